@@ -1,0 +1,32 @@
+/*
+ * arena - memory for one work unit: many small requests, one release.
+ *
+ * An arena keeps its blocks when it is reset, so that the second unit of the same size makes no
+ * allocation at all. Memory from it is 64-byte aligned and is NOT zeroed.
+ */
+#ifndef COMMON_BASE_ARENA_H
+#define COMMON_BASE_ARENA_H
+
+#include "common/base/error.h"
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena { /* {0} is an empty arena */
+    struct arena_block *first;
+    struct arena_block *current;
+    size_t used;  /* bytes handed out since the last reset */
+    size_t limit; /* refuse to grow past this many bytes; 0: no limit */
+};
+
+/* `count` elements in the arena, valid until arena_reset() or arena_release().
+ * `out` is the address of any object pointer. Fails: ERROR_NO_MEMORY naming `what`. */
+#define arena_new(arena, out, count, what, err)                                                    \
+    arena_new_bytes(arena, (void **)(out), count, sizeof **(out), what, err)
+MUST_CHECK enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count,
+                                           size_t size, const char *what, struct error *err);
+void arena_reset(struct arena *arena);
+void arena_release(struct arena *arena);
+
+#endif

@@ -1,0 +1,146 @@
+#include "common/base/checksum.h"
+
+#include "common/base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+struct checksum_stream {
+    XXH3_state_t *state;
+};
+
+static struct checksum canonical(XXH128_hash_t hash)
+{
+    XXH128_canonical_t bytes;
+    struct checksum sum;
+    XXH128_canonicalFromHash(&bytes, hash);
+    memcpy(sum.bytes, bytes.digest, sizeof sum.bytes);
+    return sum;
+}
+
+struct checksum checksum_of(const void *data, size_t size)
+{
+    return canonical(XXH3_128bits(data, size));
+}
+
+uint64_t checksum_64(const void *data, size_t size)
+{
+    return XXH3_64bits(data, size);
+}
+
+bool checksum_equal(const struct checksum *a, const struct checksum *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+void checksum_text(const struct checksum *sum, char text[CHECKSUM_TEXT_SIZE])
+{
+    static const char digit[] = "0123456789abcdef";
+    for (size_t i = 0; i < sizeof sum->bytes; i++) {
+        text[2 * i] = digit[sum->bytes[i] >> 4];
+        text[2 * i + 1] = digit[sum->bytes[i] & 15];
+    }
+    text[2 * sizeof sum->bytes] = '\0';
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+bool checksum_parse(const char *text, struct checksum *out)
+{
+    if (strlen(text) != 2 * sizeof out->bytes)
+        return false;
+    for (size_t i = 0; i < sizeof out->bytes; i++) {
+        const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out->bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+enum error_code checksum_stream_new(struct checksum_stream **out, struct error *err)
+{
+    enum error_code rc = memory_new(out, 1, "a checksum", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (*out)->state = XXH3_createState();
+    if (!(*out)->state) {
+        memory_free(*out);
+        *out = NULL;
+        return error_set(err, ERROR_NO_MEMORY, "no memory for a checksum");
+    }
+    checksum_stream_reset(*out);
+    return ERROR_NONE;
+}
+
+void checksum_stream_reset(struct checksum_stream *stream)
+{
+    (void)XXH3_128bits_reset(stream->state);
+}
+
+void checksum_stream_add(struct checksum_stream *stream, const void *data, size_t size)
+{
+    if (size)
+        (void)XXH3_128bits_update(stream->state, data, size);
+}
+
+struct checksum checksum_stream_sum(const struct checksum_stream *stream)
+{
+    return canonical(XXH3_128bits_digest(stream->state));
+}
+
+void checksum_stream_free(struct checksum_stream *stream)
+{
+    if (!stream)
+        return;
+    (void)XXH3_freeState(stream->state);
+    memory_free(stream);
+}
+
+enum error_code checksum_of_file(const char *path, struct checksum *out, uint64_t *size_bytes,
+                                 struct error *err)
+{
+    enum { BUFFER_BYTES = 1 << 20 };
+    enum error_code rc = ERROR_NONE;
+    struct checksum_stream *stream = NULL;
+    unsigned char *buffer = NULL;
+    uint64_t total = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
+    rc = checksum_stream_new(&stream, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&buffer, BUFFER_BYTES, "a file buffer", err);
+    while (rc == ERROR_NONE && stream) {
+        const ssize_t n = read(fd, buffer, BUFFER_BYTES);
+        if (n == 0)
+            break;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            rc = error_set_errno(err, ERROR_IO, "%s: cannot be read", path);
+        else {
+            checksum_stream_add(stream, buffer, (size_t)n);
+            total += (uint64_t)n;
+        }
+    }
+    if (rc == ERROR_NONE && stream) {
+        *out = checksum_stream_sum(stream);
+        if (size_bytes)
+            *size_bytes = total;
+    }
+    memory_free(buffer);
+    checksum_stream_free(stream);
+    (void)close(fd);
+    return rc;
+}

@@ -1,0 +1,110 @@
+#include "common/base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+static size_t append(char *message, size_t size, size_t at, const char *text)
+{
+    for (; *text && at + 1 < size; text++)
+        message[at++] = *text;
+    message[at < size ? at : size - 1] = '\0';
+    return at;
+}
+
+static void set(struct error *err, enum error_code code, const char *file, int line,
+                const char *format, va_list args)
+{
+    (void)vsnprintf(err->message, sizeof err->message, format, args);
+    err->code = code;
+    err->file = file;
+    err->line = line;
+}
+
+enum error_code error_set_at(struct error *err, enum error_code code, const char *file, int line,
+                             const char *format, ...)
+{
+    if (!err)
+        return code;
+    va_list args;
+    va_start(args, format);
+    set(err, code, file, line, format, args);
+    va_end(args);
+    return code;
+}
+
+enum error_code error_set_errno_at(struct error *err, enum error_code code, const char *file,
+                                   int line, const char *format, ...)
+{
+    const int number = errno;
+    if (!err)
+        return code;
+    va_list args;
+    va_start(args, format);
+    set(err, code, file, line, format, args);
+    va_end(args);
+
+    char reason[128] = "";
+    if (strerror_r(number, reason, sizeof reason) != 0)
+        (void)snprintf(reason, sizeof reason, "error %d", number);
+    const size_t at = strlen(err->message);
+    (void)append(err->message, sizeof err->message,
+                 append(err->message, sizeof err->message, at, ": "), reason);
+    return code;
+}
+
+enum error_code error_context(struct error *err, enum error_code code, const char *format, ...)
+{
+    if (!err)
+        return code;
+    char cause[sizeof err->message];
+    memcpy(cause, err->message, sizeof cause);
+
+    va_list args;
+    va_start(args, format);
+    const int written = vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+
+    size_t at = written < 0 ? 0 : (size_t)written;
+    at = at < sizeof err->message ? at : sizeof err->message - 1;
+    at = append(err->message, sizeof err->message, at, ": ");
+    (void)append(err->message, sizeof err->message, at, cause);
+    return code;
+}
+
+int error_is_retryable(enum error_code code)
+{
+    return code == ERROR_BUSY || code == ERROR_UNAVAILABLE;
+}
+
+int error_exit_status(enum error_code code)
+{
+    switch (code) {
+    case ERROR_NONE:
+        return EXIT_SUCCESS;
+    case ERROR_BUSY:
+    case ERROR_UNAVAILABLE:
+        return EX_TEMPFAIL;
+    case ERROR_USAGE:
+        return EX_USAGE;
+    case ERROR_INVALID:
+        return EX_CONFIG;
+    case ERROR_CORRUPT:
+    case ERROR_INPUT:
+    case ERROR_NOT_FOUND:
+        return EX_DATAERR;
+    case ERROR_NO_MEMORY:
+        return EX_OSERR;
+    case ERROR_IO:
+        return EX_IOERR;
+    }
+    return EX_SOFTWARE;
+}
+
+void must_failed(const char *condition, const char *file, int line)
+{
+    (void)fprintf(stderr, "bug: %s:%d: '%s' does not hold\n", file, line, condition);
+    abort();
+}

@@ -1,0 +1,320 @@
+#include "common/base/file.h"
+
+#include "common/base/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum error_code code_of_errno(void)
+{
+    return errno == ENOENT || errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_IO;
+}
+
+enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int size = vsnprintf(out, FILE_PATH_SIZE, format, args);
+    va_end(args);
+    if (size < 0 || size >= FILE_PATH_SIZE)
+        return error_set(err, ERROR_INVALID, "path is longer than %d bytes: %.200s...",
+                         FILE_PATH_SIZE - 1, out);
+    return ERROR_NONE;
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+enum error_code file_size(const char *path, uint64_t *bytes, struct error *err)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return error_set_errno(err, code_of_errno(), "%s", path);
+    *bytes = (uint64_t)status.st_size;
+    return ERROR_NONE;
+}
+
+enum error_code file_make_folders(const char *path, struct error *err)
+{
+    char partial[FILE_PATH_SIZE];
+    enum error_code rc = file_path(partial, err, "%s", path);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (char *slash = partial + 1;; slash++) {
+        if (*slash != '/' && *slash != '\0')
+            continue;
+        const char kept = *slash;
+        *slash = '\0';
+        struct stat status;
+        if (mkdir(partial, 0777) != 0 &&
+            !(errno == EEXIST && stat(partial, &status) == 0 && S_ISDIR(status.st_mode)))
+            return error_set_errno(err, ERROR_IO, "folder %s cannot be made", partial);
+        *slash = kept;
+        if (kept == '\0')
+            return ERROR_NONE;
+    }
+}
+
+static int name_order(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+struct name_list {
+    char **name;
+    size_t count;
+};
+
+static void name_list_release(struct name_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        memory_free(list->name[i]);
+    memory_free(list->name);
+    *list = (struct name_list){0};
+}
+
+static enum error_code name_list_add(struct name_list *list, const char *name, struct error *err)
+{
+    char **grown = memory_resize(list->name, list->count + 1, sizeof *grown);
+    if (!grown)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for a folder's names");
+    list->name = grown;
+    const size_t size = strlen(name) + 1;
+    char *copy = memory_alloc(size, 1);
+    if (!copy)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for a folder's names");
+    memcpy(copy, name, size);
+    list->name[list->count++] = copy;
+    return ERROR_NONE;
+}
+
+enum error_code file_list(const char *folder, file_visitor visit, void *context, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    struct name_list list = {0};
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return error_set_errno(err, code_of_errno(), "%s", folder);
+    errno = 0;
+    for (struct dirent *entry; rc == ERROR_NONE && (entry = readdir(dir));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            rc = name_list_add(&list, entry->d_name, err);
+    (void)closedir(dir);
+    if (rc == ERROR_NONE && list.count > 1)
+        qsort(list.name, list.count, sizeof *list.name, name_order);
+    for (size_t i = 0; rc == ERROR_NONE && i < list.count; i++)
+        rc = visit(context, list.name[i], err);
+    name_list_release(&list);
+    return rc;
+}
+
+static enum error_code remove_child(void *context, const char *name, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
+    return rc == ERROR_NONE ? file_remove_all(path, err) : rc;
+}
+
+enum error_code file_remove_all(const char *path, struct error *err)
+{
+    if (unlink(path) == 0 || errno == ENOENT)
+        return ERROR_NONE;
+    if (errno != EISDIR && errno != EPERM)
+        return error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
+    char folder[FILE_PATH_SIZE];
+    enum error_code rc = file_path(folder, err, "%s", path);
+    if (rc == ERROR_NONE)
+        rc = file_list(folder, remove_child, folder, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc == ERROR_NONE && rmdir(path) != 0 && errno != ENOENT)
+        rc = error_set_errno(err, ERROR_IO, "folder %s cannot be removed", path);
+    return rc;
+}
+
+enum error_code file_read(const char *path, size_t limit, char **data, size_t *size,
+                          struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    struct stat status;
+    char *buffer = NULL;
+    size_t at = 0, capacity = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(err, code_of_errno(), "%s", path);
+    if (fstat(fd, &status) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s", path);
+    else
+        capacity = (size_t)status.st_size + 1;
+    if (rc == ERROR_NONE && limit && capacity - 1 > limit)
+        rc = error_set(err, ERROR_INPUT, "%s has %zu bytes, at most %zu are read", path,
+                       capacity - 1, limit);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&buffer, capacity, path, err);
+    while (rc == ERROR_NONE && at + 1 < capacity) {
+        const ssize_t n = read(fd, buffer + at, capacity - 1 - at);
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            rc = error_set_errno(err, ERROR_IO, "%s cannot be read", path);
+        else if (n > 0)
+            at += (size_t)n;
+    }
+    (void)close(fd);
+    if (rc != ERROR_NONE) {
+        memory_free(buffer);
+        return rc;
+    }
+    buffer[at] = '\0';
+    *data = buffer;
+    *size = at;
+    return ERROR_NONE;
+}
+
+enum error_code file_write_all(int fd, const void *data, size_t size, const char *path,
+                               struct error *err)
+{
+    const char *from = data;
+    while (size) {
+        const ssize_t n = write(fd, from, size < (1UL << 30) ? size : (1UL << 30));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_set_errno(err, ERROR_IO, "%s cannot be written", path);
+        from += n;
+        size -= (size_t)n;
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code sync_folder_of(const char *path, struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(folder, err, "%s", path);
+    if (rc != ERROR_NONE)
+        return rc;
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        return file_sync(".", err);
+    slash[slash == folder ? 1 : 0] = '\0';
+    return file_sync(folder, err);
+}
+
+enum error_code file_replace(const char *path, const void *data, size_t size, bool durable,
+                             struct error *err)
+{
+    char temporary[FILE_PATH_SIZE];
+    enum error_code rc = file_path(temporary, err, "%s.%ld.tmp", path, (long)getpid());
+    if (rc != ERROR_NONE)
+        return rc;
+    const int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s cannot be created", temporary);
+    rc = file_write_all(fd, data, size, temporary, err);
+    if (rc == ERROR_NONE && durable && fsync(fd) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", temporary);
+    if (close(fd) != 0 && rc == ERROR_NONE)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be closed", temporary);
+    if (rc == ERROR_NONE && rename(temporary, path) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", temporary, path);
+    if (rc != ERROR_NONE) {
+        (void)unlink(temporary);
+        return rc;
+    }
+    return durable ? sync_folder_of(path, err) : ERROR_NONE;
+}
+
+enum error_code file_sync(const char *path, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(err, code_of_errno(), "%s", path);
+    if (fsync(fd) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
+    (void)close(fd);
+    return rc;
+}
+
+static enum error_code sync_child(void *context, const char *name, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
+    return rc == ERROR_NONE ? file_sync_tree(path, err) : rc;
+}
+
+enum error_code file_sync_tree(const char *path, struct error *err)
+{
+    struct stat status;
+    char folder[FILE_PATH_SIZE];
+    enum error_code rc = file_path(folder, err, "%s", path);
+    if (rc == ERROR_NONE && stat(path, &status) != 0)
+        rc = error_set_errno(err, code_of_errno(), "%s", path);
+    if (rc == ERROR_NONE && S_ISDIR(status.st_mode))
+        rc = file_list(folder, sync_child, folder, err);
+    return rc == ERROR_NONE ? file_sync(path, err) : rc;
+}
+
+static enum error_code copy_file(const char *from, const char *to, struct error *err)
+{
+    enum { BUFFER_BYTES = 1 << 20 };
+    char *buffer = NULL;
+    enum error_code rc = memory_new(&buffer, BUFFER_BYTES, "a copy buffer", err);
+    const int in = rc == ERROR_NONE ? open(from, O_RDONLY | O_CLOEXEC) : -1;
+    if (rc == ERROR_NONE && in < 0)
+        rc = error_set_errno(err, code_of_errno(), "%s", from);
+    const int out =
+        rc == ERROR_NONE ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    if (rc == ERROR_NONE && out < 0)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be created", to);
+    while (rc == ERROR_NONE) {
+        const ssize_t n = read(in, buffer, BUFFER_BYTES);
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            rc = error_set_errno(err, ERROR_IO, "%s cannot be read", from);
+        else if (n > 0)
+            rc = file_write_all(out, buffer, (size_t)n, to, err);
+    }
+    if (in >= 0)
+        (void)close(in);
+    if (out >= 0 && close(out) != 0 && rc == ERROR_NONE)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be closed", to);
+    memory_free(buffer);
+    return rc;
+}
+
+struct copy_context {
+    const char *from;
+    const char *to;
+};
+
+static enum error_code copy_child(void *context, const char *name, struct error *err)
+{
+    const struct copy_context *copy = context;
+    char from[FILE_PATH_SIZE], to[FILE_PATH_SIZE];
+    enum error_code rc = file_path(from, err, "%s/%s", copy->from, name);
+    if (rc == ERROR_NONE)
+        rc = file_path(to, err, "%s/%s", copy->to, name);
+    return rc == ERROR_NONE ? file_copy_tree(from, to, err) : rc;
+}
+
+enum error_code file_copy_tree(const char *from, const char *to, struct error *err)
+{
+    struct stat status;
+    if (stat(from, &status) != 0)
+        return error_set_errno(err, code_of_errno(), "%s", from);
+    if (!S_ISDIR(status.st_mode))
+        return copy_file(from, to, err);
+    const enum error_code rc = file_make_folders(to, err);
+    struct copy_context copy = {.from = from, .to = to};
+    return rc == ERROR_NONE ? file_list(from, copy_child, &copy, err) : rc;
+}

@@ -1,0 +1,55 @@
+/*
+ * file - whole files, folders, and writing so that a reader never sees half of anything.
+ */
+#ifndef COMMON_BASE_FILE_H
+#define COMMON_BASE_FILE_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FILE_PATH_SIZE = 1024 };
+
+/* Joins into `out` [FILE_PATH_SIZE] like printf. Fails: ERROR_INVALID when it does not fit. */
+MUST_CHECK enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err,
+                                     const char *format, ...) PRINTF_LIKE(3, 4);
+
+bool file_exists(const char *path);
+/* Fails: ERROR_NOT_FOUND, ERROR_IO. */
+MUST_CHECK enum error_code file_size(const char *path, uint64_t *bytes, struct error *err);
+/* Creates `path` and the folders above it; existing ones are fine. */
+MUST_CHECK enum error_code file_make_folders(const char *path, struct error *err);
+/* Removes a file or a folder with all in it; a missing one is fine. */
+MUST_CHECK enum error_code file_remove_all(const char *path, struct error *err);
+
+/* The whole file, with a NUL behind it that *size does not count.
+ * Owns:  *data belongs to the caller; memory_free().
+ * Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_NO_MEMORY, ERROR_INPUT above `limit` bytes (0: none). */
+MUST_CHECK enum error_code file_read(const char *path, size_t limit, char **data, size_t *size,
+                                     struct error *err);
+
+/* Writes a new version of `path` that appears whole or not at all: a temporary file beside it, then
+ * rename. With `durable`, file and folder are flushed to disk (fsync) first. */
+MUST_CHECK enum error_code file_replace(const char *path, const void *data, size_t size,
+                                        bool durable, struct error *err);
+
+/* Calls `visit` for each name in the folder, sorted by bytes, "." and ".." left out. Stops at the
+ * first error and returns it. Fails: ERROR_NOT_FOUND, ERROR_IO. */
+typedef enum error_code (*file_visitor)(void *context, const char *name, struct error *err);
+MUST_CHECK enum error_code file_list(const char *folder, file_visitor visit, void *context,
+                                     struct error *err);
+
+/* Flushes a file's or folder's content to disk. */
+MUST_CHECK enum error_code file_sync(const char *path, struct error *err);
+/* The same for every file and folder below `path`, itself included. */
+MUST_CHECK enum error_code file_sync_tree(const char *path, struct error *err);
+/* Copies a file or a folder with all in it. */
+MUST_CHECK enum error_code file_copy_tree(const char *from, const char *to, struct error *err);
+
+/* write(2) until all is written. `path` is for the message. */
+MUST_CHECK enum error_code file_write_all(int fd, const void *data, size_t size, const char *path,
+                                          struct error *err);
+
+#endif

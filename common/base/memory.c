@@ -1,0 +1,98 @@
+#include "common/base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static atomic_long countdown = -1;
+static atomic_long live_blocks;
+static atomic_long allocation_count;
+
+static int allowed(void)
+{
+    const long left = atomic_load(&countdown);
+    if (left == 0)
+        return 0;
+    if (left > 0)
+        atomic_fetch_sub(&countdown, 1);
+    atomic_fetch_add(&allocation_count, 1);
+    return 1;
+}
+
+void *memory_alloc(size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        return NULL;
+    if (!allowed())
+        return NULL;
+    void *p = calloc(count ? count : 1, size ? size : 1);
+    if (p)
+        atomic_fetch_add(&live_blocks, 1);
+    return p;
+}
+
+enum error_code memory_new_bytes(void **out, size_t count, size_t size, const char *what,
+                                 struct error *err)
+{
+    *out = memory_alloc(count, size);
+    if (*out)
+        return ERROR_NONE;
+    return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu x %zu bytes", what, count, size);
+}
+
+void *memory_resize(void *p, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        return NULL;
+    if (!allowed())
+        return NULL;
+    const size_t bytes = count * size;
+    void *grown = realloc(p, bytes ? bytes : 1);
+    if (grown && !p)
+        atomic_fetch_add(&live_blocks, 1);
+    return grown;
+}
+
+void memory_free(void *p)
+{
+    if (!p)
+        return;
+    atomic_fetch_sub(&live_blocks, 1);
+    free(p);
+}
+
+void *memory_map(size_t bytes)
+{
+    if (!allowed())
+        return NULL;
+    void *p =
+        mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    (void)madvise(p, bytes, MADV_HUGEPAGE); /* a hint; refused on kernels without it */
+    atomic_fetch_add(&live_blocks, 1);
+    return p;
+}
+
+void memory_unmap(void *p, size_t bytes)
+{
+    if (!p)
+        return;
+    atomic_fetch_sub(&live_blocks, 1);
+    (void)munmap(p, bytes ? bytes : 1);
+}
+
+void memory_fail_after(long n)
+{
+    atomic_store(&countdown, n);
+}
+
+long memory_live_blocks(void)
+{
+    return atomic_load(&live_blocks);
+}
+
+long memory_allocation_count(void)
+{
+    return atomic_load(&allocation_count);
+}

@@ -1,0 +1,69 @@
+/*
+ * random - draws that are a pure function of what they are for.
+ *
+ * Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011; Random123).
+ * There is no generator state that threads share or that order could change: the counter says what
+ * the draw is for, the key is the run's seed.
+ *
+ *   counter word 0   the item (node id, element index / 4, ...)
+ *   counter word 1   block of four draws of that item, and the high bits of a 64-bit item
+ *   counter word 2   the round (or epoch)
+ *   counter word 3   purpose << 24 | hop-or-layer << 16 | slot
+ */
+#ifndef COMMON_BASE_RANDOM_H
+#define COMMON_BASE_RANDOM_H
+
+#include <stdint.h>
+
+enum random_purpose {
+    RANDOM_UNKNOWN = 0,
+    RANDOM_NEIGHBOR,  /* which neighbours a node keeps */
+    RANDOM_SHUFFLE,   /* the order of the seed nodes of an epoch */
+    RANDOM_REORDER,   /* the order of stored batches in a reused epoch */
+    RANDOM_DROPOUT,   /* which activations are dropped */
+    RANDOM_WEIGHT,    /* initial weights */
+    RANDOM_FEATURE,   /* fixed random features of featureless graphs */
+    RANDOM_GENERATOR, /* the generated graph: hop tells what is drawn */
+};
+
+struct random_stream {
+    uint64_t seed;
+    uint32_t round;
+    uint32_t purpose_word; /* purpose << 24 | hop << 16 | slot */
+};
+
+/* `hop` < 256, `slot` < 65536. */
+struct random_stream random_stream_of(uint64_t seed, enum random_purpose purpose, uint32_t round,
+                                      uint32_t hop, uint32_t slot);
+
+/* Four independent 32-bit words for block `block` (< 2^24) of `item`. */
+void random_block(const struct random_stream *stream, uint64_t item, uint32_t block,
+                  uint32_t out[4]);
+
+/* One word; the same as random_block(..., draw / 4, out) and out[draw % 4]. */
+uint32_t random_word(const struct random_stream *stream, uint64_t item, uint32_t draw);
+
+/* Uniform in [0, bound): multiply-shift (Lemire 2019) without the rejection step; the bias is below
+ * bound / 2^32 for a 32-bit word and below bound / 2^64 for the 64-bit form. bound >= 1. */
+static inline uint32_t random_below(uint32_t word, uint32_t bound)
+{
+    return (uint32_t)(((uint64_t)word * bound) >> 32);
+}
+
+/* Uniform in [0, 1) with 24 bits. */
+static inline float random_unit(uint32_t word)
+{
+    return (float)(word >> 8) * 0x1p-24F;
+}
+
+/* Uniform in [0, 1) with 53 bits. */
+double random_unit_double(const struct random_stream *stream, uint64_t item, uint32_t pair);
+
+/* Four standard normal values from one block (Box and Muller 1958), computed in double. */
+void random_normal(const struct random_stream *stream, uint64_t item, uint32_t block, float out[4]);
+
+/* A pseudo-random permutation of [0, count): where `index` goes. A cycle-walking Feistel network of
+ * six rounds, so that any element is found without storing the permutation. */
+uint64_t random_permute(const struct random_stream *stream, uint64_t index, uint64_t count);
+
+#endif

@@ -1,0 +1,191 @@
+#include "common/base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_SIZE_MAX = 64, NAME_SIZE_MAX = 64 };
+
+bool text_int64(const char *text, size_t size, int64_t *out)
+{
+    size_t at = 0;
+    const bool negative = size && text[0] == '-';
+    if (size && (text[0] == '-' || text[0] == '+'))
+        at++;
+    if (at == size)
+        return false;
+    uint64_t value = 0;
+    const uint64_t limit = negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
+    for (; at < size; at++) {
+        if (text[at] < '0' || text[at] > '9')
+            return false;
+        const uint64_t digit = (uint64_t)(text[at] - '0');
+        if (value > (limit - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
+bool text_double(const char *text, size_t size, double *out)
+{
+    char number[NUMBER_SIZE_MAX];
+    char *end = NULL;
+    if (size == 0 || size >= sizeof number || text[0] == ' ' || text[0] == '\t')
+        return false;
+    memcpy(number, text, size);
+    number[size] = '\0';
+    if (strpbrk(number, "xX"))
+        return false;
+    errno = 0;
+    *out = strtod(number, &end);
+    if (errno == ERANGE && (*out > 1.0 || *out < -1.0))
+        return false; /* overflow; an underflow to zero or a denormal is a number */
+    return end == number + size;
+}
+
+bool text_bytes(const char *text, uint64_t *out)
+{
+    static const char suffixes[] = "kMGT";
+    size_t digits = strspn(text, "0123456789.");
+    double value = 0.0;
+    if (!text_double(text, digits, &value) || value < 0.0)
+        return false;
+    const char *rest = text + digits;
+    if (*rest == 'K')
+        value *= 1024.0, rest++;
+    else if (*rest && *rest != 'B') {
+        const char *found = strchr(suffixes, *rest);
+        if (!found)
+            return false;
+        for (ptrdiff_t i = 0; i <= found - suffixes; i++)
+            value *= 1024.0;
+        rest++;
+    }
+    if (*rest == 'i')
+        rest++;
+    if (*rest == 'B')
+        rest++;
+    if (*rest || value >= 0x1p63)
+        return false;
+    *out = (uint64_t)value;
+    return true;
+}
+
+const char *text_count(int64_t value, char buffer[32])
+{
+    char plain[24];
+    const int size = snprintf(plain, sizeof plain, "%" PRId64, value);
+    size_t to = 0;
+    for (int from = 0; from < size; from++) {
+        const int left = size - from;
+        if (from > 0 && left % 3 == 0 && plain[from - 1] != '-')
+            buffer[to++] = ',';
+        buffer[to++] = plain[from];
+    }
+    buffer[to] = '\0';
+    return buffer;
+}
+
+const char *text_size(uint64_t bytes, char buffer[32])
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t u = 0;
+    for (; value >= 1024.0 && u < 4; u++)
+        value /= 1024.0;
+    (void)snprintf(buffer, 32, u ? "%.1f %s" : "%.0f %s", value, unit[u]);
+    return buffer;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance, one row at a time. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[NAME_SIZE_MAX + 1];
+    const size_t width = strlen(b);
+    if (width > NAME_SIZE_MAX)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < width; j++) {
+            const size_t replaced = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            row[j + 1] = smaller(replaced, smaller(row[j], row[j + 1]) + 1);
+        }
+    }
+    return row[width];
+}
+
+const char *text_nearest(const char *text, const char *const *names)
+{
+    const char *best = NULL;
+    size_t best_distance = strlen(text) / 3 + 2;
+    for (; *names; names++) {
+        const size_t distance = edit_distance(text, *names);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = *names;
+        }
+    }
+    return best;
+}
+
+bool text_copy(char *target, size_t size, const char *source)
+{
+    const size_t length = strlen(source);
+    if (length >= size)
+        return false;
+    memcpy(target, source, length + 1);
+    return true;
+}
+
+enum error_code text_expand(const char *text, char *out, size_t size, struct error *err)
+{
+    size_t at = 0;
+    while (*text) {
+        const char *piece = text;
+        size_t length = 1;
+        char name[NAME_SIZE_MAX];
+        if (text[0] == '$' && text[1] == '{') {
+            const char *end = strchr(text, '}');
+            if (!end)
+                return error_set(err, ERROR_INVALID, "'%s': '${' without '}'", text);
+            const size_t name_size = strcspn(text + 2, ":}");
+            if (name_size >= sizeof name)
+                return error_set(err, ERROR_INVALID, "'%s': name too long", text);
+            memcpy(name, text + 2, name_size);
+            name[name_size] = '\0';
+            const char *fallback = text + 2 + name_size;
+            piece = getenv(name);
+            if (piece && *piece) {
+                length = strlen(piece);
+            } else if (fallback[0] == ':' && fallback[1] == '-') {
+                piece = fallback + 2;
+                length = (size_t)(end - piece);
+            } else {
+                return error_set(err, ERROR_INVALID, "environment variable %s is not set", name);
+            }
+            text = end + 1;
+        } else {
+            text++;
+        }
+        if (length >= size - at)
+            return error_set(err, ERROR_INVALID, "text is longer than %zu bytes once expanded",
+                             size);
+        memcpy(out + at, piece, length);
+        at += length;
+    }
+    out[at] = '\0';
+    return ERROR_NONE;
+}

@@ -1,0 +1,38 @@
+/*
+ * text - numbers and names out of strings, strictly: no trailing rubbish, no silent overflow.
+ */
+#ifndef COMMON_BASE_TEXT_H
+#define COMMON_BASE_TEXT_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The whole of `text` [size] as a decimal integer / a finite number. False when it is not one or does
+ * not fit. `text` need not end in NUL. text_double accepts what strtod does, but for hexadecimal
+ * forms; "nan" and "inf" are returned as such: the caller decides. */
+bool text_int64(const char *text, size_t size, int64_t *out);
+bool text_double(const char *text, size_t size, double *out);
+
+/* "512M", "2GiB", "1500000": bytes, with the suffixes k K M G T (powers of 1024; an optional iB or B). */
+bool text_bytes(const char *text, uint64_t *out);
+
+/* 1,234,567 - for people. Returns `buffer`. */
+const char *text_count(int64_t value, char buffer[32]);
+/* 1.5 GiB - for people. Returns `buffer`. */
+const char *text_size(uint64_t bytes, char buffer[32]);
+
+/* The entry of the NULL-terminated `names` that is nearest to `text` (edit distance), or NULL when
+ * none is near enough to be a likely slip of the pen. */
+const char *text_nearest(const char *text, const char *const *names);
+
+/* Copies `source` into `target` [size] when it fits, NUL included. */
+bool text_copy(char *target, size_t size, const char *source);
+
+/* Replaces ${NAME} and ${NAME:-default} by environment variables.
+ * Fails: ERROR_INVALID for an unset name without default, an open brace, or a result over `size`. */
+MUST_CHECK enum error_code text_expand(const char *text, char *out, size_t size, struct error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * message_block - the edges of one layer: who sends to whom, as compressed sparse rows.
+ *
+ * Row i is destination i; its entries are the sources' positions among the layer's inputs. The
+ * destinations are a prefix of the inputs: input i is destination i's own value. Borrowed arrays, for
+ * instance out of a mini-batch (mini_batch.h), where every layer is a prefix of one structure.
+ */
+#ifndef COMMON_GRAPH_MESSAGE_BLOCK_H
+#define COMMON_GRAPH_MESSAGE_BLOCK_H
+
+#include <stdint.h>
+
+struct message_block {
+    uint32_t destination_count;
+    uint32_t source_count;     /* inputs, destinations included */
+    const uint32_t *row_start; /* [destination_count + 1], from row_start[0], which may be > 0 */
+    const uint32_t *neighbor;  /* [row_start[destination_count]], each < source_count */
+    /* In-degree in the whole graph without self loops; NULL unless the layer asks for it (GCN). */
+    const uint32_t *degree; /* [source_count] */
+};
+
+#endif

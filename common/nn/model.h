@@ -1,0 +1,100 @@
+/*
+ * model - a stack of graph layers with its parameters in one flat array.
+ *
+ * One table says what tensors there are (names as PyG's BasicGNN gives them: "convs.0.lin_l.weight"),
+ * their shapes and where they lie; weights, gradients, optimizer state and checkpoints all follow it.
+ * Weights of a linear map are [out, in], y = x W^T + b, as in torch.
+ *
+ * A layer is one file in common/nn (sage_layer.c, gcn_layer.c) and one row in layer_table (layer.h).
+ * Between layers: ReLU, then dropout. The last layer gives the logits.
+ *
+ * Bits: products run over fixed tiles of rows with one BLAS thread each; weight gradients are summed
+ * over fixed lanes of tiles in order. The thread count changes nothing.
+ */
+#ifndef COMMON_NN_MODEL_H
+#define COMMON_NN_MODEL_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "common/base/random.h"
+#include "common/graph/message_block.h"
+#include "common/parallel/thread_pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LAYER_COUNT_MAX = 16, PARAMETER_COUNT_MAX = 3 * LAYER_COUNT_MAX, PARAMETER_NAME_SIZE = 48 };
+
+enum layer_kind { LAYER_SAGE, LAYER_GCN }; /* the order of enum model_kind */
+
+struct model_config {
+    enum layer_kind layer;
+    int layer_count;
+    uint32_t input_dim, hidden_dim, output_dim;
+    float dropout;
+};
+
+struct parameter {
+    char name[PARAMETER_NAME_SIZE];
+    uint32_t rows, cols; /* a bias is [rows] with cols 1 and is_vector set */
+    bool is_vector;
+    uint64_t offset; /* of the first value in the flat array */
+};
+
+struct model {
+    struct model_config config;
+    int parameter_count;
+    struct parameter parameter[PARAMETER_COUNT_MAX];
+    uint64_t value_count; /* of all parameters */
+    bool needs_degree;    /* the layer wants message_block.degree */
+};
+
+/* Fails: ERROR_INVALID for more layers than LAYER_COUNT_MAX, or sizes that overflow. */
+MUST_CHECK enum error_code model_init(struct model *out, const struct model_config *config,
+                                      struct error *err);
+/* "name rows cols\n" for each tensor: stored with the weights, compared on reading. */
+MUST_CHECK enum error_code model_table_text(const struct model *model, char *out, size_t size,
+                                            struct error *err);
+/* Initial weights as PyG draws their distribution: SAGE U(+-1/sqrt(in)), GCN Glorot; from the seed. */
+void model_initialise(const struct model *model, uint64_t seed, float *value);
+
+/* Input rows of the first layer, as feature_source gives them: row i is base + row_index[i] * stride. */
+struct input_rows {
+    const float *base;
+    size_t stride;
+    const uint32_t *row_index; /* [source_count of the first layer]; NULL: i itself */
+};
+
+/* What forward leaves for backward; in the caller's arena. */
+struct model_trace;
+
+/* Logits [block[L-1].destination_count, output_dim] into `logits`, which the caller provides.
+ * block [layer_count], from the input side; block[l].destination_count is block[l+1].source_count.
+ * `dropout`: NULL for evaluation, else the stream of draws (hop word: layer). `trace` NULL: evaluation.
+ * Fails: ERROR_NO_MEMORY when the arena's limit is reached. No heap use once the arena is warm. */
+MUST_CHECK enum error_code model_forward(const struct model *model, const float *value,
+                                         const struct message_block *block,
+                                         const struct input_rows *input,
+                                         const struct random_stream *dropout, struct arena *arena,
+                                         struct thread_pool *pool, float *logits,
+                                         struct model_trace **trace, struct error *err);
+/* Gradient of the loss for every parameter into `gradient` [value_count], given that for the logits.
+ * No gradient of the inputs is computed. */
+MUST_CHECK enum error_code model_backward(const struct model *model, const float *value,
+                                          struct model_trace *trace, const float *logits_gradient,
+                                          struct arena *arena, struct thread_pool *pool,
+                                          float *gradient, struct error *err);
+
+/* One layer alone, without gradient, for layer-wise inference: `layer` from 0; output
+ * [destination_count, output width of the layer], ReLU applied unless it is the last. */
+MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,
+                                             int layer, const struct message_block *block,
+                                             const struct input_rows *input, struct arena *arena,
+                                             struct thread_pool *pool, float *output,
+                                             struct error *err);
+/* Columns that layer `layer` (from 0) reads / gives. */
+uint32_t model_layer_input_dim(const struct model *model, int layer);
+uint32_t model_layer_output_dim(const struct model *model, int layer);
+
+#endif

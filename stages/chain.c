@@ -1,0 +1,471 @@
+#include "stages/chain.h"
+
+#include "common/base/memory.h"
+#include "store/keys.h"
+#include "store/records/snapshot.h"
+
+#include <string.h>
+
+enum error_code unit_list_add(struct unit_list *list, struct unit unit, struct error *err)
+{
+    if (list->count == list->capacity) {
+        const int64_t capacity = list->capacity ? 2 * list->capacity : 16;
+        struct unit *grown = memory_resize(list->unit, (size_t)capacity, sizeof *grown);
+        if (!grown)
+            return error_set(err, ERROR_NO_MEMORY, "no memory for a list of units");
+        list->unit = grown;
+        list->capacity = capacity;
+    }
+    list->unit[list->count++] = unit;
+    return ERROR_NONE;
+}
+
+void unit_list_release(struct unit_list *list)
+{
+    memory_free(list->unit);
+    *list = (struct unit_list){0};
+}
+
+static enum error_code add(struct unit_list *list, enum unit_kind kind, int64_t round, int32_t slot,
+                           struct error *err)
+{
+    const struct unit unit = {.kind = kind, .round = round, .slot = slot};
+    return unit_list_add(list, unit, err);
+}
+
+/* The slots 0 .. count - 1 of one kind and round. */
+static enum error_code add_slots(struct unit_list *list, enum unit_kind kind, int64_t round,
+                                 int32_t count, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++)
+        rc = add(list, kind, round, slot, err);
+    return rc;
+}
+
+static enum error_code add_layer(struct unit_list *list, int32_t layer, int32_t part_count,
+                                 struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int32_t part = 0; part < part_count && rc == ERROR_NONE; part++) {
+        const struct unit unit = {.kind = UNIT_INFER, .slot = part, .layer = layer};
+        rc = unit_list_add(list, unit, err);
+    }
+    return rc;
+}
+
+/* Do the rounds from `version` on wait for its checkpoint? */
+static bool gated(const struct schedule *s, int64_t version)
+{
+    return s->can_stop_early && schedule_has_snapshot(s, version);
+}
+
+/* What makes weights `version` usable for training. */
+static enum error_code add_weights_gate(const struct schedule *s, int64_t version,
+                                        struct unit_list *out, struct error *err)
+{
+    if (version == 0)
+        return add(out, UNIT_INITIALISE, 0, 0, err);
+    if (gated(s, version))
+        return add(out, UNIT_CHECKPOINT, version, 0, err);
+    return add(out, UNIT_AGGREGATE, version - 1, 0, err);
+}
+
+enum error_code chain_prerequisites(const struct schedule *s, const struct unit *unit,
+                                    int64_t last_version, struct unit_list *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    switch (unit->kind) {
+    case UNIT_SAMPLE:
+        if (unit->round > s->run_ahead)
+            rc = add(out, UNIT_AGGREGATE, unit->round - s->run_ahead - 1, 0, err);
+        return rc;
+    case UNIT_TRAIN_STEP:
+        if (schedule_samples(s, unit->round))
+            rc = add(out, UNIT_SAMPLE, unit->round, unit->slot, err);
+        return rc == ERROR_NONE ? add_weights_gate(s, unit->round, out, err) : rc;
+    case UNIT_EVALUATE:
+        rc = add(out, UNIT_SAMPLE_EVALUATION, 0, unit->slot, err);
+        return rc == ERROR_NONE ? add(out, UNIT_AGGREGATE, unit->round - 1, 0, err) : rc;
+    case UNIT_AGGREGATE:
+        return add_slots(out, UNIT_TRAIN_STEP, unit->round, schedule_slot_count(s, unit->round),
+                         err);
+    case UNIT_CHECKPOINT:
+        if (schedule_snapshot_before(s, unit->round) > 0)
+            rc = add(out, UNIT_CHECKPOINT, schedule_snapshot_before(s, unit->round), 0, err);
+        if (rc == ERROR_NONE && s->evaluation_slot_count == 0)
+            rc = add(out, UNIT_AGGREGATE, unit->round - 1, 0, err);
+        return rc == ERROR_NONE
+                   ? add_slots(out, UNIT_EVALUATE, unit->round, s->evaluation_slot_count, err)
+                   : rc;
+    case UNIT_INFER:
+        if (unit->layer == 1)
+            return add(out, UNIT_CHECKPOINT, last_version, 0, err);
+        return add_layer(out, unit->layer - 1, s->part_count, err);
+    case UNIT_OUTPUTS:
+        return add_layer(out, s->layer_count, s->part_count, err);
+    case UNIT_UNKNOWN:
+    case UNIT_INGEST:
+    case UNIT_PARTITION:
+    case UNIT_INITIALISE:
+    case UNIT_SAMPLE_EVALUATION:
+    case UNIT_KIND_COUNT:
+        return ERROR_NONE;
+    }
+    return ERROR_NONE;
+}
+
+int64_t chain_prerequisite_count(const struct schedule *s, const struct unit *unit)
+{
+    switch (unit->kind) {
+    case UNIT_SAMPLE:
+        return unit->round > s->run_ahead;
+    case UNIT_TRAIN_STEP:
+        return schedule_samples(s, unit->round) ? 2 : 1;
+    case UNIT_EVALUATE:
+        return 2;
+    case UNIT_AGGREGATE:
+        return schedule_slot_count(s, unit->round);
+    case UNIT_CHECKPOINT:
+        return (s->evaluation_slot_count ? s->evaluation_slot_count : 1) +
+               (schedule_snapshot_before(s, unit->round) > 0);
+    case UNIT_INFER:
+        return unit->layer == 1 ? 1 : s->part_count;
+    case UNIT_OUTPUTS:
+        return s->part_count;
+    case UNIT_UNKNOWN:
+    case UNIT_INGEST:
+    case UNIT_PARTITION:
+    case UNIT_INITIALISE:
+    case UNIT_SAMPLE_EVALUATION:
+    case UNIT_KIND_COUNT:
+        return 0;
+    }
+    return 0;
+}
+
+static enum error_code add_train_steps(const struct schedule *s, int64_t round,
+                                       struct unit_list *out, struct error *err)
+{
+    if (round >= s->round_count)
+        return ERROR_NONE;
+    return add_slots(out, UNIT_TRAIN_STEP, round, schedule_slot_count(s, round), err);
+}
+
+static enum error_code successors_of_aggregate(const struct schedule *s, int64_t round,
+                                               struct unit_list *out, struct error *err)
+{
+    const int64_t version = round + 1, ahead = round + s->run_ahead + 1;
+    enum error_code rc = ERROR_NONE;
+    if (!gated(s, version))
+        rc = add_train_steps(s, version, out, err);
+    if (rc == ERROR_NONE && schedule_has_snapshot(s, version))
+        rc = s->evaluation_slot_count
+                 ? add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err)
+                 : add(out, UNIT_CHECKPOINT, version, 0, err);
+    if (rc == ERROR_NONE && ahead < s->round_count && schedule_samples(s, ahead))
+        rc = add_slots(out, UNIT_SAMPLE, ahead, schedule_slot_count(s, ahead), err);
+    return rc;
+}
+
+static enum error_code successors_of_checkpoint(const struct schedule *s, int64_t version,
+                                                bool stopped, struct unit_list *out,
+                                                struct error *err)
+{
+    if (stopped)
+        return add_layer(out, 1, s->part_count, err);
+    const int64_t next = schedule_snapshot_at_or_after(s, version + 1);
+    enum error_code rc = ERROR_NONE;
+    if (next > version)
+        rc = add(out, UNIT_CHECKPOINT, next, 0, err);
+    if (rc == ERROR_NONE && gated(s, version))
+        rc = add_train_steps(s, version, out, err);
+    return rc;
+}
+
+/* Every snapshot's validation uses the same stored mini-batches; those of the later ones were made
+ * before the first, so that only the first snapshot really waits. */
+static enum error_code successors_of_sample_evaluation(const struct schedule *s, int32_t slot,
+                                                       struct unit_list *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int64_t v = schedule_snapshot_at_or_after(s, 1); rc == ERROR_NONE;
+         v = schedule_snapshot_at_or_after(s, v + 1)) {
+        rc = add(out, UNIT_EVALUATE, v, slot, err);
+        if (v == s->round_count)
+            break;
+    }
+    return rc;
+}
+
+enum error_code chain_successors(const struct schedule *s, const struct unit *unit, bool stopped,
+                                 struct unit_list *out, struct error *err)
+{
+    switch (unit->kind) {
+    case UNIT_INITIALISE:
+        return add_train_steps(s, 0, out, err);
+    case UNIT_SAMPLE:
+        return add(out, UNIT_TRAIN_STEP, unit->round, unit->slot, err);
+    case UNIT_SAMPLE_EVALUATION:
+        return successors_of_sample_evaluation(s, unit->slot, out, err);
+    case UNIT_TRAIN_STEP:
+        return add(out, UNIT_AGGREGATE, unit->round, 0, err);
+    case UNIT_EVALUATE:
+        return add(out, UNIT_CHECKPOINT, unit->round, 0, err);
+    case UNIT_AGGREGATE:
+        return successors_of_aggregate(s, unit->round, out, err);
+    case UNIT_CHECKPOINT:
+        return successors_of_checkpoint(s, unit->round, stopped, out, err);
+    case UNIT_INFER: {
+        const struct unit outputs = {.kind = UNIT_OUTPUTS};
+        return unit->layer < s->layer_count ? add_layer(out, unit->layer + 1, s->part_count, err)
+                                            : unit_list_add(out, outputs, err);
+    }
+    case UNIT_UNKNOWN:
+    case UNIT_INGEST:
+    case UNIT_PARTITION:
+    case UNIT_OUTPUTS:
+    case UNIT_KIND_COUNT:
+        return ERROR_NONE;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code chain_roots(const struct schedule *s, struct unit_list *out, struct error *err)
+{
+    enum error_code rc = add(out, UNIT_INITIALISE, 0, 0, err);
+    if (rc == ERROR_NONE)
+        rc = add_slots(out, UNIT_SAMPLE_EVALUATION, 0, s->evaluation_slot_count, err);
+    for (int64_t round = 0; rc == ERROR_NONE && round <= s->run_ahead && round < s->round_count;
+         round++)
+        if (schedule_samples(s, round))
+            rc = add_slots(out, UNIT_SAMPLE, round, schedule_slot_count(s, round), err);
+    return rc;
+}
+
+enum error_code chain_state_read(struct store *store, const char *run_id, struct chain_state *out,
+                                 struct error *err)
+{
+    *out = (struct chain_state){.snapshot_version = -1};
+    enum error_code rc = snapshot_current_version(store, run_id, &out->snapshot_version, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
+    struct snapshot snapshot = {0};
+    rc = snapshot_get(store, run_id, out->snapshot_version, &snapshot, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->stopped = snapshot.stop;
+    store_release_record(&snapshot.view);
+    return store_has(store, key_run(run_id, "outputs_seal").text, &out->finished, err);
+}
+
+/* The record whose presence says that the unit is done. */
+static struct key output_key(const char *run_id, const struct unit *unit)
+{
+    switch (unit->kind) {
+    case UNIT_SAMPLE:
+        return key_mini_batch(run_id, unit->round, unit->slot);
+    case UNIT_SAMPLE_EVALUATION:
+        return key_evaluation_mini_batch(run_id, unit->slot);
+    case UNIT_TRAIN_STEP:
+        return key_gradient(run_id, unit->round, unit->slot);
+    case UNIT_EVALUATE:
+        return key_evaluation(run_id, unit->round, unit->slot);
+    case UNIT_AGGREGATE:
+        return key_weights(run_id, unit->round + 1);
+    case UNIT_CHECKPOINT:
+        return key_snapshot(run_id, unit->round);
+    case UNIT_INFER:
+        return key_infer(run_id, unit->layer, unit->slot, "shard_seal");
+    case UNIT_OUTPUTS:
+        return key_run(run_id, "outputs_seal");
+    case UNIT_INITIALISE:
+    case UNIT_UNKNOWN:
+    case UNIT_INGEST:
+    case UNIT_PARTITION:
+    case UNIT_KIND_COUNT:
+        break;
+    }
+    return key_weights(run_id, 0);
+}
+
+/* Does the newest snapshot cover the unit, so that its record may be pruned by now? */
+static bool covered(const struct chain_state *state, const struct unit *unit)
+{
+    const int64_t version = state->snapshot_version;
+    switch (unit->kind) {
+    case UNIT_SAMPLE:
+    case UNIT_TRAIN_STEP:
+    case UNIT_AGGREGATE:
+        return state->stopped || unit->round < version;
+    case UNIT_EVALUATE:
+    case UNIT_CHECKPOINT:
+        return state->stopped || unit->round <= version;
+    case UNIT_INITIALISE:
+        return version >= 0;
+    case UNIT_SAMPLE_EVALUATION:
+        return state->stopped;
+    case UNIT_INFER:
+        return state->finished;
+    case UNIT_OUTPUTS:
+    case UNIT_UNKNOWN:
+    case UNIT_INGEST:
+    case UNIT_PARTITION:
+    case UNIT_KIND_COUNT:
+        return false;
+    }
+    return false;
+}
+
+enum error_code chain_is_done(struct store *store, const char *run_id,
+                              const struct chain_state *state, const struct unit *unit, bool *done,
+                              struct error *err)
+{
+    *done = covered(state, unit);
+    return *done ? ERROR_NONE : store_has(store, output_key(run_id, unit).text, done, err);
+}
+
+/* What a rebuild carries along. */
+struct rebuild {
+    const struct schedule *schedule;
+    struct store *store;
+    const char *run_id;
+    struct work_queue *queue;
+    struct chain_state state;
+    struct unit_list prerequisites;
+    char (*done_name)[QUEUE_UNIT_SIZE];
+    int64_t done_capacity;
+};
+
+static enum error_code collect_done(struct rebuild *r, int64_t *done_count, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *done_count = 0;
+    if (r->prerequisites.count > r->done_capacity) {
+        void *grown =
+            memory_resize(r->done_name, (size_t)r->prerequisites.count, sizeof *r->done_name);
+        if (!grown)
+            return error_set(err, ERROR_NO_MEMORY, "no memory for a list of units");
+        r->done_name = grown;
+        r->done_capacity = r->prerequisites.count;
+    }
+    for (int64_t i = 0; i < r->prerequisites.count && rc == ERROR_NONE; i++) {
+        bool done = false;
+        rc = chain_is_done(r->store, r->run_id, &r->state, &r->prerequisites.unit[i], &done, err);
+        if (rc == ERROR_NONE && done)
+            unit_name(&r->prerequisites.unit[i], r->done_name[(*done_count)++]);
+    }
+    return rc;
+}
+
+/* Queues the unit unless it is done; *is_done says which. */
+static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_done,
+                               struct error *err)
+{
+    enum error_code rc = chain_is_done(r->store, r->run_id, &r->state, &unit, is_done, err);
+    if (rc != ERROR_NONE || *is_done)
+        return rc;
+    r->prerequisites.count = 0;
+    rc = chain_prerequisites(r->schedule, &unit, r->state.snapshot_version, &r->prerequisites, err);
+    int64_t done_count = 0;
+    if (rc == ERROR_NONE)
+        rc = collect_done(r, &done_count, err);
+    if (rc != ERROR_NONE || (done_count == 0 && r->prerequisites.count > 0))
+        return rc; /* its first finished prerequisite will name it */
+    struct work_successor entry = {.prerequisite_count = (int32_t)r->prerequisites.count};
+    unit_name(&unit, entry.unit);
+    memcpy(entry.stage, unit_stage(unit.kind), strlen(unit_stage(unit.kind)) + 1);
+    return work_queue_restore(r->queue, &entry, (const char(*)[QUEUE_UNIT_SIZE])r->done_name,
+                              done_count, err);
+}
+
+static enum error_code restore_all(struct rebuild *r, const struct unit_list *units, bool *all_done,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *all_done = true;
+    for (int64_t i = 0; i < units->count && rc == ERROR_NONE; i++) {
+        bool done = false;
+        rc = restore(r, units->unit[i], &done, err);
+        *all_done = *all_done && done;
+    }
+    return rc;
+}
+
+/* All units of one round: up to its aggregate, and the validation of the weights it makes. In an order
+ * in which a unit comes after its prerequisites: one that finishes while the queue is rebuilt is then
+ * either queued again, or seen as done by those that wait for it. */
+static enum error_code units_of_round(const struct schedule *s, int64_t round,
+                                      struct unit_list *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    out->count = 0;
+    if (schedule_samples(s, round))
+        rc = add_slots(out, UNIT_SAMPLE, round, schedule_slot_count(s, round), err);
+    if (rc == ERROR_NONE)
+        rc = add_train_steps(s, round, out, err);
+    if (rc == ERROR_NONE)
+        rc = add(out, UNIT_AGGREGATE, round, 0, err);
+    if (rc == ERROR_NONE && schedule_has_snapshot(s, round + 1))
+        rc = add_slots(out, UNIT_EVALUATE, round + 1, s->evaluation_slot_count, err);
+    if (rc == ERROR_NONE && schedule_has_snapshot(s, round + 1))
+        rc = add(out, UNIT_CHECKPOINT, round + 1, 0, err);
+    return rc;
+}
+
+static enum error_code rebuild_training(struct rebuild *r, struct unit_list *units,
+                                        struct error *err)
+{
+    const struct schedule *s = r->schedule;
+    bool all_done = false;
+    enum error_code rc = chain_roots(s, units, err);
+    if (rc == ERROR_NONE)
+        rc = restore_all(r, units, &all_done, err);
+    const int64_t from = r->state.snapshot_version > 0 ? r->state.snapshot_version : 0;
+    int64_t open_rounds = 0;
+    for (int64_t round = from; rc == ERROR_NONE && round < s->round_count; round++) {
+        bool aggregated = false;
+        const struct unit aggregate = {.kind = UNIT_AGGREGATE, .round = round};
+        rc = units_of_round(s, round, units, err);
+        if (rc == ERROR_NONE)
+            rc = restore_all(r, units, &all_done, err);
+        if (rc == ERROR_NONE)
+            rc = chain_is_done(r->store, r->run_id, &r->state, &aggregate, &aggregated, err);
+        if (!aggregated && ++open_rounds > s->run_ahead + 1)
+            break; /* nothing further on has a finished prerequisite */
+    }
+    return rc;
+}
+
+static enum error_code rebuild_inference(struct rebuild *r, struct unit_list *units,
+                                         struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int32_t layer = 1; rc == ERROR_NONE && layer <= r->schedule->layer_count; layer++) {
+        bool all_done = false;
+        units->count = 0;
+        rc = add_layer(units, layer, r->schedule->part_count, err);
+        if (rc == ERROR_NONE)
+            rc = restore_all(r, units, &all_done, err);
+    }
+    const struct unit outputs = {.kind = UNIT_OUTPUTS};
+    bool done = false;
+    return rc == ERROR_NONE ? restore(r, outputs, &done, err) : rc;
+}
+
+enum error_code chain_rebuild(const struct schedule *schedule, struct store *store,
+                              const char *run_id, struct work_queue *queue, struct error *err)
+{
+    struct rebuild r = {.schedule = schedule, .store = store, .run_id = run_id, .queue = queue};
+    struct unit_list units = {0};
+    enum error_code rc = chain_state_read(store, run_id, &r.state, err);
+    if (rc == ERROR_NONE && !r.state.finished)
+        rc = r.state.stopped ? rebuild_inference(&r, &units, err)
+                             : rebuild_training(&r, &units, err);
+    unit_list_release(&units);
+    unit_list_release(&r.prerequisites);
+    memory_free(r.done_name);
+    return rc;
+}

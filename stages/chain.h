@@ -1,0 +1,72 @@
+/*
+ * chain - which unit of work waits for which; the pipeline as a graph, in one place.
+ *
+ *   initialise ──────────────┐
+ *   sample/r/k ──────────────┴─> train-step/r/k ─(all slots)─> aggregate/r ─┬─> train-step/r+1/all
+ *   sample-evaluation/k ─────────────────────────> evaluate/v/k <───────────┤    (v = r + 1)
+ *                                                       └─(all)─> checkpoint/v  └─> sample/r+1+ahead/all
+ *   the last checkpoint ─> infer/1/p ─(all parts)─> infer/2/p ... ─(all parts)─> outputs
+ *
+ * With early stopping, the rounds after a snapshot wait for its checkpoint; else they do not.
+ * There is no coordinator: a worker that finishes a unit asks chain_successors() what that sets free and
+ * tells Redis in one script. Storage says what is done (chain_is_done), so the queue can be rebuilt from
+ * it at any time. tests/stages/chain_test.c checks that successors and prerequisites are inverse.
+ */
+#ifndef STAGES_CHAIN_H
+#define STAGES_CHAIN_H
+
+#include "common/base/error.h"
+#include "stages/schedule.h"
+#include "stages/unit.h"
+#include "store/store.h"
+#include "store/work_queue.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct unit_list {     /* {0} is empty; keeps its memory when reset */
+    struct unit *unit; /* owned */
+    int64_t count, capacity;
+};
+
+MUST_CHECK enum error_code unit_list_add(struct unit_list *list, struct unit unit,
+                                         struct error *err);
+void unit_list_release(struct unit_list *list);
+
+/* Units that must be done before `unit`, appended to `out`. `last_version`: the version of the
+ * snapshot that ends the run, for the first layer of infer. */
+MUST_CHECK enum error_code chain_prerequisites(const struct schedule *schedule,
+                                               const struct unit *unit, int64_t last_version,
+                                               struct unit_list *out, struct error *err);
+/* How many they are. */
+int64_t chain_prerequisite_count(const struct schedule *schedule, const struct unit *unit);
+/* Units for which `unit` is a prerequisite. `stopped`: for a checkpoint, whether it ends the run. */
+MUST_CHECK enum error_code chain_successors(const struct schedule *schedule,
+                                            const struct unit *unit, bool stopped,
+                                            struct unit_list *out, struct error *err);
+/* Units without prerequisites. */
+MUST_CHECK enum error_code chain_roots(const struct schedule *schedule, struct unit_list *out,
+                                       struct error *err);
+
+/* What storage says of a run. */
+struct chain_state {
+    int64_t snapshot_version; /* newest snapshot, or -1 */
+    bool stopped;             /* ... and it ends training */
+    bool finished;            /* the outputs are there */
+};
+
+MUST_CHECK enum error_code chain_state_read(struct store *store, const char *run_id,
+                                            struct chain_state *out, struct error *err);
+
+/* Whether the unit's output is stored, or a later snapshot made it superfluous. */
+MUST_CHECK enum error_code chain_is_done(struct store *store, const char *run_id,
+                                         const struct chain_state *state, const struct unit *unit,
+                                         bool *done, struct error *err);
+
+/* Fills an empty or doubtful queue with all that storage says is left to do. Safe beside living
+ * workers. */
+MUST_CHECK enum error_code chain_rebuild(const struct schedule *schedule, struct store *store,
+                                         const char *run_id, struct work_queue *queue,
+                                         struct error *err);
+
+#endif

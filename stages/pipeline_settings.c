@@ -1,0 +1,428 @@
+#include "stages/pipeline_settings.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/base/yaml.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const format_names[] = {"folder", "ogb", "edge_list", "generated", NULL};
+static const char *const id_type_names[] = {"auto", "integer", "string", NULL};
+static const char *const direction_names[] = {"auto", "as_given", "undirected", "reversed", NULL};
+static const char *const policy_names[] = {"keep", "remove", "refuse", NULL};
+static const char *const feature_names[] = {"auto",   "given",         "degree",
+                                            "random", "degree+random", NULL};
+static const char *const task_names[] = {"auto", "single_label", "multi_label", NULL};
+static const char *const method_names[] = {"metis", "hash", "file", NULL};
+static const char *const model_names[] = {"sage", "gcn", NULL};
+static const char *const optimizer_names[] = {"adam", "adamw", "sgd", NULL};
+static const char *const schedule_names[] = {"constant", "cosine", "step", NULL};
+static const char *const metric_names[] = {"accuracy", "loss",    "macro_f1",
+                                           "micro_f1", "roc_auc", NULL};
+static const char *const weights_names[] = {"best", "last", NULL};
+
+/* clang-format off */
+#define PLACE(field) offsetof(struct pipeline_settings, field), sizeof(((struct pipeline_settings *)0)->field)
+#define TEXT(name, field, value, help) \
+    {name, SETTING_TEXT, PLACE(field), value, 0, 0, NULL, help}
+#define INT(name, field, value, least, most, help) \
+    {name, SETTING_INT, PLACE(field), value, least, most, NULL, help}
+#define DOUBLE(name, field, value, least, most, help) \
+    {name, SETTING_DOUBLE, PLACE(field), value, least, most, NULL, help}
+#define BOOL(name, field, value, help) \
+    {name, SETTING_BOOL, PLACE(field), value, 0, 0, NULL, help}
+#define CHOICE(name, field, value, names, help) \
+    {name, SETTING_CHOICE, PLACE(field), value, 0, 0, names, help}
+#define INT_LIST(name, field, value, least, most, help) \
+    {name, SETTING_INT_LIST, PLACE(field), value, least, most, NULL, help}
+
+const struct setting_spec setting_table[] = {
+    TEXT("name", name, "", "what the run and its records are called: [A-Za-z0-9._-]"),
+    INT("seed", seed, "1", 0, 9.0e15, "key of every random draw"),
+    INT("epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
+    BOOL("portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
+
+    CHOICE("ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list or generated"),
+    TEXT("ingest.path", ingest.path, "", "the folder or file to read; relative to the pipeline file"),
+    CHOICE("ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
+    CHOICE("ingest.direction", ingest.direction, "auto", direction_names, "auto (what the data says), as_given, undirected (both ways), reversed"),
+    CHOICE("ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
+    CHOICE("ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),
+    CHOICE("ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random"),
+    INT("ingest.random_dim", ingest.random_dim, "64", 1, 65536, "columns of random features"),
+    BOOL("ingest.normalise_rows", ingest.normalise_rows, "false", "divide each feature row by its sum"),
+    BOOL("ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
+    CHOICE("ingest.task", ingest.task, "auto", task_names, "auto, single_label or multi_label"),
+    INT("ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
+    DOUBLE("ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
+    DOUBLE("ingest.degree_exponent", ingest.degree_exponent, "2.5", 2.05, 10, "generated: exponent of the power law of degrees"),
+    INT("ingest.classes", ingest.classes, "10", 2, 10000, "generated: communities, which are the classes"),
+    DOUBLE("ingest.homophily", ingest.homophily, "0.8", 0, 1, "generated: share of edges inside a community"),
+    INT("ingest.feature_dim", ingest.feature_dim, "32", 1, 65536, "generated: feature columns"),
+    DOUBLE("ingest.feature_noise", ingest.feature_noise, "2", 0, 1000, "generated: deviation of the noise on a class's centre"),
+    DOUBLE("ingest.label_noise", ingest.label_noise, "0.05", 0, 1, "generated: share of labels drawn at random"),
+    DOUBLE("ingest.train_share", ingest.train_share, "0.3", 0, 1, "generated: share of training nodes"),
+    DOUBLE("ingest.valid_share", ingest.valid_share, "0.2", 0, 1, "generated: share of validation nodes; the rest is the test split"),
+
+    CHOICE("partition.method", partition.method, "metis", method_names, "metis, hash or file"),
+    INT("partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
+    TEXT("partition.assignment", partition.assignment, "", "method file: a text file, line i has the part of node i"),
+    BOOL("partition.balance_train", partition.balance_train, "true", "metis: balance training nodes"),
+    BOOL("partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
+
+    INT_LIST("sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers"),
+    INT("sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch"),
+    INT("sample.batches_per_round", sample.batches_per_round, "1", 1, 65535, "slots: mini-batches that make one optimizer step"),
+    INT("sample.run_ahead", sample.run_ahead, "4", 1, 1e6, "rounds that sampling may be ahead of training"),
+    INT("sample.reuse_epochs", sample.reuse_epochs, "1", 1, 1e9, "epochs that one stored sampling pass serves"),
+    INT_LIST("sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
+    INT("sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
+
+    CHOICE("train-step.model", train_step.model, "sage", model_names, "sage (GraphSAGE, mean) or gcn"),
+    INT("train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
+    DOUBLE("train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
+
+    CHOICE("aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
+    DOUBLE("aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),
+    DOUBLE("aggregate.momentum", aggregate.momentum, "0", 0, 1, "sgd: momentum"),
+    DOUBLE("aggregate.beta1", aggregate.beta1, "0.9", 0, 1, "adam: decay of the first moment"),
+    DOUBLE("aggregate.beta2", aggregate.beta2, "0.999", 0, 1, "adam: decay of the second moment"),
+    DOUBLE("aggregate.epsilon", aggregate.epsilon, "1e-8", 0, 1, "adam: added to the root of the second moment"),
+    DOUBLE("aggregate.weight_decay", aggregate.weight_decay, "0", 0, 100, "L2 term (adam, sgd) or decoupled decay (adamw)"),
+    DOUBLE("aggregate.clip_norm", aggregate.clip_norm, "0", 0, 1e30, "largest norm of a round's gradient; 0: any"),
+    CHOICE("aggregate.schedule", aggregate.schedule, "constant", schedule_names, "learning rate over time: constant, cosine or step"),
+    INT("aggregate.step_epochs", aggregate.step_epochs, "30", 1, 1e9, "step: epochs between two reductions"),
+    DOUBLE("aggregate.step_factor", aggregate.step_factor, "0.1", 0, 1, "step: what a reduction multiplies by"),
+    DOUBLE("aggregate.final_rate", aggregate.final_rate, "0", 0, 1, "cosine: share of the learning rate at the end"),
+
+    INT("checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),
+    INT("checkpoint.keep", checkpoint.keep, "2", 0, 1e9, "snapshots kept; older round records are pruned; 0: keep everything"),
+    CHOICE("checkpoint.metric", checkpoint.metric, "accuracy", metric_names, "validation metric that decides what is best"),
+    INT("checkpoint.patience", checkpoint.patience, "0", 0, 1e9, "stop after so many snapshots without a better metric; 0: never"),
+
+    CHOICE("infer.weights", infer.weights, "best", weights_names, "best (validation) or last"),
+    BOOL("infer.embeddings", infer.embeddings, "true", "write embeddings.npy"),
+    BOOL("infer.predictions", infer.predictions, "true", "write predictions.csv"),
+    {.name = NULL},
+};
+/* clang-format on */
+
+static const struct setting_spec *find_setting(const char *name)
+{
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        if (strcmp(spec->name, name) == 0)
+            return spec;
+    return NULL;
+}
+
+static enum error_code unknown_setting(const char *name, const char *where, struct error *err)
+{
+    const char *names[128] = {0};
+    size_t count = 0;
+    for (const struct setting_spec *spec = setting_table; spec->name && count + 1 < 128; spec++)
+        names[count++] = spec->name;
+    const char *nearest = text_nearest(name, names);
+    if (nearest)
+        return error_set(err, ERROR_INVALID, "%s: unknown setting '%s'; did you mean '%s'?", where,
+                         name, nearest);
+    return error_set(err, ERROR_INVALID, "%s: unknown setting '%s'", where, name);
+}
+
+static enum error_code out_of_range(const struct setting_spec *spec, const char *value,
+                                    const char *where, struct error *err)
+{
+    return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected %s from %.15g to %.15g", where,
+                     spec->name, value, spec->type == SETTING_DOUBLE ? "a number" : "whole numbers",
+                     spec->least, spec->most);
+}
+
+static bool int_in_range(const struct setting_spec *spec, const char *text, size_t size,
+                         int64_t *out)
+{
+    return text_int64(text, size, out) && (double)*out >= spec->least && (double)*out <= spec->most;
+}
+
+static enum error_code assign_choice(const struct setting_spec *spec, const char *value,
+                                     const char *where, int64_t *out, struct error *err)
+{
+    char known[256] = "";
+    size_t at = 0;
+    for (int i = 0; spec->choices[i]; i++) {
+        if (strcmp(spec->choices[i], value) == 0) {
+            *out = i;
+            return ERROR_NONE;
+        }
+        const int n =
+            snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", spec->choices[i]);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected one of %s", where, spec->name,
+                     value, known);
+}
+
+static enum error_code assign_list(const struct setting_spec *spec, const char *value,
+                                   const char *where, struct int_list *out, struct error *err)
+{
+    *out = (struct int_list){0};
+    for (const char *item = value; *item;) {
+        const size_t size = strcspn(item, ",");
+        const char *from = item;
+        size_t length = size;
+        while (length && *from == ' ')
+            from++, length--;
+        if (out->count == HOP_COUNT_MAX)
+            return error_set(err, ERROR_INVALID, "%s: %s has more than %d items", where, spec->name,
+                             HOP_COUNT_MAX);
+        if (!int_in_range(spec, from, length, &out->value[out->count]))
+            return out_of_range(spec, value, where, err);
+        if (out->value[out->count] == 0)
+            return error_set(err, ERROR_INVALID,
+                             "%s: %s is '%s': a fan-out of 0 keeps no neighbour; expected -1 (all) "
+                             "or at least 1",
+                             where, spec->name, value);
+        out->count++;
+        item += size;
+        if (*item == ',')
+            item++;
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code assign_bool(const struct setting_spec *spec, const char *value,
+                                   const char *where, bool *out, struct error *err)
+{
+    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+        return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected true or false", where,
+                         spec->name, value);
+    *out = value[0] == 't';
+    return ERROR_NONE;
+}
+
+static enum error_code assign_spec(const struct setting_spec *spec,
+                                   struct pipeline_settings *settings, const char *value,
+                                   const char *where, struct error *err)
+{
+    void *field = (char *)settings + spec->offset;
+    switch (spec->type) {
+    case SETTING_INT:
+        if (!int_in_range(spec, value, strlen(value), field))
+            return out_of_range(spec, value, where, err);
+        return ERROR_NONE;
+    case SETTING_DOUBLE: {
+        double number = 0.0;
+        if (!text_double(value, strlen(value), &number) || !isfinite(number) ||
+            number < spec->least || number > spec->most)
+            return out_of_range(spec, value, where, err);
+        *(double *)field = number;
+        return ERROR_NONE;
+    }
+    case SETTING_BOOL:
+        return assign_bool(spec, value, where, field, err);
+    case SETTING_TEXT:
+        if (!text_copy(field, spec->size, value))
+            return error_set(err, ERROR_INVALID, "%s: %s is longer than %zu bytes", where,
+                             spec->name, spec->size - 1);
+        return ERROR_NONE;
+    case SETTING_CHOICE:
+        return assign_choice(spec, value, where, field, err);
+    case SETTING_INT_LIST:
+        return assign_list(spec, value, where, field, err);
+    }
+    return ERROR_NONE;
+}
+
+void pipeline_settings_defaults(struct pipeline_settings *settings)
+{
+    *settings = (struct pipeline_settings){0};
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        const enum error_code rc = assign_spec(spec, settings, spec->default_text, "default", NULL);
+        must(rc == ERROR_NONE);
+    }
+}
+
+enum error_code pipeline_settings_assign(struct pipeline_settings *settings, const char *name,
+                                         const char *value, const char *where, struct error *err)
+{
+    const struct setting_spec *spec = find_setting(name);
+    if (!spec)
+        return unknown_setting(name, where, err);
+    return assign_spec(spec, settings, value, where, err);
+}
+
+/* Makes a path setting absolute, or relative to where the program was started. */
+static enum error_code resolve_path(char path[SETTING_PATH_SIZE], const char *pipeline_file,
+                                    struct error *err)
+{
+    char expanded[SETTING_PATH_SIZE];
+    if (!path[0])
+        return ERROR_NONE;
+    enum error_code rc = text_expand(path, expanded, sizeof expanded, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "%s", pipeline_file);
+    const char *slash = strrchr(pipeline_file, '/');
+    const int folder = expanded[0] != '/' && slash ? (int)(slash - pipeline_file) + 1 : 0;
+    char joined[2 * SETTING_PATH_SIZE];
+    (void)snprintf(joined, sizeof joined, "%.*s%s", folder, pipeline_file, expanded);
+    if (!text_copy(path, SETTING_PATH_SIZE, joined))
+        return error_set(err, ERROR_INVALID, "%s: path is too long: %.100s...", pipeline_file,
+                         joined);
+    return ERROR_NONE;
+}
+
+static enum error_code default_name(struct pipeline_settings *settings, const char *path,
+                                    struct error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    const size_t size = dot ? (size_t)(dot - base) : strlen(base);
+    if (size >= sizeof settings->name)
+        return error_set(err, ERROR_INVALID, "%s: give a name shorter than %zu bytes", path,
+                         sizeof settings->name);
+    memcpy(settings->name, base, size);
+    settings->name[size] = '\0';
+    return ERROR_NONE;
+}
+
+enum error_code pipeline_settings_load(struct pipeline_settings *settings, const char *path,
+                                       struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct yaml_file file = {0};
+    pipeline_settings_defaults(settings);
+    enum error_code rc = file_read(path, 1 << 20, &text, &size, err);
+    if (rc == ERROR_NOT_FOUND || rc == ERROR_INPUT)
+        rc = ERROR_INVALID;
+    if (rc == ERROR_NONE)
+        rc = yaml_parse(text, size, path, &file, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < file.count; i++) {
+        char where[FILE_PATH_SIZE];
+        (void)snprintf(where, sizeof where, "%.900s:%d", path, file.entry[i].line);
+        rc =
+            pipeline_settings_assign(settings, file.entry[i].name, file.entry[i].value, where, err);
+    }
+    if (rc == ERROR_NONE && !settings->name[0])
+        rc = default_name(settings, path, err);
+    if (rc == ERROR_NONE)
+        rc = resolve_path(settings->ingest.path, path, err);
+    if (rc == ERROR_NONE)
+        rc = resolve_path(settings->partition.assignment, path, err);
+    yaml_file_release(&file);
+    memory_free(text);
+    return rc;
+}
+
+enum error_code pipeline_settings_override(struct pipeline_settings *settings,
+                                           const char *assignment, struct error *err)
+{
+    char name[SETTING_NAME_SIZE];
+    const char *equals = strchr(assignment, '=');
+    if (!equals || (size_t)(equals - assignment) >= sizeof name)
+        return error_set(err, ERROR_USAGE, "--set '%s': expected section.key=value", assignment);
+    memcpy(name, assignment, (size_t)(equals - assignment));
+    name[equals - assignment] = '\0';
+    return pipeline_settings_assign(settings, name, equals + 1, "--set", err);
+}
+
+enum error_code pipeline_settings_check(const struct pipeline_settings *s, struct error *err)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    if (!s->name[0] || strspn(s->name, allowed) != strlen(s->name) || s->name[0] == '.')
+        return error_set(err, ERROR_INVALID,
+                         "name is '%s', expected letters, digits, '.', '_', '-' and no leading dot",
+                         s->name);
+    if (s->sample.fanouts.count == 0)
+        return error_set(err, ERROR_INVALID,
+                         "sample.fanouts is empty, expected one for each layer");
+    if (s->sample.evaluation_fanouts.count != 0 &&
+        s->sample.evaluation_fanouts.count != s->sample.fanouts.count)
+        return error_set(err, ERROR_INVALID,
+                         "sample.evaluation_fanouts has %d items and sample.fanouts %d; expected "
+                         "the same number, or none for all neighbours",
+                         s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
+    if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
+        return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
+    if (s->ingest.train_share + s->ingest.valid_share > 1.0)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.train_share + ingest.valid_share is %g, expected at most 1",
+                         s->ingest.train_share + s->ingest.valid_share);
+    if (s->partition.method == PARTITION_FILE && !s->partition.assignment[0])
+        return error_set(err, ERROR_INVALID,
+                         "partition.method is file, but partition.assignment is empty");
+    return ERROR_NONE;
+}
+
+static int print_value(const struct setting_spec *spec, const struct pipeline_settings *settings,
+                       char *out, size_t size)
+{
+    const void *field = (const char *)settings + spec->offset;
+    switch (spec->type) {
+    case SETTING_INT:
+        return snprintf(out, size, "%" PRId64, *(const int64_t *)field);
+    case SETTING_DOUBLE:
+        return snprintf(out, size, "%.17g", *(const double *)field);
+    case SETTING_BOOL:
+        return snprintf(out, size, "%s", *(const bool *)field ? "true" : "false");
+    case SETTING_TEXT:
+        return snprintf(out, size, "%s", (const char *)field);
+    case SETTING_CHOICE:
+        return snprintf(out, size, "%s", spec->choices[*(const int64_t *)field]);
+    case SETTING_INT_LIST: {
+        const struct int_list *list = field;
+        int at = 0;
+        out[0] = '\0';
+        for (int i = 0; i < list->count && at >= 0 && (size_t)at < size; i++)
+            at += snprintf(out + at, size - (size_t)at, "%s%" PRId64, i ? "," : "", list->value[i]);
+        return at;
+    }
+    }
+    return -1;
+}
+
+enum error_code pipeline_settings_text(const struct pipeline_settings *settings, const char *prefix,
+                                       char *out, struct error *err)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        char value[SETTING_PATH_SIZE + 1];
+        if (strncmp(spec->name, prefix, strlen(prefix)) != 0)
+            continue;
+        (void)print_value(spec, settings, value, sizeof value);
+        const int n = snprintf(out + at, SETTINGS_TEXT_SIZE - at, "%s = %s\n", spec->name, value);
+        if (n < 0 || (size_t)n >= SETTINGS_TEXT_SIZE - at)
+            return error_set(err, ERROR_INVALID, "the settings take more than %d bytes",
+                             SETTINGS_TEXT_SIZE);
+        at += (size_t)n;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code pipeline_settings_parse(struct pipeline_settings *settings, const char *text,
+                                        const char *where, struct error *err)
+{
+    pipeline_settings_defaults(settings);
+    while (*text) {
+        char name[SETTING_NAME_SIZE], value[SETTING_PATH_SIZE + 1];
+        const size_t line = strcspn(text, "\n");
+        const char *split = strstr(text, " = ");
+        if (!split || split > text + line || (size_t)(split - text) >= sizeof name ||
+            (size_t)(text + line - split - 3) >= sizeof value)
+            return error_set(err, ERROR_CORRUPT, "%s: not a settings line: %.60s", where, text);
+        memcpy(name, text, (size_t)(split - text));
+        name[split - text] = '\0';
+        memcpy(value, split + 3, (size_t)(text + line - split - 3));
+        value[text + line - split - 3] = '\0';
+        const enum error_code rc = pipeline_settings_assign(settings, name, value, where, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        text += line + (text[line] == '\n');
+    }
+    return ERROR_NONE;
+}

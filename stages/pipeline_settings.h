@@ -1,0 +1,184 @@
+/*
+ * pipeline_settings - all settings of a pipeline file, one section a stage, from one table.
+ *
+ * From the table come the file, --set section.key=value, --help, --print-config and the canonical text
+ * that names a run, so that they cannot disagree. Precedence, lowest first: default in the table,
+ * pipeline file, --set. Unknown keys are errors that name the nearest known one. What only says where or
+ * how fast to run (threads, memory, workers, Redis) is not here: it does not change the bits.
+ */
+#ifndef STAGES_PIPELINE_SETTINGS_H
+#define STAGES_PIPELINE_SETTINGS_H
+
+#include "common/base/error.h"
+#include "store/records/mini_batch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SETTING_NAME_SIZE = 64, SETTING_PATH_SIZE = 1024, SETTINGS_TEXT_SIZE = 8192 };
+
+/* Choices are stored as their index in the table's list of names, so keep both in one order. */
+enum ingest_format { FORMAT_FOLDER, FORMAT_OGB, FORMAT_EDGE_LIST, FORMAT_GENERATED };
+enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
+enum edge_direction {
+    DIRECTION_AUTO,
+    DIRECTION_AS_GIVEN,
+    DIRECTION_UNDIRECTED,
+    DIRECTION_REVERSED
+};
+enum edge_policy { EDGES_KEEP, EDGES_REMOVE, EDGES_REFUSE };
+enum feature_choice {
+    FEATURES_AUTO,
+    FEATURES_GIVEN,
+    FEATURES_DEGREE,
+    FEATURES_RANDOM,
+    FEATURES_DEGREE_RANDOM
+};
+enum task_choice { TASK_CHOICE_AUTO, TASK_CHOICE_SINGLE, TASK_CHOICE_MULTI };
+enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
+enum model_kind { MODEL_SAGE, MODEL_GCN };
+enum optimizer_kind { OPTIMIZER_ADAM, OPTIMIZER_ADAMW, OPTIMIZER_SGD };
+enum rate_schedule { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP };
+enum metric_choice {
+    METRIC_ACCURACY,
+    METRIC_LOSS,
+    METRIC_MACRO_F1,
+    METRIC_MICRO_F1,
+    METRIC_ROC_AUC
+};
+enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
+
+struct int_list {
+    int count;
+    int64_t value[HOP_COUNT_MAX];
+};
+
+struct pipeline_settings {
+    char name[SETTING_NAME_SIZE];
+    int64_t seed;
+    int64_t epochs;
+    bool portable;
+    struct {
+        int64_t format; /* enum ingest_format; likewise below */
+        char path[SETTING_PATH_SIZE];
+        int64_t id_type;
+        int64_t direction;
+        int64_t self_loops;
+        int64_t duplicates;
+        int64_t features;
+        int64_t random_dim;
+        bool normalise_rows;
+        bool standardise;
+        int64_t task;
+        /* generated */
+        int64_t nodes;
+        double average_degree;
+        double degree_exponent;
+        int64_t classes;
+        double homophily;
+        int64_t feature_dim;
+        double feature_noise;
+        double label_noise;
+        double train_share, valid_share;
+    } ingest;
+    struct {
+        int64_t method;
+        int64_t parts;
+        char assignment[SETTING_PATH_SIZE];
+        bool balance_train;
+        bool balance_edges;
+    } partition;
+    struct {
+        struct int_list fanouts; /* from the seed nodes outwards; -1: all neighbours */
+        int64_t batch_size;
+        int64_t batches_per_round;
+        int64_t run_ahead; /* rounds */
+        int64_t reuse_epochs;
+        struct int_list evaluation_fanouts; /* empty: all neighbours at each hop */
+        int64_t evaluation_batch_size;
+    } sample;
+    struct {
+        int64_t model;
+        int64_t hidden;
+        double dropout;
+    } train_step;
+    struct {
+        int64_t optimizer;
+        double learning_rate;
+        double momentum;
+        double beta1, beta2, epsilon;
+        double weight_decay;
+        double clip_norm; /* 0: off */
+        int64_t schedule;
+        int64_t step_epochs;
+        double step_factor;
+        double final_rate; /* of cosine, as a share of learning_rate */
+    } aggregate;
+    struct {
+        int64_t every_epochs;
+        int64_t keep; /* snapshots; 0: all, and no round record is pruned */
+        int64_t metric;
+        int64_t patience; /* snapshots without a better metric; 0: never stop early */
+    } checkpoint;
+    struct {
+        int64_t weights;
+        bool embeddings, predictions;
+    } infer;
+};
+
+enum setting_type {
+    SETTING_INT,
+    SETTING_DOUBLE,
+    SETTING_BOOL,
+    SETTING_TEXT,
+    SETTING_CHOICE,
+    SETTING_INT_LIST
+};
+
+struct setting_spec {
+    const char *name; /* "sample.fanouts"; top level has no dot */
+    enum setting_type type;
+    size_t offset, size;
+    const char *default_text;
+    double least, most;         /* of numbers and list items */
+    const char *const *choices; /* NULL-terminated */
+    const char *help;
+};
+
+/* All settings, in canonical order; ends with a NULL name. */
+extern const struct setting_spec setting_table[];
+
+/* Every setting at its default. */
+void pipeline_settings_defaults(struct pipeline_settings *settings);
+/* One setting by name. `where` stands before the message ("cora.yaml:12", "--set").
+ * Fails: ERROR_INVALID, for an unknown name with the nearest known one. */
+MUST_CHECK enum error_code pipeline_settings_assign(struct pipeline_settings *settings,
+                                                    const char *name, const char *value,
+                                                    const char *where, struct error *err);
+/* Defaults, then the file. A relative path in it is relative to the file's folder; ${NAME} and
+ * ${NAME:-default} in paths are replaced. */
+MUST_CHECK enum error_code pipeline_settings_load(struct pipeline_settings *settings,
+                                                  const char *path, struct error *err);
+/* "section.key=value" of --set. */
+MUST_CHECK enum error_code pipeline_settings_override(struct pipeline_settings *settings,
+                                                      const char *assignment, struct error *err);
+/* Rules that concern several settings at once, e.g. that evaluation_fanouts is as long as fanouts. */
+MUST_CHECK enum error_code pipeline_settings_check(const struct pipeline_settings *settings,
+                                                   struct error *err);
+
+/* "name = value" lines of the settings whose name starts with `prefix` ("" for all), into `out`
+ * [SETTINGS_TEXT_SIZE]. Equal settings give equal text. */
+MUST_CHECK enum error_code pipeline_settings_text(const struct pipeline_settings *settings,
+                                                  const char *prefix, char *out, struct error *err);
+/* The reverse. `where` stands in messages. */
+MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,
+                                                   const char *text, const char *where,
+                                                   struct error *err);
+/* Layers of the model: the number of fan-outs. */
+static inline int pipeline_layer_count(const struct pipeline_settings *settings)
+{
+    return settings->sample.fanouts.count;
+}
+
+#endif

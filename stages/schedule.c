@@ -1,0 +1,135 @@
+#include "stages/schedule.h"
+
+#include "common/base/random.h"
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+enum error_code schedule_init(struct schedule *out, const struct pipeline_settings *settings,
+                              int64_t train_count, int64_t valid_count, int32_t part_count,
+                              struct error *err)
+{
+    if (train_count < 1)
+        return error_set(
+            err, ERROR_INPUT,
+            "the dataset has no training nodes; expected at least one in its train split");
+    struct schedule s = {
+        .train_count = train_count,
+        .valid_count = valid_count,
+        .batch_size = smaller(settings->sample.batch_size, train_count),
+        .evaluation_batch_size = settings->sample.evaluation_batch_size,
+        .epochs = settings->epochs,
+        .run_ahead = settings->sample.run_ahead,
+        .reuse_epochs = settings->sample.reuse_epochs,
+        .can_stop_early = settings->checkpoint.patience > 0,
+        .layer_count = pipeline_layer_count(settings),
+        .part_count = part_count,
+        .seed = (uint64_t)settings->seed,
+    };
+    s.batches_per_epoch = divide_up(train_count, s.batch_size);
+    s.batches_per_round = (int32_t)smaller(settings->sample.batches_per_round, s.batches_per_epoch);
+    s.rounds_per_epoch = divide_up(s.batches_per_epoch, s.batches_per_round);
+    s.round_count = s.rounds_per_epoch * s.epochs;
+    s.every_rounds = settings->checkpoint.every_epochs * s.rounds_per_epoch;
+    const int64_t evaluation_slots = divide_up(valid_count, s.evaluation_batch_size);
+    if (evaluation_slots > 65535)
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.evaluation_batch_size %lld makes %lld validation batches, expected "
+            "at most 65535",
+            (long long)s.evaluation_batch_size, (long long)evaluation_slots);
+    if (s.round_count > UINT32_MAX)
+        return error_set(err, ERROR_INVALID, "the run has %lld rounds, expected at most %lld",
+                         (long long)s.round_count, (long long)UINT32_MAX);
+    s.evaluation_slot_count = (int32_t)evaluation_slots;
+    *out = s;
+    return ERROR_NONE;
+}
+
+static int64_t round_in_epoch(const struct schedule *s, int64_t round)
+{
+    return round % s->rounds_per_epoch;
+}
+
+int32_t schedule_slot_count(const struct schedule *s, int64_t round)
+{
+    const int64_t before = round_in_epoch(s, round) * s->batches_per_round;
+    return (int32_t)smaller(s->batches_per_round, s->batches_per_epoch - before);
+}
+
+int64_t schedule_epoch(const struct schedule *s, int64_t round)
+{
+    return round / s->rounds_per_epoch;
+}
+
+bool schedule_samples(const struct schedule *s, int64_t round)
+{
+    return schedule_epoch(s, round) % s->reuse_epochs == 0;
+}
+
+void schedule_batch_source(const struct schedule *s, int64_t round, int32_t slot,
+                           int64_t *source_round, int32_t *source_slot)
+{
+    const int64_t epoch = schedule_epoch(s, round);
+    const int64_t first_epoch = epoch - epoch % s->reuse_epochs;
+    int64_t batch = round_in_epoch(s, round) * s->batches_per_round + slot;
+    if (epoch != first_epoch) {
+        const struct random_stream stream =
+            random_stream_of(s->seed, RANDOM_REORDER, (uint32_t)epoch, 0, 0);
+        batch = (int64_t)random_permute(&stream, (uint64_t)batch, (uint64_t)s->batches_per_epoch);
+    }
+    *source_round = first_epoch * s->rounds_per_epoch + batch / s->batches_per_round;
+    *source_slot = (int32_t)(batch % s->batches_per_round);
+}
+
+void schedule_seed_range(const struct schedule *s, int64_t round, int32_t slot, int64_t *first,
+                         int64_t *count)
+{
+    const int64_t batch = round_in_epoch(s, round) * s->batches_per_round + slot;
+    *first = batch * s->batch_size;
+    *count = smaller(s->batch_size, s->train_count - *first);
+}
+
+int64_t schedule_shuffled(const struct schedule *s, int64_t epoch, int64_t position)
+{
+    const struct random_stream stream =
+        random_stream_of(s->seed, RANDOM_SHUFFLE, (uint32_t)epoch, 0, 0);
+    return (int64_t)random_permute(&stream, (uint64_t)position, (uint64_t)s->train_count);
+}
+
+void schedule_evaluation_range(const struct schedule *s, int32_t slot, int64_t *first,
+                               int64_t *count)
+{
+    *first = slot * s->evaluation_batch_size;
+    *count = smaller(s->evaluation_batch_size, s->valid_count - *first);
+}
+
+bool schedule_has_snapshot(const struct schedule *s, int64_t version)
+{
+    return version > 0 && (version % s->every_rounds == 0 || version == s->round_count);
+}
+
+int64_t schedule_snapshot_before(const struct schedule *s, int64_t version)
+{
+    const int64_t before = (version - 1) / s->every_rounds * s->every_rounds;
+    return version > 1 && before > 0 ? before : -1;
+}
+
+int64_t schedule_snapshot_at_or_after(const struct schedule *s, int64_t version)
+{
+    return smaller(divide_up(version > 0 ? version : 1, s->every_rounds) * s->every_rounds,
+                   s->round_count);
+}
+
+int64_t schedule_oldest_needed(const struct schedule *s, int64_t version)
+{
+    const int64_t epoch = schedule_epoch(s, version);
+    return smaller(version, (epoch - epoch % s->reuse_epochs) * s->rounds_per_epoch);
+}

@@ -1,0 +1,66 @@
+/*
+ * stage - what a program of the pipeline is.
+ *
+ * A stage reads some kinds of record from the store, does one job, and writes other kinds. Each
+ * stages/<name>/<name>.c defines one `stage`; stage_main.c supplies the only main() and does what is the
+ * same for all: options, log, signals, store, run, the loop over work units, replay, exit status.
+ *
+ * To add a stage: see stages/README.md.
+ */
+#ifndef STAGES_STAGE_H
+#define STAGES_STAGE_H
+
+#include "common/base/error.h"
+#include "common/parallel/thread_pool.h"
+#include "stages/pipeline_settings.h"
+#include "stages/schedule.h"
+#include "stages/unit.h"
+#include "store/records/partition_book.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Everything a stage works with. Borrowed from stage_main. */
+struct stage_context {
+    struct store *store;
+    const struct pipeline_settings *settings;
+    /* The rest of this block is empty for ingest and partition, which come before a run. */
+    const char *run_id;
+    const struct partition_book *book;
+    const struct schedule *schedule;
+    /* Where and how fast; never what. */
+    struct thread_pool *pool;
+    int threads;
+    uint64_t memory_bytes; /* the --memory budget */
+    const char *scratch;   /* a local folder for copies of sealed files */
+    bool storage_is_local; /* sealed files may be opened in place */
+    bool is_replay;        /* the store compares instead of writing */
+};
+
+enum stage_form {
+    STAGE_ONCE, /* ingest, partition: one unit, then the program ends */
+    STAGE_LOOP, /* claims units from the queue until the run is finished */
+};
+
+struct stage {
+    const char *name;    /* as on the command line and in the pipeline file */
+    const char *summary; /* one line, for --help */
+    const char *reads;   /* record kinds, comma separated; a test compares with stages/README.md */
+    const char *writes;
+    enum stage_form form;
+    /* Opens what lasts longer than a unit: topology, features, buffers. *state is the stage's own and
+     * starts as NULL. */
+    enum error_code (*open)(const struct stage_context *context, void **state, struct error *err);
+    /* Does one unit: reads its input records, publishes its output. For a given unit the published
+     * bytes are always the same. A unit that was done before may be done again. For checkpoint units
+     * nothing more is needed: stage_main reads the snapshot to learn whether the run stops. */
+    enum error_code (*work)(const struct stage_context *context, void *state,
+                            const struct unit *unit, struct error *err);
+    /* Frees *state; NULL is fine. */
+    void (*close)(void *state);
+};
+
+extern const struct stage stage; /* exactly one is linked into each program */
+
+#endif

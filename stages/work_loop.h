@@ -1,0 +1,27 @@
+/*
+ * work_loop - claim a unit, do it, publish it, hand over; until the run is finished.
+ *
+ * A crash at any point only repeats work: outputs are published before the unit is completed, and a
+ * unit whose output is stored is completed without being done again. A second thread renews the lease
+ * every third of its length and writes the heartbeat.
+ */
+#ifndef STAGES_WORK_LOOP_H
+#define STAGES_WORK_LOOP_H
+
+#include "common/base/error.h"
+#include "stages/stage.h"
+#include "store/work_queue.h"
+
+struct work_loop_config {
+    const struct stage *stage;
+    const struct stage_context *context;
+    struct work_queue_config queue; /* borrowed; .stage is set by the loop */
+    int64_t idle_exit_ms; /* give up with ERROR_UNAVAILABLE after so long without Redis; 0: never */
+};
+
+/* Runs until the run is finished (ERROR_NONE), a stop signal (ERROR_UNAVAILABLE), or a unit fails for
+ * good: the unit goes to the dead list and the error is returned (ERROR_INPUT, ERROR_CORRUPT, ...). Other
+ * workers see the dead list and stop with ERROR_CORRUPT too. */
+MUST_CHECK enum error_code work_loop_run(const struct work_loop_config *config, struct error *err);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * dataset_schema - what a dataset is, before any of its bytes.
+ *
+ * Written by ingest when all other records of the dataset are stored (it is the dataset's commit);
+ * read by partition, by the driver and by reports. Lives as long as the dataset.
+ *
+ *   key       dataset/<id>/schema
+ *   sections  "json" U8: one object; keys below. Text, because schemas grow.
+ *
+ * A homogeneous graph is one node type and one edge type. Every node and edge carries its type, weight
+ * and time from the first day when the input has them.
+ */
+#ifndef STORE_RECORDS_DATASET_SCHEMA_H
+#define STORE_RECORDS_DATASET_SCHEMA_H
+
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TYPE_NAME_SIZE = 64, NODE_TYPE_COUNT_MAX = 16, EDGE_TYPE_COUNT_MAX = 64 };
+
+enum dataset_task { TASK_UNKNOWN = 0, TASK_NONE, TASK_SINGLE_LABEL, TASK_MULTI_LABEL };
+enum node_id_form { NODE_ID_UNKNOWN = 0, NODE_ID_CONSECUTIVE, NODE_ID_INTEGER, NODE_ID_STRING };
+
+struct node_type {
+    char name[TYPE_NAME_SIZE];
+    uint32_t first_node, node_count; /* nodes of one type are consecutive */
+};
+
+struct edge_type {
+    char name[TYPE_NAME_SIZE];
+    uint64_t edge_count;
+};
+
+struct dataset_schema {
+    char id[80];
+    char name[64];
+    uint32_t node_count;
+    uint64_t edge_count; /* directed, as stored: after making undirected, removing duplicates */
+    uint64_t self_loop_count; /* stored ones */
+    uint64_t input_edge_rows, removed_self_loops, removed_duplicates;
+    bool undirected; /* each edge is stored both ways */
+    bool has_weight, has_time, has_edge_type;
+    uint32_t feature_dim;
+    char feature_origin[64]; /* "given", "degree", "random", "degree+random" */
+    enum dataset_task task;
+    uint32_t class_count; /* of single label; or labels a node of multi-label */
+    uint32_t train_count, valid_count, test_count;
+    uint64_t edge_chunk_count, feature_chunk_count;
+    enum node_id_form node_id_form;
+    uint32_t node_type_count, edge_type_count;
+    struct node_type node_type[NODE_TYPE_COUNT_MAX];
+    struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
+};
+
+MUST_CHECK enum error_code
+dataset_schema_put(struct store *store, const struct dataset_schema *schema, struct error *err);
+MUST_CHECK enum error_code dataset_schema_get(struct store *store, const char *dataset_id,
+                                              struct dataset_schema *out, struct error *err);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * parameters - the records that carry numbers for each model parameter: weights, gradients, state.
+ *
+ *   weights           run/<id>/weights/<v>          written by aggregate (v = 0 too), read by
+ *                                                   train-step, checkpoint, infer
+ *       "version"  U64 [1]
+ *       "value"    F32 [parameter count]   all tensors in the order of the model's table
+ *       "table"    U8  text, one line a tensor: name rows cols
+ *       "progress" F64 [6]  of the round before: mean loss, right answers, seeds, learning rate,
+ *                           gradient norm before clipping, 0; zeros in version 0
+ *   optimizer_state   run/<id>/optimizer/<v>        written by aggregate before weights v
+ *       "version"  U64 [1]
+ *       "step"     U64 [1]
+ *       "first"    F32 [parameter count]   momentum or first moment
+ *       "second"   F32 [parameter count]   second moment; only for Adam and AdamW
+ *   gradient          run/<id>/round/<r>/slot/<k>/gradient   written by train-step, read by aggregate
+ *       "version"  U64 [1]  of the weights it was made from
+ *       "value"    F32 [parameter count]   of the mean loss over the slot's seeds
+ *       "counts"   U64 [2]  seeds with a label, right answers
+ *       "loss"     F64 [1]  sum over those seeds
+ *       later: sparse sections for learnable embeddings
+ *   evaluation        run/<id>/evaluation/<k>/result/<v>     written by train-step, read by checkpoint
+ *       "version"  U64 [1]
+ *       "loss"     F64 [1]  sum
+ *       "counts"   U64 [2]  seeds with a label, right answers
+ *       "confusion" U64 [3, class_count]  true positives, false positives, false negatives
+ *       "score"    F32 [seeds], "truth" U8 [seeds]   only for two classes: for the area under the ROC
+ */
+#ifndef STORE_RECORDS_PARAMETERS_H
+#define STORE_RECORDS_PARAMETERS_H
+
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+enum progress_field {
+    PROGRESS_LOSS,
+    PROGRESS_RIGHT,
+    PROGRESS_SEEDS,
+    PROGRESS_LEARNING_RATE,
+    PROGRESS_GRADIENT_NORM,
+    PROGRESS_RESERVED,
+    PROGRESS_COUNT
+};
+
+struct weights {
+    uint64_t version;
+    uint64_t value_count;
+    const float *value; /* [value_count] */
+    const char *table;  /* text of table_size bytes, no NUL */
+    uint64_t table_size;
+    double progress[PROGRESS_COUNT];
+    struct record_view view;
+};
+
+MUST_CHECK enum error_code weights_put(struct store *store, const char *run_id,
+                                       const struct weights *weights, struct error *err);
+MUST_CHECK enum error_code weights_get(struct store *store, const char *run_id, int64_t version,
+                                       struct weights *out, struct error *err);
+
+struct optimizer_state {
+    uint64_t version, step;
+    uint64_t value_count;
+    const float *first;  /* [value_count] */
+    const float *second; /* [value_count] or NULL */
+    struct record_view view;
+};
+
+MUST_CHECK enum error_code optimizer_state_put(struct store *store, const char *run_id,
+                                               const struct optimizer_state *state,
+                                               struct error *err);
+MUST_CHECK enum error_code optimizer_state_get(struct store *store, const char *run_id,
+                                               int64_t version, struct optimizer_state *out,
+                                               struct error *err);
+
+struct gradient {
+    uint64_t weights_version;
+    uint64_t value_count;
+    const float *value; /* [value_count] */
+    uint64_t seed_count, right_count;
+    double loss_sum;
+    struct record_view view;
+};
+
+MUST_CHECK enum error_code gradient_put(struct store *store, const char *run_id, int64_t round,
+                                        int slot, const struct gradient *gradient,
+                                        struct error *err);
+MUST_CHECK enum error_code gradient_get(struct store *store, const char *run_id, int64_t round,
+                                        int slot, struct gradient *out, struct error *err);
+
+struct evaluation {
+    uint64_t version;
+    uint64_t seed_count, right_count;
+    double loss_sum;
+    uint32_t class_count;
+    const uint64_t *confusion; /* [3, class_count]: tp, fp, fn */
+    uint64_t score_count;      /* 0 but for two classes */
+    const float *score;        /* [score_count] of class 1 */
+    const uint8_t *truth;      /* [score_count] */
+    struct record_view view;
+};
+
+MUST_CHECK enum error_code evaluation_put(struct store *store, const char *run_id, int slot,
+                                          const struct evaluation *evaluation, struct error *err);
+MUST_CHECK enum error_code evaluation_get(struct store *store, const char *run_id, int64_t version,
+                                          int slot, struct evaluation *out, struct error *err);
+
+#endif

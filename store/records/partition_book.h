@@ -1,0 +1,55 @@
+/*
+ * partition_book - which part owns which nodes, and both ways of the renumbering.
+ *
+ * Written by partition as the commit of a partition, after topologies, shards, splits and report; read
+ * by every later stage. Part p owns the partition ids book[p] .. book[p + 1].
+ *
+ *   key       partition/<id>/book
+ *   sections  "book"         U32 [part_count + 1]
+ *             "to_dataset"   U32 [N]   partition id -> dataset id
+ *             "to_partition" U32 [N]   dataset id -> partition id
+ *             "dataset"      text      id of the dataset
+ *             "facts"        U64 [8]   edge count, self-loop count, feature dim, class count, task,
+ *                                      train, valid, test counts
+ *   valid     book ascends from 0 to N; the two maps are inverse permutations of 0..N-1
+ *
+ * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
+ */
+#ifndef STORE_RECORDS_PARTITION_BOOK_H
+#define STORE_RECORDS_PARTITION_BOOK_H
+
+#include "common/base/error.h"
+#include "store/records/dataset_schema.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+struct partition_book {
+    char id[80];
+    char dataset_id[80];
+    int part_count;
+    uint32_t node_count;
+    uint64_t edge_count, self_loop_count;
+    uint32_t feature_dim, class_count;
+    enum dataset_task task;
+    uint32_t train_count, valid_count, test_count;
+    const uint32_t *book;         /* [part_count + 1] */
+    const uint32_t *to_dataset;   /* [node_count] */
+    const uint32_t *to_partition; /* [node_count] */
+    struct record_view view;      /* release with store_release_record() */
+};
+
+MUST_CHECK enum error_code partition_book_put(struct store *store,
+                                              const struct partition_book *book, struct error *err);
+MUST_CHECK enum error_code partition_book_get(struct store *store, const char *partition_id,
+                                              struct partition_book *out, struct error *err);
+
+MUST_CHECK enum error_code assignment_put(struct store *store, const char *partition_id,
+                                          const uint32_t *part, uint32_t node_count,
+                                          struct error *err);
+/* *part is borrowed from `view`. */
+MUST_CHECK enum error_code assignment_get(struct store *store, const char *partition_id,
+                                          const uint32_t **part, uint32_t *node_count,
+                                          struct record_view *view, struct error *err);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * snapshot - everything that is needed to go on from a version of the weights.
+ *
+ * Written by checkpoint, flushed to disk; read by the driver, by checkpoint (the chain of snapshots),
+ * by infer (which weights) and by the rebuild of the queue. The switch run/<id>/current_snapshot names
+ * the newest one. Kept: the newest `keep`, and the one with the best weights.
+ *
+ *   key       run/<id>/snapshot/<v>
+ *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1), best
+ *                               version, snapshots since the best, epoch, 0, 0
+ *             "metric" F64 [8]: train loss, train accuracy, valid loss, valid metric, best valid
+ *                               metric, learning rate, valid accuracy, 0 (NaN where there is none)
+ *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text: as in
+ *                               weights and optimizer_state, so that a snapshot stands alone
+ *             "best_value" F32: the best weights; absent when they are this snapshot's own
+ *             "log"   text: this snapshot's lines of metrics.jsonl (one a round since the previous,
+ *                               one for the snapshot)
+ */
+#ifndef STORE_RECORDS_SNAPSHOT_H
+#define STORE_RECORDS_SNAPSHOT_H
+
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct snapshot {
+    int64_t version, previous_version, best_version, since_best, epoch;
+    bool stop; /* training ends here: early stopping, or the last round */
+    double train_loss, train_accuracy, valid_loss, valid_metric, best_metric, learning_rate;
+    double valid_accuracy;
+    uint64_t step;
+    uint64_t value_count;
+    const float *value;      /* [value_count] */
+    const float *first;      /* [value_count] */
+    const float *second;     /* [value_count] or NULL */
+    const float *best_value; /* [value_count]; equal to `value` when this is the best */
+    const char *table;
+    uint64_t table_size;
+    const char *log;
+    uint64_t log_size;
+    struct record_view view;
+};
+
+MUST_CHECK enum error_code snapshot_put(struct store *store, const char *run_id,
+                                        const struct snapshot *snapshot, struct error *err);
+MUST_CHECK enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
+                                        struct snapshot *out, struct error *err);
+/* The snapshot that the switch names. Fails: ERROR_NOT_FOUND when there is none yet. */
+MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
+                                                    int64_t *version, struct error *err);
+MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
+                                           struct error *err);
+
+#endif

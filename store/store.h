@@ -1,0 +1,100 @@
+/*
+ * store - records by key, artifacts by key, switches.
+ *
+ *   record     immutable, published whole or not at all; the first one wins; an equal second one is
+ *              success, a different second one is ERROR_CORRUPT, because a work unit must give the
+ *              same bits whoever computes it
+ *   artifact   a file or folder (LMDB topology, RocksDB shard, outputs) published by rename; a record
+ *              beside it, its seal, holds its hashes; readers trust an artifact only with its seal
+ *   switch     the one mutable thing: a small text that is replaced atomically
+ *
+ * Keys are like paths: [A-Za-z0-9._-]+ joined by '/', at most 199 bytes (store/keys.h makes them).
+ *
+ * A store opened for replay reads as always but writes nothing: a record put is compared with the
+ * one that is there, and the verdict is kept (store_replay_report).
+ *
+ * Threads: a store may be used by several threads at once, but for open and close.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "common/base/error.h"
+#include "common/base/file.h"
+#include "store/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+
+enum store_durability {
+    STORE_RECOMPUTABLE, /* round records: a lost one is noticed and made again */
+    STORE_DURABLE, /* flushed to disk before the call returns: datasets, partitions, snapshots */
+};
+
+enum store_flags { STORE_READ_ONLY = 1, STORE_REPLAY = 2 };
+
+/* Opens "dir:PATH" (made when missing, unless STORE_READ_ONLY). `uri` without a scheme is a path.
+ * Owns:  *out; close with store_close().
+ * Fails: ERROR_INVALID for an unknown scheme, ERROR_NOT_FOUND, ERROR_IO. */
+MUST_CHECK enum error_code store_open(const char *uri, unsigned flags, struct store **out,
+                                      struct error *err);
+void store_close(struct store *store);
+/* The local folder behind a dir: store; NULL for others. Borrowed. */
+const char *store_root(const struct store *store);
+
+/* Publishes a record. Fails: ERROR_CORRUPT when another record with other content stands there
+ * (rule "same work unit, same bytes" was broken: an alarm), ERROR_IO. */
+MUST_CHECK enum error_code store_put(struct store *store, const char *key, const char *owner_id,
+                                     const struct record *record, enum store_durability durability,
+                                     struct error *err);
+
+/* Reads and verifies a record; `owner_id` NULL: any. Release with store_release_record().
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and offset; ERROR_IO. */
+MUST_CHECK enum error_code store_get(struct store *store, const char *key, const char *owner_id,
+                                     struct record_view *view, struct error *err);
+void store_release_record(struct record_view *view);
+
+/* Whether a record or artifact of that key is there, unread. */
+MUST_CHECK enum error_code store_has(struct store *store, const char *key, bool *found,
+                                     struct error *err);
+/* Removes a record or artifact; a missing one is fine. */
+MUST_CHECK enum error_code store_remove(struct store *store, const char *key, struct error *err);
+/* Calls `visit` with the key of every record and artifact below `prefix` ("" for all), in key order.
+ * An artifact is visited once, with `is_artifact` set. */
+typedef enum error_code (*store_visitor)(void *context, const char *key, bool is_artifact,
+                                         struct error *err);
+MUST_CHECK enum error_code store_list(struct store *store, const char *prefix, store_visitor visit,
+                                      void *context, struct error *err);
+
+/* A fresh, private scratch folder on the store's own file system. */
+MUST_CHECK enum error_code store_scratch(struct store *store, char path[FILE_PATH_SIZE],
+                                         struct error *err);
+/* Moves the file or folder `path` (inside a scratch folder) to `key`. When one is there already it
+ * stays and `path` is removed: its seal decides whether they are equal.
+ * In a replay store nothing is moved. */
+MUST_CHECK enum error_code store_publish(struct store *store, const char *path, const char *key,
+                                         struct error *err);
+/* Where the artifact `key` lies, for reading. Fails: ERROR_NOT_FOUND. */
+MUST_CHECK enum error_code store_artifact(struct store *store, const char *key,
+                                          char path[FILE_PATH_SIZE], struct error *err);
+/* Removes scratch folders whose process is gone from this host. */
+MUST_CHECK enum error_code store_sweep(struct store *store, struct error *err);
+
+/* Switches: `text` under 4 KiB. Fails: ERROR_NOT_FOUND when never set. */
+MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key, const char *text,
+                                            struct error *err);
+MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
+                                            size_t size, struct error *err);
+
+/* What a replay store has seen so far. */
+struct store_replay {
+    int matched;
+    int differed;
+    int absent;                 /* put, but no such record is stored: pruned, or never made */
+    char first_difference[200]; /* key of the first record that differed, or "" */
+    char first_absent[200];
+};
+struct store_replay store_replay_report(const struct store *store);
+
+#endif

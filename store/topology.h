@@ -1,0 +1,99 @@
+/*
+ * topology - the in-neighbours of the nodes of one part, in a sealed LMDB file.
+ *
+ * partition writes it once; sample, infer and partition's own check read it. Node ids here are those
+ * of the partition: part p owns book[p] .. book[p + 1]. Row v holds the sources of the edges that end
+ * in v, ascending. Each array is stored in values of at most 1 GiB, built with MDB_WRITEMAP and
+ * MDB_RESERVE; readers verify the hash of the whole file against its seal, then open it
+ * MDB_RDONLY | MDB_NOLOCK and get pointers without a copy. On network storage the file is copied to a
+ * local scratch folder first (LMDB's rule), unless the storage is declared local.
+ */
+#ifndef STORE_TOPOLOGY_H
+#define STORE_TOPOLOGY_H
+
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TOPOLOGY_CHUNK_SHIFT = 27, TOPOLOGY_CHUNK_COUNT_MAX = 4096 };
+
+/* The arrays of one part to be written; all borrowed. */
+struct topology_arrays {
+    uint32_t first_node;
+    uint32_t node_count;
+    uint64_t edge_count;
+    const uint64_t *row_start; /* [node_count + 1], row_start[0] = 0 */
+    const uint32_t *neighbor;  /* [edge_count], partition node ids */
+    const float *weight;       /* [edge_count] or NULL */
+    const double *time;        /* [edge_count] or NULL */
+    const uint16_t *edge_type; /* [edge_count] or NULL */
+};
+
+/* Builds the file in scratch, publishes the artifact and its seal.
+ * Fails: ERROR_IO, ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code topology_write(struct store *store, const char *partition_id, int part,
+                                          const struct topology_arrays *arrays, struct error *err);
+
+struct topology_part;
+
+struct topology { /* {0} is closed; the parts of one partition, opened together */
+    int part_count;
+    uint32_t node_count;
+    uint64_t edge_count;
+    bool has_weight, has_time, has_edge_type;
+    const uint32_t *book;       /* [part_count + 1], owned */
+    struct topology_part *part; /* [part_count], owned */
+};
+
+/* What a reader needs of one part; inlined in hot loops. Arrays of 2^27 elements a chunk. */
+struct topology_part {
+    uint32_t first_node;
+    uint32_t node_count;
+    uint64_t edge_count;
+    const uint64_t **row_start_chunk; /* element v in [v >> 27][v & (2^27 - 1)] */
+    const uint32_t **neighbor_chunk;
+    const float **weight_chunk; /* NULL without weights; likewise below */
+    const double **time_chunk;
+    const uint16_t **edge_type_chunk;
+    void *environment; /* LMDB's, private to topology.c */
+    char copied_path[FILE_PATH_SIZE];
+};
+
+enum topology_flags { TOPOLOGY_STORAGE_IS_LOCAL = 1 };
+
+/* Opens all parts. `scratch`: a local folder for copies; unused with TOPOLOGY_STORAGE_IS_LOCAL.
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found. */
+MUST_CHECK enum error_code topology_open(struct store *store, const char *partition_id,
+                                         const char *scratch, unsigned flags, struct topology *out,
+                                         struct error *err);
+void topology_close(struct topology *topology);
+
+/* The part that owns `node`; node < node_count. */
+static inline int topology_part_of(const struct topology *t, uint32_t node)
+{
+    int low = 0, high = t->part_count;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (t->book[middle] <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static inline uint64_t topology_row_start(const struct topology_part *p, uint32_t row)
+{
+    return p
+        ->row_start_chunk[row >> TOPOLOGY_CHUNK_SHIFT][row & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
+}
+
+static inline const uint32_t *topology_neighbor(const struct topology_part *p, uint64_t edge)
+{
+    return &p->neighbor_chunk[edge >> TOPOLOGY_CHUNK_SHIFT]
+                             [edge & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
+}
+
+#endif

@@ -1,0 +1,84 @@
+#include "common/base/text.h"
+
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+static void reads_whole_integers_only(void **state)
+{
+    (void)state;
+    int64_t value = 0;
+    assert_true(text_int64("-12", 3, &value));
+    assert_int_equal(value, -12);
+    assert_true(text_int64("9223372036854775807", 19, &value));
+    assert_true(value == INT64_MAX);
+    assert_true(text_int64("-9223372036854775808", 20, &value));
+    assert_true(value == INT64_MIN);
+    assert_false(text_int64("9223372036854775808", 19, &value));
+    assert_false(text_int64("12x", 3, &value));
+    assert_false(text_int64("", 0, &value));
+    assert_false(text_int64("-", 1, &value));
+}
+
+static void reads_sizes_with_suffixes(void **state)
+{
+    (void)state;
+    uint64_t bytes = 0;
+    assert_true(text_bytes("512M", &bytes));
+    assert_true(bytes == 512ULL << 20);
+    assert_true(text_bytes("1.5GiB", &bytes));
+    assert_true(bytes == 3ULL << 29);
+    assert_true(text_bytes("4K", &bytes));
+    assert_true(bytes == 4096);
+    assert_true(text_bytes("77", &bytes));
+    assert_true(bytes == 77);
+    assert_false(text_bytes("12Q", &bytes));
+    assert_false(text_bytes("-1", &bytes));
+    assert_false(text_bytes("", &bytes));
+}
+
+static void names_the_nearest_word(void **state)
+{
+    (void)state;
+    const char *const names[] = {"sample.fanouts", "train-step.hidden", NULL};
+    assert_string_equal(text_nearest("sample.fanout", names), "sample.fanouts");
+    assert_string_equal(text_nearest("trainstep.hiden", names), "train-step.hidden");
+    assert_null(text_nearest("zzz", names));
+}
+
+static void groups_digits_for_people(void **state)
+{
+    (void)state;
+    char buffer[32];
+    assert_string_equal(text_count(1234567, buffer), "1,234,567");
+    assert_string_equal(text_count(-123, buffer), "-123");
+    assert_string_equal(text_count(0, buffer), "0");
+}
+
+static void expands_environment_variables(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    char out[32];
+    assert_int_equal(setenv("GM_TEXT_TEST", "here", 1), 0);
+    assert_ok(text_expand("a/${GM_TEXT_TEST}/b", out, sizeof out, &err), &err);
+    assert_string_equal(out, "a/here/b");
+    assert_ok(text_expand("${GM_UNSET_NAME:-there}/b", out, sizeof out, &err), &err);
+    assert_string_equal(out, "there/b");
+    assert_fails(text_expand("${GM_UNSET_NAME}", out, sizeof out, &err), ERROR_INVALID,
+                 "GM_UNSET_NAME is not set", &err);
+    assert_fails(text_expand("${GM_UNSET", out, sizeof out, &err), ERROR_INVALID, "without '}'",
+                 &err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_whole_integers_only),
+        cmocka_unit_test(reads_sizes_with_suffixes),
+        cmocka_unit_test(names_the_nearest_word),
+        cmocka_unit_test(groups_digits_for_people),
+        cmocka_unit_test(expands_environment_variables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

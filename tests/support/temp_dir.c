@@ -1,0 +1,32 @@
+#include "tests/support/temp_dir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void temp_dir_make(struct temp_dir *dir)
+{
+    const char *base = getenv("TMPDIR");
+    struct error err = {0};
+    must(file_path(dir->path, &err, "%s/graphmill-test-XXXXXX", base ? base : "/tmp") ==
+         ERROR_NONE);
+    must(mkdtemp(dir->path) != NULL);
+}
+
+void temp_dir_remove(struct temp_dir *dir)
+{
+    struct error err = {0};
+    if (file_remove_all(dir->path, &err) != ERROR_NONE)
+        (void)fprintf(stderr, "%s\n", err.message);
+}
+
+const char *temp_dir_write(const struct temp_dir *dir, const char *name, const void *text,
+                           size_t size)
+{
+    static char path[FILE_PATH_SIZE];
+    struct error err = {0};
+    must(file_path(path, &err, "%s/%s", dir->path, name) == ERROR_NONE);
+    must(file_replace(path, text, size, false, &err) == ERROR_NONE);
+    return path;
+}

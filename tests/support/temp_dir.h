@@ -1,0 +1,18 @@
+/* temp_dir - a fresh folder for one test, removed with all in it. */
+#ifndef TESTS_SUPPORT_TEMP_DIR_H
+#define TESTS_SUPPORT_TEMP_DIR_H
+
+#include "common/base/file.h"
+
+struct temp_dir {
+    char path[FILE_PATH_SIZE];
+};
+
+/* Aborts the program when no folder can be made: a test cannot go on without. */
+void temp_dir_make(struct temp_dir *dir);
+void temp_dir_remove(struct temp_dir *dir);
+/* Writes `text` to the file `name` inside and returns its path, valid until the next call. */
+const char *temp_dir_write(const struct temp_dir *dir, const char *name, const void *text,
+                           size_t size);
+
+#endif

@@ -1,0 +1,36 @@
+/* test - the one header a test includes. */
+#ifndef TESTS_SUPPORT_TEST_H
+#define TESTS_SUPPORT_TEST_H
+
+/* cmocka 1.1.5 needs these before it; the formatter would sort them after. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "common/base/error.h"
+
+/* Fails with the error's own message, which says more than "3 != 0". */
+#define assert_ok(call, err)                                                                       \
+    do {                                                                                           \
+        if ((call) != ERROR_NONE)                                                                  \
+            fail_msg("%s: %s", #call, (err)->message);                                             \
+    } while (0)
+
+/* The call fails with `code` and a message that contains `part`. */
+#define assert_fails(call, code_, part, err)                                                       \
+    do {                                                                                           \
+        const enum error_code assert_fails_rc = (call);                                            \
+        if (assert_fails_rc != (code_))                                                            \
+            fail_msg("%s: code %d, expected %d: %s", #call, (int)assert_fails_rc, (int)(code_),    \
+                     (err)->message);                                                              \
+        if (!strstr((err)->message, part))                                                         \
+            fail_msg("%s: message '%s' does not contain '%s'", #call, (err)->message, part);       \
+    } while (0)
+
+#include <string.h>
+
+#endif
