@@ -82,7 +82,7 @@ const char *json_member(const struct json_node *object, size_t index,
     /* jansson iterates over a non-const object but does not change it. */
     json_t *members = NULL;
     const json_t *constant = inside(object);
-    memcpy(&members, &constant, sizeof members);
+    memcpy(&members, &constant, sizeof(void *));
     void *at = json_object_iter(members);
     while (at && index-- > 0)
         at = json_object_iter_next(members, at);
