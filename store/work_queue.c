@@ -30,6 +30,7 @@ enum script_name {
     SCRIPT_CLAIM,
     SCRIPT_COMPLETE,
     SCRIPT_RENEW,
+    SCRIPT_GIVE_BACK,
     SCRIPT_BURY,
     SCRIPT_REBUILD_BEGIN,
     SCRIPT_RESTORE,
@@ -44,6 +45,7 @@ static const char *const script_text[SCRIPT_COUNT] = {
     [SCRIPT_CLAIM] = work_queue_claim_lua,
     [SCRIPT_COMPLETE] = work_queue_complete_lua,
     [SCRIPT_RENEW] = work_queue_renew_lua,
+    [SCRIPT_GIVE_BACK] = work_queue_give_back_lua,
     [SCRIPT_BURY] = work_queue_bury_lua,
     [SCRIPT_REBUILD_BEGIN] = work_queue_rebuild_begin_lua,
     [SCRIPT_RESTORE] = work_queue_restore_lua,
@@ -311,6 +313,18 @@ enum error_code work_queue_renew(struct work_queue *queue, const struct work_cla
     int64_t held = 0;
     give_claim(queue, claim, deliveries);
     const enum error_code rc = run_number(queue, SCRIPT_RENEW, &held, err);
+    *fenced = rc == ERROR_NONE && held == 0;
+    return rc;
+}
+
+enum error_code work_queue_give_back(struct work_queue *queue, const struct work_claim *claim,
+                                     bool *fenced, struct error *err)
+{
+    char deliveries[NUMBER_SIZE];
+    int64_t held = 0;
+    give_claim(queue, claim, deliveries);
+    give(queue, claim->unit);
+    const enum error_code rc = run_number(queue, SCRIPT_GIVE_BACK, &held, err);
     *fenced = rc == ERROR_NONE && held == 0;
     return rc;
 }

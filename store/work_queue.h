@@ -86,6 +86,11 @@ MUST_CHECK enum error_code work_queue_complete(struct work_queue *queue,
 MUST_CHECK enum error_code work_queue_renew(struct work_queue *queue,
                                             const struct work_claim *claim, bool *fenced,
                                             struct error *err);
+/* Takes the unit off the queue, undone: whoever finds that an input is missing gives it back, and
+ * chain_rebuild() then lets it wait for that input. */
+MUST_CHECK enum error_code work_queue_give_back(struct work_queue *queue,
+                                                const struct work_claim *claim, bool *fenced,
+                                                struct error *err);
 /* Puts the unit on the dead list with `reason`, at once: for bad data, which no retry mends. */
 MUST_CHECK enum error_code work_queue_bury(struct work_queue *queue, const struct work_claim *claim,
                                            const char *reason, struct error *err);

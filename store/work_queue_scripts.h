@@ -140,6 +140,15 @@ static const char work_queue_renew_lua[] =
                       "redis.call('XCLAIM', stream, 'workers', ARGV[2], 0, ARGV[3], 'JUSTID')\n"
                       "return 1\n";
 
+/* ARGV: stage, worker, id, deliveries, unit. Forgets that the unit was queued, so that it can be again. */
+static const char work_queue_give_back_lua[] =
+    LUA_KEYS LUA_HELD "local stream = stream_of(ARGV[1])\n"
+                      "if not held(stream, ARGV[3], ARGV[2], ARGV[4]) then return 0 end\n"
+                      "redis.call('XACK', stream, 'workers', ARGV[3])\n"
+                      "redis.call('XDEL', stream, ARGV[3])\n"
+                      "redis.call('SREM', queued, ARGV[5])\n"
+                      "return 1\n";
+
 /* ARGV: stage, worker, id, deliveries, unit, reason. */
 static const char work_queue_bury_lua[] =
     LUA_KEYS LUA_HELD LUA_BURY "local stream = stream_of(ARGV[1])\n"
