@@ -15,6 +15,9 @@
  *             "best_value" F32: the best weights; absent when they are this snapshot's own
  *             "log"   text: this snapshot's lines of metrics.jsonl (one a round since the previous,
  *                               one for the snapshot)
+ *
+ *   valid     arrays are equally long and finite, the table describes them, previous < version, best <=
+ *             version, "best_value" is there exactly when best < version, the log ends with a line feed
  */
 #ifndef STORE_RECORDS_SNAPSHOT_H
 #define STORE_RECORDS_SNAPSHOT_H
@@ -47,6 +50,9 @@ MUST_CHECK enum error_code snapshot_put(struct store *store, const char *run_id,
                                         const struct snapshot *snapshot, struct error *err);
 MUST_CHECK enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
                                         struct snapshot *out, struct error *err);
+/* The check alone, of a record of any origin; `out` borrows from the view. */
+MUST_CHECK enum error_code snapshot_decode(const struct record_view *view, struct snapshot *out,
+                                           struct error *err);
 /* The snapshot that the switch names. Fails: ERROR_NOT_FOUND when there is none yet. */
 MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
                                                     int64_t *version, struct error *err);
