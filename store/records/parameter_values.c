@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 size_t parameter_values_first_bad(const float *value, size_t count)
@@ -30,13 +31,13 @@ enum error_code parameter_values_get(const struct record_view *view, const char 
         return rc;
     if (n == 0 || (count != 0 && n != count))
         return error_set(err, ERROR_CORRUPT,
-                         "%s: section '%s' has %" PRIu64 " values, expected %s%" PRIu64, view->key,
-                         name, n, count ? "" : "at least ", count ? count : 1);
+                         "record %s: section %s has %" PRIu64 " values, expected %s%" PRIu64,
+                         view->key, name, n, count ? "" : "at least ", count ? count : 1);
     const size_t bad = parameter_values_first_bad(data, n);
     if (bad < n)
         return error_set(err, ERROR_CORRUPT,
-                         "%s: section '%s', value %zu is %g, expected a finite number", view->key,
-                         name, bad, (double)((const float *)data)[bad]);
+                         "record %s: section %s, value %zu is %g, expected a finite number",
+                         view->key, name, bad, (double)((const float *)data)[bad]);
     *out = data;
     *found = n;
     return ERROR_NONE;
@@ -82,15 +83,32 @@ enum error_code parameter_table_get(const struct record_view *view, uint64_t val
         const char *end = memchr(text + at, '\n', size - at);
         if (!end || !add_line(text + at, (size_t)(end - (text + at)), &described))
             return error_set(err, ERROR_CORRUPT,
-                             "%s: section 'table', line %d: expected 'name rows cols'", view->key,
-                             line);
+                             "record %s: section table, line %d: expected 'name rows cols'",
+                             view->key, line);
         at = (uint64_t)(end - text) + 1;
     }
     if (described != value_count)
         return error_set(err, ERROR_CORRUPT,
-                         "%s: section 'table' describes %" PRIu64 " values, expected %" PRIu64,
+                         "record %s: section table describes %" PRIu64 " values, expected %" PRIu64,
                          view->key, described, value_count);
     *table = text;
     *table_size = size;
+    return ERROR_NONE;
+}
+
+enum error_code parameter_progress_get(const struct record_view *view, double *out, int count,
+                                       struct error *err)
+{
+    const void *data = NULL;
+    enum error_code rc = record_section_get(view, "progress", ELEMENT_F64, count, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(out, data, (size_t)count * sizeof *out);
+    for (int i = 0; i < count; i++)
+        if (!isfinite(out[i]))
+            return error_set(
+                err, ERROR_CORRUPT,
+                "record %s: section progress, value %d is %g, expected a finite number", view->key,
+                i, out[i]);
     return ERROR_NONE;
 }

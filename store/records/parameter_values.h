@@ -30,4 +30,8 @@ MUST_CHECK enum error_code parameter_table_get(const struct record_view *view, u
                                                const char **table, uint64_t *table_size,
                                                struct error *err);
 
+/* The section "progress": `count` finite numbers. Fails: ERROR_CORRUPT naming record and index. */
+MUST_CHECK enum error_code parameter_progress_get(const struct record_view *view, double *out,
+                                                  int count, struct error *err);
+
 #endif

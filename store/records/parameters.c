@@ -4,7 +4,6 @@
 #include "store/records/parameter_values.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 enum { PARAMETERS_FORMAT = 1, CONFUSION_ROWS = 3 };
@@ -35,8 +34,8 @@ static enum error_code check_version(const struct record_view *view, uint64_t fo
 {
     if (found == (uint64_t)expected)
         return ERROR_NONE;
-    return error_set(err, ERROR_CORRUPT, "%s: version is %" PRIu64 ", expected %" PRId64, view->key,
-                     found, expected);
+    return error_set(err, ERROR_CORRUPT, "record %s: version is %" PRIu64 ", expected %" PRId64,
+                     view->key, found, expected);
 }
 
 /* The end of every get: the view goes to the caller, or is given back after a failure. */
@@ -63,7 +62,8 @@ static enum error_code get_counts(const struct record_view *view, uint64_t *seed
     const uint64_t *count = counts;
     if (count[1] > count[0])
         return error_set(err, ERROR_CORRUPT,
-                         "%s: section 'counts' has %" PRIu64 " right answers, expected at most the "
+                         "record %s: section counts has %" PRIu64
+                         " right answers, expected at most the "
                          "%" PRIu64 " seeds",
                          view->key, count[1], count[0]);
     *seed_count = count[0];
@@ -89,25 +89,16 @@ enum error_code weights_decode(const struct record_view *view, struct weights *o
                                struct error *err)
 {
     struct weights w = {0};
-    const void *progress = NULL;
     enum error_code rc = expect(view, RECORD_WEIGHTS, &w.version, err);
     if (rc == ERROR_NONE)
         rc = parameter_values_get(view, "value", 0, &w.value, &w.value_count, err);
     if (rc == ERROR_NONE)
         rc = parameter_table_get(view, w.value_count, &w.table, &w.table_size, err);
     if (rc == ERROR_NONE)
-        rc =
-            record_section_get(view, "progress", ELEMENT_F64, PROGRESS_COUNT, &progress, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(w.progress, progress, sizeof w.progress);
-    for (int i = 0; i < PROGRESS_COUNT; i++)
-        if (!isfinite(w.progress[i]))
-            return error_set(err, ERROR_CORRUPT,
-                             "%s: section 'progress', value %d is %g, expected a finite number",
-                             view->key, i, w.progress[i]);
-    *out = w;
-    return ERROR_NONE;
+        rc = parameter_progress_get(view, w.progress, PROGRESS_COUNT, err);
+    if (rc == ERROR_NONE)
+        *out = w;
+    return rc;
 }
 
 enum error_code weights_get(struct store *store, const char *run_id, int64_t version,
@@ -201,7 +192,7 @@ enum error_code gradient_decode(const struct record_view *view, struct gradient 
         return rc;
     if (g.value_count == 0)
         return error_set(err, ERROR_CORRUPT,
-                         "%s: section 'value' has 0 values, expected at least 1", view->key);
+                         "record %s: section value has 0 values, expected at least 1", view->key);
     g.value = value;
     *out = g;
     return ERROR_NONE;
@@ -249,7 +240,7 @@ static enum error_code get_confusion(const struct record_view *view, struct eval
         return rc;
     if (count == 0 || count % CONFUSION_ROWS != 0 || count / CONFUSION_ROWS > UINT32_MAX)
         return error_set(err, ERROR_CORRUPT,
-                         "%s: section 'confusion' has %" PRIu64 " counts, expected 3 a class",
+                         "record %s: section confusion has %" PRIu64 " counts, expected 3 a class",
                          view->key, count);
     e->class_count = (uint32_t)(count / CONFUSION_ROWS);
     e->confusion = data;
@@ -263,7 +254,7 @@ static enum error_code get_scores(const struct record_view *view, struct evaluat
     uint64_t count = 0;
     enum error_code rc = record_section_get(view, "score", ELEMENT_F32, -1, &score, &count, err);
     if (rc == ERROR_NONE && count > INT64_MAX)
-        rc = error_set(err, ERROR_CORRUPT, "%s: section 'score' is too long", view->key);
+        rc = error_set(err, ERROR_CORRUPT, "record %s: section score is too long", view->key);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "truth", ELEMENT_U8, (int64_t)count, &truth, NULL, err);
     if (rc != ERROR_NONE)
@@ -274,7 +265,7 @@ static enum error_code get_scores(const struct record_view *view, struct evaluat
     for (uint64_t i = 0; i < count; i++)
         if (e->truth[i] > 1)
             return error_set(err, ERROR_CORRUPT,
-                             "%s: section 'truth', value %" PRIu64 " is %d, expected 0 or 1",
+                             "record %s: section truth, value %" PRIu64 " is %d, expected 0 or 1",
                              view->key, i, e->truth[i]);
     return ERROR_NONE;
 }

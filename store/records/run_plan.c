@@ -36,10 +36,10 @@ enum error_code run_plan_decode(const struct record_view *view, struct run_plan 
         rc = record_text_get(view, "environment", out->environment, sizeof out->environment, err);
     if (rc == ERROR_NONE && !is_id(out->partition_id))
         rc = error_set(err, ERROR_CORRUPT,
-                       "%s: section 'partition' is '%s', expected an id of [A-Za-z0-9._-]",
+                       "record %s: section partition is '%s', expected an id of [A-Za-z0-9._-]",
                        view->key, out->partition_id);
     if (rc == ERROR_NONE && !out->settings[0])
-        rc = error_set(err, ERROR_CORRUPT, "%s: section 'settings' is empty", view->key);
+        rc = error_set(err, ERROR_CORRUPT, "record %s: section settings is empty", view->key);
     if (rc != ERROR_NONE)
         *out = (struct run_plan){0};
     return rc;

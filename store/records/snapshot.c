@@ -67,6 +67,7 @@ enum error_code snapshot_put(struct store *store, const char *run_id, const stru
         record_add(&record, "second", ELEMENT_F32, s->second, s->value_count);
     record_add(&record, "step", ELEMENT_U64, &s->step, 1);
     record_add(&record, "table", ELEMENT_U8, s->table, s->table_size);
+    record_add(&record, "progress", ELEMENT_F64, s->progress, PROGRESS_COUNT);
     if (s->best_version != s->version)
         record_add(&record, "best_value", ELEMENT_F32, s->best_value, s->value_count);
     record_add(&record, "log", ELEMENT_U8, s->log, s->log_size);
@@ -95,7 +96,7 @@ static enum error_code get_cursor(const struct record_view *view, struct snapsho
                        cursor[CURSOR_STOP] <= 1;
     if (!valid)
         return error_set(err, ERROR_CORRUPT,
-                         "%s: section 'cursor': version %" PRId64 ", previous %" PRId64
+                         "record %s: section cursor: version %" PRId64 ", previous %" PRId64
                          ", stop %" PRId64 ", best %" PRId64 ", since best %" PRId64
                          ", epoch %" PRId64
                          ": expected previous < version, best <= version, stop 0 or 1",
@@ -141,15 +142,18 @@ static enum error_code get_values(const struct record_view *view, struct snapsho
         return parameter_values_get(view, "best_value", s->value_count, &s->best_value, &n, err);
     if (record_has(view, "best_value"))
         return error_set(err, ERROR_CORRUPT,
-                         "%s: section 'best_value' stands in the best snapshot itself", view->key);
+                         "record %s: section best_value stands in the best snapshot itself",
+                         view->key);
     return ERROR_NONE;
 }
 
-static enum error_code get_step_and_log(const struct record_view *view, struct snapshot *s,
-                                        struct error *err)
+static enum error_code get_progress_step_and_log(const struct record_view *view, struct snapshot *s,
+                                                 struct error *err)
 {
     const void *step = NULL, *log = NULL;
-    enum error_code rc = record_section_get(view, "step", ELEMENT_U64, 1, &step, NULL, err);
+    enum error_code rc = parameter_progress_get(view, s->progress, PROGRESS_COUNT, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "step", ELEMENT_U64, 1, &step, NULL, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "log", ELEMENT_U8, -1, &log, &s->log_size, err);
     if (rc != ERROR_NONE)
@@ -157,7 +161,7 @@ static enum error_code get_step_and_log(const struct record_view *view, struct s
     memcpy(&s->step, step, sizeof s->step);
     s->log = log;
     if (s->log_size && (s->log[s->log_size - 1] != '\n' || memchr(s->log, '\0', s->log_size)))
-        return error_set(err, ERROR_CORRUPT, "%s: section 'log': expected lines of text",
+        return error_set(err, ERROR_CORRUPT, "record %s: section log: expected lines of text",
                          view->key);
     return ERROR_NONE;
 }
@@ -174,7 +178,7 @@ enum error_code snapshot_decode(const struct record_view *view, struct snapshot 
     if (rc == ERROR_NONE)
         rc = get_values(view, &s, err);
     if (rc == ERROR_NONE)
-        rc = get_step_and_log(view, &s, err);
+        rc = get_progress_step_and_log(view, &s, err);
     if (rc == ERROR_NONE)
         *out = s;
     return rc;
@@ -188,7 +192,7 @@ enum error_code snapshot_get(struct store *store, const char *run_id, int64_t ve
     if (rc == ERROR_NONE)
         rc = snapshot_decode(&view, out, err);
     if (rc == ERROR_NONE && out->version != version)
-        rc = error_set(err, ERROR_CORRUPT, "%s: version is %" PRId64 ", expected %" PRId64,
+        rc = error_set(err, ERROR_CORRUPT, "record %s: version is %" PRId64 ", expected %" PRId64,
                        view.key, out->version, version);
     if (rc == ERROR_NONE) {
         out->view = view;

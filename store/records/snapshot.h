@@ -10,8 +10,9 @@
  *                               version, snapshots since the best, epoch, 0, 0
  *             "metric" F64 [8]: train loss, train accuracy, valid loss, valid metric, best valid
  *                               metric, learning rate, valid accuracy, 0 (NaN where there is none)
- *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text: as in
- *                               weights and optimizer_state, so that a snapshot stands alone
+ *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text,
+ *             "progress" F64 [6]: as in weights and optimizer_state, so that a snapshot stands alone,
+ *                               and both can be made again from it, bit for bit
  *             "best_value" F32: the best weights; absent when they are this snapshot's own
  *             "log"   text: this snapshot's lines of metrics.jsonl (one a round since the previous,
  *                               one for the snapshot)
@@ -23,6 +24,7 @@
 #define STORE_RECORDS_SNAPSHOT_H
 
 #include "common/base/error.h"
+#include "store/records/parameters.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -41,6 +43,7 @@ struct snapshot {
     const float *best_value; /* [value_count]; equal to `value` when this is the best */
     const char *table;
     uint64_t table_size;
+    double progress[PROGRESS_COUNT]; /* of the weights record */
     const char *log;
     uint64_t log_size;
     struct record_view view;

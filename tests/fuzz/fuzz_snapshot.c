@@ -8,9 +8,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"cursor", "metric",   "value",     "first",
-                                    "second", "step",     "table",     "best_value",
-                                    "log",    "settings", "partition", "environment"};
+static const char *const names[] = {"cursor",    "metric",      "value",      "first", "second",
+                                    "step",      "table",       "best_value", "log",   "settings",
+                                    "partition", "environment", "progress"};
 
 static void read_snapshot(const struct record_view *view)
 {

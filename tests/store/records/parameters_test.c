@@ -147,12 +147,12 @@ static void weights_with_one_bad_section_are_corrupt(void **state)
     static const double progress[6] = {0.5, 3, INFINITY, 0.01, 2.5, 0};
     const struct bad_section bad[] = {
         {{"version", ELEMENT_U64, &other_version, 1}, "version is 13, expected 12"},
-        {{"version", ELEMENT_UNKNOWN, NULL, 0}, "'version'"},
+        {{"version", ELEMENT_UNKNOWN, NULL, 0}, "version"},
         {{"value", ELEMENT_F32, value, 7}, "describes 8 values, expected 7"},
-        {{"value", ELEMENT_F32, value, 0}, "'value' has 0 values, expected at least 1"},
-        {{"value", ELEMENT_F32, with_nan, 8}, "'value', value 3 is nan"},
-        {{"value", ELEMENT_F32, with_infinity, 8}, "'value', value 7 is -inf"},
-        {{"value", ELEMENT_I32, value, 8}, "'value'"},
+        {{"value", ELEMENT_F32, value, 0}, "value has 0 values, expected at least 1"},
+        {{"value", ELEMENT_F32, with_nan, 8}, "value, value 3 is nan"},
+        {{"value", ELEMENT_F32, with_infinity, 8}, "value, value 7 is -inf"},
+        {{"value", ELEMENT_I32, value, 8}, "value"},
         {{"table", TEXT_SECTION("a 2 3\nb 2 1")}, "line 2: expected 'name rows cols'"},
         {{"table", TEXT_SECTION("a 2 3\n2 1\n")}, "line 2: expected 'name rows cols'"},
         {{"table", TEXT_SECTION("a 8\n")}, "line 1: expected 'name rows cols'"},
@@ -162,8 +162,8 @@ static void weights_with_one_bad_section_are_corrupt(void **state)
         {{"table", TEXT_SECTION("a 2 5\n")}, "describes 10 values, expected 8"},
         {{"table", TEXT_SECTION("a 4294967295 4294967295\nb 4294967295 4294967295\n")},
          "line 2: expected 'name rows cols'"},
-        {{"progress", ELEMENT_F64, progress, 6}, "'progress', value 2 is inf"},
-        {{"progress", ELEMENT_F64, progress, 5}, "'progress'"},
+        {{"progress", ELEMENT_F64, progress, 6}, "progress, value 2 is inf"},
+        {{"progress", ELEMENT_F64, progress, 5}, "progress"},
     };
     const struct weights put = some_weights(12);
     const struct key key = key_weights(run, 12);
@@ -184,11 +184,11 @@ static void optimizer_state_with_one_bad_section_is_corrupt(void **state)
     struct temp_store *p = *state;
     static const uint64_t two[2] = {1, 2};
     const struct bad_section bad[] = {
-        {{"first", ELEMENT_F32, value, 7}, "'second' has 8 values, expected 7"},
-        {{"first", ELEMENT_F32, with_nan, 8}, "'first', value 3 is nan"},
-        {{"second", ELEMENT_F32, moment, 0}, "'second' has 0 values, expected 8"},
-        {{"second", ELEMENT_F32, with_infinity, 8}, "'second', value 7 is -inf"},
-        {{"step", ELEMENT_U64, two, 2}, "'step'"},
+        {{"first", ELEMENT_F32, value, 7}, "second has 8 values, expected 7"},
+        {{"first", ELEMENT_F32, with_nan, 8}, "first, value 3 is nan"},
+        {{"second", ELEMENT_F32, moment, 0}, "second has 0 values, expected 8"},
+        {{"second", ELEMENT_F32, with_infinity, 8}, "second, value 7 is -inf"},
+        {{"step", ELEMENT_U64, two, 2}, "step"},
     };
     const struct optimizer_state put = {
         .version = 3, .step = 3, .value_count = 8, .first = value, .second = moment};
@@ -212,11 +212,11 @@ static void a_gradient_or_evaluation_with_one_bad_section_is_corrupt(void **stat
     static const float score[3] = {0};
     const struct bad_section bad[] = {
         {{"counts", ELEMENT_U64, counts, 2}, "4 right answers, expected at most the 3 seeds"},
-        {{"confusion", ELEMENT_U64, confusion, 4}, "'confusion' has 4 counts, expected 3 a class"},
-        {{"confusion", ELEMENT_U64, confusion, 0}, "'confusion' has 0 counts, expected 3 a class"},
-        {{"score", ELEMENT_F32, score, 2}, "'truth'"},
-        {{"truth", ELEMENT_UNKNOWN, NULL, 0}, "'truth'"},
-        {{"truth", ELEMENT_U8, truth, 3}, "'truth', value 1 is 2, expected 0 or 1"},
+        {{"confusion", ELEMENT_U64, confusion, 4}, "confusion has 4 counts, expected 3 a class"},
+        {{"confusion", ELEMENT_U64, confusion, 0}, "confusion has 0 counts, expected 3 a class"},
+        {{"score", ELEMENT_F32, score, 2}, "truth"},
+        {{"truth", ELEMENT_UNKNOWN, NULL, 0}, "truth"},
+        {{"truth", ELEMENT_U8, truth, 3}, "truth, value 1 is 2, expected 0 or 1"},
     };
     const struct evaluation put = some_evaluation(confusion);
     const struct key key = key_evaluation(run, 6, 1);

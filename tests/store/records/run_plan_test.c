@@ -55,12 +55,12 @@ static void a_plan_with_one_bad_section_is_corrupt(void **state)
         struct tamper change;
         const char *message;
     } bad[] = {
-        {{"settings", ELEMENT_UNKNOWN, NULL, 0}, "'settings'"},
-        {{"settings", ELEMENT_U8, "", 0}, "'settings' is empty"},
+        {{"settings", ELEMENT_UNKNOWN, NULL, 0}, "settings"},
+        {{"settings", ELEMENT_U8, "", 0}, "settings is empty"},
         {{"settings", ELEMENT_U8, long_text, sizeof long_text}, "settings"},
-        {{"partition", ELEMENT_U8, "", 0}, "'partition' is ''"},
-        {{"partition", ELEMENT_U8, "../x", 4}, "'partition' is '../x'"},
-        {{"partition", ELEMENT_U8, "a/b", 3}, "'partition' is 'a/b'"},
+        {{"partition", ELEMENT_U8, "", 0}, "partition is ''"},
+        {{"partition", ELEMENT_U8, "../x", 4}, "partition is '../x'"},
+        {{"partition", ELEMENT_U8, "a/b", 3}, "partition is 'a/b'"},
         {{"partition", ELEMENT_U8, long_text, 80}, "partition"},
         {{"environment", ELEMENT_U8, long_text, 41}, "environment"},
     };

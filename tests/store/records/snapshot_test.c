@@ -36,6 +36,7 @@ static struct snapshot some_snapshot(void)
                              .best_value = best_value,
                              .table = table,
                              .table_size = sizeof table - 1,
+                             .progress = {0.5, 3, 4, 0.01, 2.5, 0},
                              .log = log_text,
                              .log_size = sizeof log_text - 1};
 }
@@ -64,6 +65,7 @@ static void a_snapshot_comes_back_as_it_was(void **state)
     assert_memory_equal(got.best_value, best_value, sizeof best_value);
     assert_int_equal(got.table_size, sizeof table - 1);
     assert_memory_equal(got.table, table, sizeof table - 1);
+    assert_memory_equal(got.progress, put.progress, sizeof put.progress);
     assert_int_equal(got.log_size, sizeof log_text - 1);
     assert_memory_equal(got.log, log_text, sizeof log_text - 1);
     store_release_record(&got.view);
@@ -102,18 +104,18 @@ static void a_snapshot_with_one_bad_section_is_corrupt(void **state)
         {{"cursor", ELEMENT_I64, backwards, 8}, "expected previous < version"},
         {{"cursor", ELEMENT_I64, best_later, 8}, "best 6"},
         {{"cursor", ELEMENT_I64, stop_two, 8}, "stop 2"},
-        {{"cursor", ELEMENT_I64, own_best, 8}, "'best_value' stands in the best snapshot itself"},
-        {{"cursor", ELEMENT_I64, later, 7}, "'cursor'"},
-        {{"metric", ELEMENT_UNKNOWN, NULL, 0}, "'metric'"},
-        {{"value", ELEMENT_F32, value, 3}, "'first' has 4 values, expected 3"},
-        {{"value", ELEMENT_F32, with_nan, 4}, "'value', value 1 is nan"},
-        {{"first", ELEMENT_F32, first, 3}, "'first' has 3 values, expected 4"},
-        {{"second", ELEMENT_F32, with_nan, 4}, "'second', value 1 is nan"},
-        {{"best_value", ELEMENT_UNKNOWN, NULL, 0}, "'best_value'"},
-        {{"best_value", ELEMENT_F32, with_nan, 4}, "'best_value', value 1 is nan"},
+        {{"cursor", ELEMENT_I64, own_best, 8}, "best_value stands in the best snapshot itself"},
+        {{"cursor", ELEMENT_I64, later, 7}, "cursor"},
+        {{"metric", ELEMENT_UNKNOWN, NULL, 0}, "metric"},
+        {{"value", ELEMENT_F32, value, 3}, "first has 4 values, expected 3"},
+        {{"value", ELEMENT_F32, with_nan, 4}, "value, value 1 is nan"},
+        {{"first", ELEMENT_F32, first, 3}, "first has 3 values, expected 4"},
+        {{"second", ELEMENT_F32, with_nan, 4}, "second, value 1 is nan"},
+        {{"best_value", ELEMENT_UNKNOWN, NULL, 0}, "best_value"},
+        {{"best_value", ELEMENT_F32, with_nan, 4}, "best_value, value 1 is nan"},
         {{"table", ELEMENT_U8, "a 1 3\n", 6}, "describes 3 values, expected 4"},
-        {{"log", ELEMENT_U8, "{}", 2}, "'log': expected lines of text"},
-        {{"log", ELEMENT_U8, "{\0}\n", 4}, "'log': expected lines of text"},
+        {{"log", ELEMENT_U8, "{}", 2}, "log: expected lines of text"},
+        {{"log", ELEMENT_U8, "{\0}\n", 4}, "log: expected lines of text"},
     };
     const struct snapshot put = some_snapshot();
     const struct key key = key_snapshot(run, 5);
