@@ -159,13 +159,11 @@ static void print_answer(const struct verification *v)
 static enum error_code verify_all(struct verification *v, struct error *err)
 {
     const struct run_binding *run = &v->folder->run;
-    char prefix[3][KEY_SIZE];
+    const struct key prefix[] = {key_dataset(run->book.dataset_id, ""),
+                                 key_partition(run->book.id, ""), key_run(run->plan.id, "")};
     enum error_code rc = ERROR_NONE;
-    (void)snprintf(prefix[0], KEY_SIZE, "dataset/%s", run->book.dataset_id);
-    (void)snprintf(prefix[1], KEY_SIZE, "partition/%s", run->book.id);
-    (void)snprintf(prefix[2], KEY_SIZE, "run/%s", run->plan.id);
     for (int i = 0; i < 3 && rc == ERROR_NONE; i++)
-        rc = store_list(v->folder->store, prefix[i], visit, v, err);
+        rc = store_list(v->folder->store, prefix[i].text, visit, v, err);
     if (rc != ERROR_NONE)
         return rc;
     print_answer(v);

@@ -6,10 +6,10 @@
  * some 2^32 nodes drawn and not once a batch, and a look-up is one access. The struct is open because
  * the sampler's innermost loop works on it.
  */
-#ifndef STAGES_SAMPLE_KNOWN_NODES_H
-#define STAGES_SAMPLE_KNOWN_NODES_H
+#ifndef STAGES_KNOWN_NODES_H
+#define STAGES_KNOWN_NODES_H
 
-#include "stages/sample/growing_array.h"
+#include "stages/growing_array.h"
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * A batch's size is known only when it is drawn, and memory is slow when touched for the first time. So
  * the arrays of a batch stay, and after the largest batch nothing is allocated any more.
  */
-#ifndef STAGES_SAMPLE_GROWING_ARRAY_H
-#define STAGES_SAMPLE_GROWING_ARRAY_H
+#ifndef STAGES_GROWING_ARRAY_H
+#define STAGES_GROWING_ARRAY_H
 
 #include "common/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "stages/sample/known_nodes.h"
+#include "stages/known_nodes.h"
 
 #include <string.h>
 

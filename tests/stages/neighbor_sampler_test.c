@@ -1,5 +1,5 @@
 #include "common/base/memory.h"
-#include "stages/sample/neighbor_sampler.h"
+#include "stages/neighbor_sampler.h"
 
 #include "tests/reference/slow_sampler.h"
 #include "tests/support/memory_topology.h"

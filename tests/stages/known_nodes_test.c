@@ -1,4 +1,4 @@
-#include "stages/sample/known_nodes.h"
+#include "stages/known_nodes.h"
 
 #include "tests/support/test.h"
 

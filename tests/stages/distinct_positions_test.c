@@ -1,4 +1,4 @@
-#include "stages/sample/distinct_positions.h"
+#include "stages/distinct_positions.h"
 
 #include "tests/reference/slow_sampler.h"
 #include "tests/support/random_graph.h"

@@ -1,4 +1,4 @@
-#include "stages/sample/growing_array.h"
+#include "stages/growing_array.h"
 
 #include "common/base/memory.h"
 

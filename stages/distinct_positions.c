@@ -1,4 +1,4 @@
-#include "stages/sample/distinct_positions.h"
+#include "stages/distinct_positions.h"
 
 /* A list of this many is kept sorted by moving its elements; above it, or when the row is short, one bit
  * for each position is cheaper, and gives the ascending order for free. */

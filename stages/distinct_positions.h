@@ -6,8 +6,8 @@
  * those of (stream, item), so the choice depends on nothing else. Positions come out ascending: which
  * form of the set was used inside (bits for short rows, a sorted list for long ones) leaves no trace.
  */
-#ifndef STAGES_SAMPLE_DISTINCT_POSITIONS_H
-#define STAGES_SAMPLE_DISTINCT_POSITIONS_H
+#ifndef STAGES_DISTINCT_POSITIONS_H
+#define STAGES_DISTINCT_POSITIONS_H
 
 #include "common/base/random.h"
 

@@ -15,8 +15,8 @@
  * the table that says which nodes are known. So nodes are expanded in blocks, in passes: each pass
  * touches one of the three and prefetches what the next will touch.
  */
-#ifndef STAGES_SAMPLE_NEIGHBOR_SAMPLER_H
-#define STAGES_SAMPLE_NEIGHBOR_SAMPLER_H
+#ifndef STAGES_NEIGHBOR_SAMPLER_H
+#define STAGES_NEIGHBOR_SAMPLER_H
 
 #include "common/base/error.h"
 #include "store/records/mini_batch.h"

@@ -1,5 +1,5 @@
 #include "common/base/memory.h"
-#include "stages/sample/growing_array.h"
+#include "stages/growing_array.h"
 
 #include "tests/support/test.h"
 

@@ -1,10 +1,10 @@
-#include "stages/sample/neighbor_sampler.h"
+#include "stages/neighbor_sampler.h"
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "stages/sample/distinct_positions.h"
-#include "stages/sample/growing_array.h"
-#include "stages/sample/known_nodes.h"
+#include "stages/distinct_positions.h"
+#include "stages/growing_array.h"
+#include "stages/known_nodes.h"
 
 #include <inttypes.h>
 
