@@ -8,7 +8,13 @@
  *              beside it, its seal, holds its hashes; readers trust an artifact only with its seal
  *   switch     the one mutable thing: a small text that is replaced atomically
  *
- * Keys are like paths: [A-Za-z0-9._-]+ joined by '/', at most 199 bytes (store/keys.h makes them).
+ * Keys are like paths: [A-Za-z0-9._-]+ joined by '/', at most 199 bytes (store/keys.h makes them). No name
+ * starts with '.' or ends with ".record", and "tmp" and "switch" at the front are the store's own.
+ *
+ * Round records (STORE_RECOMPUTABLE) are not flushed to disk one by one, so that after a power cut a torn
+ * or empty file can stand under a record's name. Readers get ERROR_CORRUPT for it, and a put that meets
+ * one replaces it: whoever makes the record again mends the store. A damaged STORE_DURABLE record is
+ * left for a person to look at.
  *
  * A store opened for replay reads as always but writes nothing: a record put is compared with the
  * one that is there, and the verdict is kept (store_replay_report).
@@ -43,8 +49,9 @@ void store_close(struct store *store);
 /* The local folder behind a dir: store; NULL for others. Borrowed. */
 const char *store_root(const struct store *store);
 
-/* Publishes a record. Fails: ERROR_CORRUPT when another record with other content stands there
- * (rule "same work unit, same bytes" was broken: an alarm), ERROR_IO. */
+/* Publishes a record. A damaged one under the same key is replaced when STORE_RECOMPUTABLE.
+ * Fails: ERROR_CORRUPT when another record with other content stands there (rule "same work unit, same
+ * bytes" was broken: an alarm), or a damaged one and the new one is STORE_DURABLE; ERROR_IO. */
 MUST_CHECK enum error_code store_put(struct store *store, const char *key, const char *owner_id,
                                      const struct record *record, enum store_durability durability,
                                      struct error *err);
@@ -60,7 +67,8 @@ MUST_CHECK enum error_code store_has(struct store *store, const char *key, bool 
                                      struct error *err);
 /* Removes a record or artifact; a missing one is fine. */
 MUST_CHECK enum error_code store_remove(struct store *store, const char *key, struct error *err);
-/* Calls `visit` with the key of every record and artifact below `prefix` ("" for all), in key order.
+/* Calls `visit` with the key of every record and artifact below `prefix` ("" for all, "run/x" for
+ * "run/x/..."), in the order of the keys' bytes. What is removed or put meanwhile may be visited or not.
  * An artifact is visited once, with `is_artifact` set. */
 typedef enum error_code (*store_visitor)(void *context, const char *key, bool is_artifact,
                                          struct error *err);
@@ -70,7 +78,8 @@ MUST_CHECK enum error_code store_list(struct store *store, const char *prefix, s
 /* A fresh, private scratch folder on the store's own file system. */
 MUST_CHECK enum error_code store_scratch(struct store *store, char path[FILE_PATH_SIZE],
                                          struct error *err);
-/* Moves the file or folder `path` (inside a scratch folder) to `key`. When one is there already it
+/* Moves the file or folder `path` (a scratch folder, or something inside one) to `key`, flushed to disk; a
+ * scratch folder that is empty then is removed. When one is there already it
  * stays and `path` is removed: its seal decides whether they are equal.
  * In a replay store nothing is moved. */
 MUST_CHECK enum error_code store_publish(struct store *store, const char *path, const char *key,

@@ -1,0 +1,421 @@
+#include "store/backends/directory.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "store/backends/key_walk.h"
+#include "store/backends/scratch_name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RETRY_COUNT = 100, SWITCH_SIZE = 4096 };
+
+struct directory {
+    char root[FILE_PATH_SIZE];
+    char tmp[FILE_PATH_SIZE];
+};
+
+/* --- open and names --- */
+
+static enum error_code open_directory(const char *place, bool make, void **state, struct error *err)
+{
+    struct directory *directory = NULL;
+    struct stat status;
+    enum error_code rc = make ? file_make_folders(place, err) : ERROR_NONE;
+    if (rc == ERROR_NONE && stat(place, &status) != 0)
+        rc = error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "store %s", place);
+    else if (rc == ERROR_NONE && !S_ISDIR(status.st_mode))
+        rc = error_set(err, ERROR_INVALID, "store %s is not a folder", place);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&directory, 1, "a store", err);
+    if (rc == ERROR_NONE)
+        rc = file_path(directory->root, err, "%s", place);
+    if (rc == ERROR_NONE)
+        rc = file_path(directory->tmp, err, "%s/tmp", place);
+    if (rc != ERROR_NONE) {
+        memory_free(directory);
+        return rc;
+    }
+    *state = directory;
+    return ERROR_NONE;
+}
+
+static void close_directory(void *state)
+{
+    memory_free(state);
+}
+
+static const char *root_of(const void *state)
+{
+    return ((const struct directory *)state)->root;
+}
+
+static enum error_code record_path(const struct directory *directory, const char *key,
+                                   char path[FILE_PATH_SIZE], struct error *err)
+{
+    return file_path(path, err, "%s/%s%s", directory->root, key, KEY_WALK_RECORD_SUFFIX);
+}
+
+/* Cuts the last name off; false when that would leave the store's root. */
+static bool to_parent(const struct directory *directory, char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash || (size_t)(slash - path) <= strlen(directory->root))
+        return false;
+    *slash = '\0';
+    return true;
+}
+
+/* Flushes the folders from `path`'s own up to the store's root. */
+static enum error_code flush_folders(const struct directory *directory, const char *path,
+                                     struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    enum error_code rc = file_path(folder, err, "%s", path);
+    while (rc == ERROR_NONE && to_parent(directory, folder))
+        rc = file_sync(folder, err);
+    return rc == ERROR_NONE ? file_sync(directory->root, err) : rc;
+}
+
+static enum error_code make_parents(const struct directory *directory, const char *path,
+                                    struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(folder, err, "%s", path);
+    if (rc != ERROR_NONE || !to_parent(directory, folder))
+        return rc;
+    return file_make_folders(folder, err);
+}
+
+/* Removes the folders above `path` that have become empty. */
+static void remove_empty_parents(const struct directory *directory, const char *path)
+{
+    char folder[FILE_PATH_SIZE];
+    if (file_path(folder, NULL, "%s", path) != ERROR_NONE)
+        return;
+    while (to_parent(directory, folder) && rmdir(folder) == 0)
+        continue;
+}
+
+/* --- moving to a final name --- */
+
+/* True when the file was linked, whatever link() says: over NFS an answer can be lost and the repeated
+ * request then fails with EEXIST (open(2)). */
+static bool link_was_made(const char *temporary)
+{
+    struct stat status;
+    return stat(temporary, &status) == 0 && status.st_nlink == 2;
+}
+
+/* Gives the file `temporary` its final name, unless something has it. The old name stays. */
+static enum error_code link_first(const struct directory *directory, const char *temporary,
+                                  const char *path, bool *existed, struct error *err)
+{
+    for (int i = 0; i < RETRY_COUNT; i++) {
+        const enum error_code rc = make_parents(directory, path, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        *existed = false;
+        if (link(temporary, path) == 0 || link_was_made(temporary))
+            return ERROR_NONE;
+        *existed = errno == EEXIST;
+        if (*existed)
+            return ERROR_NONE;
+        if (errno != ENOENT)
+            break;
+    }
+    return error_set_errno(err, ERROR_IO, "%s cannot be linked to %s", temporary, path);
+}
+
+/* The same for a folder, which cannot be linked. */
+static enum error_code rename_first(const struct directory *directory, const char *from,
+                                    const char *path, bool *existed, struct error *err)
+{
+    for (int i = 0; i < RETRY_COUNT; i++) {
+        const enum error_code rc = make_parents(directory, path, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        *existed = false;
+        if (rename(from, path) == 0)
+            return ERROR_NONE;
+        *existed = errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR;
+        if (*existed)
+            return ERROR_NONE;
+        if (errno != ENOENT || !file_exists(from))
+            break;
+    }
+    return error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", from, path);
+}
+
+/* Writes pieces to a new file in tmp/; on success it stands at `path`, whole. */
+static enum error_code write_temporary(const struct directory *directory,
+                                       const struct store_piece *piece, size_t piece_count,
+                                       enum store_durability durability, char path[FILE_PATH_SIZE],
+                                       struct error *err)
+{
+    int fd = -1;
+    enum error_code rc = scratch_name_file(directory->tmp, path, &fd, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (size_t i = 0; rc == ERROR_NONE && i < piece_count; i++)
+        rc = file_write_all(fd, piece[i].data, piece[i].size, path, err);
+    if (rc == ERROR_NONE && durability == STORE_DURABLE && fsync(fd) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
+    if (close(fd) != 0 && rc == ERROR_NONE)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be closed", path);
+    if (rc != ERROR_NONE)
+        (void)unlink(path);
+    return rc;
+}
+
+/* --- records --- */
+
+static enum error_code put_record(void *state, const char *key, const struct store_piece *piece,
+                                  size_t piece_count, enum store_durability durability,
+                                  bool *existed, struct error *err)
+{
+    const struct directory *directory = state;
+    char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
+    enum error_code rc = record_path(directory, key, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *existed = file_exists(path);
+    if (*existed)
+        return ERROR_NONE;
+    rc = write_temporary(directory, piece, piece_count, durability, temporary, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = link_first(directory, temporary, path, existed, err);
+    (void)unlink(temporary);
+    if (rc == ERROR_NONE && !*existed && durability == STORE_DURABLE)
+        rc = flush_folders(directory, path, err);
+    return rc;
+}
+
+static enum error_code flush_record(void *state, const char *key, struct error *err)
+{
+    const struct directory *directory = state;
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = record_path(directory, key, path, err);
+    if (rc == ERROR_NONE)
+        rc = file_sync(path, err);
+    return rc == ERROR_NONE ? flush_folders(directory, path, err) : rc;
+}
+
+static enum error_code get_record(void *state, const char *key, struct stored_bytes *out,
+                                  struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = record_path(state, key, path, err);
+    return rc == ERROR_NONE ? stored_bytes_read(out, path, err) : rc;
+}
+
+static bool same_bytes(const struct stored_bytes *a, const struct stored_bytes *b)
+{
+    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+/* The record is moved aside before it is looked at, so that no other process can put a good one there
+ * between look and removal. Was it a good one after all, it is linked back. */
+static enum error_code discard_record(void *state, const char *key, const struct stored_bytes *seen,
+                                      struct error *err)
+{
+    const struct directory *directory = state;
+    struct stored_bytes moved = {0};
+    char path[FILE_PATH_SIZE], aside[FILE_PATH_SIZE];
+    bool existed = false;
+    enum error_code rc = record_path(directory, key, path, err);
+    if (rc == ERROR_NONE)
+        rc = scratch_name_free(directory->tmp, aside, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (rename(path, aside) != 0)
+        return errno == ENOENT ? ERROR_NONE
+                               : error_set_errno(err, ERROR_IO, "%s cannot be renamed", path);
+    rc = stored_bytes_read(&moved, aside, err);
+    if (rc == ERROR_NONE && !same_bytes(&moved, seen))
+        rc = link_first(directory, aside, path, &existed, err);
+    stored_bytes_release(&moved);
+    (void)unlink(aside);
+    return rc;
+}
+
+/* --- artifacts --- */
+
+static enum error_code find_artifact(void *state, const char *key, char path[FILE_PATH_SIZE],
+                                     struct error *err)
+{
+    const struct directory *directory = state;
+    const enum error_code rc = file_path(path, err, "%s/%s", directory->root, key);
+    if (rc == ERROR_NONE && !key_walk_is_artifact(path))
+        return error_set(err, ERROR_NOT_FOUND, "artifact %s is not in the store", key);
+    return rc;
+}
+
+static enum error_code make_scratch(void *state, char path[FILE_PATH_SIZE], struct error *err)
+{
+    return scratch_name_folder(((const struct directory *)state)->tmp, path, err);
+}
+
+static enum error_code mark_folder(const char *folder, struct error *err)
+{
+    char mark[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(mark, err, "%s/%s", folder, KEY_WALK_ARTIFACT_MARK);
+    return rc == ERROR_NONE ? file_replace(mark, "", 0, false, err) : rc;
+}
+
+/* Removes the scratch folder that `path` was in, if that was all. tmp/ itself stays: others are about to
+ * write there. */
+static void remove_empty_scratch(const struct directory *directory, const char *path)
+{
+    char folder[FILE_PATH_SIZE];
+    if (file_path(folder, NULL, "%s", path) == ERROR_NONE && to_parent(directory, folder) &&
+        strcmp(folder, directory->tmp) != 0)
+        (void)rmdir(folder);
+}
+
+static enum error_code publish_artifact(void *state, const char *path, const char *key,
+                                        struct error *err)
+{
+    const struct directory *directory = state;
+    struct stat status;
+    char target[FILE_PATH_SIZE];
+    bool existed = false;
+    enum error_code rc = file_path(target, err, "%s/%s", directory->root, key);
+    if (rc == ERROR_NONE && stat(path, &status) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s", path);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (S_ISDIR(status.st_mode))
+        rc = mark_folder(path, err);
+    if (rc == ERROR_NONE)
+        rc = file_sync_tree(path, err);
+    if (rc == ERROR_NONE && S_ISDIR(status.st_mode))
+        rc = rename_first(directory, path, target, &existed, err);
+    else if (rc == ERROR_NONE)
+        rc = link_first(directory, path, target, &existed, err);
+    if (rc == ERROR_NONE)
+        rc = flush_folders(directory, target, err);
+    if (rc == ERROR_NONE)
+        rc = file_remove_all(path, err);
+    remove_empty_scratch(directory, path);
+    return rc;
+}
+
+/* --- records and artifacts --- */
+
+static enum error_code has_key(void *state, const char *key, bool *found, struct error *err)
+{
+    const struct directory *directory = state;
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = record_path(directory, key, path, err);
+    *found = rc == ERROR_NONE && file_exists(path);
+    if (rc == ERROR_NONE && !*found)
+        rc = file_path(path, err, "%s/%s", directory->root, key);
+    if (rc == ERROR_NONE && !*found)
+        *found = key_walk_is_artifact(path);
+    return rc;
+}
+
+/* An artifact leaves its name at once and is taken apart in tmp/: no reader meets half of one. */
+static enum error_code remove_key(void *state, const char *key, struct error *err)
+{
+    const struct directory *directory = state;
+    char path[FILE_PATH_SIZE], aside[FILE_PATH_SIZE];
+    enum error_code rc = record_path(directory, key, path, err);
+    if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/%s", directory->root, key);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (key_walk_is_artifact(path)) {
+        rc = scratch_name_free(directory->tmp, aside, err);
+        if (rc == ERROR_NONE && rename(path, aside) != 0 && errno != ENOENT)
+            rc = error_set_errno(err, ERROR_IO, "%s cannot be renamed", path);
+        if (rc == ERROR_NONE)
+            rc = file_remove_all(aside, err);
+    }
+    remove_empty_parents(directory, path);
+    return rc;
+}
+
+static enum error_code list_keys(void *state, const char *prefix, store_visitor visit,
+                                 void *context, struct error *err)
+{
+    return key_walk(((const struct directory *)state)->root, prefix, visit, context, err);
+}
+
+static enum error_code sweep_scratch(void *state, struct error *err)
+{
+    return scratch_name_sweep(((const struct directory *)state)->tmp, err);
+}
+
+/* --- switches --- */
+
+static enum error_code switch_path(const struct directory *directory, const char *key,
+                                   char path[FILE_PATH_SIZE], struct error *err)
+{
+    return file_path(path, err, "%s/switch/%s", directory->root, key);
+}
+
+/* Flushed before it counts: what a switch names is, too. */
+static enum error_code set_switch(void *state, const char *key, const char *text, struct error *err)
+{
+    const struct directory *directory = state;
+    const struct store_piece piece = {.data = text, .size = strlen(text)};
+    char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
+    enum error_code rc = switch_path(directory, key, path, err);
+    if (rc == ERROR_NONE)
+        rc = make_parents(directory, path, err);
+    if (rc == ERROR_NONE)
+        rc = write_temporary(directory, &piece, 1, STORE_DURABLE, temporary, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (rename(temporary, path) != 0) {
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", temporary, path);
+        (void)unlink(temporary);
+        return rc;
+    }
+    return flush_folders(directory, path, err);
+}
+
+static enum error_code get_switch(void *state, const char *key, char *text, size_t size,
+                                  struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    char *data = NULL;
+    size_t length = 0;
+    enum error_code rc = switch_path(state, key, path, err);
+    if (rc == ERROR_NONE)
+        rc = file_read(path, SWITCH_SIZE, &data, &length, err);
+    if (rc == ERROR_NONE && (strlen(data) != length || !text_copy(text, size, data)))
+        rc = error_set(err, ERROR_CORRUPT, "%s: expected text of at most %zu bytes, found %zu",
+                       path, size - 1, length);
+    memory_free(data);
+    return rc == ERROR_INPUT ? ERROR_CORRUPT : rc;
+}
+
+const struct store_backend directory_backend = {
+    .scheme = "dir",
+    .open = open_directory,
+    .close = close_directory,
+    .root = root_of,
+    .put = put_record,
+    .flush = flush_record,
+    .get = get_record,
+    .discard = discard_record,
+    .has = has_key,
+    .remove = remove_key,
+    .list = list_keys,
+    .scratch = make_scratch,
+    .publish = publish_artifact,
+    .artifact = find_artifact,
+    .sweep = sweep_scratch,
+    .switch_set = set_switch,
+    .switch_get = get_switch,
+};

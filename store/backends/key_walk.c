@@ -1,0 +1,120 @@
+#include "store/backends/key_walk.h"
+
+#include "common/base/memory.h"
+#include "store/keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum entry_kind { ENTRY_FOLDER, ENTRY_RECORD, ENTRY_ARTIFACT };
+
+struct entry {
+    char name[KEY_SIZE + 2]; /* as keys see it */
+    enum entry_kind kind;
+};
+
+struct walk {
+    const char *root;
+    const char *folder; /* key of the folder with a slash behind it, or "" */
+    struct entry *entry;
+    size_t count, capacity;
+};
+
+bool key_walk_is_artifact(const char *path)
+{
+    struct stat status;
+    char mark[FILE_PATH_SIZE];
+    if (stat(path, &status) != 0)
+        return false;
+    if (!S_ISDIR(status.st_mode))
+        return true;
+    return file_path(mark, NULL, "%s/%s", path, KEY_WALK_ARTIFACT_MARK) == ERROR_NONE &&
+           file_exists(mark);
+}
+
+static bool is_record_name(const char *name)
+{
+    const size_t size = strlen(name), suffix = strlen(KEY_WALK_RECORD_SUFFIX);
+    return size > suffix && strcmp(name + size - suffix, KEY_WALK_RECORD_SUFFIX) == 0;
+}
+
+static enum error_code grow(struct walk *walk, struct error *err)
+{
+    if (walk->count < walk->capacity)
+        return ERROR_NONE;
+    const size_t capacity = walk->capacity ? 2 * walk->capacity : 16;
+    struct entry *grown = memory_resize(walk->entry, capacity, sizeof *grown);
+    if (!grown)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for the keys of a folder");
+    walk->entry = grown;
+    walk->capacity = capacity;
+    return ERROR_NONE;
+}
+
+static enum error_code add_entry(void *context, const char *name, struct error *err)
+{
+    struct walk *walk = context;
+    char path[FILE_PATH_SIZE];
+    struct stat status;
+    if (name[0] == '.' || strlen(name) >= KEY_SIZE ||
+        (!*walk->folder && (strcmp(name, "tmp") == 0 || strcmp(name, "switch") == 0)))
+        return ERROR_NONE;
+    enum error_code rc = file_path(path, err, "%s/%s%s", walk->root, walk->folder, name);
+    if (rc == ERROR_NONE)
+        rc = grow(walk, err);
+    if (rc != ERROR_NONE || stat(path, &status) != 0)
+        return rc; /* removed since the folder was read */
+    struct entry *entry = &walk->entry[walk->count++];
+    if (!S_ISDIR(status.st_mode) && is_record_name(name)) {
+        const int size = (int)(strlen(name) - strlen(KEY_WALK_RECORD_SUFFIX));
+        entry->kind = ENTRY_RECORD;
+        (void)snprintf(entry->name, sizeof entry->name, "%.*s", size, name);
+    } else {
+        entry->kind = key_walk_is_artifact(path) ? ENTRY_ARTIFACT : ENTRY_FOLDER;
+        (void)snprintf(entry->name, sizeof entry->name, "%s%s", name,
+                       entry->kind == ENTRY_FOLDER ? "/" : "");
+    }
+    return ERROR_NONE;
+}
+
+static int entry_order(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static enum error_code walk_folder(const char *root, const char *folder, store_visitor visit,
+                                   void *context, struct error *err)
+{
+    struct walk walk = {.root = root, .folder = folder};
+    char path[FILE_PATH_SIZE], key[FILE_PATH_SIZE];
+    enum error_code rc = file_path(path, err, "%s/%s", root, folder);
+    if (rc == ERROR_NONE)
+        rc = file_list(path, add_entry, &walk, err);
+    if (rc == ERROR_NOT_FOUND)
+        rc = ERROR_NONE;
+    if (rc == ERROR_NONE && walk.count > 1)
+        qsort(walk.entry, walk.count, sizeof *walk.entry, entry_order);
+    for (size_t i = 0; rc == ERROR_NONE && i < walk.count; i++) {
+        rc = file_path(key, err, "%s%s", folder, walk.entry[i].name);
+        if (rc == ERROR_NONE && walk.entry[i].kind == ENTRY_FOLDER)
+            rc = walk_folder(root, key, visit, context, err);
+        else if (rc == ERROR_NONE)
+            rc = visit(context, key, walk.entry[i].kind == ENTRY_ARTIFACT, err);
+    }
+    memory_free(walk.entry);
+    return rc;
+}
+
+enum error_code key_walk(const char *root, const char *prefix, store_visitor visit, void *context,
+                         struct error *err)
+{
+    char path[FILE_PATH_SIZE], folder[FILE_PATH_SIZE];
+    enum error_code rc = file_path(path, err, "%s/%s", root, prefix);
+    if (rc == ERROR_NONE)
+        rc = file_path(folder, err, "%s%s", prefix, *prefix ? "/" : "");
+    if (rc != ERROR_NONE || (*prefix && key_walk_is_artifact(path)))
+        return rc;
+    return walk_folder(root, folder, visit, context, err);
+}
