@@ -60,9 +60,11 @@ static enum error_code forward(const struct stage_context *context, struct train
                                const struct step *step, const struct random_stream *dropout,
                                struct model_trace **trace, struct error *err)
 {
-    return model_forward(&t->input.model, t->input.weights.value, step->batch.block,
-                         &step->batch.rows, dropout, &t->arena, context->pool, step->logits, trace,
-                         err);
+    const struct model_workspace workspace = {&t->arena, context->pool};
+    const struct model_input input = {
+        .block = step->batch.block, .rows = step->batch.rows, .dropout = dropout};
+    return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
+                         trace, err);
 }
 
 static struct loss_result loss_of(const struct stage_context *context, const struct step *step)
@@ -101,6 +103,7 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     struct step step;
     struct model_trace *trace = NULL;
     float *gradient = NULL;
+    const struct model_workspace workspace = {&t->arena, context->pool};
     int64_t source_round = 0;
     int32_t source_slot = 0;
     schedule_batch_source(context->schedule, unit->round, unit->slot, &source_round, &source_slot);
@@ -117,8 +120,8 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     const struct loss_result loss = loss_of(context, &step);
     rc = check_loss(&step, &loss, context->book->class_count, err);
     if (rc == ERROR_NONE)
-        rc = model_backward(&t->input.model, t->input.weights.value, trace, step.slope, &t->arena,
-                            context->pool, gradient, err);
+        rc = model_backward(&t->input.model, t->input.weights.value, trace, step.slope, &workspace,
+                            gradient, err);
     if (rc == ERROR_NONE)
         rc = check_finite(gradient, t->input.model.value_count, "gradient", err);
     *out = (struct gradient){.weights_version = (uint64_t)unit->round,
