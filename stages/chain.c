@@ -1,7 +1,6 @@
 #include "stages/chain.h"
 
 #include "common/base/memory.h"
-#include "store/keys.h"
 #include "store/records/snapshot.h"
 
 #include <string.h>
@@ -243,26 +242,35 @@ enum error_code chain_roots(const struct schedule *s, struct unit_list *out, str
     return rc;
 }
 
+enum error_code chain_state_refresh(struct store *store, const char *run_id,
+                                    struct chain_state *state, struct error *err)
+{
+    int64_t version = -1;
+    enum error_code rc = snapshot_current_version(store, run_id, &version, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc == ERROR_NONE && version != state->snapshot_version) {
+        struct snapshot snapshot = {0};
+        rc = snapshot_get(store, run_id, version, &snapshot, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        state->snapshot_version = version;
+        state->stopped = snapshot.stop;
+        store_release_record(&snapshot.view);
+    }
+    if (rc == ERROR_NONE && state->stopped)
+        rc = store_has(store, key_run(run_id, "outputs_seal").text, &state->finished, err);
+    return rc;
+}
+
 enum error_code chain_state_read(struct store *store, const char *run_id, struct chain_state *out,
                                  struct error *err)
 {
     *out = (struct chain_state){.snapshot_version = -1};
-    enum error_code rc = snapshot_current_version(store, run_id, &out->snapshot_version, err);
-    if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE;
-    if (rc != ERROR_NONE)
-        return rc;
-    struct snapshot snapshot = {0};
-    rc = snapshot_get(store, run_id, out->snapshot_version, &snapshot, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    out->stopped = snapshot.stop;
-    store_release_record(&snapshot.view);
-    return store_has(store, key_run(run_id, "outputs_seal").text, &out->finished, err);
+    return chain_state_refresh(store, run_id, out, err);
 }
 
-/* The record whose presence says that the unit is done. */
-static struct key output_key(const char *run_id, const struct unit *unit)
+struct key chain_output_key(const char *run_id, const struct unit *unit)
 {
     switch (unit->kind) {
     case UNIT_SAMPLE:
@@ -324,7 +332,7 @@ enum error_code chain_is_done(struct store *store, const char *run_id,
                               struct error *err)
 {
     *done = covered(state, unit);
-    return *done ? ERROR_NONE : store_has(store, output_key(run_id, unit).text, done, err);
+    return *done ? ERROR_NONE : store_has(store, chain_output_key(run_id, unit).text, done, err);
 }
 
 /* What a rebuild carries along. */

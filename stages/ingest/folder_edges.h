@@ -1,0 +1,34 @@
+/*
+ * folder_edges - the edges of a plain folder or an OGB folder, whose ids are 0 .. N-1.
+ *
+ *   edges.csv[.gz]  header src,dst[,weight][,etype][,time], then a row an edge
+ *   edges.npy       integers [2, E]: sources, then targets
+ *   edge.csv[.gz]   OGB's: two columns and no header
+ */
+#ifndef STAGES_INGEST_FOLDER_EDGES_H
+#define STAGES_INGEST_FOLDER_EDGES_H
+
+#include "common/base/error.h"
+#include "stages/ingest/dataset_builder.h"
+#include "stages/ingest/folder_meta.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What came out of the edges. */
+struct edge_summary {
+    uint64_t row_count;
+    uint32_t edge_type_count; /* highest type + 1; 0 without such a column */
+};
+
+/* Pushes all edges of the file `path`. With edge types in `meta` (may be NULL), each edge must connect
+ * the node types that its own type says.
+ * Fails: ERROR_INPUT naming file and line, what was expected and found. */
+MUST_CHECK enum error_code folder_edges_read_csv(const char *path, bool has_header,
+                                                 const struct folder_meta *meta,
+                                                 struct dataset_builder *builder,
+                                                 struct edge_summary *summary, struct error *err);
+MUST_CHECK enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,
+                                                 struct edge_summary *summary, struct error *err);
+
+#endif
