@@ -425,7 +425,7 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
 }
 
 /* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite: samples are at
- * most run_ahead + 1 rounds ahead of the first round that is not aggregated; the validation after that round
+ * most run_ahead rounds ahead of the first round that is not aggregated; the validation after that round
  * may wait for the one before alone. */
 static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units, struct error *err)
 {
@@ -443,7 +443,7 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
             rc = chain_is_done(r->store, r->run_id, &r->state, &aggregate, &aggregated, err);
         if (first_open < 0 && !aggregated)
             first_open = round;
-        if (first_open >= 0 && round > first_open + s->run_ahead)
+        if (first_open >= 0 && round >= first_open + s->run_ahead)
             break;
     }
     const int64_t next = schedule_snapshot_at_or_after(s, first_open + 1);
