@@ -18,9 +18,9 @@
  * no record of weights ever holds a NaN.
  */
 #include "common/base/memory.h"
-#include "common/nn/model.h"
 #include "common/nn/optimizer.h"
 #include "stages/aggregate/gradient_mean.h"
+#include "stages/run_model.h"
 #include "stages/stage.h"
 #include "store/records/parameter_values.h"
 #include "store/records/parameters.h"
@@ -29,11 +29,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { TABLE_TEXT_SIZE = PARAMETER_COUNT_MAX * (PARAMETER_NAME_SIZE + 24), NO_VERSION = -1 };
+enum { NO_VERSION = -1 };
 
 struct aggregate {
     struct model model;
-    char table[TABLE_TEXT_SIZE]; /* text of `model`, as weights carry it */
+    char table[RUN_MODEL_TABLE_SIZE]; /* text of `model`, as weights carry it */
     struct optimizer_config optimizer;
     struct rate_config rate;
     int64_t held_version; /* of the three arrays below, or NO_VERSION */
@@ -44,17 +44,6 @@ struct aggregate {
 };
 
 /* --- settings --- */
-
-static struct model_config model_config_of(const struct stage_context *context)
-{
-    const struct pipeline_settings *s = context->settings;
-    return (struct model_config){.layer = (enum layer_kind)s->train_step.model,
-                                 .layer_count = pipeline_layer_count(s),
-                                 .input_dim = context->book->feature_dim,
-                                 .hidden_dim = (uint32_t)s->train_step.hidden,
-                                 .output_dim = context->book->class_count,
-                                 .dropout = (float)s->train_step.dropout};
-}
 
 static struct optimizer_config optimizer_config_of(const struct pipeline_settings *s)
 {
@@ -79,19 +68,6 @@ static struct rate_config rate_config_of(const struct pipeline_settings *s)
 
 /* --- the version in memory --- */
 
-static enum error_code copy_weights(struct aggregate *a, const struct weights *weights,
-                                    struct error *err)
-{
-    if (weights->table_size != strlen(a->table) ||
-        memcmp(weights->table, a->table, weights->table_size) != 0 ||
-        weights->value_count != a->model.value_count)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: its parameters are not those of the model in the settings",
-                         weights->view.key);
-    memcpy(a->value, weights->value, weights->value_count * sizeof *a->value);
-    return ERROR_NONE;
-}
-
 static enum error_code copy_state(struct aggregate *a, const struct optimizer_state *state,
                                   struct error *err)
 {
@@ -115,12 +91,17 @@ static enum error_code read_version(const struct stage_context *context, struct 
     struct weights weights = {0};
     struct optimizer_state state = {0};
     enum error_code rc = weights_get(context->store, context->run_id, version, &weights, err);
-    if (rc == ERROR_NONE)
-        rc = copy_weights(a, &weights, err);
+    if (rc == ERROR_NONE) {
+        rc = run_model_check_weights(&a->model, &weights, err);
+        if (rc != ERROR_NONE)
+            rc = error_context(err, rc, "record %s", weights.view.key);
+    }
     if (rc == ERROR_NONE)
         rc = optimizer_state_get(context->store, context->run_id, version, &state, err);
     if (rc == ERROR_NONE)
         rc = copy_state(a, &state, err);
+    if (rc == ERROR_NONE)
+        memcpy(a->value, weights.value, weights.value_count * sizeof *a->value);
     store_release_record(&weights.view);
     store_release_record(&state.view);
     return rc;
@@ -231,6 +212,9 @@ static enum error_code aggregate_round(const struct stage_context *context, stru
                                        int64_t round, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
+    if (round >= context->schedule->round_count)
+        return error_set(err, ERROR_INVALID, "there is no round %" PRId64 ", the last is %" PRId64,
+                         round, context->schedule->round_count - 1);
     if (a->held_version != round)
         rc = read_version(context, a, round, err);
     a->held_version = NO_VERSION; /* until the step is published, the arrays are no version */
@@ -300,11 +284,10 @@ static enum error_code open_aggregate(const struct stage_context *context, void 
     enum error_code rc = memory_new(&a, 1, "the stage", err);
     if (rc != ERROR_NONE)
         return rc;
-    const struct model_config config = model_config_of(context);
     a->optimizer = optimizer_config_of(context->settings);
     a->rate = rate_config_of(context->settings);
     a->held_version = NO_VERSION;
-    rc = model_init(&a->model, &config, err);
+    rc = run_model_init(&a->model, context->settings, context->book, err);
     if (rc == ERROR_NONE)
         rc = model_table_text(&a->model, a->table, sizeof a->table, err);
     if (rc == ERROR_NONE)

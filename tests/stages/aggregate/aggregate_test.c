@@ -315,7 +315,7 @@ static void weights_of_another_model_are_refused(void **state)
     run.settings.train_step.hidden = SMALL_HIDDEN + 1;
     void *stage_state = open_stage(&run);
     assert_fails(small_run_work(&run, stage_state, UNIT_AGGREGATE, 0), ERROR_CORRUPT,
-                 "are not those of the model", &run.err);
+                 "weights/0000000000: line 1 of the parameter table: expected", &run.err);
     stage.close(stage_state);
 }
 
