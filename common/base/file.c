@@ -42,23 +42,43 @@ enum error_code file_size(const char *path, uint64_t *bytes, struct error *err)
     return ERROR_NONE;
 }
 
+/* One folder. *again: what it was to stand in was removed by someone meanwhile. */
+static enum error_code make_folder(const char *path, bool *again, struct error *err)
+{
+    struct stat status;
+    *again = false;
+    if (mkdir(path, 0777) == 0)
+        return ERROR_NONE;
+    if (errno == EEXIST && stat(path, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            return ERROR_NONE;
+        errno = ENOTDIR;
+    }
+    *again = errno == ENOENT;
+    return error_set_errno(err, ERROR_IO, "folder %s cannot be made", path);
+}
+
 enum error_code file_make_folders(const char *path, struct error *err)
 {
+    enum { RETRY_COUNT = 100 };
     char partial[FILE_PATH_SIZE];
+    int retries = 0;
+    bool again = false;
     enum error_code rc = file_path(partial, err, "%s", path);
     if (rc != ERROR_NONE)
         return rc;
-    for (char *slash = partial + 1;; slash++) {
+    for (char *slash = partial + (*partial != '\0');; slash++) {
         if (*slash != '/' && *slash != '\0')
             continue;
         const char kept = *slash;
         *slash = '\0';
-        struct stat status;
-        if (mkdir(partial, 0777) != 0 &&
-            !(errno == EEXIST && stat(partial, &status) == 0 && S_ISDIR(status.st_mode)))
-            return error_set_errno(err, ERROR_IO, "folder %s cannot be made", partial);
+        rc = make_folder(partial, &again, err);
         *slash = kept;
-        if (kept == '\0')
+        if (rc != ERROR_NONE && (!again || ++retries > RETRY_COUNT))
+            return rc;
+        if (rc != ERROR_NONE)
+            slash = partial; /* from the top */
+        else if (kept == '\0')
             return ERROR_NONE;
     }
 }

@@ -19,7 +19,8 @@ MUST_CHECK enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err
 bool file_exists(const char *path);
 /* Fails: ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code file_size(const char *path, uint64_t *bytes, struct error *err);
-/* Creates `path` and the folders above it; existing ones are fine. */
+/* Creates `path` and the folders above it; existing ones are fine, and so is it when someone removes
+ * empty ones meanwhile. */
 MUST_CHECK enum error_code file_make_folders(const char *path, struct error *err);
 /* Removes a file or a folder with all in it; a missing one is fine. */
 MUST_CHECK enum error_code file_remove_all(const char *path, struct error *err);

@@ -12,20 +12,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const schemes[] = {"dir:", ""};
+struct fixture;
+
+struct backend_case {
+    const char *scheme;
+    /* Puts `size` bytes where the record lies, as a crash or a bad disk would. */
+    void (*damage)(const struct fixture *f, const char *key, const void *bytes, size_t size);
+};
+
+static void damage_directory(const struct fixture *f, const char *key, const void *bytes,
+                             size_t size);
+
+static const struct backend_case cases[] = {{"dir:", damage_directory}, {"", damage_directory}};
 
 struct fixture {
+    const struct backend_case *backend;
     struct temp_dir dir;
     char uri[FILE_PATH_SIZE];
     struct store *store;
     struct error err;
 };
 
-static struct fixture open_fixture(const char *scheme)
+static struct fixture open_fixture(const struct backend_case *backend)
 {
-    struct fixture f = {.store = NULL};
+    struct fixture f = {.backend = backend};
     temp_dir_make(&f.dir);
-    assert_ok(file_path(f.uri, &f.err, "%s%s/store", scheme, f.dir.path), &f.err);
+    assert_ok(file_path(f.uri, &f.err, "%s%s/store", backend->scheme, f.dir.path), &f.err);
     assert_ok(store_open(f.uri, 0, &f.store, &f.err), &f.err);
     return f;
 }
@@ -37,8 +49,8 @@ static void close_fixture(struct fixture *f)
 }
 
 #define FOR_EACH_BACKEND(f)                                                                        \
-    for (size_t backend = 0; backend < sizeof schemes / sizeof *schemes; backend++)                \
-        for (struct fixture f = open_fixture(schemes[backend]); f.store;                           \
+    for (size_t case_index = 0; case_index < sizeof cases / sizeof *cases; case_index++)           \
+        for (struct fixture f = open_fixture(&cases[case_index]); f.store;                         \
              close_fixture(&f), f.store = NULL)
 
 static struct record number_record(const uint32_t *value, uint64_t count)
@@ -65,6 +77,15 @@ static uint32_t get_number(struct store *store, const char *key)
     const uint32_t value = *(const uint32_t *)data;
     store_release_record(&view);
     return value;
+}
+
+static void damage_directory(const struct fixture *f, const char *key, const void *bytes,
+                             size_t size)
+{
+    char name[FILE_PATH_SIZE];
+    struct error err = {0};
+    assert_ok(file_path(name, &err, "store/%s.record", key), &err);
+    (void)temp_dir_write(&f->dir, name, bytes, size);
 }
 
 static void a_record_is_read_as_it_was_put(void **state)
@@ -146,12 +167,482 @@ static void the_first_record_wins_and_an_equal_one_is_success(void **state)
     }
 }
 
+static void a_damaged_record_makes_way_only_when_it_can_be_made_again(void **state)
+{
+    (void)state;
+    static const char *const damaged[] = {"", "GRPHMILL", "neither"};
+    FOR_EACH_BACKEND(f)
+    {
+        for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+            struct record_view view;
+            assert_ok(put_number(f.store, "run/x/a", 7, STORE_RECOMPUTABLE, &f.err), &f.err);
+            f.backend->damage(&f, "run/x/a", damaged[i], strlen(damaged[i]));
+            assert_fails(store_get(f.store, "run/x/a", NULL, &view, &f.err), ERROR_CORRUPT,
+                         "run/x/a: offset", &f.err);
+            assert_fails(put_number(f.store, "run/x/a", 7, STORE_DURABLE, &f.err), ERROR_CORRUPT,
+                         "run/x/a: offset", &f.err);
+            assert_ok(put_number(f.store, "run/x/a", 7, STORE_RECOMPUTABLE, &f.err), &f.err);
+            assert_int_equal(get_number(f.store, "run/x/a"), 7);
+        }
+        struct store *again = NULL;
+        assert_ok(store_open(f.uri, STORE_READ_ONLY, &again, &f.err), &f.err);
+        assert_int_equal(get_number(again, "run/x/a"), 7);
+        store_close(again);
+    }
+}
+
+struct keys {
+    char text[2048];
+};
+
+static enum error_code collect(void *context, const char *key, bool is_artifact, struct error *err)
+{
+    struct keys *keys = context;
+    const size_t size = strlen(keys->text);
+    (void)err;
+    (void)snprintf(keys->text + size, sizeof keys->text - size, "%s%s ", key,
+                   is_artifact ? "*" : "");
+    return ERROR_NONE;
+}
+
+static void assert_listed(struct store *store, const char *prefix, const char *expected)
+{
+    struct error err = {0};
+    struct keys keys = {.text = ""};
+    assert_ok(store_list(store, prefix, collect, &keys, &err), &err);
+    assert_string_equal(keys.text, expected);
+}
+
+static enum error_code publish_file(struct store *store, const char *key, const char *text,
+                                    struct error *err)
+{
+    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    enum error_code rc = store_scratch(store, scratch, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/file", scratch);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, text, strlen(text), false, err);
+    return rc == ERROR_NONE ? store_publish(store, path, key, err) : rc;
+}
+
+static enum error_code publish_folder(struct store *store, const char *key, const char *text,
+                                      struct error *err)
+{
+    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    enum error_code rc = store_scratch(store, scratch, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/one", scratch);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, text, strlen(text), false, err);
+    return rc == ERROR_NONE ? store_publish(store, scratch, key, err) : rc;
+}
+
+static void keys_are_listed_in_the_order_of_their_bytes(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"run/a/b", "run/a", "run/a-b", "run/a.b", "run/a/b/c",
+                                       "run/0",   "s",     "run/aa",  "run_/x"};
+    FOR_EACH_BACKEND(f)
+    {
+        assert_listed(f.store, "", "");
+        assert_listed(f.store, "run", "");
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            assert_ok(put_number(f.store, keys[i], 1, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_ok(publish_file(f.store, "run/a/file", "f", &f.err), &f.err);
+        assert_ok(publish_folder(f.store, "run/a/folder", "f", &f.err), &f.err);
+        assert_ok(store_switch_set(f.store, "run/switch", "on", &f.err), &f.err);
+        char scratch[FILE_PATH_SIZE];
+        assert_ok(store_scratch(f.store, scratch, &f.err), &f.err);
+        assert_listed(f.store, "",
+                      "run/0 run/a run/a-b run/a.b run/a/b run/a/b/c run/a/file* run/a/folder* "
+                      "run/aa run_/x s ");
+        assert_listed(f.store, "run/a", "run/a/b run/a/b/c run/a/file* run/a/folder* ");
+        assert_listed(f.store, "run/a/", "run/a/b run/a/b/c run/a/file* run/a/folder* ");
+        assert_listed(f.store, "run/a/folder", "");
+        assert_listed(f.store, "nothing", "");
+    }
+}
+
+static void removing_takes_records_artifacts_and_empty_folders(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        bool found = true;
+        assert_ok(put_number(f.store, "run/x/round/1/a", 1, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_ok(publish_folder(f.store, "run/x/round/1/b", "f", &f.err), &f.err);
+        assert_ok(publish_file(f.store, "run/x/round/1/c", "f", &f.err), &f.err);
+        assert_ok(store_remove(f.store, "run/x/round/1/a", &f.err), &f.err);
+        assert_ok(store_remove(f.store, "run/x/round/1/a", &f.err), &f.err);
+        assert_listed(f.store, "run", "run/x/round/1/b* run/x/round/1/c* ");
+        assert_ok(store_remove(f.store, "run/x/round/1/b", &f.err), &f.err);
+        assert_ok(store_remove(f.store, "run/x/round/1/c", &f.err), &f.err);
+        assert_listed(f.store, "", "");
+        assert_ok(store_has(f.store, "run/x/round/1/b", &found, &f.err), &f.err);
+        assert_false(found);
+        if (store_root(f.store)) {
+            char path[FILE_PATH_SIZE];
+            assert_ok(file_path(path, &f.err, "%s/run", store_root(f.store)), &f.err);
+            assert_false(file_exists(path));
+        }
+        assert_ok(put_number(f.store, "run/x/round/1/a", 2, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_int_equal(get_number(f.store, "run/x/round/1/a"), 2);
+    }
+}
+
+static void the_first_artifact_stays(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        char path[FILE_PATH_SIZE], inside[FILE_PATH_SIZE];
+        char *text = NULL;
+        size_t size = 0;
+        bool found = false;
+        assert_fails(store_artifact(f.store, "p/file", path, &f.err), ERROR_NOT_FOUND, "p/file",
+                     &f.err);
+        assert_ok(publish_file(f.store, "p/file", "first", &f.err), &f.err);
+        assert_ok(publish_file(f.store, "p/file", "second", &f.err), &f.err);
+        assert_ok(store_artifact(f.store, "p/file", path, &f.err), &f.err);
+        assert_ok(file_read(path, 0, &text, &size, &f.err), &f.err);
+        assert_string_equal(text, "first");
+        memory_free(text);
+        assert_ok(publish_folder(f.store, "p/folder", "first", &f.err), &f.err);
+        assert_ok(publish_folder(f.store, "p/folder", "second", &f.err), &f.err);
+        assert_ok(store_artifact(f.store, "p/folder", path, &f.err), &f.err);
+        assert_ok(file_path(inside, &f.err, "%s/one", path), &f.err);
+        assert_ok(file_read(inside, 0, &text, &size, &f.err), &f.err);
+        assert_string_equal(text, "first");
+        memory_free(text);
+        assert_ok(store_has(f.store, "p/folder", &found, &f.err), &f.err);
+        assert_true(found);
+        assert_ok(store_has(f.store, "p", &found, &f.err), &f.err);
+        assert_false(found);
+    }
+}
+
+static void a_switch_holds_the_last_text(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        char text[4096], small[4], big[4098];
+        memset(big, 'x', sizeof big - 1);
+        big[sizeof big - 1] = '\0';
+        assert_fails(store_switch_get(f.store, "current/run/x", text, sizeof text, &f.err),
+                     ERROR_NOT_FOUND, "switch current/run/x", &f.err);
+        assert_ok(store_switch_set(f.store, "current/run/x", "one", &f.err), &f.err);
+        assert_ok(store_switch_set(f.store, "current/run/x", "three", &f.err), &f.err);
+        assert_ok(store_switch_get(f.store, "current/run/x", text, sizeof text, &f.err), &f.err);
+        assert_string_equal(text, "three");
+        assert_fails(store_switch_get(f.store, "current/run/x", small, sizeof small, &f.err),
+                     ERROR_CORRUPT, "at most 3 bytes, found 5", &f.err);
+        assert_fails(store_switch_set(f.store, "current/run/x", big, &f.err), ERROR_INVALID,
+                     "at most 4095 bytes, found 4097", &f.err);
+        big[4095] = '\0';
+        assert_ok(store_switch_set(f.store, "current/run/x", big, &f.err), &f.err);
+        assert_ok(store_switch_get(f.store, "current/run/x", text, sizeof text, &f.err), &f.err);
+        assert_string_equal(text, big);
+        assert_ok(store_switch_set(f.store, "current/run/x", "", &f.err), &f.err);
+        assert_ok(store_switch_get(f.store, "current/run/x", text, sizeof text, &f.err), &f.err);
+        assert_string_equal(text, "");
+    }
+}
+
+static void keys_that_are_no_keys_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",      "/a",  "a/",       "a//b",       "a/../b", "a/.b",
+                                      "a b",   "a:b", "tmp/x",    "switch/x",   "tmp",    "a\\b",
+                                      "\xc3x", "a\n", "a.record", "a.record/b", "."};
+    FOR_EACH_BACKEND(f)
+    {
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            char text[8], path[FILE_PATH_SIZE];
+            struct record_view view;
+            bool found = false;
+            assert_fails(put_number(f.store, bad[i], 1, STORE_RECOMPUTABLE, &f.err), ERROR_INVALID,
+                         "key", &f.err);
+            assert_fails(store_get(f.store, bad[i], NULL, &view, &f.err), ERROR_INVALID, "key",
+                         &f.err);
+            assert_fails(store_has(f.store, bad[i], &found, &f.err), ERROR_INVALID, "key", &f.err);
+            assert_fails(store_remove(f.store, bad[i], &f.err), ERROR_INVALID, "key", &f.err);
+            assert_fails(store_artifact(f.store, bad[i], path, &f.err), ERROR_INVALID, "key",
+                         &f.err);
+            assert_fails(store_publish(f.store, f.dir.path, bad[i], &f.err), ERROR_INVALID, "key",
+                         &f.err);
+            assert_fails(store_switch_set(f.store, bad[i], "x", &f.err), ERROR_INVALID, "key",
+                         &f.err);
+            assert_fails(store_switch_get(f.store, bad[i], text, sizeof text, &f.err),
+                         ERROR_INVALID, "key", &f.err);
+        }
+        char longest[201];
+        memset(longest, 'k', sizeof longest - 1);
+        longest[200] = '\0';
+        assert_fails(put_number(f.store, longest, 1, STORE_RECOMPUTABLE, &f.err), ERROR_INVALID,
+                     "at most 199 bytes, found 200", &f.err);
+        longest[199] = '\0';
+        assert_ok(put_number(f.store, longest, 1, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_int_equal(get_number(f.store, longest), 1);
+    }
+}
+
+static void a_store_for_reading_changes_nothing(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        struct store *reader = NULL;
+        char path[FILE_PATH_SIZE];
+        assert_ok(put_number(f.store, "run/a", 1, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_ok(store_open(f.uri, STORE_READ_ONLY, &reader, &f.err), &f.err);
+        assert_int_equal(get_number(reader, "run/a"), 1);
+        assert_fails(put_number(reader, "run/b", 1, STORE_RECOMPUTABLE, &f.err), ERROR_INVALID,
+                     "reading only", &f.err);
+        assert_fails(store_remove(reader, "run/a", &f.err), ERROR_INVALID, "reading only", &f.err);
+        assert_fails(store_switch_set(reader, "run/a", "x", &f.err), ERROR_INVALID, "reading only",
+                     &f.err);
+        assert_fails(store_scratch(reader, path, &f.err), ERROR_INVALID, "reading only", &f.err);
+        assert_fails(store_publish(reader, f.dir.path, "run/c", &f.err), ERROR_INVALID,
+                     "reading only", &f.err);
+        store_close(reader);
+        assert_listed(f.store, "", "run/a ");
+    }
+}
+
+static void a_replay_compares_and_changes_nothing(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        struct store *replay = NULL;
+        bool found = true;
+        char text[8];
+        assert_ok(put_number(f.store, "run/a", 1, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_ok(put_number(f.store, "run/b", 2, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_ok(store_switch_set(f.store, "run/s", "on", &f.err), &f.err);
+        assert_ok(store_open(f.uri, STORE_REPLAY, &replay, &f.err), &f.err);
+        assert_ok(put_number(replay, "run/a", 1, STORE_RECOMPUTABLE, &f.err), &f.err);
+        assert_ok(put_number(replay, "run/b", 2, STORE_DURABLE, &f.err), &f.err);
+        assert_ok(put_number(replay, "run/b", 3, STORE_DURABLE, &f.err), &f.err);
+        assert_ok(put_number(replay, "run/a", 3, STORE_DURABLE, &f.err), &f.err);
+        assert_ok(put_number(replay, "run/c", 3, STORE_DURABLE, &f.err), &f.err);
+        assert_ok(store_switch_set(replay, "run/s", "off", &f.err), &f.err);
+        assert_ok(store_remove(replay, "run/a", &f.err), &f.err);
+        assert_ok(publish_file(replay, "run/file", "x", &f.err), &f.err);
+        const struct store_replay report = store_replay_report(replay);
+        store_close(replay);
+        assert_int_equal(report.matched, 2);
+        assert_int_equal(report.differed, 2);
+        assert_int_equal(report.absent, 1);
+        assert_string_equal(report.first_difference, "run/b");
+        assert_string_equal(report.first_absent, "run/c");
+        assert_ok(store_has(f.store, "run/c", &found, &f.err), &f.err);
+        assert_false(found);
+        assert_ok(store_switch_get(f.store, "run/s", text, sizeof text, &f.err), &f.err);
+        assert_string_equal(text, "on");
+        assert_listed(f.store, "", "run/a run/b ");
+        assert_int_equal(get_number(f.store, "run/b"), 2);
+    }
+}
+
+static void a_place_that_is_no_store_is_refused(void **state)
+{
+    (void)state;
+    struct temp_dir dir;
+    struct error err = {0};
+    struct store *store = NULL;
+    char missing[FILE_PATH_SIZE];
+    temp_dir_make(&dir);
+    assert_fails(store_open("ftp:/x", 0, &store, &err), ERROR_INVALID, "scheme 'ftp'", &err);
+    assert_fails(store_open("", 0, &store, &err), ERROR_INVALID, "empty", &err);
+    assert_fails(store_open("dir:", 0, &store, &err), ERROR_INVALID, "no place", &err);
+    assert_ok(file_path(missing, &err, "dir:%s/missing", dir.path), &err);
+    assert_fails(store_open(missing, STORE_READ_ONLY, &store, &err), ERROR_NOT_FOUND, "missing",
+                 &err);
+    assert_fails(store_open(missing, STORE_REPLAY, &store, &err), ERROR_NOT_FOUND, "missing", &err);
+    const char *file = temp_dir_write(&dir, "file", "x", 1);
+    assert_fails(store_open(file, STORE_READ_ONLY, &store, &err), ERROR_INVALID, "not a folder",
+                 &err);
+    assert_null(store);
+    temp_dir_remove(&dir);
+}
+
+/* --- many at once --- */
+
+enum { WRITER_COUNT = 4, RACE_COUNT = 50 };
+
+struct writer {
+    struct store *store;
+    uint32_t value; /* added to the race's number */
+    int won, alarmed, failed;
+};
+
+static void *write_races(void *context)
+{
+    struct writer *writer = context;
+    for (uint32_t i = 0; i < RACE_COUNT; i++) {
+        char key[32];
+        struct error err = {0};
+        (void)snprintf(key, sizeof key, "run/race/%u/a", i);
+        const enum error_code rc =
+            put_number(writer->store, key, i + writer->value, STORE_RECOMPUTABLE, &err);
+        writer->won += rc == ERROR_NONE;
+        writer->alarmed += rc == ERROR_CORRUPT && strstr(err.message, "alarm") != NULL;
+        writer->failed += rc != ERROR_NONE && rc != ERROR_CORRUPT;
+    }
+    return NULL;
+}
+
+static void run_writers(struct store *store, struct writer writer[WRITER_COUNT], uint32_t step)
+{
+    pthread_t thread[WRITER_COUNT];
+    for (uint32_t i = 0; i < WRITER_COUNT; i++) {
+        writer[i] = (struct writer){.store = store, .value = i * step};
+        assert_int_equal(pthread_create(&thread[i], NULL, write_races, &writer[i]), 0);
+    }
+    for (int i = 0; i < WRITER_COUNT; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+}
+
+static void threads_that_put_equal_records_all_succeed(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        struct writer writer[WRITER_COUNT];
+        run_writers(f.store, writer, 0);
+        for (int i = 0; i < WRITER_COUNT; i++)
+            assert_int_equal(writer[i].won, RACE_COUNT);
+    }
+}
+
+static void threads_that_put_different_records_raise_the_alarm(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        struct writer writer[WRITER_COUNT];
+        int won = 0, alarmed = 0;
+        run_writers(f.store, writer, 1000);
+        for (int i = 0; i < WRITER_COUNT; i++) {
+            won += writer[i].won;
+            alarmed += writer[i].alarmed;
+            assert_int_equal(writer[i].failed, 0);
+        }
+        assert_int_equal(won, RACE_COUNT);
+        assert_int_equal(alarmed, RACE_COUNT * (WRITER_COUNT - 1));
+    }
+}
+
+/* Damage under the final name, met by several writers at once: one content wins, whole. */
+static void threads_mend_a_damaged_record_once(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        struct writer writer[WRITER_COUNT];
+        for (uint32_t i = 0; i < RACE_COUNT; i++) {
+            char key[32];
+            (void)snprintf(key, sizeof key, "run/race/%u/a", i);
+            assert_ok(put_number(f.store, key, i, STORE_RECOMPUTABLE, &f.err), &f.err);
+            f.backend->damage(&f, key, "torn", 4);
+        }
+        run_writers(f.store, writer, 0);
+        for (int i = 0; i < WRITER_COUNT; i++)
+            assert_int_equal(writer[i].won, RACE_COUNT);
+        for (uint32_t i = 0; i < RACE_COUNT; i++) {
+            char key[32];
+            (void)snprintf(key, sizeof key, "run/race/%u/a", i);
+            assert_int_equal(get_number(f.store, key), i);
+        }
+    }
+}
+
+/* In a child: the exit status says how many puts went wrong. */
+static int write_in_child(const char *uri, uint32_t value)
+{
+    struct error err = {0};
+    struct writer writer = {.value = value};
+    if (store_open(uri, 0, &writer.store, &err) != ERROR_NONE)
+        return 255;
+    (void)write_races(&writer);
+    store_close(writer.store);
+    return value ? writer.failed : RACE_COUNT - writer.won;
+}
+
+static void processes_race_as_threads_do(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        for (uint32_t step = 0; step <= 1000; step += 1000) {
+            pid_t child[2];
+            for (uint32_t i = 0; i < 2; i++) {
+                child[i] = fork();
+                assert_true(child[i] >= 0);
+                if (child[i] == 0)
+                    _exit(write_in_child(f.uri, i * step));
+            }
+            for (int i = 0; i < 2; i++) {
+                int status = -1;
+                assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+                assert_true(WIFEXITED(status));
+                if (step == 0)
+                    assert_int_equal(WEXITSTATUS(status), 0);
+                else
+                    assert_int_not_equal(WEXITSTATUS(status), 255);
+            }
+        }
+    }
+}
+
+static void a_put_survives_that_its_folder_vanishes(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND(f)
+    {
+        /* The parent folders come and go while another process puts into them. */
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            struct error err = {0};
+            int wrong = 0;
+            for (int i = 0; i < 500; i++)
+                wrong += store_remove(f.store, "run/deep/folder/b", &err) != ERROR_NONE;
+            _exit(wrong != 0);
+        }
+        for (uint32_t i = 0; i < 500; i++) {
+            assert_ok(put_number(f.store, "run/deep/folder/a", 1, STORE_RECOMPUTABLE, &f.err),
+                      &f.err);
+            assert_ok(store_remove(f.store, "run/deep/folder/a", &f.err), &f.err);
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_is_read_as_it_was_put),
         cmocka_unit_test(small_and_big_records_are_aligned_and_equal),
         cmocka_unit_test(the_first_record_wins_and_an_equal_one_is_success),
+        cmocka_unit_test(a_damaged_record_makes_way_only_when_it_can_be_made_again),
+        cmocka_unit_test(keys_are_listed_in_the_order_of_their_bytes),
+        cmocka_unit_test(removing_takes_records_artifacts_and_empty_folders),
+        cmocka_unit_test(the_first_artifact_stays),
+        cmocka_unit_test(a_switch_holds_the_last_text),
+        cmocka_unit_test(keys_that_are_no_keys_are_refused),
+        cmocka_unit_test(a_store_for_reading_changes_nothing),
+        cmocka_unit_test(a_replay_compares_and_changes_nothing),
+        cmocka_unit_test(a_place_that_is_no_store_is_refused),
+        cmocka_unit_test(threads_that_put_equal_records_all_succeed),
+        cmocka_unit_test(threads_that_put_different_records_raise_the_alarm),
+        cmocka_unit_test(threads_mend_a_damaged_record_once),
+        cmocka_unit_test(processes_race_as_threads_do),
+        cmocka_unit_test(a_put_survives_that_its_folder_vanishes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
