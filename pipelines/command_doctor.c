@@ -102,7 +102,7 @@ static void look_at_redis(struct findings *f)
         tell(f, false, "redis", "no folder in /tmp");
         return;
     }
-    rc = redis_server_start(folder, &server, &err);
+    rc = redis_server_open(folder, &server, &err);
     const struct work_queue_config config = {
         .url = server ? redis_server_url(server) : "", .run_id = "doctor", .worker = "doctor"};
     if (rc == ERROR_NONE)
@@ -117,8 +117,9 @@ static void look_at_redis(struct findings *f)
                    each * 1e6);
     tell(f, rc == ERROR_NONE, "redis", rc == ERROR_NONE ? text : err.message);
     work_queue_close(queue);
-    redis_server_stop(server);
-    (void)file_remove_all(folder, NULL);
+    redis_server_close(server);
+    if (file_remove_all(folder, &err) != ERROR_NONE)
+        tell(f, false, "redis", err.message);
 }
 
 enum error_code command_doctor(int argc, char **argv, struct error *err)

@@ -3,7 +3,7 @@
 #include "common/nn/model_file.h"
 #include "pipelines/commands.h"
 #include "pipelines/run_folder.h"
-#include "stages/model_settings.h"
+#include "stages/run_model.h"
 #include "store/records/snapshot.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static enum error_code write_model(const struct run_folder *folder,
     if (!dgl && strcmp(options->flavor, "pyg") != 0)
         return error_set(err, ERROR_USAGE, "--flavor is '%s', expected pyg or dgl",
                          options->flavor);
-    enum error_code rc = model_from_settings(&folder->run.settings, &folder->run.book, &model, err);
+    enum error_code rc = run_model_init(&model, &folder->run.settings, &folder->run.book, err);
     if (rc == ERROR_NONE)
         rc = snapshot_current_version(folder->store, run_id, &version, err);
     if (rc == ERROR_NONE)

@@ -33,7 +33,7 @@ static enum error_code open_queue(struct local_run *run, struct error *err)
     if (!run->options.redis) {
         rc = file_path(path, err, "%s/redis", run->folder.path);
         if (rc == ERROR_NONE)
-            rc = redis_server_start(path, &run->redis, err);
+            rc = redis_server_open(path, &run->redis, err);
         if (rc != ERROR_NONE)
             return rc;
     }
@@ -128,7 +128,7 @@ enum error_code command_run(int argc, char **argv, struct error *err)
         rc = run_all(run, err);
     if (run) {
         work_queue_close(run->queue);
-        redis_server_stop(run->redis);
+        redis_server_close(run->redis);
         run_folder_close(&run->folder);
     }
     memory_free(run);

@@ -7,11 +7,17 @@
  * MDB_RESERVE; readers verify the hash of the whole file against its seal, then open it
  * MDB_RDONLY | MDB_NOLOCK and get pointers without a copy. On network storage the file is copied to a
  * local scratch folder first (LMDB's rule), unless the storage is declared local.
+ *
+ * In the file, key "<array>/<chunk>" (five digits) holds one chunk: "row_start", "neighbor", "weight",
+ * "time", "edge_type". A value is at least 4 KiB, filled up with zeros: LMDB gives a large value pages of
+ * its own, aligned to 16 bytes, and would squeeze a small one between others at an odd address. How much
+ * of it counts is in the seal.
  */
 #ifndef STORE_TOPOLOGY_H
 #define STORE_TOPOLOGY_H
 
 #include "common/base/error.h"
+#include "store/records/partition_book.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -31,8 +37,8 @@ struct topology_arrays {
     const uint16_t *edge_type; /* [edge_count] or NULL */
 };
 
-/* Builds the file in scratch, publishes the artifact and its seal.
- * Fails: ERROR_IO, ERROR_NO_MEMORY. */
+/* Builds the file in scratch, publishes the artifact and its seal. Doing it again is success.
+ * Fails: ERROR_IO, ERROR_NO_MEMORY; ERROR_CORRUPT when another file of that name is there. */
 MUST_CHECK enum error_code topology_write(struct store *store, const char *partition_id, int part,
                                           const struct topology_arrays *arrays, struct error *err);
 
@@ -58,14 +64,16 @@ struct topology_part {
     const double **time_chunk;
     const uint16_t **edge_type_chunk;
     void *environment; /* LMDB's, private to topology.c */
-    char copied_path[FILE_PATH_SIZE];
 };
 
 enum topology_flags { TOPOLOGY_STORAGE_IS_LOCAL = 1 };
 
-/* Opens all parts. `scratch`: a local folder for copies; unused with TOPOLOGY_STORAGE_IS_LOCAL.
- * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found. */
-MUST_CHECK enum error_code topology_open(struct store *store, const char *partition_id,
+/* Opens all parts of the partition `book`, which is borrowed during the call. `scratch`: a local folder
+ * for copies, which have no name any more once they are open, so that a kill leaves none; unused with
+ * TOPOLOGY_STORAGE_IS_LOCAL. A process opens a partition once and shares it between its threads.
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found; ERROR_IO;
+ * ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code topology_open(struct store *store, const struct partition_book *book,
                                          const char *scratch, unsigned flags, struct topology *out,
                                          struct error *err);
 void topology_close(struct topology *topology);

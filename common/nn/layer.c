@@ -1,13 +1,13 @@
 #include "common/nn/layer.h"
 
-static const struct layer_type *const layer_table[] = {
+static const struct layer_type *const layer_table[LAYER_GCN + 1] = {
     [LAYER_SAGE] = &sage_layer,
     [LAYER_GCN] = &gcn_layer,
 };
 
 const struct layer_type *layer_type_of(enum layer_kind kind)
 {
-    must((size_t)kind < sizeof layer_table / sizeof *layer_table);
+    must(kind <= LAYER_GCN);
     return layer_table[kind];
 }
 

@@ -2,6 +2,7 @@
 #include "common/nn/layer_pass.h"
 
 #include "common/math/blas.h"
+#include "common/math/vector.h"
 
 #include <string.h>
 
@@ -17,10 +18,12 @@ static enum error_code join_matrices(struct layer_pass *pass, const float *const
         arena_new(arena, &joined, pass->output_dim * pass->mixed_dim, "the joined weights", err);
     if (rc != ERROR_NONE)
         return rc;
-    for (uint32_t row = 0; row < pass->output_dim; row++)
-        for (int m = 0; m < pass->matrix_count; m++)
-            memcpy(joined + row * pass->mixed_dim + (size_t)m * pass->input_dim,
-                   matrix[m] + (size_t)row * pass->input_dim, pass->input_dim * sizeof *joined);
+    for (int m = 0; m < pass->matrix_count; m++) {
+        must(matrix[m]);
+        for (uint32_t row = 0; row < pass->output_dim; row++)
+            vector_copy(joined + row * pass->mixed_dim + (size_t)m * pass->input_dim,
+                        matrix[m] + (size_t)row * pass->input_dim, pass->input_dim);
+    }
     pass->weight = joined;
     return ERROR_NONE;
 }
@@ -31,7 +34,8 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
                                 struct error *err)
 {
     const struct layer_type *type = layer_type_of(model->config.layer);
-    const struct parameter *parameter = &model->parameter[layer * type->parameter_count];
+    const struct parameter *parameter =
+        &model->parameter[(size_t)layer * (size_t)type->parameter_count];
     const float *matrix[LAYER_PARAMETER_COUNT_MAX] = {0};
     *out = (struct layer_pass){.block = *block,
                                .input = *input,

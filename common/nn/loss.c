@@ -4,6 +4,8 @@
  */
 #include "common/nn/loss.h"
 
+#include "common/base/error.h"
+
 #include <math.h>
 #include <stdbool.h>
 
@@ -70,6 +72,7 @@ struct loss_result loss_binary(const float *logits, const float *label, size_t r
 {
     struct loss_result result = {0};
     uint64_t right_bits = 0;
+    must(class_count > 0);
     for (size_t row = 0; row < rows; row++)
         if (!isnan(label[row * class_count]))
             result.label_count++;

@@ -28,13 +28,13 @@ static enum error_code place_output(struct layer_pass *pass, bool is_last, float
 }
 
 enum error_code model_forward(const struct model *model, const float *value,
-                              const struct message_block *block, const struct input_rows *input,
-                              const struct random_stream *dropout, struct arena *arena,
-                              struct thread_pool *pool, float *logits, struct model_trace **trace,
-                              struct error *err)
+                              const struct model_input *input,
+                              const struct model_workspace *workspace, float *logits,
+                              struct model_trace **trace, struct error *err)
 {
+    struct arena *arena = workspace->arena;
     struct model_trace *made = NULL;
-    struct input_rows rows = *input;
+    struct input_rows rows = input->rows;
     if (trace)
         *trace = NULL;
     enum error_code rc = arena_new(arena, &made, 1, "the trace of a model", err);
@@ -45,14 +45,14 @@ enum error_code model_forward(const struct model *model, const float *value,
     for (int layer = 0; rc == ERROR_NONE && layer < made->layer_count; layer++) {
         struct layer_pass *pass = &made->layer[layer];
         const bool is_last = layer == made->layer_count - 1;
-        rc = layer_pass_init(pass, model, value, layer, &block[layer], &rows, arena, err);
-        if (rc == ERROR_NONE && dropout && !is_last)
+        rc = layer_pass_init(pass, model, value, layer, &input->block[layer], &rows, arena, err);
+        if (rc == ERROR_NONE && input->dropout && !is_last)
             activation_set_dropout(&pass->activation, model->config.dropout,
-                                   stream_of_layer(dropout, layer));
+                                   stream_of_layer(input->dropout, layer));
         if (rc == ERROR_NONE)
             rc = place_output(pass, is_last, logits, arena, err);
         if (rc == ERROR_NONE)
-            rc = layer_pass_forward(pass, trace != NULL, arena, pool, err);
+            rc = layer_pass_forward(pass, trace != NULL, arena, workspace->pool, err);
         rows = (struct input_rows){.base = pass->output, .stride = pass->output_dim};
     }
     if (rc == ERROR_NONE && trace)
@@ -64,7 +64,7 @@ static struct layer_gradient gradient_of_layer(const struct model *model, int la
                                                float *gradient)
 {
     const int count = layer_type_of(model->config.layer)->parameter_count;
-    const struct parameter *parameter = &model->parameter[layer * count];
+    const struct parameter *parameter = &model->parameter[(size_t)layer * (size_t)count];
     struct layer_gradient out = {0};
     int matrices = 0;
     for (int i = 0; i < count; i++)
@@ -77,7 +77,7 @@ static struct layer_gradient gradient_of_layer(const struct model *model, int la
 
 enum error_code model_backward(const struct model *model, const float *value,
                                struct model_trace *trace, const float *logits_gradient,
-                               struct arena *arena, struct thread_pool *pool, float *gradient,
+                               const struct model_workspace *workspace, float *gradient,
                                struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -86,20 +86,22 @@ enum error_code model_backward(const struct model *model, const float *value,
         const bool is_last = layer == trace->layer_count - 1;
         const struct layer_gradient out = gradient_of_layer(model, layer, gradient);
         rc = layer_pass_backward(&trace->layer[layer], is_last ? NULL : &trace->layer[layer + 1],
-                                 logits_gradient, layer == 0, &out, arena, pool, err);
+                                 logits_gradient, layer == 0, &out, workspace->arena,
+                                 workspace->pool, err);
     }
     return rc;
 }
 
 enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
                                   const struct message_block *block, const struct input_rows *input,
-                                  struct arena *arena, struct thread_pool *pool, float *output,
+                                  const struct model_workspace *workspace, float *output,
                                   struct error *err)
 {
     struct layer_pass pass;
-    enum error_code rc = layer_pass_init(&pass, model, value, layer, block, input, arena, err);
+    enum error_code rc =
+        layer_pass_init(&pass, model, value, layer, block, input, workspace->arena, err);
     pass.output = output;
     if (rc == ERROR_NONE)
-        rc = layer_pass_forward(&pass, false, arena, pool, err);
+        rc = layer_pass_forward(&pass, false, workspace->arena, workspace->pool, err);
     return rc;
 }

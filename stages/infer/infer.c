@@ -14,7 +14,7 @@
 #include "common/nn/model.h"
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
-#include "stages/model_settings.h"
+#include "stages/run_model.h"
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ static enum error_code open_infer(const struct stage_context *context, void **op
     enum error_code rc = memory_new(&state, 1, "the state of infer", err);
     *opaque = state;
     if (rc == ERROR_NONE)
-        rc = model_from_settings(context->settings, context->book, &state->model, err);
+        rc = run_model_init(&state->model, context->settings, context->book, err);
     return rc;
 }
 

@@ -268,6 +268,16 @@ static enum error_code mark_folder(const char *folder, struct error *err)
     return rc == ERROR_NONE ? file_replace(mark, "", 0, false, err) : rc;
 }
 
+/* Removes the scratch folder that `path` was in, if that was all. tmp/ itself stays: others are about to
+ * write there. */
+static void remove_empty_scratch(const struct directory *directory, const char *path)
+{
+    char folder[FILE_PATH_SIZE];
+    if (file_path(folder, NULL, "%s", path) == ERROR_NONE && to_parent(directory, folder) &&
+        strcmp(folder, directory->tmp) != 0)
+        (void)rmdir(folder);
+}
+
 static enum error_code publish_artifact(void *state, const char *path, const char *key,
                                         struct error *err)
 {
@@ -292,7 +302,7 @@ static enum error_code publish_artifact(void *state, const char *path, const cha
         rc = flush_folders(directory, target, err);
     if (rc == ERROR_NONE)
         rc = file_remove_all(path, err);
-    remove_empty_parents(directory, path);
+    remove_empty_scratch(directory, path);
     return rc;
 }
 

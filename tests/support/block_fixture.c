@@ -81,7 +81,7 @@ void block_fixture_make(struct block_fixture *fixture, int layer_count, const ui
 void block_fixture_whole(struct block_fixture *fixture, int layer_count, uint32_t node_count,
                          uint32_t dim, uint64_t seed)
 {
-    uint32_t hop_end[LAYER_COUNT_MAX + 1];
+    uint32_t hop_end[LAYER_COUNT_MAX + 1] = {0};
     for (int h = 0; h <= layer_count; h++)
         hop_end[h] = node_count;
     block_fixture_make(fixture, layer_count, hop_end, dim, seed);

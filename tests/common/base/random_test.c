@@ -17,7 +17,7 @@ static void many_blocks_are_the_blocks_one_by_one(void **state)
                 random_block(&stream, items[i], 100 + block, one);
                 assert_memory_equal(many + (size_t)4 * block, one, sizeof one);
             }
-            assert_int_equal(many[4 * counts[k]], 0);
+            assert_int_equal(many[(size_t)4 * counts[k]], 0);
         }
 }
 

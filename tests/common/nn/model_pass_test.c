@@ -79,13 +79,14 @@ static void run_both(struct run *run, const struct random_stream *dropout, struc
 {
     struct error err = {0};
     struct model_trace *trace = NULL;
+    const struct model_workspace workspace = {&run->arena, pool};
+    const struct model_input input = {run->blocks.block, run->blocks.input, dropout};
     arena_reset(&run->arena);
-    assert_ok(model_forward(&run->model, run->value, run->blocks.block, &run->blocks.input, dropout,
-                            &run->arena, pool, run->logits, &trace, &err),
+    assert_ok(model_forward(&run->model, run->value, &input, &workspace, run->logits, &trace, &err),
               &err);
-    assert_ok(model_backward(&run->model, run->value, trace, run->slope, &run->arena, pool,
-                             run->gradient, &err),
-              &err);
+    assert_ok(
+        model_backward(&run->model, run->value, trace, run->slope, &workspace, run->gradient, &err),
+        &err);
 }
 
 static double *in_double(const struct run *run)
@@ -232,9 +233,10 @@ static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
         run_both(&run, NULL, NULL);
         float *kept = memory_alloc(run.logit_count, sizeof *kept);
         memcpy(kept, run.logits, run.logit_count * sizeof *kept);
+        const struct model_workspace workspace = {.arena = &run.arena};
+        const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
         arena_reset(&run.arena);
-        assert_ok(model_forward(&run.model, run.value, run.blocks.block, &run.blocks.input, NULL,
-                                &run.arena, NULL, run.logits, NULL, &err),
+        assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
                   &err);
         assert_memory_equal(run.logits, kept, run.logit_count * sizeof *kept);
         memory_free(kept);
@@ -247,13 +249,14 @@ static float *infer_whole(const struct run *run, const struct block_fixture *who
 {
     struct error err = {0};
     struct arena arena = {0};
+    const struct model_workspace workspace = {.arena = &arena};
     struct input_rows rows = whole->input;
     float *input = NULL, *output = NULL;
     for (int layer = 0; layer < run->model.config.layer_count; layer++) {
         const uint32_t dim = model_layer_output_dim(&run->model, layer);
         output = memory_alloc((size_t)whole->node_count * dim, sizeof *output);
-        assert_ok(model_infer_layer(&run->model, run->value, layer, whole->block, &rows, &arena,
-                                    NULL, output, &err),
+        assert_ok(model_infer_layer(&run->model, run->value, layer, whole->block, &rows, &workspace,
+                                    output, &err),
                   &err);
         memory_free(input);
         input = output;
@@ -277,8 +280,9 @@ static void layer_by_layer_inference_equals_forward_on_whole_neighbourhoods(void
         block_fixture_neighborhood(&part, &whole, 3, 40);
         assert_true(part.node_count < 700);
         float *expected = infer_whole(&run, &whole);
-        assert_ok(model_forward(&run.model, run.value, part.block, &part.input, NULL, &run.arena,
-                                NULL, run.logits, NULL, &err),
+        const struct model_workspace workspace = {.arena = &run.arena};
+        const struct model_input input = {.block = part.block, .rows = part.input};
+        assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
                   &err);
         for (size_t i = 0; i < run.logit_count; i++)
             assert_float_equal(run.logits[i], expected[i], 2e-5F);
@@ -311,6 +315,8 @@ static void memory_that_runs_out_is_an_error_at_any_point(void **state)
     for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
         struct run run;
         run_start(&run, kind, &sizes, 0);
+        const struct model_workspace workspace = {.arena = &run.arena};
+        const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
         bool done = false;
         int refused = 0;
         for (size_t limit = 1; !done; limit += 4096) {
@@ -318,10 +324,9 @@ static void memory_that_runs_out_is_an_error_at_any_point(void **state)
             run.arena.limit = limit;
             arena_reset(&run.arena);
             enum error_code rc =
-                model_forward(&run.model, run.value, run.blocks.block, &run.blocks.input, NULL,
-                              &run.arena, NULL, run.logits, &trace, &err);
+                model_forward(&run.model, run.value, &input, &workspace, run.logits, &trace, &err);
             if (rc == ERROR_NONE)
-                rc = model_backward(&run.model, run.value, trace, run.slope, &run.arena, NULL,
+                rc = model_backward(&run.model, run.value, trace, run.slope, &workspace,
                                     run.gradient, &err);
             done = rc == ERROR_NONE;
             refused += !done;

@@ -1,0 +1,47 @@
+/*
+ * topology_seal - what the topology file of one part must be, to the byte.
+ *
+ * Written by partition when the file is published; read by whoever opens it, before LMDB sees a byte of
+ * it: LMDB has no checksums of its own and trusts what it maps. Lives as long as the partition.
+ *
+ *   key       partition/<id>/part/<p>/topology_seal
+ *   sections  "counts" U64 [4]   first node, node count, edge count, file size in bytes
+ *             "arrays" U8  [3]   1 where the file has weights, times, edge types
+ *             "file"   U8  [16]  XXH3-128 of the whole file
+ *   valid     each of "arrays" is 0 or 1; first node + node count is at most 2^32 - 1
+ *
+ * Equal arrays give equal files (with one LMDB version and page size), so the seal of a part that is
+ * built twice is the same record.
+ */
+#ifndef STORE_RECORDS_TOPOLOGY_SEAL_H
+#define STORE_RECORDS_TOPOLOGY_SEAL_H
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct topology_seal {
+    uint32_t first_node;
+    uint32_t node_count;
+    uint64_t edge_count;
+    uint64_t file_size;
+    bool has_weight, has_time, has_edge_type;
+    struct checksum file;
+};
+
+MUST_CHECK enum error_code topology_seal_put(struct store *store, const char *partition_id,
+                                             int part, const struct topology_seal *seal,
+                                             struct error *err);
+/* Copies everything out: nothing to release. */
+MUST_CHECK enum error_code topology_seal_get(struct store *store, const char *partition_id,
+                                             int part, struct topology_seal *out,
+                                             struct error *err);
+/* Compares the sealed file with its seal, unopened. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the
+ * artifact, hash expected and found. */
+MUST_CHECK enum error_code topology_seal_verify(struct store *store, const char *partition_id,
+                                                int part, struct error *err);
+
+#endif
