@@ -19,6 +19,7 @@
 #include "stages/ingest/generator.h"
 #include "stages/ingest/input_files.h"
 #include "stages/ingest/ogb_reader.h"
+#include "stages/run_binding.h"
 #include "stages/stage.h"
 
 #include <inttypes.h>
@@ -130,12 +131,13 @@ static enum error_code make_dataset(const struct stage_context *context, const c
     return rc;
 }
 
-static void print_summary(const struct dataset_schema *schema)
+static void print_summary(const struct dataset_schema *schema, bool unchanged)
 {
-    (void)printf("dataset=%s nodes=%" PRIu32 " edges=%" PRIu64 " features=%" PRIu32
+    (void)printf("%sdataset=%s nodes=%" PRIu32 " edges=%" PRIu64 " features=%" PRIu32
                  " classes=%" PRIu32 " train=%" PRIu32 " valid=%" PRIu32 " test=%" PRIu32 "\n",
-                 schema->id, schema->node_count, schema->edge_count, schema->feature_dim,
-                 schema->class_count, schema->train_count, schema->valid_count, schema->test_count);
+                 unchanged ? "unchanged " : "", schema->id, schema->node_count, schema->edge_count,
+                 schema->feature_dim, schema->class_count, schema->train_count, schema->valid_count,
+                 schema->test_count);
 }
 
 static enum error_code ingest_open(const struct stage_context *context, void **state,
@@ -152,6 +154,7 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
 {
     char id[ID_SIZE];
     struct dataset_schema schema;
+    struct key newest;
     bool found = false;
     (void)state;
     must(unit->kind == UNIT_INGEST);
@@ -165,10 +168,11 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(context->store, id, &schema, err);
     if (rc == ERROR_NONE && !context->is_replay)
-        rc = store_switch_set(context->store, key_current("dataset", context->settings->name).text,
-                              id, err);
+        rc = run_input_switch(context->settings, "dataset", &newest, err);
     if (rc == ERROR_NONE && !context->is_replay)
-        print_summary(&schema);
+        rc = store_switch_set(context->store, newest.text, id, err);
+    if (rc == ERROR_NONE && !context->is_replay)
+        print_summary(&schema, found);
     return rc;
 }
 
