@@ -1,4 +1,5 @@
 #include "stages/ingest/ingest.h"
+#include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
 #include "store/records/dataset_arrays.h"
@@ -50,6 +51,15 @@ static enum error_code work(struct store *store, struct error *err)
     return rc;
 }
 
+/* The switch that names the newest dataset of the settings. */
+static struct key newest(void)
+{
+    struct key key;
+    struct error err = {0};
+    assert_ok(run_input_switch(&settings, "dataset", &key, &err), &err);
+    return key;
+}
+
 /* Ingests settings.ingest.path and reads the schema that the switch leads to. */
 static struct dataset_schema ingested(struct temp_store *t)
 {
@@ -57,9 +67,7 @@ static struct dataset_schema ingested(struct temp_store *t)
     char id[ID_SIZE], current[ID_SIZE];
     assert_ok(work(t->store, &t->err), &t->err);
     assert_ok(ingest_dataset_id(&settings, id, &t->err), &t->err);
-    assert_ok(store_switch_get(t->store, key_current("dataset", "sample").text, current,
-                               sizeof current, &t->err),
-              &t->err);
+    assert_ok(store_switch_get(t->store, newest().text, current, sizeof current, &t->err), &t->err);
     assert_string_equal(current, id);
     assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
     return schema;
@@ -155,8 +163,7 @@ static void stores_a_dataset_once(void **state)
     assert_ok(store_get(t->store, key.text, id, &view, &t->err), &t->err);
     content = view.content;
     store_release_record(&view);
-    assert_ok(store_switch_set(t->store, key_current("dataset", "sample").text, "another", &t->err),
-              &t->err);
+    assert_ok(store_switch_set(t->store, newest().text, "another", &t->err), &t->err);
     (void)ingested(t); /* unchanged: only the switch is set again */
     assert_ok(store_remove(t->store, key.text, &t->err), &t->err);
     (void)ingested(t); /* as after a kill before the last record: the same bytes once more */
@@ -239,8 +246,7 @@ static void leaves_nothing_of_bad_input(void **state)
                      t->err.message, cases[i].message);
         assert_ok(store_list(t->store, "", count_key, &keys, &t->err), &t->err);
         assert_int_equal(keys, 0);
-        assert_int_equal(store_switch_get(t->store, key_current("dataset", "sample").text, text,
-                                          sizeof text, &t->err),
+        assert_int_equal(store_switch_get(t->store, newest().text, text, sizeof text, &t->err),
                          ERROR_NOT_FOUND);
     }
 }
