@@ -12,7 +12,7 @@
 #include "pipelines/run_folder.h"
 #include "store/feature_shard.h"
 #include "store/records/outputs_seal.h"
-#include "store/topology.h"
+#include "store/records/topology_seal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,6 +84,16 @@ static enum error_code verify_outputs(struct verification *v, const char *key, s
     return rc == ERROR_NONE ? outputs_seal_check(&seal, path, err) : rc;
 }
 
+static enum error_code verify_topology(struct verification *v, const char *key, struct error *err)
+{
+    const struct partition_book *book = &v->folder->run.book;
+    for (int part = 0; part < book->part_count; part++)
+        if (strcmp(key_part(book->id, part, "topology").text, key) == 0)
+            return topology_seal_verify(v->folder->store, book->id, part, err);
+    return error_set(err, ERROR_CORRUPT, "the partition has %d parts, this is none of them",
+                     book->part_count);
+}
+
 static enum error_code verify_artifact(struct verification *v, const char *key, struct error *err)
 {
     v->artifacts++;
@@ -92,7 +102,7 @@ static enum error_code verify_artifact(struct verification *v, const char *key, 
     if (ends_with(key, "/outputs"))
         return verify_outputs(v, key, err);
     if (ends_with(key, "/topology"))
-        return topology_verify(v->folder->store, key, err);
+        return verify_topology(v, key, err);
     return error_set(err, ERROR_CORRUPT, "no kind of artifact ends like this");
 }
 

@@ -3,8 +3,8 @@
  *
  *   initialise ──────────────┐
  *   sample/r/k ──────────────┴─> train-step/r/k ─(all slots)─> aggregate/r ─┬─> train-step/r+1/all
- *   sample-evaluation/k ─────────────────────────> evaluate/v/k <───────────┤    (v = r + 1)
- *                                                       └─(all)─> checkpoint/v  └─> sample/r+1+ahead/all
+ *   sample-evaluation/k ─(first snapshot)──┬─────> evaluate/v/k <───────────┤    (v = r + 1)
+ *   evaluate/<snapshot before>/k ──────────┘            └─(all)─> checkpoint/v  └─> sample/r+1+ahead/all
  *   the last checkpoint ─> infer/1/p ─(all parts)─> infer/2/p ... ─(all parts)─> outputs
  *
  * With early stopping, the rounds after a snapshot wait for its checkpoint; else they do not.

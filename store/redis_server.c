@@ -200,6 +200,28 @@ static enum error_code resolve(const char *folder, char out[FILE_PATH_SIZE], str
     return file_path(out, err, "%s", resolved);
 }
 
+/* Other programs find the server through this file: the socket may lie elsewhere. */
+static enum error_code write_url(const struct redis_server *server, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/url", server->folder);
+    return rc == ERROR_NONE ? file_replace(path, server->url, strlen(server->url), false, err) : rc;
+}
+
+enum error_code redis_server_find(const char *folder, char *url, size_t size, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    char *text = NULL;
+    size_t length = 0;
+    enum error_code rc = file_path(path, err, "%s/url", folder);
+    if (rc == ERROR_NONE)
+        rc = file_read(path, size, &text, &length, err);
+    if (rc == ERROR_NONE && !text_copy(url, size, text))
+        rc = error_set(err, ERROR_INPUT, "%s is too long for a URL", path);
+    memory_free(text);
+    return rc;
+}
+
 enum error_code redis_server_open(const char *folder, struct redis_server **out, struct error *err)
 {
     struct redis_server *server = NULL;
@@ -220,6 +242,8 @@ enum error_code redis_server_open(const char *folder, struct redis_server **out,
         rc = start(server, err);
     }
     if (rc == ERROR_NONE)
+        rc = write_url(server, err);
+    if (rc == ERROR_NONE)
         *out = server;
     else
         redis_server_close(server);
@@ -230,9 +254,12 @@ void redis_server_close(struct redis_server *server)
 {
     if (!server)
         return;
+    char path[FILE_PATH_SIZE];
     stop(server);
     if (server->socket[0])
         (void)unlink(server->socket);
+    if (file_path(path, NULL, "%s/url", server->folder) == ERROR_NONE)
+        (void)unlink(path);
     if (server->socket_folder[0])
         (void)rmdir(server->socket_folder);
     memory_free(server);

@@ -13,6 +13,7 @@
 #include "common/base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct redis_server;
@@ -27,6 +28,10 @@ void redis_server_close(struct redis_server *server);
 
 /* unix:PATH, for work_queue_open(). Borrowed from the server. */
 const char *redis_server_url(const struct redis_server *server);
+/* The URL of the server that another process runs in `folder`; whether it still answers is another matter.
+ * Fails: ERROR_NOT_FOUND when none was started there, or it was closed. */
+MUST_CHECK enum error_code redis_server_find(const char *folder, char *url, size_t size,
+                                             struct error *err);
 pid_t redis_server_pid(const struct redis_server *server);
 
 /* Starts the server again when it has died; *restarted says whether. It is empty then. */

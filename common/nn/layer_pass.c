@@ -18,10 +18,12 @@ static enum error_code join_matrices(struct layer_pass *pass, const float *const
         arena_new(arena, &joined, pass->output_dim * pass->mixed_dim, "the joined weights", err);
     if (rc != ERROR_NONE)
         return rc;
-    for (uint32_t row = 0; row < pass->output_dim; row++)
-        for (int m = 0; m < pass->matrix_count; m++)
+    for (int m = 0; m < pass->matrix_count; m++) {
+        must(matrix[m]);
+        for (uint32_t row = 0; row < pass->output_dim; row++)
             vector_copy(joined + row * pass->mixed_dim + (size_t)m * pass->input_dim,
                         matrix[m] + (size_t)row * pass->input_dim, pass->input_dim);
+    }
     pass->weight = joined;
     return ERROR_NONE;
 }

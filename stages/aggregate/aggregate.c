@@ -212,6 +212,9 @@ static enum error_code aggregate_round(const struct stage_context *context, stru
                                        int64_t round, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
+    if (round >= context->schedule->round_count)
+        return error_set(err, ERROR_INVALID, "there is no round %" PRId64 ", the last is %" PRId64,
+                         round, context->schedule->round_count - 1);
     if (a->held_version != round)
         rc = read_version(context, a, round, err);
     a->held_version = NO_VERSION; /* until the step is published, the arrays are no version */

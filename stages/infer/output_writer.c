@@ -157,8 +157,8 @@ static void release(struct outputs *o)
     memory_free(o->split_of);
     memory_free(o->piece);
     memory_free(o->node);
-    if (o->folder[0])
-        (void)file_remove_all(o->folder, NULL); /* what is left of a failure; swept later if not */
+    if (o->folder[0] && file_remove_all(o->folder, NULL) != ERROR_NONE)
+        o->folder[0] = '\0'; /* what is left of a failure is swept with the scratch of the dead */
     *o = (struct outputs){0};
 }
 

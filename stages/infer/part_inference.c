@@ -42,8 +42,10 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                                         .degree = batch.degree};
     const struct input_rows input = {
         .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
+    const struct model_workspace workspace = {.arena = &inference->arena,
+                                              .pool = inference->context->pool};
     return model_infer_layer(inference->model, inference->weights, layer - 1, &block, &input,
-                             &inference->arena, inference->context->pool, *output, err);
+                             &workspace, *output, err);
 }
 
 static enum error_code write_tiles(struct part_inference *inference, int layer, int part,

@@ -11,40 +11,24 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/ingest/edge_chunk_writer.h"
-#include "stages/ingest/edge_sorter.h"
-#include "stages/ingest/edge_spool.h"
+#include "stages/ingest/dataset_edges.h"
 #include "stages/ingest/feature_maker.h"
-#include "stages/ingest/input_lines.h"
 #include "stages/ingest/node_targets.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-/* Buffers of fixed size that are held while edges are sorted. */
-static const uint64_t sorting_overhead = SCRATCH_FILE_BUFFER_BYTES +
-                                         (uint64_t)EDGE_SPOOL_PIECE * EDGE_BYTES_MAX +
-                                         (uint64_t)EDGE_SPOOL_PIECE * sizeof(struct spooled_edge);
 
 struct dataset_builder {
     struct dataset_builder_config config;
     struct dataset_schema schema; /* filled as things become known */
     char scratch[FILE_PATH_SIZE];
-    enum edge_policy self_loops, duplicates;
-    bool reversed;
-    struct edge_spool spool;
-    struct input_lines lines;
-    uint32_t *in_degree;  /* [node_count] */
-    uint32_t *out_degree; /* [node_count], while features need it */
+    struct dataset_edges edges;
     struct node_targets targets;
     struct feature_maker features;
     struct node_ids ids; /* arrays are the builder's own */
     int64_t *id_integer;
     uint64_t *id_offset;
     char *id_text;
-    struct edge_chunk_writer writer;
 };
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -57,9 +41,6 @@ static enum error_code start(struct dataset_builder *builder, struct error *err)
         !text_copy(schema->name, sizeof schema->name, config->name))
         return error_set(err, ERROR_INVALID, "the name of the dataset is too long: %s",
                          config->name);
-    builder->self_loops = (enum edge_policy)config->settings->ingest.self_loops;
-    builder->duplicates = (enum edge_policy)config->settings->ingest.duplicates;
-    builder->reversed = config->settings->ingest.direction == DIRECTION_REVERSED;
     schema->node_type_count = schema->edge_type_count = 1;
     (void)text_copy(schema->node_type[0].name, TYPE_NAME_SIZE, "node");
     (void)text_copy(schema->edge_type[0].name, TYPE_NAME_SIZE, "edge");
@@ -89,13 +70,9 @@ void dataset_builder_free(struct dataset_builder *builder)
 {
     if (!builder)
         return;
-    edge_chunk_writer_release(&builder->writer);
-    edge_spool_close(&builder->spool);
+    dataset_edges_close(&builder->edges);
     feature_maker_close(&builder->features);
-    input_lines_release(&builder->lines);
     node_targets_release(&builder->targets);
-    memory_free(builder->in_degree);
-    memory_free(builder->out_degree);
     memory_free(builder->id_integer);
     memory_free(builder->id_offset);
     memory_free(builder->id_text);
@@ -126,11 +103,10 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
     schema->node_count = schema->node_type[0].node_count = (uint32_t)node_count;
     schema->undirected = stores_both_ways(builder->config.settings, input_undirected);
     builder->targets.node_count = schema->node_count;
-    enum error_code rc = memory_new(&builder->in_degree, node_count, "in-degrees of nodes", err);
+    enum error_code rc = file_path(path, err, "%s/edges", builder->scratch);
     if (rc == ERROR_NONE)
-        rc = file_path(path, err, "%s/edges", builder->scratch);
-    if (rc == ERROR_NONE)
-        rc = edge_spool_open(&builder->spool, path, err);
+        rc = dataset_edges_open(&builder->edges, &builder->schema, builder->config.settings, path,
+                                err);
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/features", builder->scratch);
     if (rc == ERROR_NONE)
@@ -172,105 +148,11 @@ enum error_code dataset_builder_set_types(struct dataset_builder *builder,
     return ERROR_NONE;
 }
 
-/* ---- edges ---------------------------------------------------------------------------------- */
-
-static enum error_code check_id(const struct dataset_builder *builder, const char *what, int64_t id,
-                                struct error *err)
-{
-    if (id >= 0 && id < builder->schema.node_count)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INPUT,
-                     "%s %" PRId64 " is out of range: expected a node id from 0 to %u", what, id,
-                     builder->schema.node_count - 1);
-}
-
-static enum error_code check_attributes(const struct dataset_builder *builder,
-                                        const struct edge_piece *piece, size_t i, struct error *err)
-{
-    if (piece->weight && !isfinite(piece->weight[i]))
-        return error_set(err, ERROR_INPUT, "the weight is %g: expected a finite number",
-                         (double)piece->weight[i]);
-    if (piece->time && !isfinite(piece->time[i]))
-        return error_set(err, ERROR_INPUT, "the time is %g: expected a finite number",
-                         piece->time[i]);
-    if (piece->edge_type && piece->edge_type[i] >= builder->schema.edge_type_count)
-        return error_set(err, ERROR_INPUT,
-                         "edge type %u is out of range: expected an edge type from 0 to %u",
-                         piece->edge_type[i], builder->schema.edge_type_count - 1);
-    return ERROR_NONE;
-}
-
-static enum error_code count_end(struct dataset_builder *builder, uint32_t node, struct error *err)
-{
-    if (builder->in_degree[node] == UINT32_MAX)
-        return error_set(err, ERROR_INPUT, "more than %u edges end in node %u", UINT32_MAX, node);
-    builder->in_degree[node]++;
-    return ERROR_NONE;
-}
-
-/* A self loop that is removed stays in the spool, so that the place of an edge tells its line. */
-static enum error_code count_edge(struct dataset_builder *builder, const struct spooled_edge *edge,
-                                  struct error *err)
-{
-    const bool loop = edge->source == edge->target;
-    if (loop && builder->self_loops == EDGES_REFUSE)
-        return error_set(err, ERROR_INPUT,
-                         "node %u has an edge to itself: expected none (ingest.self_loops: refuse)",
-                         edge->source);
-    if (loop && builder->self_loops == EDGES_REMOVE) {
-        builder->schema.removed_self_loops++;
-        return ERROR_NONE;
-    }
-    enum error_code rc = count_end(builder, edge->target, err);
-    if (rc == ERROR_NONE && builder->schema.undirected && !loop)
-        rc = count_end(builder, edge->source, err);
-    return rc;
-}
-
-static enum error_code add_edge(struct dataset_builder *builder, const struct edge_piece *piece,
-                                size_t i, struct error *err)
-{
-    enum error_code rc = check_id(builder, "source", piece->source[i], err);
-    if (rc == ERROR_NONE)
-        rc = check_id(builder, "target", piece->target[i], err);
-    if (rc == ERROR_NONE)
-        rc = check_attributes(builder, piece, i, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const int64_t from = builder->reversed ? piece->target[i] : piece->source[i];
-    const int64_t to = builder->reversed ? piece->source[i] : piece->target[i];
-    const struct spooled_edge edge = {
-        .source = (uint32_t)from,
-        .target = (uint32_t)to,
-        .weight = piece->weight ? piece->weight[i] : 0.0F,
-        .time = piece->time ? piece->time[i] : 0.0,
-        .edge_type = piece->edge_type ? piece->edge_type[i] : 0,
-    };
-    rc = count_edge(builder, &edge, err);
-    return rc == ERROR_NONE ? edge_spool_append(&builder->spool, &edge, err) : rc;
-}
-
 enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
                                           const struct edge_piece *piece, struct error *err)
 {
-    struct edge_spool *spool = &builder->spool;
     must(builder->schema.node_count > 0);
-    if (piece->count == 0)
-        return ERROR_NONE;
-    if (spool->edge_count == 0)
-        edge_spool_set_attributes(spool, piece->weight != NULL, piece->time != NULL,
-                                  piece->edge_type != NULL);
-    must(spool->has_weight == (piece->weight != NULL) && spool->has_time == (piece->time != NULL) &&
-         spool->has_type == (piece->edge_type != NULL));
-    enum error_code rc =
-        input_lines_add(&builder->lines, piece->where, piece->first_line, piece->count, err);
-    for (size_t i = 0; rc == ERROR_NONE && i < piece->count; i++) {
-        rc = add_edge(builder, piece, i, err);
-        if (rc != ERROR_NONE)
-            return error_context(err, rc, "%s:%" PRId64, piece->where,
-                                 piece->first_line + (int64_t)i);
-    }
-    return rc;
+    return dataset_edges_add(&builder->edges, piece, err);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -341,160 +223,6 @@ enum error_code dataset_builder_set_ids(struct dataset_builder *builder, const s
     return ERROR_NONE;
 }
 
-/* ---- finish: edges -------------------------------------------------------------------------- */
-
-static void count_stored(struct dataset_builder *builder, uint32_t node, const struct edge_row *row,
-                         const uint64_t *order, uint32_t kept)
-{
-    struct dataset_schema *schema = &builder->schema;
-    schema->edge_count += kept;
-    for (uint32_t i = 0; i < kept; i++) {
-        const uint32_t neighbor = (uint32_t)(order[i] >> 32);
-        const uint16_t type = row->edge_type ? row->edge_type[(uint32_t)order[i]] : 0;
-        schema->self_loop_count += neighbor == node;
-        schema->edge_type[type].edge_count++;
-        if (builder->out_degree)
-            builder->out_degree[neighbor]++;
-    }
-}
-
-static enum error_code store_row(void *context, uint32_t node, const struct edge_row *row,
-                                 const uint64_t *order, uint32_t kept, struct error *err)
-{
-    struct dataset_builder *builder = context;
-    count_stored(builder, node, row, order, kept);
-    return edge_chunk_writer_add(&builder->writer, row, order, kept, err);
-}
-
-static bool is_repeated(const struct dataset_builder *builder, const struct spooled_edge *edge,
-                        const struct spooled_edge *repeated)
-{
-    const bool same = edge->source == repeated->source && edge->target == repeated->target;
-    const bool back = builder->schema.undirected && edge->source == repeated->target &&
-                      edge->target == repeated->source;
-    return (same || back) && edge->edge_type == repeated->edge_type &&
-           edge->time >= repeated->time && edge->time <= repeated->time;
-}
-
-/* Reads the spool once more for the first two edges that repeat each other. */
-static enum error_code find_repeated(struct dataset_builder *builder,
-                                     const struct spooled_edge *repeated, uint64_t index[2],
-                                     struct error *err)
-{
-    struct spooled_edge *piece = NULL;
-    uint64_t next = 0;
-    int found = 0;
-    size_t count = 0;
-    enum error_code rc = memory_new(&piece, EDGE_SPOOL_PIECE, "a piece of the edges", err);
-    if (rc == ERROR_NONE)
-        rc = edge_spool_rewind(&builder->spool, err);
-    do {
-        if (rc == ERROR_NONE)
-            rc = edge_spool_read(&builder->spool, piece, &count, err);
-        for (size_t i = 0; rc == ERROR_NONE && i < count && found < 2; i++)
-            if (is_repeated(builder, &piece[i], repeated))
-                index[found++] = next + i;
-        next += count;
-    } while (rc == ERROR_NONE && count > 0 && found < 2);
-    must(rc != ERROR_NONE || found == 2);
-    memory_free(piece);
-    return rc;
-}
-
-static enum error_code name_repeated(struct dataset_builder *builder,
-                                     const struct spooled_edge *repeated, struct error *err)
-{
-    uint64_t index[2] = {0};
-    const char *where[2] = {NULL};
-    int64_t line[2] = {0};
-    const enum error_code rc = find_repeated(builder, repeated, index, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (int i = 0; i < 2; i++)
-        input_lines_find(&builder->lines, index[i], &where[i], &line[i]);
-    return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": the edge between %u and %u repeats that of %s:%" PRId64
-                     ": expected none (ingest.duplicates: refuse)",
-                     where[1], line[1], repeated->source, repeated->target, where[0], line[0]);
-}
-
-static uint64_t sum_in_degrees(const struct dataset_builder *builder, uint64_t *largest)
-{
-    uint64_t sum = 0;
-    *largest = 0;
-    for (uint32_t i = 0; i < builder->schema.node_count; i++) {
-        sum += builder->in_degree[i];
-        *largest = builder->in_degree[i] > *largest ? builder->in_degree[i] : *largest;
-    }
-    return sum;
-}
-
-/* What the budget leaves for sorting once a chunk and the buffers have their share. */
-static enum error_code share_out(const struct dataset_builder *builder,
-                                 const struct edge_chunk_needs *needs, uint64_t *sorting,
-                                 struct error *err)
-{
-    const uint64_t budget = builder->config.memory_bytes;
-    const uint64_t taken = sorting_overhead + edge_chunk_writer_bytes(needs, &builder->spool);
-    char have[32], want[32];
-    if (budget <= taken)
-        return error_set(err, ERROR_NO_MEMORY,
-                         "a chunk of edges and its buffers take %s: expected a memory budget above "
-                         "that, found %s",
-                         text_size(taken, want), text_size(budget, have));
-    *sorting = budget - taken;
-    return ERROR_NONE;
-}
-
-static enum error_code sort_edges(struct dataset_builder *builder, struct edge_sorter *sorter,
-                                  struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    if (sorter->duplicates == EDGES_REFUSE) {
-        rc = edge_sorter_run(sorter, err);
-        if (rc == ERROR_INPUT)
-            rc = name_repeated(builder, &sorter->repeated, err);
-        sorter->duplicates = EDGES_KEEP; /* there are none */
-    }
-    sorter->visit = store_row;
-    sorter->context = builder;
-    if (rc == ERROR_NONE)
-        rc = edge_sorter_run(sorter, err);
-    if (rc == ERROR_NONE)
-        rc = edge_chunk_writer_finish(&builder->writer, err);
-    return rc;
-}
-
-static enum error_code store_edges(struct dataset_builder *builder, struct error *err)
-{
-    struct dataset_schema *schema = &builder->schema;
-    struct edge_chunk_needs needs = {.node_count = schema->node_count};
-    struct edge_sorter sorter = {
-        .spool = &builder->spool,
-        .node_count = schema->node_count,
-        .both_ways = schema->undirected,
-        .skip_self_loops = builder->self_loops == EDGES_REMOVE,
-        .duplicates = builder->duplicates,
-        .in_degree = builder->in_degree,
-    };
-    needs.edge_count = sum_in_degrees(builder, &needs.largest_row);
-    enum error_code rc = share_out(builder, &needs, &sorter.memory_bytes, err);
-    if (rc == ERROR_NONE)
-        rc = edge_chunk_writer_open(&builder->writer, builder->config.store, schema->id, &needs,
-                                    &builder->spool, err);
-    if (rc == ERROR_NONE)
-        rc = sort_edges(builder, &sorter, err);
-    schema->input_edge_rows = builder->spool.edge_count;
-    schema->removed_duplicates = sorter.removed_duplicates;
-    schema->has_weight = builder->spool.has_weight;
-    schema->has_time = builder->spool.has_time;
-    schema->has_edge_type = builder->spool.has_type;
-    schema->edge_chunk_count = builder->writer.chunk_count;
-    edge_chunk_writer_release(&builder->writer);
-    edge_spool_close(&builder->spool);
-    return rc;
-}
-
 /* ---- finish: the rest ----------------------------------------------------------------------- */
 
 /* All that can be wrong with the input but repeated edges, before anything is stored. */
@@ -513,9 +241,6 @@ static enum error_code check_all(struct dataset_builder *builder, struct error *
                        "found %s",
                        text_size(feature_maker_bytes(features), want),
                        text_size(builder->config.memory_bytes, have));
-    if (rc == ERROR_NONE && features->use_degree && !builder->schema.undirected)
-        rc = memory_new(&builder->out_degree, builder->schema.node_count, "out-degrees of nodes",
-                        err);
     return rc;
 }
 
@@ -523,8 +248,8 @@ static enum error_code store_features(struct dataset_builder *builder, struct er
 {
     struct feature_maker *features = &builder->features;
     struct dataset_schema *schema = &builder->schema;
-    features->in_degree = builder->in_degree;
-    features->out_degree = builder->out_degree ? builder->out_degree : builder->in_degree;
+    features->in_degree = builder->edges.in_degree;
+    features->out_degree = dataset_edges_out_degree(&builder->edges);
     schema->feature_dim = features->dim;
     (void)text_copy(schema->feature_origin, sizeof schema->feature_origin, features->origin);
     return feature_maker_write(features, builder->config.store, schema->id,
@@ -554,7 +279,8 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
     builder->schema.test_count = builder->targets.split[SPLIT_TEST].count;
     enum error_code rc = check_all(builder, err);
     if (rc == ERROR_NONE)
-        rc = store_edges(builder, err);
+        rc = dataset_edges_write(&builder->edges, builder->config.store,
+                                 builder->config.memory_bytes, builder->features.use_degree, err);
     if (rc == ERROR_NONE)
         rc = store_features(builder, err);
     if (rc == ERROR_NONE)

@@ -13,7 +13,6 @@ struct edge_table { /* one run over a CSV file */
     const struct folder_meta *meta; /* NULL: no types to check */
     struct edge_columns columns;
     struct edge_buffer buffer;
-    uint32_t edge_type_count;
 };
 
 static enum error_code take_header(struct edge_table *table, const struct text_line *line,
@@ -97,14 +96,12 @@ static enum error_code take_edge(struct edge_table *table, const struct text_lin
         rc = check_types(table, line->number, &edge, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (columns->type != EDGE_COLUMN_NONE && edge.type >= table->edge_type_count)
-        table->edge_type_count = edge.type + 1U;
     return edge_buffer_add(&table->buffer, line->number, &edge, err);
 }
 
 enum error_code folder_edges_read_csv(const char *path, bool has_header,
                                       const struct folder_meta *meta,
-                                      struct dataset_builder *builder, struct edge_summary *summary,
+                                      struct dataset_builder *builder, uint64_t *row_count,
                                       struct error *err)
 {
     struct edge_table table = {.path = path, .meta = meta};
@@ -127,7 +124,7 @@ enum error_code folder_edges_read_csv(const char *path, bool has_header,
                        path);
     if (rc == ERROR_NONE)
         rc = edge_buffer_flush(&table.buffer, err);
-    *summary = (struct edge_summary){table.buffer.total, table.edge_type_count};
+    *row_count = table.buffer.total;
     edge_buffer_release(&table.buffer);
     return rc;
 }
@@ -156,11 +153,11 @@ static enum error_code push_columns(const struct npy_reader *reader, int64_t *so
 }
 
 enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,
-                                      struct edge_summary *summary, struct error *err)
+                                      uint64_t *row_count, struct error *err)
 {
     struct npy_reader reader = {0};
     int64_t *source = NULL, *target = NULL;
-    *summary = (struct edge_summary){0};
+    *row_count = 0;
     enum error_code rc = npy_reader_open(&reader, path, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -171,7 +168,7 @@ enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *
                        " dimensions and %" PRIu64 " rows",
                        path, header->dimension_count, header->shape[0]);
     else
-        summary->row_count = header->shape[1];
+        *row_count = header->shape[1];
     if (rc == ERROR_NONE)
         rc = memory_new(&source, EDGE_BUFFER_SIZE, "a piece of the edges", err);
     if (rc == ERROR_NONE)
@@ -181,5 +178,41 @@ enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *
     memory_free(source);
     memory_free(target);
     npy_reader_close(&reader);
+    return rc;
+}
+
+static enum error_code note_type(const struct edge_table *table, const struct text_line *line,
+                                 uint32_t *type_count, struct error *err)
+{
+    struct field field[EDGE_COLUMN_MAX];
+    struct edge edge = {0};
+    enum error_code rc = edge_columns_split(&table->columns, line, table->path, field, err);
+    if (rc == ERROR_NONE)
+        rc = edge_columns_values(&table->columns, field, table->path, line->number, &edge, err);
+    if (rc == ERROR_NONE && edge.type >= *type_count)
+        *type_count = edge.type + 1U;
+    return rc;
+}
+
+enum error_code folder_edges_count_types(const char *path, uint32_t *type_count, struct error *err)
+{
+    struct edge_table table = {.path = path};
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = true;
+    *type_count = 0;
+    enum error_code rc = line_reader_open(path, &reader, err);
+    while (rc == ERROR_NONE) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (line.number > 1)
+            rc = note_type(&table, &line, type_count, err);
+        else
+            rc = take_header(&table, &line, err);
+        if (rc == ERROR_NONE && table.columns.type == EDGE_COLUMN_NONE)
+            break;
+    }
+    line_reader_close(reader);
     return rc;
 }

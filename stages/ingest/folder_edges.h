@@ -15,20 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What came out of the edges. */
-struct edge_summary {
-    uint64_t row_count;
-    uint32_t edge_type_count; /* highest type + 1; 0 without such a column */
-};
-
-/* Pushes all edges of the file `path`. With edge types in `meta` (may be NULL), each edge must connect
- * the node types that its own type says.
+/* Pushes all edges of the file `path`; *row_count is their number. With edge types in `meta` (may be
+ * NULL), each edge must connect the node types that its own type says.
  * Fails: ERROR_INPUT naming file and line, what was expected and found. */
 MUST_CHECK enum error_code folder_edges_read_csv(const char *path, bool has_header,
                                                  const struct folder_meta *meta,
                                                  struct dataset_builder *builder,
-                                                 struct edge_summary *summary, struct error *err);
+                                                 uint64_t *row_count, struct error *err);
 MUST_CHECK enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,
-                                                 struct edge_summary *summary, struct error *err);
+                                                 uint64_t *row_count, struct error *err);
+/* The highest edge type of a CSV file with a header, plus one; 0 when it has no such column. */
+MUST_CHECK enum error_code folder_edges_count_types(const char *path, uint32_t *type_count,
+                                                    struct error *err);
 
 #endif

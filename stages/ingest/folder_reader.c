@@ -21,31 +21,35 @@ struct folder { /* one run */
     struct dataset_builder *builder;
 };
 
-/* Types of the schema: those of the type files, and names for what has none. */
-static enum error_code set_types(struct folder *folder, uint32_t found_edge_types,
-                                 struct error *err)
+/* Types of the schema: those of the type files, and names for what has none. The builder has to know
+ * them before the first edge. */
+static enum error_code set_types(struct folder *folder, const char *edges, struct error *err)
 {
     struct folder_meta *meta = &folder->meta;
-    if (meta->node_type_count == 0 && meta->edge_type_count == 0 && found_edge_types == 0)
-        return ERROR_NONE;
+    uint32_t found = 0;
+    enum error_code rc = ERROR_NONE;
+    if (meta->edge_type_count == 0 && !input_files_ends_in(edges, ".npy"))
+        rc = folder_edges_count_types(edges, &found, err);
+    if (rc != ERROR_NONE || (meta->node_type_count == 0 && found == 0))
+        return rc;
     if (meta->node_type_count == 0) {
         meta->node_type_count = 1;
         meta->node_type[0] = (struct node_type){"node", 0, (uint32_t)meta->node_count};
     }
-    if (meta->edge_type_count == 0) {
-        meta->edge_type_count = found_edge_types ? found_edge_types : 1;
-        for (uint32_t i = 0; i < meta->edge_type_count; i++)
-            (void)snprintf(meta->edge_type[i].name, TYPE_NAME_SIZE,
-                           found_edge_types ? "edge-%" PRIu32 : "edge", i);
-    }
-    return dataset_builder_set_types(folder->builder, meta->node_type, meta->node_type_count,
-                                     meta->edge_type, meta->edge_type_count, err);
+    for (uint32_t i = 0; i < found; i++)
+        (void)snprintf(meta->edge_type[i].name, TYPE_NAME_SIZE, "edge-%" PRIu32, i);
+    if (meta->edge_type_count == 0 && found == 0)
+        (void)snprintf(meta->edge_type[0].name, TYPE_NAME_SIZE, "edge");
+    const uint32_t type_count = found ? found : 1;
+    return dataset_builder_set_types(
+        folder->builder, meta->node_type, meta->node_type_count, meta->edge_type,
+        meta->edge_type_count ? meta->edge_type_count : type_count, err);
 }
 
 static enum error_code read_edges(struct folder *folder, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    struct edge_summary summary = {0};
+    uint64_t row_count = 0;
     const int64_t expected = folder->meta.edge_rows;
     enum error_code rc = input_files_find(folder->path, "edges", table_endings, path, err);
     if (rc != ERROR_NONE)
@@ -54,14 +58,17 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
         return error_set(err, ERROR_NOT_FOUND,
                          "%s: expected edges.csv, edges.csv.gz or edges.npy, found none",
                          folder->path);
+    rc = set_types(folder, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
     rc = input_files_ends_in(path, ".npy")
-             ? folder_edges_read_npy(path, folder->builder, &summary, err)
-             : folder_edges_read_csv(path, true, &folder->meta, folder->builder, &summary, err);
-    if (rc == ERROR_NONE && expected >= 0 && summary.row_count != (uint64_t)expected)
+             ? folder_edges_read_npy(path, folder->builder, &row_count, err)
+             : folder_edges_read_csv(path, true, &folder->meta, folder->builder, &row_count, err);
+    if (rc == ERROR_NONE && expected >= 0 && row_count != (uint64_t)expected)
         return error_set(err, ERROR_INPUT,
                          "%s: expected %" PRId64 " edges as meta.json says, found %" PRIu64, path,
-                         expected, summary.row_count);
-    return rc == ERROR_NONE ? set_types(folder, summary.edge_type_count, err) : rc;
+                         expected, row_count);
+    return rc;
 }
 
 /* Opens the features <prefix>feat..., dense or sparse. *found is false when there are none. */

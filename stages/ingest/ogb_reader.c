@@ -60,17 +60,16 @@ static enum error_code read_count(const struct ogb *ogb, const char *stem, uint6
 static enum error_code read_edges(const struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    struct edge_summary summary = {0};
-    uint64_t expected = 0;
+    uint64_t expected = 0, found = 0;
     enum error_code rc = read_count(ogb, "num-edge-list", &expected, err);
     if (rc == ERROR_NONE)
         rc = find_needed(ogb, "edge", path, err);
     if (rc == ERROR_NONE)
-        rc = folder_edges_read_csv(path, false, NULL, ogb->builder, &summary, err);
-    if (rc == ERROR_NONE && summary.row_count != expected)
+        rc = folder_edges_read_csv(path, false, NULL, ogb->builder, &found, err);
+    if (rc == ERROR_NONE && found != expected)
         rc = error_set(err, ERROR_INPUT,
                        "%s: expected %" PRIu64 " edges as num-edge-list says, found %" PRIu64, path,
-                       expected, summary.row_count);
+                       expected, found);
     return rc;
 }
 

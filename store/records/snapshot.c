@@ -224,3 +224,50 @@ enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t
     (void)snprintf(text, sizeof text, "%" PRId64, version);
     return store_switch_set(store, key_run(run_id, "current_snapshot").text, text, err);
 }
+
+static bool is_lost(enum error_code rc)
+{
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT;
+}
+
+static enum error_code restore_state(struct store *store, const char *run_id,
+                                     const struct snapshot *s, struct error *err)
+{
+    struct optimizer_state there = {0};
+    const struct optimizer_state state = {.version = (uint64_t)s->version,
+                                          .step = s->step,
+                                          .value_count = s->value_count,
+                                          .first = s->first,
+                                          .second = s->second};
+    const enum error_code rc = optimizer_state_get(store, run_id, s->version, &there, err);
+    store_release_record(&there.view);
+    return is_lost(rc) ? optimizer_state_put(store, run_id, &state, err) : rc;
+}
+
+static enum error_code restore_weights(struct store *store, const char *run_id,
+                                       const struct snapshot *s, struct error *err)
+{
+    struct weights there = {0};
+    struct weights weights = {.version = (uint64_t)s->version,
+                              .value_count = s->value_count,
+                              .value = s->value,
+                              .table = s->table,
+                              .table_size = s->table_size};
+    memcpy(weights.progress, s->progress, sizeof weights.progress);
+    const enum error_code rc = weights_get(store, run_id, s->version, &there, err);
+    store_release_record(&there.view);
+    return is_lost(rc) ? weights_put(store, run_id, &weights, err) : rc;
+}
+
+enum error_code snapshot_restore(struct store *store, const char *run_id, int64_t version,
+                                 struct error *err)
+{
+    struct snapshot snapshot = {0};
+    enum error_code rc = snapshot_get(store, run_id, version, &snapshot, err);
+    if (rc == ERROR_NONE)
+        rc = restore_state(store, run_id, &snapshot, err);
+    if (rc == ERROR_NONE)
+        rc = restore_weights(store, run_id, &snapshot, err);
+    store_release_record(&snapshot.view);
+    return rc;
+}

@@ -19,11 +19,11 @@ static const double *tensor(const struct layer *layer, const char *suffix)
 {
     char name[PARAMETER_NAME_SIZE];
     (void)snprintf(name, sizeof name, "convs.%d.%s", layer->number, suffix);
-    for (int i = 0; i < layer->model->parameter_count; i++)
-        if (strcmp(layer->model->parameter[i].name, name) == 0)
-            return layer->value + layer->model->parameter[i].offset;
-    must(!"no such tensor");
-    return NULL;
+    int i = 0;
+    while (i < layer->model->parameter_count && strcmp(layer->model->parameter[i].name, name) != 0)
+        i++;
+    must(i < layer->model->parameter_count); /* a model without that tensor */
+    return layer->value + layer->model->parameter[i].offset;
 }
 
 static double product(const double *weight_row, const double *x, uint32_t count)

@@ -150,6 +150,56 @@ static void the_switch_names_the_newest(void **state)
     }
 }
 
+/* Writes weights and state 5 as the snapshot has them; gives their content. */
+static void put_round_records(struct temp_store *p, struct checksum content[2])
+{
+    const struct key key[2] = {key_weights(run, 5), key_optimizer_state(run, 5)};
+    const struct snapshot s = some_snapshot();
+    const struct optimizer_state state = {
+        .version = 5, .step = 5, .value_count = 4, .first = first, .second = second};
+    struct weights weights = {.version = 5,
+                              .value_count = 4,
+                              .value = value,
+                              .table = table,
+                              .table_size = sizeof table - 1};
+    memcpy(weights.progress, s.progress, sizeof weights.progress);
+    assert_ok(optimizer_state_put(p->store, run, &state, &p->err), &p->err);
+    assert_ok(weights_put(p->store, run, &weights, &p->err), &p->err);
+    for (int i = 0; i < 2; i++) {
+        struct record_view view = {0};
+        assert_ok(store_get(p->store, key[i].text, run, &view, &p->err), &p->err);
+        content[i] = view.content;
+        store_release_record(&view);
+    }
+}
+
+static void lost_and_torn_records_are_made_again_from_a_snapshot(void **state)
+{
+    struct temp_store *p = *state;
+    const struct snapshot put = some_snapshot();
+    const struct key key[2] = {key_weights(run, 5), key_optimizer_state(run, 5)};
+    struct checksum before[2];
+    put_round_records(p, before);
+    assert_fails(snapshot_restore(p->store, run, 5, &p->err), ERROR_NOT_FOUND,
+                 key_snapshot(run, 5).text, &p->err);
+    assert_ok(snapshot_put(p->store, run, &put, &p->err), &p->err);
+    for (int lost = 0; lost < 2; lost++) {
+        char path[FILE_PATH_SIZE];
+        assert_ok(file_path(path, &p->err, "%s/%s.record", store_root(p->store), key[lost].text),
+                  &p->err);
+        assert_ok(file_replace(path, "torn", 4, false, &p->err), &p->err);
+        assert_ok(store_remove(p->store, key[1 - lost].text, &p->err), &p->err);
+        assert_ok(snapshot_restore(p->store, run, 5, &p->err), &p->err);
+        assert_ok(snapshot_restore(p->store, run, 5, &p->err), &p->err);
+        for (int i = 0; i < 2; i++) {
+            struct record_view view = {0};
+            assert_ok(store_get(p->store, key[i].text, run, &view, &p->err), &p->err);
+            assert_true(checksum_equal(&view.content, &before[i]));
+            store_release_record(&view);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +207,7 @@ int main(void)
         test_with_store(the_best_snapshot_is_its_own_best_and_may_lack_metrics),
         test_with_store(a_snapshot_with_one_bad_section_is_corrupt),
         test_with_store(the_switch_names_the_newest),
+        test_with_store(lost_and_torn_records_are_made_again_from_a_snapshot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
