@@ -1,7 +1,6 @@
 #include "stages/chain.h"
 
 #include "common/base/memory.h"
-#include "store/keys.h"
 #include "store/records/snapshot.h"
 
 #include <string.h>
@@ -85,7 +84,10 @@ enum error_code chain_prerequisites(const struct schedule *s, const struct unit 
             rc = add(out, UNIT_SAMPLE, unit->round, unit->slot, err);
         return rc == ERROR_NONE ? add_weights_gate(s, unit->round, out, err) : rc;
     case UNIT_EVALUATE:
-        rc = add(out, UNIT_SAMPLE_EVALUATION, 0, unit->slot, err);
+        if (schedule_snapshot_before(s, unit->round) > 0)
+            rc = add(out, UNIT_EVALUATE, schedule_snapshot_before(s, unit->round), unit->slot, err);
+        else
+            rc = add(out, UNIT_SAMPLE_EVALUATION, 0, unit->slot, err);
         return rc == ERROR_NONE ? add(out, UNIT_AGGREGATE, unit->round - 1, 0, err) : rc;
     case UNIT_AGGREGATE:
         return add_slots(out, UNIT_TRAIN_STEP, unit->round, schedule_slot_count(s, unit->round),
@@ -183,19 +185,13 @@ static enum error_code successors_of_checkpoint(const struct schedule *s, int64_
     return rc;
 }
 
-/* Every snapshot's validation uses the same stored mini-batches; those of the later ones were made
- * before the first, so that only the first snapshot really waits. */
-static enum error_code successors_of_sample_evaluation(const struct schedule *s, int32_t slot,
-                                                       struct unit_list *out, struct error *err)
+static enum error_code successors_of_evaluate(const struct schedule *s, const struct unit *unit,
+                                              struct unit_list *out, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    for (int64_t v = schedule_snapshot_at_or_after(s, 1); rc == ERROR_NONE;
-         v = schedule_snapshot_at_or_after(s, v + 1)) {
-        rc = add(out, UNIT_EVALUATE, v, slot, err);
-        if (v == s->round_count)
-            break;
-    }
-    return rc;
+    const int64_t next = schedule_snapshot_at_or_after(s, unit->round + 1);
+    const enum error_code rc = add(out, UNIT_CHECKPOINT, unit->round, 0, err);
+    return rc == ERROR_NONE && next > unit->round ? add(out, UNIT_EVALUATE, next, unit->slot, err)
+                                                  : rc;
 }
 
 enum error_code chain_successors(const struct schedule *s, const struct unit *unit, bool stopped,
@@ -207,11 +203,11 @@ enum error_code chain_successors(const struct schedule *s, const struct unit *un
     case UNIT_SAMPLE:
         return add(out, UNIT_TRAIN_STEP, unit->round, unit->slot, err);
     case UNIT_SAMPLE_EVALUATION:
-        return successors_of_sample_evaluation(s, unit->slot, out, err);
+        return add(out, UNIT_EVALUATE, schedule_snapshot_at_or_after(s, 1), unit->slot, err);
     case UNIT_TRAIN_STEP:
         return add(out, UNIT_AGGREGATE, unit->round, 0, err);
     case UNIT_EVALUATE:
-        return add(out, UNIT_CHECKPOINT, unit->round, 0, err);
+        return successors_of_evaluate(s, unit, out, err);
     case UNIT_AGGREGATE:
         return successors_of_aggregate(s, unit->round, out, err);
     case UNIT_CHECKPOINT:
@@ -243,26 +239,35 @@ enum error_code chain_roots(const struct schedule *s, struct unit_list *out, str
     return rc;
 }
 
+enum error_code chain_state_refresh(struct store *store, const char *run_id,
+                                    struct chain_state *state, struct error *err)
+{
+    int64_t version = -1;
+    enum error_code rc = snapshot_current_version(store, run_id, &version, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc == ERROR_NONE && version != state->snapshot_version) {
+        struct snapshot snapshot = {0};
+        rc = snapshot_get(store, run_id, version, &snapshot, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        state->snapshot_version = version;
+        state->stopped = snapshot.stop;
+        store_release_record(&snapshot.view);
+    }
+    if (rc == ERROR_NONE && state->stopped)
+        rc = store_has(store, key_run(run_id, "outputs_seal").text, &state->finished, err);
+    return rc;
+}
+
 enum error_code chain_state_read(struct store *store, const char *run_id, struct chain_state *out,
                                  struct error *err)
 {
     *out = (struct chain_state){.snapshot_version = -1};
-    enum error_code rc = snapshot_current_version(store, run_id, &out->snapshot_version, err);
-    if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE;
-    if (rc != ERROR_NONE)
-        return rc;
-    struct snapshot snapshot = {0};
-    rc = snapshot_get(store, run_id, out->snapshot_version, &snapshot, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    out->stopped = snapshot.stop;
-    store_release_record(&snapshot.view);
-    return store_has(store, key_run(run_id, "outputs_seal").text, &out->finished, err);
+    return chain_state_refresh(store, run_id, out, err);
 }
 
-/* The record whose presence says that the unit is done. */
-static struct key output_key(const char *run_id, const struct unit *unit)
+struct key chain_output_key(const char *run_id, const struct unit *unit)
 {
     switch (unit->kind) {
     case UNIT_SAMPLE:
@@ -324,7 +329,7 @@ enum error_code chain_is_done(struct store *store, const char *run_id,
                               struct error *err)
 {
     *done = covered(state, unit);
-    return *done ? ERROR_NONE : store_has(store, output_key(run_id, unit).text, done, err);
+    return *done ? ERROR_NONE : store_has(store, chain_output_key(run_id, unit).text, done, err);
 }
 
 /* What a rebuild carries along. */
@@ -381,17 +386,25 @@ static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_don
                               done_count, err);
 }
 
-static enum error_code restore_all(struct rebuild *r, const struct unit_list *units, bool *all_done,
+static enum error_code restore_all(struct rebuild *r, const struct unit_list *units,
                                    struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    *all_done = true;
-    for (int64_t i = 0; i < units->count && rc == ERROR_NONE; i++) {
-        bool done = false;
+    bool done = false;
+    for (int64_t i = 0; i < units->count && rc == ERROR_NONE; i++)
         rc = restore(r, units->unit[i], &done, err);
-        *all_done = *all_done && done;
-    }
     return rc;
+}
+
+/* The validation of weights `version`, and their snapshot. */
+static enum error_code add_validation(const struct schedule *s, int64_t version,
+                                      struct unit_list *out, struct error *err)
+{
+    if (!schedule_has_snapshot(s, version))
+        return ERROR_NONE;
+    const enum error_code rc =
+        add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err);
+    return rc == ERROR_NONE ? add(out, UNIT_CHECKPOINT, version, 0, err) : rc;
 }
 
 /* All units of one round: up to its aggregate, and the validation of the weights it makes. In an order
@@ -408,35 +421,46 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
         rc = add_train_steps(s, round, out, err);
     if (rc == ERROR_NONE)
         rc = add(out, UNIT_AGGREGATE, round, 0, err);
-    if (rc == ERROR_NONE && schedule_has_snapshot(s, round + 1))
-        rc = add_slots(out, UNIT_EVALUATE, round + 1, s->evaluation_slot_count, err);
-    if (rc == ERROR_NONE && schedule_has_snapshot(s, round + 1))
-        rc = add(out, UNIT_CHECKPOINT, round + 1, 0, err);
-    return rc;
+    return rc == ERROR_NONE ? add_validation(s, round + 1, out, err) : rc;
+}
+
+/* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite: samples are at
+ * most run_ahead rounds ahead of the first round that is not aggregated; the validation after that round
+ * may wait for the one before alone. */
+static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units, struct error *err)
+{
+    const struct schedule *s = r->schedule;
+    int64_t round = r->state.snapshot_version > 0 ? r->state.snapshot_version : 0;
+    int64_t first_open = -1;
+    enum error_code rc = ERROR_NONE;
+    for (; rc == ERROR_NONE && round < s->round_count; round++) {
+        bool aggregated = false;
+        const struct unit aggregate = {.kind = UNIT_AGGREGATE, .round = round};
+        rc = units_of_round(s, round, units, err);
+        if (rc == ERROR_NONE)
+            rc = restore_all(r, units, err);
+        if (rc == ERROR_NONE && first_open < 0)
+            rc = chain_is_done(r->store, r->run_id, &r->state, &aggregate, &aggregated, err);
+        if (first_open < 0 && !aggregated)
+            first_open = round;
+        if (first_open >= 0 && round >= first_open + s->run_ahead)
+            break;
+    }
+    const int64_t next = schedule_snapshot_at_or_after(s, first_open + 1);
+    if (rc != ERROR_NONE || round >= s->round_count || next <= round + 1)
+        return rc;
+    units->count = 0;
+    rc = add_validation(s, next, units, err);
+    return rc == ERROR_NONE ? restore_all(r, units, err) : rc;
 }
 
 static enum error_code rebuild_training(struct rebuild *r, struct unit_list *units,
                                         struct error *err)
 {
-    const struct schedule *s = r->schedule;
-    bool all_done = false;
-    enum error_code rc = chain_roots(s, units, err);
+    enum error_code rc = chain_roots(r->schedule, units, err);
     if (rc == ERROR_NONE)
-        rc = restore_all(r, units, &all_done, err);
-    const int64_t from = r->state.snapshot_version > 0 ? r->state.snapshot_version : 0;
-    int64_t open_rounds = 0;
-    for (int64_t round = from; rc == ERROR_NONE && round < s->round_count; round++) {
-        bool aggregated = false;
-        const struct unit aggregate = {.kind = UNIT_AGGREGATE, .round = round};
-        rc = units_of_round(s, round, units, err);
-        if (rc == ERROR_NONE)
-            rc = restore_all(r, units, &all_done, err);
-        if (rc == ERROR_NONE)
-            rc = chain_is_done(r->store, r->run_id, &r->state, &aggregate, &aggregated, err);
-        if (!aggregated && ++open_rounds > s->run_ahead + 1)
-            break; /* nothing further on has a finished prerequisite */
-    }
-    return rc;
+        rc = restore_all(r, units, err);
+    return rc == ERROR_NONE ? rebuild_rounds(r, units, err) : rc;
 }
 
 static enum error_code rebuild_inference(struct rebuild *r, struct unit_list *units,
@@ -444,11 +468,10 @@ static enum error_code rebuild_inference(struct rebuild *r, struct unit_list *un
 {
     enum error_code rc = ERROR_NONE;
     for (int32_t layer = 1; rc == ERROR_NONE && layer <= r->schedule->layer_count; layer++) {
-        bool all_done = false;
         units->count = 0;
         rc = add_layer(units, layer, r->schedule->part_count, err);
         if (rc == ERROR_NONE)
-            rc = restore_all(r, units, &all_done, err);
+            rc = restore_all(r, units, err);
     }
     const struct unit outputs = {.kind = UNIT_OUTPUTS};
     bool done = false;

@@ -3,8 +3,8 @@
  *
  *   initialise ──────────────┐
  *   sample/r/k ──────────────┴─> train-step/r/k ─(all slots)─> aggregate/r ─┬─> train-step/r+1/all
- *   sample-evaluation/k ─────────────────────────> evaluate/v/k <───────────┤    (v = r + 1)
- *                                                       └─(all)─> checkpoint/v  └─> sample/r+1+ahead/all
+ *   sample-evaluation/k ─(first snapshot)──┬─────> evaluate/v/k <───────────┤    (v = r + 1)
+ *   evaluate/<snapshot before>/k ──────────┘            └─(all)─> checkpoint/v  └─> sample/r+1+ahead/all
  *   the last checkpoint ─> infer/1/p ─(all parts)─> infer/2/p ... ─(all parts)─> outputs
  *
  * With early stopping, the rounds after a snapshot wait for its checkpoint; else they do not.
@@ -18,6 +18,7 @@
 #include "common/base/error.h"
 #include "stages/schedule.h"
 #include "stages/unit.h"
+#include "store/keys.h"
 #include "store/store.h"
 #include "store/work_queue.h"
 
@@ -57,6 +58,14 @@ struct chain_state {
 
 MUST_CHECK enum error_code chain_state_read(struct store *store, const char *run_id,
                                             struct chain_state *out, struct error *err);
+
+/* As chain_state_read(), for a state that was read before: reads the snapshot only when a newer one is
+ * there. */
+MUST_CHECK enum error_code chain_state_refresh(struct store *store, const char *run_id,
+                                               struct chain_state *state, struct error *err);
+
+/* The record whose presence says that the unit is done. */
+struct key chain_output_key(const char *run_id, const struct unit *unit);
 
 /* Whether the unit's output is stored, or a later snapshot made it superfluous. */
 MUST_CHECK enum error_code chain_is_done(struct store *store, const char *run_id,

@@ -7,10 +7,11 @@
  *
  *   {run}:life        text of this life of the queue, written by the rebuild that made it
  *   {run}:queue:<stage>   stream; one entry a unit, field "unit"
- *   {run}:queued      set of the units that are in a stream and not done
+ *   {run}:queued      set of the units that are in a stream, or dead
  *   {run}:wait:<unit> set of the prerequisites of <unit> that are done
  *   {run}:count       hash <stage>:done, <stage>:retried, for status
  *   {run}:dead        stream of poison units: unit, reason, worker
+ *   {run}:workers     set of the names of workers
  *   {run}:worker:<name>   hash with expiry: the worker's heartbeat
  *   {run}:rebuild     lock with expiry of the worker that rebuilds
  *
@@ -25,6 +26,7 @@
 #include "common/base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { WORKER_NAME_SIZE = 64, CLAIM_ID_SIZE = 48, QUEUE_UNIT_SIZE = 64, STAGE_NAME_SIZE = 24 };
@@ -84,6 +86,11 @@ MUST_CHECK enum error_code work_queue_complete(struct work_queue *queue,
 MUST_CHECK enum error_code work_queue_renew(struct work_queue *queue,
                                             const struct work_claim *claim, bool *fenced,
                                             struct error *err);
+/* Takes the unit off the queue, undone: whoever finds that an input is missing gives it back, and
+ * chain_rebuild() then lets it wait for that input. */
+MUST_CHECK enum error_code work_queue_give_back(struct work_queue *queue,
+                                                const struct work_claim *claim, bool *fenced,
+                                                struct error *err);
 /* Puts the unit on the dead list with `reason`, at once: for bad data, which no retry mends. */
 MUST_CHECK enum error_code work_queue_bury(struct work_queue *queue, const struct work_claim *claim,
                                            const char *reason, struct error *err);
@@ -98,14 +105,15 @@ MUST_CHECK enum error_code work_queue_first_dead(struct work_queue *queue, bool 
 MUST_CHECK enum error_code work_queue_rebuild_begin(struct work_queue *queue, bool *won,
                                                     bool *alive, struct error *err);
 /* One unit that is not done: its stage, how many prerequisites it has and which are done. Idempotent:
- * a unit that is queued already stays as it is. */
+ * a unit that is queued already stays as it is. Fails: ERROR_BUSY when the rebuild was lost and has to be
+ * begun again. */
 MUST_CHECK enum error_code work_queue_restore(struct work_queue *queue,
                                               const struct work_successor *unit,
                                               const char (*done)[QUEUE_UNIT_SIZE],
                                               int64_t done_count, struct error *err);
 /* The queue is whole again: sets its life and frees the lock. */
 MUST_CHECK enum error_code work_queue_rebuild_end(struct work_queue *queue, struct error *err);
-/* True when no unit is queued or leased on any stage: with work left, the chain has lost a link. */
+/* True when no unit is queued, leased or dead on any stage: with work left, the chain has lost a link. */
 MUST_CHECK enum error_code work_queue_is_idle(struct work_queue *queue, bool *idle,
                                               struct error *err);
 /* Removes every key of the run. */

@@ -14,6 +14,7 @@ static size_t append(char *message, size_t size, size_t at, const char *text)
     return at;
 }
 
+PRINTF_LIKE(5, 0)
 static void set(struct error *err, enum error_code code, const char *file, int line,
                 const char *format, va_list args)
 {

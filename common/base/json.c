@@ -121,6 +121,16 @@ bool json_node_is_null(const struct json_node *node)
     return node && inside(node)->type == JSON_NULL;
 }
 
+bool json_node_is_array(const struct json_node *node)
+{
+    return node && json_is_array(inside(node));
+}
+
+bool json_node_is_object(const struct json_node *node)
+{
+    return node && json_is_object(inside(node));
+}
+
 const char *json_text(const struct json_node *node)
 {
     return node ? json_string_value(inside(node)) : NULL;

@@ -36,6 +36,8 @@ bool json_int64(const struct json_node *node, int64_t *out);
 bool json_double(const struct json_node *node, double *out);
 bool json_bool(const struct json_node *node, bool *out);
 bool json_node_is_null(const struct json_node *node);
+bool json_node_is_array(const struct json_node *node);
+bool json_node_is_object(const struct json_node *node);
 /* NULL when the node is missing or no string. */
 const char *json_text(const struct json_node *node);
 

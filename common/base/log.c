@@ -14,6 +14,7 @@ void log_open(const char *program, enum log_level level)
     threshold = level;
 }
 
+PRINTF_LIKE(3, 0)
 static void write_line(enum log_level level, const char *word, const char *format, va_list args)
 {
     if (level > threshold)

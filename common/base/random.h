@@ -40,6 +40,11 @@ struct random_stream random_stream_of(uint64_t seed, enum random_purpose purpose
 void random_block(const struct random_stream *stream, uint64_t item, uint32_t block,
                   uint32_t out[4]);
 
+/* random_block() for blocks block .. block + count - 1 of `item`, into out [4 * count]; several at a time,
+ * for draws by the million. */
+void random_blocks(const struct random_stream *stream, uint64_t item, uint32_t block,
+                   uint32_t count, uint32_t *out);
+
 /* One word; the same as random_block(..., draw / 4, out) and out[draw % 4]. */
 uint32_t random_word(const struct random_stream *stream, uint64_t item, uint32_t draw);
 

@@ -66,32 +66,43 @@ struct input_rows {
     const uint32_t *row_index; /* [source_count of the first layer]; NULL: i itself */
 };
 
+/* What a model computes on. */
+struct model_input {
+    /* [layer_count], from the input side; block[l].destination_count is block[l+1].source_count. */
+    const struct message_block *block;
+    struct input_rows rows;
+    const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
+};
+
+/* What it computes with. Borrowed; nothing is kept in it between calls. */
+struct model_workspace {
+    struct arena *arena;
+    struct thread_pool *pool; /* NULL: the calling thread alone */
+};
+
 /* What forward leaves for backward; in the caller's arena. */
 struct model_trace;
 
 /* Logits [block[L-1].destination_count, output_dim] into `logits`, which the caller provides.
- * block [layer_count], from the input side; block[l].destination_count is block[l+1].source_count.
- * `dropout`: NULL for evaluation, else the stream of draws (hop word: layer). `trace` NULL: evaluation.
+ * `trace` NULL: there will be no backward.
  * Fails: ERROR_NO_MEMORY when the arena's limit is reached. No heap use once the arena is warm. */
 MUST_CHECK enum error_code model_forward(const struct model *model, const float *value,
-                                         const struct message_block *block,
-                                         const struct input_rows *input,
-                                         const struct random_stream *dropout, struct arena *arena,
-                                         struct thread_pool *pool, float *logits,
+                                         const struct model_input *input,
+                                         const struct model_workspace *workspace, float *logits,
                                          struct model_trace **trace, struct error *err);
 /* Gradient of the loss for every parameter into `gradient` [value_count], given that for the logits.
  * No gradient of the inputs is computed. */
 MUST_CHECK enum error_code model_backward(const struct model *model, const float *value,
                                           struct model_trace *trace, const float *logits_gradient,
-                                          struct arena *arena, struct thread_pool *pool,
-                                          float *gradient, struct error *err);
+                                          const struct model_workspace *workspace, float *gradient,
+                                          struct error *err);
 
 /* One layer alone, without gradient, for layer-wise inference: `layer` from 0; output
  * [destination_count, output width of the layer], ReLU applied unless it is the last. */
 MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,
                                              int layer, const struct message_block *block,
-                                             const struct input_rows *input, struct arena *arena,
-                                             struct thread_pool *pool, float *output,
+                                             const struct input_rows *input,
+                                             const struct model_workspace *workspace, float *output,
                                              struct error *err);
 /* Columns that layer `layer` (from 0) reads / gives. */
 uint32_t model_layer_input_dim(const struct model *model, int layer);

@@ -59,7 +59,8 @@ static enum error_code add_entry(void *context, const char *name, struct error *
     char path[FILE_PATH_SIZE];
     struct stat status;
     if (name[0] == '.' || strlen(name) >= KEY_SIZE ||
-        (!*walk->folder && (strcmp(name, "tmp") == 0 || strcmp(name, "switch") == 0)))
+        (!*walk->folder &&
+         (strcmp(name, "tmp") == 0 || strcmp(name, "switch") == 0 || strcmp(name, "logs") == 0)))
         return ERROR_NONE;
     enum error_code rc = file_path(path, err, "%s/%s%s", walk->root, walk->folder, name);
     if (rc == ERROR_NONE)

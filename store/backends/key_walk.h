@@ -18,8 +18,8 @@
 
 /* True when `path` is an artifact: a file that is no record, or a folder with the mark. */
 bool key_walk_is_artifact(const char *path);
-/* Visits what lies in <root>/<prefix>, but for what is not kept under keys ("tmp" and "switch" at the
- * top). A missing folder is an empty one. */
+/* Visits what lies in <root>/<prefix>, but for what is not kept under keys ("tmp", "switch" and
+ * "logs" at the top). A missing folder is an empty one. */
 MUST_CHECK enum error_code key_walk(const char *root, const char *prefix, store_visitor visit,
                                     void *context, struct error *err);
 

@@ -15,9 +15,10 @@
  *       "row"   F32 [node_count, dim]
  *       A chunk has 2^22 / dim rows, rounded down to a multiple of 256, at least 256.
  *   dataset/<id>/labels
+ *       "shape" U64 [2]            N, class_count of multi-label (else 0)
  *       "label" I32 [N], -1 none; or "multi" F32 [N, class_count] of 0 and 1, NaN for a node without
  *   dataset/<id>/splits
- *       "train", "valid", "test" U32, ascending
+ *       "train", "valid", "test" U32, ascending; no node in two of them
  *   dataset/<id>/node_ids          only when ids are not 0..N-1 themselves
  *       "integer" I64 [N]; or "offset" U64 [N + 1] and "text" U8 [offset[N]]
  */

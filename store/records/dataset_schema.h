@@ -6,6 +6,10 @@
  *
  *   key       dataset/<id>/schema
  *   sections  "json" U8: one object; keys below. Text, because schemas grow.
+ *   valid     1 to 2^32 - 2 nodes, feature_dim >= 1, self loops <= edges; node types are consecutive
+ *             and cover all nodes; edge types' counts add up to edge_count; feature_chunk_count as
+ *             dataset_arrays.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
+ *             is no task; the three splits together hold at most node_count nodes
  *
  * A homogeneous graph is one node type and one edge type. Every node and edge carries its type, weight
  * and time from the first day when the input has them.
@@ -59,5 +63,9 @@ MUST_CHECK enum error_code
 dataset_schema_put(struct store *store, const struct dataset_schema *schema, struct error *err);
 MUST_CHECK enum error_code dataset_schema_get(struct store *store, const char *dataset_id,
                                               struct dataset_schema *out, struct error *err);
+/* The reading alone, of a decoded record of any origin: ERROR_CORRUPT names the key, what was expected
+ * and what was found. */
+MUST_CHECK enum error_code dataset_schema_decode(const struct record_view *view,
+                                                 struct dataset_schema *out, struct error *err);
 
 #endif

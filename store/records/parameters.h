@@ -25,6 +25,13 @@
  *       "counts"   U64 [2]  seeds with a label, right answers
  *       "confusion" U64 [3, class_count]  true positives, false positives, false negatives
  *       "score"    F32 [seeds], "truth" U8 [seeds]   only for two classes: for the area under the ROC
+ *
+ * Valid: the version inside is the one in the key; arrays that belong together are equally long; the
+ * table describes exactly the values; weights and optimizer state are finite numbers. A gradient and an
+ * evaluation may hold a NaN: a run that diverges is the user's to mend, not a damaged record.
+ *
+ * Each *_decode() is the check alone, of a record of any origin; what it fills borrows from the view, and
+ * `view` inside it stays empty. Fails: ERROR_CORRUPT naming record, section, expected and found.
  */
 #ifndef STORE_RECORDS_PARAMETERS_H
 #define STORE_RECORDS_PARAMETERS_H
@@ -58,6 +65,8 @@ MUST_CHECK enum error_code weights_put(struct store *store, const char *run_id,
                                        const struct weights *weights, struct error *err);
 MUST_CHECK enum error_code weights_get(struct store *store, const char *run_id, int64_t version,
                                        struct weights *out, struct error *err);
+MUST_CHECK enum error_code weights_decode(const struct record_view *view, struct weights *out,
+                                          struct error *err);
 
 struct optimizer_state {
     uint64_t version, step;
@@ -73,6 +82,8 @@ MUST_CHECK enum error_code optimizer_state_put(struct store *store, const char *
 MUST_CHECK enum error_code optimizer_state_get(struct store *store, const char *run_id,
                                                int64_t version, struct optimizer_state *out,
                                                struct error *err);
+MUST_CHECK enum error_code optimizer_state_decode(const struct record_view *view,
+                                                  struct optimizer_state *out, struct error *err);
 
 struct gradient {
     uint64_t weights_version;
@@ -88,6 +99,8 @@ MUST_CHECK enum error_code gradient_put(struct store *store, const char *run_id,
                                         struct error *err);
 MUST_CHECK enum error_code gradient_get(struct store *store, const char *run_id, int64_t round,
                                         int slot, struct gradient *out, struct error *err);
+MUST_CHECK enum error_code gradient_decode(const struct record_view *view, struct gradient *out,
+                                           struct error *err);
 
 struct evaluation {
     uint64_t version;
@@ -105,5 +118,7 @@ MUST_CHECK enum error_code evaluation_put(struct store *store, const char *run_i
                                           const struct evaluation *evaluation, struct error *err);
 MUST_CHECK enum error_code evaluation_get(struct store *store, const char *run_id, int64_t version,
                                           int slot, struct evaluation *out, struct error *err);
+MUST_CHECK enum error_code evaluation_decode(const struct record_view *view, struct evaluation *out,
+                                             struct error *err);
 
 #endif

@@ -9,6 +9,7 @@
  *   sections  "settings"    text: all effective settings, "section.key = value" lines
  *             "partition"   text: id of the partition
  *             "environment" text: what the bits depend on; a program that differs refuses to join
+ *   valid     the partition's id is [A-Za-z0-9._-]+ and the settings are not empty
  */
 #ifndef STORE_RECORDS_RUN_PLAN_H
 #define STORE_RECORDS_RUN_PLAN_H
@@ -27,5 +28,8 @@ MUST_CHECK enum error_code run_plan_put(struct store *store, const struct run_pl
                                         struct error *err);
 MUST_CHECK enum error_code run_plan_get(struct store *store, const char *run_id,
                                         struct run_plan *out, struct error *err);
+/* The check alone, of a record of any origin; leaves out->id empty. */
+MUST_CHECK enum error_code run_plan_decode(const struct record_view *view, struct run_plan *out,
+                                           struct error *err);
 
 #endif

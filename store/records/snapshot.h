@@ -10,16 +10,21 @@
  *                               version, snapshots since the best, epoch, 0, 0
  *             "metric" F64 [8]: train loss, train accuracy, valid loss, valid metric, best valid
  *                               metric, learning rate, valid accuracy, 0 (NaN where there is none)
- *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text: as in
- *                               weights and optimizer_state, so that a snapshot stands alone
+ *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text,
+ *             "progress" F64 [6]: as in weights and optimizer_state, so that a snapshot stands alone,
+ *                               and both can be made again from it, bit for bit
  *             "best_value" F32: the best weights; absent when they are this snapshot's own
  *             "log"   text: this snapshot's lines of metrics.jsonl (one a round since the previous,
  *                               one for the snapshot)
+ *
+ *   valid     arrays are equally long and finite, the table describes them, previous < version, best <=
+ *             version, "best_value" is there exactly when best < version, the log ends with a line feed
  */
 #ifndef STORE_RECORDS_SNAPSHOT_H
 #define STORE_RECORDS_SNAPSHOT_H
 
 #include "common/base/error.h"
+#include "store/records/parameters.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -38,6 +43,7 @@ struct snapshot {
     const float *best_value; /* [value_count]; equal to `value` when this is the best */
     const char *table;
     uint64_t table_size;
+    double progress[PROGRESS_COUNT]; /* of the weights record */
     const char *log;
     uint64_t log_size;
     struct record_view view;
@@ -47,10 +53,18 @@ MUST_CHECK enum error_code snapshot_put(struct store *store, const char *run_id,
                                         const struct snapshot *snapshot, struct error *err);
 MUST_CHECK enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
                                         struct snapshot *out, struct error *err);
+/* The check alone, of a record of any origin; `out` borrows from the view. */
+MUST_CHECK enum error_code snapshot_decode(const struct record_view *view, struct snapshot *out,
+                                           struct error *err);
 /* The snapshot that the switch names. Fails: ERROR_NOT_FOUND when there is none yet. */
 MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
                                                     int64_t *version, struct error *err);
 MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                            struct error *err);
+/* Makes weights and optimizer state of that version again, bit for bit, where they are missing or damaged.
+ * Round records are not flushed to disk, the snapshot is: after a crash of the host it may be all there is.
+ * Fails: ERROR_NOT_FOUND without that snapshot; ERROR_CORRUPT; ERROR_IO. */
+MUST_CHECK enum error_code snapshot_restore(struct store *store, const char *run_id,
+                                            int64_t version, struct error *err);
 
 #endif

@@ -64,3 +64,25 @@ enum error_code topology_seal_get(struct store *store, const char *partition_id,
     store_release_record(&view);
     return rc;
 }
+
+enum error_code topology_seal_verify(struct store *store, const char *partition_id, int part,
+                                     struct error *err)
+{
+    const struct key key = key_part(partition_id, part, "topology");
+    char path[FILE_PATH_SIZE], expected[CHECKSUM_TEXT_SIZE], found[CHECKSUM_TEXT_SIZE];
+    struct topology_seal seal = {0};
+    struct checksum sum = {0};
+    uint64_t size = 0;
+    enum error_code rc = topology_seal_get(store, partition_id, part, &seal, err);
+    if (rc == ERROR_NONE)
+        rc = store_artifact(store, key.text, path, err);
+    if (rc == ERROR_NONE)
+        rc = checksum_of_file(path, &sum, &size, err);
+    if (rc != ERROR_NONE || checksum_equal(&sum, &seal.file))
+        return rc;
+    checksum_text(&seal.file, expected);
+    checksum_text(&sum, found);
+    return error_set(err, ERROR_CORRUPT, "%s: expected hash %s of %llu bytes, found %s of %llu",
+                     key.text, expected, (unsigned long long)seal.file_size, found,
+                     (unsigned long long)size);
+}

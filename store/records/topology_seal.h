@@ -39,5 +39,9 @@ MUST_CHECK enum error_code topology_seal_put(struct store *store, const char *pa
 MUST_CHECK enum error_code topology_seal_get(struct store *store, const char *partition_id,
                                              int part, struct topology_seal *out,
                                              struct error *err);
+/* Compares the sealed file with its seal, unopened. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the
+ * artifact, hash expected and found. */
+MUST_CHECK enum error_code topology_seal_verify(struct store *store, const char *partition_id,
+                                                int part, struct error *err);
 
 #endif

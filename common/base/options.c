@@ -1,0 +1,127 @@
+#include "common/base/options.h"
+
+#include "common/base/text.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_COUNT_MAX = 48 };
+
+static enum error_code assign(const struct option_spec *spec, const char *text, void *values,
+                              struct error *err)
+{
+    void *field = (char *)values + spec->offset;
+    switch (spec->type) {
+    case OPTION_TEXT:
+        *(const char **)field = text;
+        return ERROR_NONE;
+    case OPTION_INT: {
+        int64_t number = 0;
+        if (!text_int64(text, strlen(text), &number) || number < spec->least || number > spec->most)
+            return error_set(err, ERROR_USAGE,
+                             "--%s is '%s', expected a whole number from %" PRId64 " to %" PRId64,
+                             spec->name, text, spec->least, spec->most);
+        *(int64_t *)field = number;
+        return ERROR_NONE;
+    }
+    case OPTION_BYTES:
+        if (!text_bytes(text, field))
+            return error_set(err, ERROR_USAGE, "--%s is '%s', expected a size such as 512M or 2G",
+                             spec->name, text);
+        return ERROR_NONE;
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return ERROR_NONE;
+    case OPTION_LIST: {
+        struct option_list *list = field;
+        if (list->count == OPTION_LIST_MAX)
+            return error_set(err, ERROR_USAGE, "--%s is given more than %d times", spec->name,
+                             OPTION_LIST_MAX);
+        list->item[list->count++] = text;
+        return ERROR_NONE;
+    }
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code unknown_option(const struct option_spec *specs, const char *text,
+                                      struct error *err)
+{
+    const char *names[OPTION_COUNT_MAX + 1] = {0};
+    char word[64];
+    size_t count = 0;
+    for (; specs[count].name && count < OPTION_COUNT_MAX; count++)
+        names[count] = specs[count].name;
+    const char *start = text + strspn(text, "-");
+    const size_t size = strcspn(start, "=");
+    if (size >= sizeof word)
+        return error_set(err, ERROR_USAGE, "unknown option '%.80s'; see --help", text);
+    memcpy(word, start, size);
+    word[size] = '\0';
+    const char *nearest = text_nearest(word, names);
+    if (nearest)
+        return error_set(err, ERROR_USAGE, "unknown option '--%s'; did you mean '--%s'?", word,
+                         nearest);
+    return error_set(err, ERROR_USAGE, "unknown option '%s'; see --help", text);
+}
+
+enum error_code options_parse(const struct option_spec *specs, int argc, char **argv, void *values,
+                              struct option_list *rest, struct error *err)
+{
+    struct option known[OPTION_COUNT_MAX + 1] = {{0}};
+    enum error_code rc = ERROR_NONE;
+    int count = 0;
+    for (; specs[count].name; count++) {
+        must(count < OPTION_COUNT_MAX);
+        known[count] = (struct option){
+            .name = specs[count].name,
+            .has_arg = specs[count].type == OPTION_FLAG ? no_argument : required_argument,
+            .val = count};
+        if (specs[count].default_text)
+            rc = assign(&specs[count], specs[count].default_text, values, err);
+        must(rc == ERROR_NONE);
+    }
+    optind = 1;
+    opterr = 0;
+    while (rc == ERROR_NONE && optind < argc) {
+        const int at = optind;
+        /* '+': stop at what is no option, so that options and arguments may be mixed. */
+        const int c = getopt_long(argc, argv, "+:", known, NULL);
+        if (c == -1) {
+            if (rest->count == OPTION_LIST_MAX)
+                return error_set(err, ERROR_USAGE, "more than %d arguments", OPTION_LIST_MAX);
+            if (optind < argc)
+                rest->item[rest->count++] = argv[optind++];
+        } else if (c == ':') {
+            rc = error_set(err, ERROR_USAGE, "%s needs a value", argv[at]);
+        } else if (c < 0 || c >= count) {
+            rc = unknown_option(specs, argv[at], err);
+        } else {
+            rc = assign(&specs[c], optarg, values, err);
+        }
+    }
+    return rc;
+}
+
+bool options_want_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+void options_print_help(const struct option_spec *specs)
+{
+    for (; specs->name; specs++) {
+        char left[64];
+        (void)snprintf(left, sizeof left, "--%s %s", specs->name,
+                       specs->value_name ? specs->value_name : "");
+        printf("  %-28s %s", left, specs->help);
+        if (specs->default_text)
+            printf(" (default: %s)", specs->default_text);
+        printf("\n");
+    }
+}

@@ -1,0 +1,122 @@
+/* Read and written in pieces: the text of 100 million nodes is some 300 MB, the array itself 400 MB. */
+#include "common/formats/assignment_file.h"
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 32 };
+
+struct reading {
+    const char *path;
+    uint32_t part_count;
+    uint32_t *part;
+    uint32_t node_count;
+    uint64_t line; /* lines taken so far */
+    char text[LINE_SIZE];
+    size_t size; /* of the line so far; LINE_SIZE: too long to be a number */
+};
+
+static enum error_code take_line(struct reading *r, struct error *err)
+{
+    int64_t value = 0;
+    if (r->size && r->size < LINE_SIZE && r->text[r->size - 1] == '\r')
+        r->size--;
+    const uint64_t line = ++r->line;
+    if (line > r->node_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRIu64 ": expected %" PRIu32
+                         " lines, one for each node, found more",
+                         r->path, line, r->node_count);
+    const int shown = (int)(r->size < LINE_SIZE ? r->size : LINE_SIZE);
+    if (r->size == LINE_SIZE || !text_int64(r->text, r->size, &value))
+        return error_set(err, ERROR_INPUT, "%s:%" PRIu64 ": expected a part number, found '%.*s'",
+                         r->path, line, shown, r->text);
+    if (value < 0 || value >= (int64_t)r->part_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRIu64 ": expected a part from 0 to %" PRIu32 ", found %" PRId64,
+                         r->path, line, r->part_count - 1, value);
+    r->part[line - 1] = (uint32_t)value;
+    r->size = 0;
+    return ERROR_NONE;
+}
+
+static enum error_code take_bytes(struct reading *r, const char *bytes, size_t count,
+                                  struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] == '\n') {
+            const enum error_code rc = take_line(r, err);
+            if (rc != ERROR_NONE)
+                return rc;
+        } else if (r->size < LINE_SIZE) {
+            r->text[r->size++] = bytes[i];
+        }
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code read_lines(struct reading *r, FILE *file, struct error *err)
+{
+    char bytes[1 << 14];
+    enum error_code rc = ERROR_NONE;
+    size_t count = 0;
+    while (rc == ERROR_NONE && (count = fread(bytes, 1, sizeof bytes, file)) > 0)
+        rc = take_bytes(r, bytes, count, err);
+    if (rc == ERROR_NONE && ferror(file))
+        rc = error_set_errno(err, ERROR_IO, "%s: cannot be read", r->path);
+    if (rc == ERROR_NONE && r->size)
+        rc = take_line(r, err);
+    if (rc == ERROR_NONE && r->line != r->node_count)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s:%" PRIu64 ": expected %" PRIu32
+                       " lines, one for each node, found %" PRIu64,
+                       r->path, r->line, r->node_count, r->line);
+    return rc;
+}
+
+enum error_code assignment_file_read(const char *path, uint32_t part_count, uint32_t *part,
+                                     uint32_t node_count, struct error *err)
+{
+    struct reading reading = {
+        .path = path, .part_count = part_count, .part = part, .node_count = node_count};
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
+    const enum error_code rc = read_lines(&reading, file, err);
+    (void)fclose(file); /* only read from */
+    return rc;
+}
+
+static int write_lines(FILE *file, const uint32_t *part, uint32_t node_count)
+{
+    for (uint32_t node = 0; node < node_count; node++)
+        if (fprintf(file, "%" PRIu32 "\n", part[node]) < 0)
+            return -1;
+    return fflush(file) || fsync(fileno(file)) ? -1 : 0;
+}
+
+enum error_code assignment_file_write(const char *path, const uint32_t *part, uint32_t node_count,
+                                      struct error *err)
+{
+    char temporary[FILE_PATH_SIZE];
+    enum error_code rc = file_path(temporary, err, "%s.%ld.tmp", path, (long)getpid());
+    if (rc != ERROR_NONE)
+        return rc;
+    FILE *file = fopen(temporary, "wbe");
+    if (!file)
+        return error_set_errno(err, ERROR_IO, "%s", temporary);
+    const int written = write_lines(file, part, node_count);
+    if (fclose(file) != 0 || written != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s: cannot be written", temporary);
+    else if (rename(temporary, path) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s", path);
+    if (rc != ERROR_NONE)
+        (void)unlink(temporary); /* the failure before is what matters */
+    return rc;
+}

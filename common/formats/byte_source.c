@@ -1,0 +1,242 @@
+#include "common/formats/byte_source.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { PACKED_SIZE = 1 << 16, GZIP_WINDOW = 15 + 16 };
+
+/* Where in a gzip file the reader stands. */
+enum member_state { MEMBER_NONE, MEMBER_BODY };
+
+struct byte_source {
+    char name[FILE_PATH_SIZE];
+    int fd; /* -1: memory */
+    const uint8_t *memory;
+    size_t memory_left;
+    bool is_gzip;
+    bool at_end; /* of the packed bytes */
+    enum member_state state;
+    z_stream inflater;
+    bool inflater_ready;
+    uint64_t packed_end; /* offset in the file behind what is in `packed` */
+    uint8_t packed[PACKED_SIZE];
+};
+
+/* Up to `size` bytes of the file as they are. */
+static enum error_code read_raw(struct byte_source *source, void *out, size_t size, size_t *got,
+                                struct error *err)
+{
+    if (source->fd < 0) {
+        *got = size < source->memory_left ? size : source->memory_left;
+        if (*got)
+            memcpy(out, source->memory, *got);
+        source->memory += *got;
+        source->memory_left -= *got;
+        return ERROR_NONE;
+    }
+    for (;;) {
+        const ssize_t n = read(source->fd, out, size);
+        if (n >= 0) {
+            *got = (size_t)n;
+            return ERROR_NONE;
+        }
+        if (errno != EINTR)
+            return error_set_errno(err, ERROR_IO, "%s cannot be read", source->name);
+    }
+}
+
+/* Reads the first bytes, to learn what the file is. They stay in `packed` as the inflater's input. */
+static enum error_code look_at_magic(struct byte_source *source, struct error *err)
+{
+    size_t have = 0, got = 1;
+    while (have < 2 && got) {
+        const enum error_code rc =
+            read_raw(source, source->packed + have, PACKED_SIZE - have, &got, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        have += got;
+    }
+    source->inflater.next_in = source->packed;
+    source->inflater.avail_in = (uInt)have;
+    source->packed_end = have;
+    source->is_gzip = have >= 2 && source->packed[0] == 0x1f && source->packed[1] == 0x8b;
+    const size_t length = strlen(source->name);
+    if (!source->is_gzip && length > 3 && strcmp(source->name + length - 3, ".gz") == 0)
+        return error_set(err, ERROR_INPUT, "%s: byte 0: expected gzip's magic 1f 8b, found %s",
+                         source->name, have >= 2 ? "something else" : "the end of the file");
+    if (source->is_gzip && inflateInit2(&source->inflater, GZIP_WINDOW) != Z_OK)
+        return error_set(err, ERROR_NO_MEMORY, "no memory to unpack %s", source->name);
+    source->inflater_ready = source->is_gzip;
+    return ERROR_NONE;
+}
+
+static enum error_code source_new(const char *name, struct byte_source **out, struct error *err)
+{
+    enum error_code rc = memory_new(out, 1, "a file buffer", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (*out)->fd = -1;
+    if (!text_copy((*out)->name, FILE_PATH_SIZE, name))
+        rc = error_set(err, ERROR_INVALID, "path is longer than %d bytes: %.200s...",
+                       FILE_PATH_SIZE - 1, name);
+    return rc;
+}
+
+static enum error_code open_file(struct byte_source *source, struct error *err)
+{
+    struct stat status;
+    source->fd = open(source->name, O_RDONLY | O_CLOEXEC);
+    if (source->fd < 0)
+        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s",
+                               source->name);
+    if (fstat(source->fd, &status) == 0 && S_ISDIR(status.st_mode))
+        return error_set(err, ERROR_INPUT, "%s is a folder, expected a file", source->name);
+    return ERROR_NONE;
+}
+
+enum error_code byte_source_open(const char *path, struct byte_source **out, struct error *err)
+{
+    struct byte_source *source = NULL;
+    *out = NULL;
+    enum error_code rc = source_new(path, &source, err);
+    if (rc == ERROR_NONE)
+        rc = open_file(source, err);
+    if (rc == ERROR_NONE)
+        rc = look_at_magic(source, err);
+    if (rc == ERROR_NONE)
+        *out = source;
+    else
+        byte_source_close(source);
+    return rc;
+}
+
+enum error_code byte_source_open_memory(const char *name, const void *data, size_t size,
+                                        struct byte_source **out, struct error *err)
+{
+    struct byte_source *source = NULL;
+    *out = NULL;
+    enum error_code rc = source_new(name, &source, err);
+    if (rc == ERROR_NONE) {
+        source->memory = data;
+        source->memory_left = size;
+        rc = look_at_magic(source, err);
+    }
+    if (rc == ERROR_NONE)
+        *out = source;
+    else
+        byte_source_close(source);
+    return rc;
+}
+
+void byte_source_close(struct byte_source *source)
+{
+    if (!source)
+        return;
+    if (source->inflater_ready)
+        (void)inflateEnd(&source->inflater);
+    if (source->fd >= 0)
+        (void)close(source->fd);
+    memory_free(source);
+}
+
+const char *byte_source_name(const struct byte_source *source)
+{
+    return source->name;
+}
+
+/* Offset in the file of the next packed byte. */
+static uint64_t packed_offset(const struct byte_source *source)
+{
+    return source->packed_end - source->inflater.avail_in;
+}
+
+static enum error_code refill(struct byte_source *source, struct error *err)
+{
+    size_t got = 0;
+    const enum error_code rc = read_raw(source, source->packed, PACKED_SIZE, &got, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    source->inflater.next_in = source->packed;
+    source->inflater.avail_in = (uInt)got;
+    source->packed_end += got;
+    source->at_end = got == 0;
+    return ERROR_NONE;
+}
+
+/* Between two members: the end of the file, or another member. */
+static enum error_code begin_member(struct byte_source *source, struct error *err)
+{
+    if (source->inflater.next_in[0] != 0x1f)
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte %" PRIu64 ": expected the end of the gzip file, found more "
+                         "bytes that are not gzip",
+                         source->name, packed_offset(source));
+    (void)inflateReset(&source->inflater);
+    source->state = MEMBER_BODY;
+    return ERROR_NONE;
+}
+
+static enum error_code inflate_some(struct byte_source *source, struct error *err)
+{
+    const int result = inflate(&source->inflater, Z_NO_FLUSH);
+    if (result == Z_STREAM_END)
+        source->state = MEMBER_NONE;
+    else if (result == Z_MEM_ERROR)
+        return error_set(err, ERROR_NO_MEMORY, "no memory to unpack %s", source->name);
+    else if (result != Z_OK && result != Z_BUF_ERROR)
+        return error_set(err, ERROR_INPUT, "%s: byte %" PRIu64 ": damaged gzip data: %s",
+                         source->name, packed_offset(source),
+                         source->inflater.msg ? source->inflater.msg : "preset dictionary");
+    return ERROR_NONE;
+}
+
+static enum error_code read_gzip(struct byte_source *source, void *out, size_t size, size_t *got,
+                                 struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    const uInt wanted = size < PACKED_SIZE ? (uInt)size : PACKED_SIZE;
+    source->inflater.next_out = out;
+    source->inflater.avail_out = wanted;
+    while (rc == ERROR_NONE && source->inflater.avail_out == wanted) {
+        if (source->inflater.avail_in == 0 && !source->at_end)
+            rc = refill(source, err);
+        else if (source->inflater.avail_in == 0 && source->state == MEMBER_NONE)
+            break;
+        else if (source->inflater.avail_in == 0)
+            rc = error_set(err, ERROR_INPUT,
+                           "%s: byte %" PRIu64 ": gzip file is cut off: expected more data, found "
+                           "the end of the file",
+                           source->name, packed_offset(source));
+        else if (source->state == MEMBER_NONE)
+            rc = begin_member(source, err);
+        else
+            rc = inflate_some(source, err);
+    }
+    *got = wanted - source->inflater.avail_out;
+    return rc;
+}
+
+enum error_code byte_source_read(struct byte_source *source, void *out, size_t size, size_t *got,
+                                 struct error *err)
+{
+    *got = 0;
+    if (source->is_gzip)
+        return read_gzip(source, out, size, got, err);
+    if (source->inflater.avail_in == 0)
+        return read_raw(source, out, size, got, err);
+    *got = size < source->inflater.avail_in ? size : source->inflater.avail_in;
+    memcpy(out, source->inflater.next_in, *got);
+    source->inflater.next_in += *got;
+    source->inflater.avail_in -= (uInt)*got;
+    return ERROR_NONE;
+}

@@ -1,0 +1,145 @@
+#include "common/formats/line_reader.h"
+
+#include "common/base/memory.h"
+#include "common/formats/byte_source.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A line of the largest size, its CRLF, and room to read ahead. */
+enum { BUFFER_SIZE = LINE_SIZE_MAX + (1 << 17) };
+
+struct line_reader {
+    struct byte_source *source;
+    int64_t line_count; /* lines handed out */
+    size_t begin, end;  /* unread bytes in `buffer` */
+    bool at_end;        /* of the source */
+    char buffer[BUFFER_SIZE];
+};
+
+static enum error_code fill(struct line_reader *reader, struct error *err)
+{
+    size_t got = 0;
+    memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
+    reader->end -= reader->begin;
+    reader->begin = 0;
+    const enum error_code rc = byte_source_read(reader->source, reader->buffer + reader->end,
+                                                BUFFER_SIZE - reader->end, &got, err);
+    reader->end += got;
+    reader->at_end = rc == ERROR_NONE && got == 0;
+    return rc;
+}
+
+static enum error_code skip_byte_order_mark(struct line_reader *reader, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && reader->end < 3 && !reader->at_end)
+        rc = fill(reader, err);
+    if (reader->end >= 3 && memcmp(reader->buffer, "\xef\xbb\xbf", 3) == 0)
+        reader->begin = 3;
+    return rc;
+}
+
+static enum error_code reader_new(enum error_code opened, struct byte_source *source,
+                                  struct line_reader **out, struct error *err)
+{
+    *out = NULL;
+    if (opened != ERROR_NONE)
+        return opened;
+    enum error_code rc = memory_new(out, 1, "a line buffer", err);
+    if (rc != ERROR_NONE) {
+        byte_source_close(source);
+        return rc;
+    }
+    (*out)->source = source;
+    rc = skip_byte_order_mark(*out, err);
+    if (rc != ERROR_NONE) {
+        line_reader_close(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+enum error_code line_reader_open(const char *path, struct line_reader **out, struct error *err)
+{
+    struct byte_source *source = NULL;
+    const enum error_code rc = byte_source_open(path, &source, err);
+    return reader_new(rc, source, out, err);
+}
+
+enum error_code line_reader_open_memory(const char *name, const void *data, size_t size,
+                                        struct line_reader **out, struct error *err)
+{
+    struct byte_source *source = NULL;
+    const enum error_code rc = byte_source_open_memory(name, data, size, &source, err);
+    return reader_new(rc, source, out, err);
+}
+
+void line_reader_close(struct line_reader *reader)
+{
+    if (!reader)
+        return;
+    byte_source_close(reader->source);
+    memory_free(reader);
+}
+
+const char *line_reader_name(const struct line_reader *reader)
+{
+    return byte_source_name(reader->source);
+}
+
+/* Reads until the buffer has a whole line: *end is its line feed, or NULL at the end of the file. */
+static enum error_code find_line_end(struct line_reader *reader, const char **end,
+                                     struct error *err)
+{
+    size_t searched = 0;
+    for (;;) {
+        const char *from = reader->buffer + reader->begin + searched;
+        const size_t left = reader->end - reader->begin - searched;
+        *end = left ? memchr(from, '\n', left) : NULL;
+        searched += left;
+        if (*end || reader->at_end)
+            return ERROR_NONE;
+        if (searched > LINE_SIZE_MAX)
+            return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": line is longer than %d bytes",
+                             line_reader_name(reader), reader->line_count + 1, LINE_SIZE_MAX);
+        const enum error_code rc = fill(reader, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+}
+
+static enum error_code check_line(const struct line_reader *reader, const struct text_line *line,
+                                  struct error *err)
+{
+    if (line->size > LINE_SIZE_MAX)
+        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": line is longer than %d bytes",
+                         line_reader_name(reader), line->number, LINE_SIZE_MAX);
+    const char *nul = line->size ? memchr(line->text, '\0', line->size) : NULL;
+    if (nul)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected text, found a NUL byte in column %td",
+                         line_reader_name(reader), line->number, nul - line->text + 1);
+    return ERROR_NONE;
+}
+
+enum error_code line_reader_next(struct line_reader *reader, struct text_line *line, bool *found,
+                                 struct error *err)
+{
+    const char *end = NULL;
+    *found = false;
+    const enum error_code rc = find_line_end(reader, &end, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const size_t left = reader->end - reader->begin;
+    if (!end && left == 0)
+        return ERROR_NONE;
+    line->text = reader->buffer + reader->begin;
+    line->size = end ? (size_t)(end - line->text) : left;
+    line->number = ++reader->line_count;
+    reader->begin += line->size + (end ? 1 : 0);
+    if (line->size && line->text[line->size - 1] == '\r')
+        line->size--;
+    *found = true;
+    return check_line(reader, line, err);
+}

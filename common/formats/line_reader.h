@@ -1,0 +1,43 @@
+/*
+ * line_reader - the lines of a text file, plain or gzip, with their numbers.
+ *
+ * LF and CRLF both end a line; the last line may lack its end; a UTF-8 byte order mark is skipped. The
+ * memory is bounded: a line above LINE_SIZE_MAX bytes is an error, and so is a NUL byte, which means
+ * that the file is no text.
+ */
+#ifndef COMMON_FORMATS_LINE_READER_H
+#define COMMON_FORMATS_LINE_READER_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LINE_SIZE_MAX = 1 << 20 };
+
+struct line_reader;
+
+struct text_line {
+    const char *text; /* [size], no line end, no NUL; valid until the next call */
+    size_t size;
+    int64_t number; /* from 1 */
+};
+
+/* Owns:  *out; free with line_reader_close().
+ * Fails: ERROR_NOT_FOUND, ERROR_INPUT, ERROR_IO, ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code line_reader_open(const char *path, struct line_reader **out,
+                                            struct error *err);
+/* The same over `data` [size], borrowed until the reader is closed; `name` stands in messages. */
+MUST_CHECK enum error_code line_reader_open_memory(const char *name, const void *data, size_t size,
+                                                   struct line_reader **out, struct error *err);
+void line_reader_close(struct line_reader *reader); /* NULL is fine */
+
+/* The next line; *found is false behind the last one.
+ * Fails: ERROR_INPUT naming file and line or byte offset; ERROR_IO. */
+MUST_CHECK enum error_code line_reader_next(struct line_reader *reader, struct text_line *line,
+                                            bool *found, struct error *err);
+/* The path or name it was opened with. Borrowed. */
+const char *line_reader_name(const struct line_reader *reader);
+
+#endif

@@ -1,0 +1,444 @@
+#include "common/formats/npy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PREFIX_SIZE = 12, WRITE_ALIGNMENT = 64, CONVERT_SIZE = 8192 };
+
+static const char magic[] = "\x93NUMPY";
+
+static const struct {
+    const char *descr;
+    enum npy_type type;
+    uint32_t item_size;
+} type_table[] = {
+    {"<f4", NPY_F32, 4}, {"<f8", NPY_F64, 8}, {"<i4", NPY_I32, 4},
+    {"<i8", NPY_I64, 8}, {"|u1", NPY_U8, 1},  {"|b1", NPY_BOOL, 1},
+};
+enum { TYPE_COUNT = sizeof type_table / sizeof type_table[0] };
+
+/* A place in the header's text. */
+struct cursor {
+    const char *begin, *at, *end;
+    size_t offset; /* of `begin` in the file */
+    const char *name;
+    struct error *err;
+};
+
+static enum error_code unexpected(const struct cursor *c, const char *expected)
+{
+    char found[24] = "the end of the header";
+    const size_t left = (size_t)(c->end - c->at);
+    if (left) {
+        const size_t shown = left < 16 ? left : 16;
+        for (size_t i = 0; i < shown; i++)
+            found[i] = (char)(c->at[i] >= ' ' && c->at[i] <= '~' ? c->at[i] : '?');
+        found[shown] = '\0';
+    }
+    return error_set(c->err, ERROR_INPUT, "%s: byte %zu: expected %s in the npy header, found '%s'",
+                     c->name, c->offset + (size_t)(c->at - c->begin), expected, found);
+}
+
+static void skip_spaces(struct cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'))
+        c->at++;
+}
+
+static bool accept(struct cursor *c, const char *word)
+{
+    const size_t size = strlen(word);
+    skip_spaces(c);
+    if ((size_t)(c->end - c->at) < size || memcmp(c->at, word, size) != 0)
+        return false;
+    c->at += size;
+    return true;
+}
+
+static enum error_code parse_type(struct cursor *c, struct npy_header *out)
+{
+    skip_spaces(c);
+    const struct cursor start = *c;
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
+        char quoted[8];
+        (void)snprintf(quoted, sizeof quoted, "'%s'", type_table[i].descr);
+        if (accept(c, quoted)) {
+            out->type = type_table[i].type;
+            out->item_size = type_table[i].item_size;
+            return ERROR_NONE;
+        }
+    }
+    return unexpected(&start, "type '<f4', '<f8', '<i4', '<i8', '|u1' or '|b1'");
+}
+
+static enum error_code parse_dimension(struct cursor *c, uint64_t *out)
+{
+    const struct cursor start = *c;
+    uint64_t value = 0;
+    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
+        const uint64_t digit = (uint64_t)(*c->at - '0');
+        if (value > ((uint64_t)INT64_MAX - digit) / 10)
+            return unexpected(&start, "a dimension below 2^63");
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return c->at == start.at ? unexpected(&start, "a dimension") : ERROR_NONE;
+}
+
+static enum error_code parse_shape(struct cursor *c, struct npy_header *out)
+{
+    if (!accept(c, "("))
+        return unexpected(c, "a shape such as (5, 2)");
+    while (!accept(c, ")")) {
+        if (out->dimension_count == NPY_DIMENSION_MAX)
+            return unexpected(c, "at most 4 dimensions");
+        const enum error_code rc = parse_dimension(c, &out->shape[out->dimension_count]);
+        if (rc != ERROR_NONE)
+            return rc;
+        out->dimension_count++;
+        if (!accept(c, ",") && !(c->at < c->end && *c->at == ')'))
+            return unexpected(c, "',' or ')'");
+    }
+    return ERROR_NONE;
+}
+
+enum { SEEN_DESCR = 1, SEEN_ORDER = 2, SEEN_SHAPE = 4, SEEN_ALL = 7 };
+
+/* One "key: value" of the dictionary. */
+static enum error_code parse_member(struct cursor *c, unsigned *seen, struct npy_header *out)
+{
+    skip_spaces(c);
+    const struct cursor start = *c;
+    unsigned key = 0;
+    if (accept(c, "'descr'"))
+        key = SEEN_DESCR;
+    else if (accept(c, "'fortran_order'"))
+        key = SEEN_ORDER;
+    else if (accept(c, "'shape'"))
+        key = SEEN_SHAPE;
+    if (key == 0 || (*seen & key))
+        return unexpected(&start, "each of 'descr', 'fortran_order' and 'shape' once");
+    *seen |= key;
+    if (!accept(c, ":"))
+        return unexpected(c, "':'");
+    if (key == SEEN_DESCR)
+        return parse_type(c, out);
+    if (key == SEEN_SHAPE)
+        return parse_shape(c, out);
+    return accept(c, "False") ? ERROR_NONE : unexpected(c, "False (rows in C order)");
+}
+
+static enum error_code parse_dictionary(struct cursor *c, struct npy_header *out)
+{
+    unsigned seen = 0;
+    if (!accept(c, "{"))
+        return unexpected(c, "'{'");
+    while (!accept(c, "}")) {
+        const enum error_code rc = parse_member(c, &seen, out);
+        if (rc != ERROR_NONE)
+            return rc;
+        if (!accept(c, ",") && !(c->at < c->end && *c->at == '}'))
+            return unexpected(c, "',' or '}'");
+    }
+    if (seen != SEEN_ALL)
+        return unexpected(c, "'descr', 'fortran_order' and 'shape' before the end");
+    skip_spaces(c);
+    return c->at == c->end ? ERROR_NONE : unexpected(c, "nothing behind '}'");
+}
+
+/* The file must hold exactly what the shape says: what makes every later read safe. */
+static enum error_code check_length(uint64_t file_size, const char *name, struct npy_header *out,
+                                    struct error *err)
+{
+    uint64_t bytes = 0;
+    bool overflow = false, is_empty = false;
+    out->element_count = 1;
+    for (uint32_t i = 0; i < out->dimension_count; i++) {
+        is_empty |= out->shape[i] == 0;
+        overflow |= __builtin_mul_overflow(out->element_count, out->shape[i], &out->element_count);
+    }
+    if (is_empty) {
+        out->element_count = 0;
+        overflow = false;
+    }
+    overflow |= __builtin_mul_overflow(out->element_count, (uint64_t)out->item_size, &bytes);
+    const uint64_t found = file_size - out->data_offset;
+    if (overflow)
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte %" PRIu64 ": the shape means more than 2^64 bytes of data, "
+                         "found %" PRIu64,
+                         name, out->data_offset, found);
+    if (bytes != found)
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte %" PRIu64 ": expected %" PRIu64 " bytes of data as the shape "
+                         "says, found %" PRIu64,
+                         name, out->data_offset, bytes, found);
+    return ERROR_NONE;
+}
+
+static uint32_t little_endian(const uint8_t *at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = bytes - 1; i >= 0; i--)
+        value = value << 8 | at[i];
+    return value;
+}
+
+enum error_code npy_header_parse(const uint8_t *data, size_t size, uint64_t file_size,
+                                 const char *name, struct npy_header *out, struct error *err)
+{
+    *out = (struct npy_header){0};
+    if (size < PREFIX_SIZE)
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte %zu: expected an npy header, found the end of "
+                         "the file",
+                         name, size);
+    if (memcmp(data, magic, 6) != 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte 0: expected npy's magic 93 4e 55 4d 50 59, found "
+                         "%02x %02x %02x %02x %02x %02x",
+                         name, data[0], data[1], data[2], data[3], data[4], data[5]);
+    if (data[6] < 1 || data[6] > 3 || data[7] != 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte 6: expected npy version 1.0, 2.0 or 3.0, found %d.%d", name,
+                         data[6], data[7]);
+    const int length_bytes = data[6] == 1 ? 2 : 4;
+    const size_t begin = 8U + (size_t)length_bytes;
+    const uint32_t length = little_endian(data + 8, length_bytes);
+    if (length > NPY_HEADER_SIZE_MAX)
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte 8: expected a header of at most %d bytes, found %" PRIu32, name,
+                         NPY_HEADER_SIZE_MAX, length);
+    if (length > size - begin)
+        return error_set(err, ERROR_INPUT,
+                         "%s: byte 8: expected a header of %" PRIu32 " bytes, found %zu before the "
+                         "end of the file",
+                         name, length, size - begin);
+    const char *text = (const char *)data + begin;
+    struct cursor c = {text, text, text + length, begin, name, err};
+    const enum error_code rc = parse_dictionary(&c, out);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->data_offset = begin + length;
+    return check_length(file_size, name, out, err);
+}
+
+static int reader_fd(const struct npy_reader *reader)
+{
+    return reader->fd_plus_one - 1;
+}
+
+/* pread until `size` bytes are there. */
+static enum error_code read_at(const struct npy_reader *reader, void *out, size_t size,
+                               uint64_t offset, struct error *err)
+{
+    for (size_t have = 0; have < size;) {
+        const ssize_t n =
+            pread(reader_fd(reader), (char *)out + have, size - have, (off_t)(offset + have));
+        if (n < 0 && errno != EINTR)
+            return error_set_errno(err, ERROR_IO, "%s cannot be read", reader->path);
+        if (n == 0)
+            return error_set(err, ERROR_INPUT,
+                             "%s: byte %" PRIu64 ": expected more data, found the end of the file",
+                             reader->path, offset + have);
+        have += n > 0 ? (size_t)n : 0;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code npy_reader_open(struct npy_reader *reader, const char *path, struct error *err)
+{
+    uint8_t head[NPY_HEADER_SIZE_MAX + PREFIX_SIZE];
+    uint64_t file_bytes = 0;
+    *reader = (struct npy_reader){0};
+    enum error_code rc = file_path(reader->path, err, "%s", path);
+    if (rc == ERROR_NONE)
+        rc = file_size(path, &file_bytes, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    reader->fd_plus_one = open(path, O_RDONLY | O_CLOEXEC) + 1;
+    if (reader->fd_plus_one == 0)
+        return error_set_errno(err, ERROR_IO, "%s", path);
+    const size_t head_size = file_bytes < sizeof head ? (size_t)file_bytes : sizeof head;
+    rc = read_at(reader, head, head_size, 0, err);
+    if (rc == ERROR_NONE)
+        rc = npy_header_parse(head, head_size, file_bytes, path, &reader->header, err);
+    if (rc != ERROR_NONE)
+        npy_reader_close(reader);
+    return rc;
+}
+
+void npy_reader_close(struct npy_reader *reader)
+{
+    if (reader->fd_plus_one)
+        (void)close(reader_fd(reader));
+    *reader = (struct npy_reader){0};
+}
+
+bool npy_is_integer(const struct npy_header *header)
+{
+    return header->type != NPY_F32 && header->type != NPY_F64;
+}
+
+/* Raw elements; the range was checked against the file when it was opened. */
+static enum error_code read_elements(const struct npy_reader *reader, uint64_t first, size_t count,
+                                     void *out, struct error *err)
+{
+    must(first <= reader->header.element_count && count <= reader->header.element_count - first);
+    return read_at(reader, out, count * reader->header.item_size,
+                   reader->header.data_offset + first * reader->header.item_size, err);
+}
+
+static int64_t integer_of(enum npy_type type, const uint8_t *at)
+{
+    int32_t narrow = 0;
+    int64_t wide = 0;
+    if (type == NPY_I32) {
+        memcpy(&narrow, at, sizeof narrow);
+        return narrow;
+    }
+    if (type != NPY_I64)
+        return *at;
+    memcpy(&wide, at, sizeof wide);
+    return wide;
+}
+
+static float float_of(enum npy_type type, const uint8_t *at)
+{
+    double value = 0.0;
+    if (type != NPY_F64)
+        return (float)integer_of(type, at);
+    memcpy(&value, at, sizeof value);
+    return (float)value;
+}
+
+enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first, size_t count,
+                                 int64_t *out, struct error *err)
+{
+    const struct npy_header *header = &reader->header;
+    uint8_t raw[CONVERT_SIZE] = {0};
+    if (!npy_is_integer(header))
+        return error_set(err, ERROR_INPUT, "%s: expected integers, found floating point numbers",
+                         reader->path);
+    if (header->type == NPY_I64)
+        return read_elements(reader, first, count, out, err);
+    for (size_t done = 0; done < count;) {
+        const size_t fit = sizeof raw / header->item_size;
+        const size_t piece = count - done < fit ? count - done : fit;
+        const enum error_code rc = read_elements(reader, first + done, piece, raw, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        for (size_t i = 0; i < piece; i++)
+            out[done + i] = integer_of(header->type, raw + i * header->item_size);
+        done += piece;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code npy_reader_float(const struct npy_reader *reader, uint64_t first, size_t count,
+                                 float *out, struct error *err)
+{
+    const struct npy_header *header = &reader->header;
+    uint8_t raw[CONVERT_SIZE] = {0};
+    if (header->type == NPY_F32)
+        return read_elements(reader, first, count, out, err);
+    for (size_t done = 0; done < count;) {
+        const size_t fit = sizeof raw / header->item_size;
+        const size_t piece = count - done < fit ? count - done : fit;
+        const enum error_code rc = read_elements(reader, first + done, piece, raw, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        for (size_t i = 0; i < piece; i++)
+            out[done + i] = float_of(header->type, raw + i * header->item_size);
+        done += piece;
+    }
+    return ERROR_NONE;
+}
+
+/* The header, padded so that the elements start at a multiple of 64. Returns its size. */
+static size_t write_header(char out[256], enum npy_type type, uint64_t rows, uint64_t cols)
+{
+    char shape[64];
+    if (cols)
+        (void)snprintf(shape, sizeof shape, "(%" PRIu64 ", %" PRIu64 ")", rows, cols);
+    else
+        (void)snprintf(shape, sizeof shape, "(%" PRIu64 ",)", rows);
+    memset(out, ' ', 256);
+    const int text =
+        snprintf(out + 10, 246, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                 type == NPY_F32 ? "<f4" : "<i8", shape);
+    const size_t used = 10 + (size_t)text;
+    const size_t size = (used + 1 + WRITE_ALIGNMENT - 1) / WRITE_ALIGNMENT * WRITE_ALIGNMENT;
+    memcpy(out, magic, 6);
+    out[6] = 1;
+    out[7] = 0;
+    out[8] = (char)((size - 10) & 0xff);
+    out[9] = (char)((size - 10) >> 8);
+    out[used] = ' '; /* over snprintf's NUL */
+    out[size - 1] = '\n';
+    return size;
+}
+
+enum error_code npy_writer_open(struct npy_writer *writer, const char *path, enum npy_type type,
+                                uint64_t rows, uint64_t cols, struct error *err)
+{
+    char header[256];
+    *writer = (struct npy_writer){.type = type};
+    must(type == NPY_F32 || type == NPY_I64);
+    if (__builtin_mul_overflow(rows, cols ? cols : 1, &writer->elements_left))
+        return error_set(err, ERROR_INVALID, "%s: %" PRIu64 " x %" PRIu64 " elements are too many",
+                         path, rows, cols);
+    enum error_code rc = file_path(writer->path, err, "%s", path);
+    if (rc == ERROR_NONE)
+        rc = file_path(writer->temporary, err, "%s.%ld.tmp", path, (long)getpid());
+    if (rc != ERROR_NONE)
+        return rc;
+    writer->fd_plus_one =
+        open(writer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) + 1;
+    if (writer->fd_plus_one == 0)
+        return error_set_errno(err, ERROR_IO, "%s cannot be created", writer->temporary);
+    const size_t size = write_header(header, type, rows, cols);
+    rc = file_write_all(writer->fd_plus_one - 1, header, size, writer->temporary, err);
+    if (rc != ERROR_NONE)
+        npy_writer_close(writer);
+    return rc;
+}
+
+enum error_code npy_writer_add(struct npy_writer *writer, const void *elements, uint64_t count,
+                               struct error *err)
+{
+    must(count <= writer->elements_left);
+    writer->elements_left -= count;
+    const size_t item_size = writer->type == NPY_F32 ? sizeof(float) : sizeof(int64_t);
+    return file_write_all(writer->fd_plus_one - 1, elements, (size_t)count * item_size,
+                          writer->temporary, err);
+}
+
+enum error_code npy_writer_finish(struct npy_writer *writer, struct error *err)
+{
+    must(writer->elements_left == 0);
+    enum error_code rc = ERROR_NONE;
+    if (fsync(writer->fd_plus_one - 1) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", writer->temporary);
+    else if (rename(writer->temporary, writer->path) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", writer->temporary,
+                             writer->path);
+    if (rc == ERROR_NONE)
+        writer->temporary[0] = '\0'; /* nothing to remove any more */
+    npy_writer_close(writer);
+    return rc;
+}
+
+void npy_writer_close(struct npy_writer *writer)
+{
+    if (writer->fd_plus_one == 0)
+        return;
+    (void)close(writer->fd_plus_one - 1);
+    if (writer->temporary[0])
+        (void)unlink(writer->temporary);
+    *writer = (struct npy_writer){0};
+}

@@ -1,0 +1,69 @@
+/*
+ * safetensors - named tensors in one file, as PyTorch's world exchanges them.
+ *
+ *   offset size
+ *      0    8   length N of the header, little-endian; here at most 1 MiB
+ *      8    N   JSON: {"__metadata__":{text:text},
+ *                      "<name>":{"dtype":"F32","shape":[..],"data_offsets":[begin,end]}, ..}
+ *               padded with spaces, so that the data starts at a multiple of 8
+ *    8 + N      the tensors, in C order, little-endian; offsets count from here
+ *
+ * The writer does as the reference one: tensors in order of alignment (all of ours are F32), then name.
+ * Metadata is in order of its keys. So equal content gives equal bytes, and a file can be known by its
+ * hash. The reader is strict: no name twice, no gap, no overlap, nothing behind the last tensor.
+ */
+#ifndef COMMON_FORMATS_SAFETENSORS_H
+#define COMMON_FORMATS_SAFETENSORS_H
+
+#include "common/base/error.h"
+#include "common/base/json.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SAFETENSORS_DIMS_MAX = 8,
+    SAFETENSORS_TENSORS_MAX = 4096,
+    SAFETENSORS_HEADER_MAX = 1 << 20,
+};
+
+struct safetensors_tensor {
+    const char *name;
+    int dim_count; /* 0: a scalar */
+    uint64_t dim[SAFETENSORS_DIMS_MAX];
+    const void *data; /* F32; what was read may be unaligned: memcpy() it */
+    uint64_t bytes;   /* set by the reader; the writer goes by the shape */
+};
+
+struct safetensors_text {
+    const char *key, *value;
+};
+
+struct safetensors { /* {0} is empty */
+    struct safetensors_tensor *tensor;
+    size_t tensor_count;
+    struct safetensors_text *metadata;
+    size_t metadata_count;
+    struct json_document *header; /* of the reader: holds names and texts */
+};
+
+/* The bytes of a file with these tensors and texts, in any order. Names and texts are UTF-8.
+ * Owns:  *out belongs to the caller; memory_free().
+ * Fails: ERROR_INVALID for a name that is empty or reserved, a name or key that is there twice, for too many
+ *        dimensions or tensors, and above the header's limit; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code safetensors_encode(const struct safetensors *content, uint8_t **out,
+                                              size_t *size, struct error *err);
+
+/* The tensors in the order of their data. Data is borrowed from `data` [size], the rest is owned by
+ * *out: safetensors_release(). `name` stands in messages.
+ * Fails: ERROR_INPUT naming the tensor, what was expected and what was found; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code safetensors_decode(const uint8_t *data, size_t size, const char *name,
+                                              struct safetensors *out, struct error *err);
+void safetensors_release(struct safetensors *content);
+
+/* NULL when there is none of that name. */
+const struct safetensors_tensor *safetensors_find(const struct safetensors *content,
+                                                  const char *name);
+const char *safetensors_metadata(const struct safetensors *content, const char *key);
+
+#endif

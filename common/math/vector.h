@@ -1,0 +1,56 @@
+/*
+ * vector - the loops over one row that kernels are made of.
+ *
+ * Element by element, so that any vector width gives the same bits (cpu_clones.h). Rows do not overlap.
+ */
+#ifndef COMMON_MATH_VECTOR_H
+#define COMMON_MATH_VECTOR_H
+
+#include "common/base/cpu_clones.h"
+
+#include <stddef.h>
+
+CPU_INLINE void vector_zero(float *restrict y, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = 0;
+}
+
+CPU_INLINE void vector_copy(float *restrict y, const float *restrict x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = x[i];
+}
+
+CPU_INLINE void vector_add(float *restrict y, const float *restrict x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] += x[i];
+}
+
+CPU_INLINE void vector_add_scaled(float *restrict y, const float *restrict x, float scale,
+                                  size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] += scale * x[i];
+}
+
+CPU_INLINE void vector_scale(float *restrict y, float scale, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] *= scale;
+}
+
+enum { VECTOR_PREFETCH_BYTES_MAX = 1024 };
+
+/* Asks for a row before it is needed; of a long one only the start, the rest streams in. */
+CPU_INLINE void vector_prefetch(const float *x, size_t count)
+{
+    const char *byte = (const char *)x;
+    const size_t all = count * sizeof *x;
+    const size_t bytes = all < VECTOR_PREFETCH_BYTES_MAX ? all : VECTOR_PREFETCH_BYTES_MAX;
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(byte + at);
+}
+
+#endif

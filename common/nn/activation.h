@@ -1,0 +1,37 @@
+/*
+ * activation - what follows a layer's product while the tile is in cache: bias, ReLU, dropout.
+ *
+ * Dropout is inverted (kept values are scaled up, so evaluation needs nothing). The draw of an element
+ * is 16 bits of the Philox block (row, column / 8), so it depends on neither threads nor tiles; the
+ * share dropped is rounded to 1/65536, and the scale is that of the rounded share.
+ *
+ * Backward needs no mask: an output above 0 was active and kept, one of 0 was not.
+ */
+#ifndef COMMON_NN_ACTIVATION_H
+#define COMMON_NN_ACTIVATION_H
+
+#include "common/base/random.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct activation {      /* {.scale = 1} adds nothing and changes nothing */
+    const float *bias;   /* [dim], or NULL */
+    bool relu;           /* dropout is for layers with ReLU only */
+    uint32_t drop_below; /* of 65536; 0: no dropout */
+    float scale;         /* 1 / share kept */
+    struct random_stream stream;
+};
+
+/* Sets the share dropped, `dropout` in [0, 1). */
+void activation_set_dropout(struct activation *activation, float dropout,
+                            struct random_stream stream);
+/* In place on `row_count` rows of `dim`; `first_row` is the first one's number in its layer. */
+void activation_forward(const struct activation *activation, float *rows, size_t dim,
+                        size_t first_row, size_t row_count);
+/* Gradient of the product from that of the output, in place, `count` elements. */
+void activation_backward(const struct activation *activation, const float *output, float *gradient,
+                         size_t count);
+
+#endif

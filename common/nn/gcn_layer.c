@@ -1,0 +1,82 @@
+/*
+ * The graph convolution of Kipf and Welling 2017, as PyG's GCNConv has it:
+ *
+ *   y_i = bias + sum over j in N(i) and i itself of W x_j / sqrt(d_i d_j)
+ *
+ * d is the in-degree in the whole graph without self loops, plus one: edges from a node to itself are
+ * replaced by exactly one. When a row has fewer neighbours than its degree it was sampled, and the
+ * neighbours' part is scaled by degree / neighbours: an unbiased estimate of the whole sum.
+ *
+ * The map and the mixing commute. Mixing moves rows about, so it is done at the smaller width.
+ */
+#include "common/nn/layer.h"
+
+#include <math.h>
+
+/* Glorot uniform; the bias starts at zero. */
+static float initial_bound(const struct layer_parameter *parameter, uint32_t input_dim,
+                           uint32_t output_dim)
+{
+    if (parameter->is_vector)
+        return 0;
+    return (float)sqrt(6 / ((double)input_dim + (double)output_dim));
+}
+
+static bool maps_first(uint32_t input_dim, uint32_t output_dim)
+{
+    return input_dim > output_dim;
+}
+
+static uint32_t neighbors_of(const struct message_block *block, uint32_t i)
+{
+    uint32_t count = 0;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+        count += block->neighbor[e] != i;
+    return count;
+}
+
+static void weigh_nodes(const struct message_block *block, float *destination_scale,
+                        float *source_scale, float *self_scale)
+{
+    for (uint32_t j = 0; j < block->source_count; j++)
+        source_scale[j] = 1 / sqrtf((float)block->degree[j] + 1);
+    for (uint32_t i = 0; i < block->destination_count; i++) {
+        const uint32_t found = neighbors_of(block, i);
+        const bool sampled = found > 0 && found < block->degree[i];
+        destination_scale[i] =
+            sampled ? source_scale[i] * ((float)block->degree[i] / (float)found) : source_scale[i];
+        self_scale[i] = 1 / ((float)block->degree[i] + 1);
+    }
+}
+
+static enum error_code weigh(const struct message_block *block, struct arena *arena,
+                             struct mixing *out, struct error *err)
+{
+    static const char what[] = "the weights of edges";
+    float *destination_scale = NULL, *source_scale = NULL, *self_scale = NULL;
+    must(block->degree);
+    enum error_code rc = arena_new(arena, &destination_scale, block->destination_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &source_scale, block->source_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &self_scale, block->destination_count, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    weigh_nodes(block, destination_scale, source_scale, self_scale);
+    *out = (struct mixing){.destination_count = block->destination_count,
+                           .destination_scale = destination_scale,
+                           .source_scale = source_scale,
+                           .self_scale = self_scale,
+                           .skip_self_loops = true};
+    return ERROR_NONE;
+}
+
+const struct layer_type gcn_layer = {
+    .name = "gcn",
+    .needs_degree = true,
+    .parameter_count = 2,
+    .parameter = {{"lin.weight", false}, {"bias", true}},
+    .initial_bound = initial_bound,
+    .maps_first = maps_first,
+    .weigh = weigh,
+};

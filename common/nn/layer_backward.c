@@ -1,0 +1,242 @@
+/*
+ * Backward of one layer (layer_pass.h).
+ *
+ * Work is handed to threads by lane, not by tile, so that one thread has a lane's sum to itself. In each
+ * tile's turn come: the gradient of the output, the sums for bias and weight, the gradient for below.
+ */
+#include "common/base/cpu_clones.h"
+#include "common/math/blas.h"
+#include "common/math/vector.h"
+#include "common/nn/layer_pass.h"
+
+struct backward_job {
+    struct layer_pass *pass;
+    const struct layer_pass *above;
+    const float *logits_gradient;
+    bool is_first;
+    const struct layer_gradient *out;
+    struct matrix_view weight;
+    float *output_gradient; /* map first: [destinations, output_dim], of the product */
+    float *weight_lane;     /* [LANE_COUNT, output_dim, mixed_dim] */
+    float *bias_lane;       /* [LANE_COUNT, output_dim] */
+    int64_t weight_tiles, bias_tiles;
+    float *scratch;      /* [threads, scratch_size] */
+    size_t scratch_size; /* floats for a thread */
+};
+
+static int64_t lanes_of(int64_t tiles)
+{
+    return tiles < LANE_COUNT ? tiles : LANE_COUNT;
+}
+
+CPU_CLONES
+static void sum_columns(const float *rows, size_t row_count, size_t dim, float *restrict sum)
+{
+    vector_zero(sum, dim);
+    for (size_t row = 0; row < row_count; row++)
+        vector_add(sum, rows + row * dim, dim);
+}
+
+CPU_CLONES
+static void add_to(float *restrict y, const float *restrict x, size_t count)
+{
+    vector_add(y, x, count);
+}
+
+/* Adds a tile's column sums to its lane; a tile is summed by itself first, which keeps the rounding of
+ * long columns small. `scratch` [output_dim]. */
+static void add_bias_tile(const struct backward_job *job, int64_t tile, const float *gradient,
+                          size_t rows, float *scratch)
+{
+    const size_t dim = job->pass->output_dim;
+    float *lane = job->bias_lane + (size_t)(tile % LANE_COUNT) * dim;
+    if (tile < LANE_COUNT) {
+        sum_columns(gradient, rows, dim, lane);
+        return;
+    }
+    sum_columns(gradient, rows, dim, scratch);
+    add_to(lane, scratch, dim);
+}
+
+static void add_weight_tile(const struct backward_job *job, int64_t tile,
+                            struct matrix_view gradient, struct matrix_view input)
+{
+    const struct layer_pass *pass = job->pass;
+    float *lane =
+        job->weight_lane + (size_t)(tile % LANE_COUNT) * pass->output_dim * pass->mixed_dim;
+    blas_product(BLAS_TN, gradient, input, tile >= LANE_COUNT, lane, pass->mixed_dim);
+}
+
+/* Gradient of the product (before bias and activation) for rows first .. end - 1, in `scratch` or where
+ * it lies. */
+static const float *product_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
+                                     float *scratch)
+{
+    const struct layer_pass *pass = job->pass, *above = job->above;
+    const size_t at = (size_t)first * pass->output_dim;
+    float *gradient = scratch;
+    if (!above)
+        return job->logits_gradient + at;
+    if (above->maps_first)
+        gradient = above->input_gradient + at;
+    else
+        mixing_spread(&above->mixing, &above->edges, above->mixed_gradient, pass->output_dim, first,
+                      end, gradient);
+    activation_backward(&pass->activation, pass->output + at, gradient,
+                        (size_t)(end - first) * pass->output_dim);
+    return gradient;
+}
+
+/* Mixing first: all of a tile at once. */
+static void mixed_tile(const struct backward_job *job, int64_t tile, float *scratch)
+{
+    const struct layer_pass *pass = job->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const size_t at = first * pass->mixed_dim;
+    const float *gradient = product_gradient(job, first, end, scratch + pass->output_dim);
+    const struct matrix_view view = matrix_view_of(gradient, end - first, pass->output_dim);
+    add_bias_tile(job, tile, gradient, end - first, scratch);
+    add_weight_tile(job, tile, view,
+                    matrix_view_of(pass->mixed + at, end - first, pass->mixed_dim));
+    if (!job->is_first)
+        blas_product(BLAS_NN, view, job->weight, false, pass->mixed_gradient + at, pass->mixed_dim);
+}
+
+/* Map first, by destination: the gradient of the mixed product, and the bias. */
+static void destination_tile(const struct backward_job *job, int64_t tile, float *scratch)
+{
+    const struct layer_pass *pass = job->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const size_t dim = pass->output_dim, count = (size_t)(end - first) * dim;
+    const float *gradient = product_gradient(job, first, end, scratch + dim);
+    add_bias_tile(job, tile, gradient, end - first, scratch);
+    vector_copy(job->output_gradient + first * dim, gradient, count);
+}
+
+/* Map first, by source, when all of that is there: the weight, and the gradient of the input. */
+static void source_tile(const struct backward_job *job, int64_t tile, float *scratch)
+{
+    const struct layer_pass *pass = job->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
+    const struct matrix_view gradient = matrix_view_of(scratch, end - first, pass->output_dim);
+    const struct matrix_view input = layer_pass_input(
+        &pass->input, pass->input_dim, first, end, scratch + (size_t)TILE_ROWS * pass->output_dim);
+    mixing_spread(&pass->mixing, &pass->edges, job->output_gradient, pass->output_dim, first, end,
+                  scratch);
+    add_weight_tile(job, tile, gradient, input);
+    if (!job->is_first)
+        blas_product(BLAS_NN, gradient, job->weight, false,
+                     pass->input_gradient + (size_t)first * pass->input_dim, pass->input_dim);
+}
+
+static float *thread_scratch(const struct backward_job *job, int thread)
+{
+    return job->scratch + (size_t)thread * job->scratch_size;
+}
+
+static void mixed_lane(void *context, int64_t lane, int thread)
+{
+    const struct backward_job *job = context;
+    for (int64_t tile = lane; tile < job->weight_tiles; tile += LANE_COUNT)
+        mixed_tile(job, tile, thread_scratch(job, thread));
+}
+
+static void destination_lane(void *context, int64_t lane, int thread)
+{
+    const struct backward_job *job = context;
+    for (int64_t tile = lane; tile < job->bias_tiles; tile += LANE_COUNT)
+        destination_tile(job, tile, thread_scratch(job, thread));
+}
+
+static void source_lane(void *context, int64_t lane, int thread)
+{
+    const struct backward_job *job = context;
+    for (int64_t tile = lane; tile < job->weight_tiles; tile += LANE_COUNT)
+        source_tile(job, tile, thread_scratch(job, thread));
+}
+
+/* One row of the weights over all lanes in order, and out into the layer's matrices. */
+static void reduce_row(void *context, int64_t row, int thread)
+{
+    const struct backward_job *job = context;
+    const struct layer_pass *pass = job->pass;
+    float *sum = job->weight_lane + (size_t)row * pass->mixed_dim;
+    const size_t lane_size = pass->output_dim * pass->mixed_dim;
+    (void)thread;
+    for (int64_t lane = 1; lane < lanes_of(job->weight_tiles); lane++)
+        add_to(sum, sum + (size_t)lane * lane_size, pass->mixed_dim);
+    for (int m = 0; m < pass->matrix_count; m++)
+        vector_copy(job->out->matrix[m] + (size_t)row * pass->input_dim,
+                    sum + (size_t)m * pass->input_dim, pass->input_dim);
+}
+
+static void reduce(const struct backward_job *job, struct thread_pool *pool)
+{
+    const size_t dim = job->pass->output_dim;
+    thread_pool_run(pool, job->pass->output_dim, reduce_row, (void *)job);
+    vector_copy(job->out->bias, job->bias_lane, dim);
+    for (int64_t lane = 1; lane < lanes_of(job->bias_tiles); lane++)
+        add_to(job->out->bias, job->bias_lane + (size_t)lane * dim, dim);
+}
+
+static enum error_code find_room(struct backward_job *job, struct arena *arena, int threads,
+                                 struct error *err)
+{
+    static const char what[] = "gradients";
+    struct layer_pass *pass = job->pass;
+    const size_t destinations = pass->block.destination_count, output_dim = pass->output_dim;
+    const int64_t lanes = lanes_of(job->weight_tiles);
+    enum error_code rc = arena_new(arena, &job->weight_lane,
+                                   (size_t)lanes * output_dim * pass->mixed_dim, what, err);
+    job->scratch_size = output_dim + TILE_ROWS * output_dim;
+    if (pass->maps_first)
+        job->scratch_size += (size_t)TILE_ROWS * pass->input_dim;
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->bias_lane, LANE_COUNT * output_dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
+    if (rc == ERROR_NONE && pass->maps_first)
+        rc = arena_new(arena, &job->output_gradient, destinations * output_dim, what, err);
+    if (rc == ERROR_NONE && pass->maps_first && !job->is_first)
+        rc = arena_new(arena, &pass->input_gradient,
+                       (size_t)pass->block.source_count * pass->input_dim, what, err);
+    if (rc == ERROR_NONE && !pass->maps_first && !job->is_first)
+        rc = arena_new(arena, &pass->mixed_gradient, destinations * pass->mixed_dim, what, err);
+    if (rc == ERROR_NONE && (pass->maps_first || !job->is_first))
+        rc = transposed_edges_build(&pass->block, pass->mixing.skip_self_loops, arena, &pass->edges,
+                                    err);
+    return rc;
+}
+
+enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
+                                    const float *logits_gradient, bool is_first,
+                                    const struct layer_gradient *out, struct arena *arena,
+                                    struct thread_pool *pool, struct error *err)
+{
+    struct backward_job job = {
+        .pass = pass,
+        .above = above,
+        .logits_gradient = logits_gradient,
+        .is_first = is_first,
+        .out = out,
+        .weight = matrix_view_of(pass->weight, pass->output_dim, pass->mixed_dim),
+        .bias_tiles = layer_pass_tiles(pass->block.destination_count),
+    };
+    must(job.bias_tiles > 0);
+    job.weight_tiles =
+        pass->maps_first ? layer_pass_tiles(pass->block.source_count) : job.bias_tiles;
+    const enum error_code rc = find_room(&job, arena, thread_pool_size(pool), err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (pass->maps_first) {
+        thread_pool_run(pool, lanes_of(job.bias_tiles), destination_lane, &job);
+        thread_pool_run(pool, lanes_of(job.weight_tiles), source_lane, &job);
+    } else {
+        thread_pool_run(pool, lanes_of(job.weight_tiles), mixed_lane, &job);
+    }
+    reduce(&job, pool);
+    return ERROR_NONE;
+}

@@ -1,0 +1,94 @@
+/*
+ * layer_pass - one layer at work on one block: forward, and what backward needs of it.
+ *
+ * mixing first (the default)                      map first (GCN from wide to narrow)
+ *   forward   mixed = mix(input), y = mixed W^T     mapped = input W^T, y = mix(mapped)
+ *   output    act(y + bias)                         act(y + bias)
+ *   backward  dW = dy^T mixed                       dmapped = spread(dy), dW = dmapped^T input
+ *             dmixed = dy W; the layer below        dinput = dmapped W
+ *             spreads it tile by tile
+ *
+ * Everything runs over tiles of TILE_ROWS rows. Threads share the tiles out; a tile's products, its mean,
+ * bias, ReLU and dropout are done while it is in cache. For the gradient of weights each of at most
+ * LANE_COUNT lanes sums its own tiles (t, t + LANE_COUNT, ...) in order, and the lanes are added in
+ * order: the same bits for any number of threads.
+ */
+#ifndef COMMON_NN_LAYER_PASS_H
+#define COMMON_NN_LAYER_PASS_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "common/graph/message_block.h"
+#include "common/graph/transposed_edges.h"
+#include "common/math/matrix.h"
+#include "common/nn/activation.h"
+#include "common/nn/layer.h"
+#include "common/nn/mixing.h"
+#include "common/nn/model.h"
+#include "common/parallel/thread_pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TILE_ROWS = 512, LANE_COUNT = 16 };
+
+struct layer_pass {
+    struct message_block block;
+    struct input_rows input;
+    uint32_t input_dim, output_dim;
+    size_t mixed_dim; /* columns of the weight matrix */
+    bool maps_first;
+    struct mixing mixing;
+    struct activation activation;
+    int matrix_count;
+    const float *weight; /* [output_dim, mixed_dim]: the layer's matrices side by side */
+    float *mixed;        /* [destinations, mixed_dim]; NULL when not kept for backward */
+    float *output;       /* [destinations, output_dim] */
+    /* Left by backward for the layer below, unless this is the first: */
+    struct transposed_edges edges;
+    float *mixed_gradient; /* mixing first: [destinations, mixed_dim] */
+    float *input_gradient; /* map first: [sources, input_dim] */
+};
+
+/* Fills everything but `output`, and draws no dropout. */
+MUST_CHECK enum error_code layer_pass_init(struct layer_pass *out, const struct model *model,
+                                           const float *value, int layer,
+                                           const struct message_block *block,
+                                           const struct input_rows *input, struct arena *arena,
+                                           struct error *err);
+
+/* Computes `output`. `keep`: leave what backward needs. */
+MUST_CHECK enum error_code layer_pass_forward(struct layer_pass *pass, bool keep,
+                                              struct arena *arena, struct thread_pool *pool,
+                                              struct error *err);
+
+/* Where the gradients of the layer's parameters go. */
+struct layer_gradient {
+    float *matrix[LAYER_PARAMETER_COUNT_MAX]; /* [output_dim, input_dim] each */
+    float *bias;                              /* [output_dim] */
+};
+
+/* The gradient of the output comes from `above` after its own backward, or for the last layer (`above`
+ * NULL) from `logits_gradient`. `is_first`: nothing is left for a layer below. */
+MUST_CHECK enum error_code
+layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
+                    const float *logits_gradient, bool is_first, const struct layer_gradient *out,
+                    struct arena *arena, struct thread_pool *pool, struct error *err);
+
+/* Rows first .. end - 1 of an input of `dim` columns as a matrix: in place when they lie together, else
+ * copied to `scratch` [end - first, dim]. */
+struct matrix_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
+                                    uint32_t end, float *scratch);
+
+static inline int64_t layer_pass_tiles(uint32_t rows)
+{
+    return ((int64_t)rows + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+static inline uint32_t layer_pass_tile_end(uint32_t first, uint32_t rows)
+{
+    return rows - first < TILE_ROWS ? rows : first + TILE_ROWS;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * mixing - how a destination combines the rows of its neighbours and its own.
+ *
+ *   mixed_i = destination_scale_i * sum over neighbours j of source_scale_j * x_j
+ *             + self_scale_i * x_i                     (GCN), or beside it
+ *             | x_i                                    (SAGE: two halves, [mean | self])
+ *
+ * A linear map, so one struct describes forward (a gather by destination) and backward (a gather by
+ * source over the transposed edges). Both work on a range of rows, for the tiles of model.h.
+ */
+#ifndef COMMON_NN_MIXING_H
+#define COMMON_NN_MIXING_H
+
+#include "common/graph/message_block.h"
+#include "common/graph/transposed_edges.h"
+#include "common/nn/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mixing {
+    uint32_t destination_count;
+    const float *destination_scale; /* [destination_count] */
+    const float *source_scale;      /* [source_count], or NULL for 1 */
+    const float *self_scale;        /* [destination_count], or NULL when self_beside */
+    bool skip_self_loops;           /* self_scale stands for them */
+    bool self_beside;               /* the own row is kept as a second half */
+};
+
+/* Columns of a mixed row for inputs of `dim` columns. */
+static inline size_t mixing_width(const struct mixing *mixing, size_t dim)
+{
+    return mixing->self_beside ? 2 * dim : dim;
+}
+
+/* Mixed rows of the destinations first .. end - 1 into out [end - first, mixing_width(dim)]. */
+void mixing_gather(const struct mixing *mixing, const struct message_block *block,
+                   const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                   float *out);
+
+/* The transpose: from the gradient of all mixed rows [destination_count, mixing_width(dim)] that of the
+ * inputs first .. end - 1 into out [end - first, dim]. */
+void mixing_spread(const struct mixing *mixing, const struct transposed_edges *edges,
+                   const float *gradient, uint32_t dim, uint32_t first, uint32_t end, float *out);
+
+#endif

@@ -1,0 +1,133 @@
+#include "common/nn/model_file.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/formats/safetensors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_COUNT = 8, TEXT_SIZE = 32 };
+
+/* What a parameter is called elsewhere: its name behind "convs.<k>." here, and there. */
+static const struct {
+    enum layer_kind layer;
+    const char *pyg, *dgl;
+    bool transposed; /* in DGL */
+} dgl_name[] = {
+    {LAYER_SAGE, "lin_l.weight", "fc_neigh.weight", false},
+    {LAYER_SAGE, "lin_l.bias", "fc_self.bias", false},
+    {LAYER_SAGE, "lin_r.weight", "fc_self.weight", false},
+    {LAYER_GCN, "lin.weight", "weight", true},
+    {LAYER_GCN, "bias", "bias", false},
+};
+
+struct named_tensors {
+    char name[PARAMETER_COUNT_MAX][PARAMETER_NAME_SIZE];
+    struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];
+    float *transposed; /* [value_count], owned; NULL for PyG */
+};
+
+static void transpose(const float *from, uint32_t rows, uint32_t cols, float *to)
+{
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t c = 0; c < cols; c++)
+            to[(size_t)c * rows + r] = from[(size_t)r * cols + c];
+}
+
+static void rename_for_dgl(const struct model *model, int index, const float *value,
+                           struct named_tensors *named)
+{
+    const struct parameter *p = &model->parameter[index];
+    int layer = 0, used = 0;
+    must(sscanf(p->name, "convs.%d.%n", &layer, &used) == 1 && used > 0); // NOLINT(cert-err34-c)
+    for (size_t i = 0; i < sizeof dgl_name / sizeof *dgl_name; i++) {
+        if (dgl_name[i].layer != model->config.layer ||
+            strcmp(dgl_name[i].pyg, p->name + used) != 0)
+            continue;
+        (void)snprintf(named->name[index], PARAMETER_NAME_SIZE, "layers.%d.%s", layer,
+                       dgl_name[i].dgl);
+        if (dgl_name[i].transposed) {
+            transpose(value + p->offset, p->rows, p->cols, named->transposed + p->offset);
+            named->tensor[index].data = named->transposed + p->offset;
+            named->tensor[index].dim[0] = p->cols;
+            named->tensor[index].dim[1] = p->rows;
+        }
+        return;
+    }
+    must(!"every parameter has a name in DGL");
+}
+
+static void name_tensors(const struct model *model, const float *value, enum model_flavor flavor,
+                         struct named_tensors *named)
+{
+    for (int i = 0; i < model->parameter_count; i++) {
+        const struct parameter *p = &model->parameter[i];
+        memcpy(named->name[i], p->name, sizeof p->name);
+        named->tensor[i] = (struct safetensors_tensor){.name = named->name[i],
+                                                       .dim_count = p->is_vector ? 1 : 2,
+                                                       .dim = {p->rows, p->cols},
+                                                       .data = value + p->offset};
+        if (flavor == MODEL_FLAVOR_DGL)
+            rename_for_dgl(model, i, value, named);
+    }
+}
+
+static enum error_code encode_and_write(const struct model *model,
+                                        const struct named_tensors *named, const char *run_id,
+                                        int64_t version, enum model_flavor flavor, const char *path,
+                                        struct error *err)
+{
+    char number[TEXT_COUNT][TEXT_SIZE];
+    const struct model_config *c = &model->config;
+    (void)snprintf(number[0], TEXT_SIZE, "%d", c->layer_count);
+    (void)snprintf(number[1], TEXT_SIZE, "%" PRIu32, c->input_dim);
+    (void)snprintf(number[2], TEXT_SIZE, "%" PRIu32, c->hidden_dim);
+    (void)snprintf(number[3], TEXT_SIZE, "%" PRIu32, c->output_dim);
+    (void)snprintf(number[4], TEXT_SIZE, "%.9g", (double)c->dropout);
+    (void)snprintf(number[5], TEXT_SIZE, "%" PRId64, version);
+    struct safetensors_text text[] = {
+        {"model", c->layer == LAYER_SAGE ? "GraphSAGE" : "GCN"},
+        {"num_layers", number[0]},
+        {"in_channels", number[1]},
+        {"hidden_channels", number[2]},
+        {"out_channels", number[3]},
+        {"dropout", number[4]},
+        {"weights_version", number[5]},
+        {"run", run_id},
+        {"flavor", flavor == MODEL_FLAVOR_DGL ? "dgl" : "pyg"},
+        {"format", "pt"},
+    };
+    struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];
+    memcpy(tensor, named->tensor, sizeof tensor);
+    const struct safetensors content = {.tensor = tensor,
+                                        .tensor_count = (size_t)model->parameter_count,
+                                        .metadata = text,
+                                        .metadata_count = sizeof text / sizeof *text};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum error_code rc = safetensors_encode(&content, &bytes, &size, err);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, bytes, size, false, err);
+    memory_free(bytes);
+    return rc;
+}
+
+enum error_code model_file_write(const struct model *model, const float *value, const char *run_id,
+                                 int64_t version, enum model_flavor flavor, const char *path,
+                                 struct error *err)
+{
+    struct named_tensors *named = NULL;
+    enum error_code rc = memory_new(&named, 1, "tensor names", err);
+    if (rc == ERROR_NONE && flavor == MODEL_FLAVOR_DGL)
+        rc = memory_new(&named->transposed, model->value_count, "transposed weights", err);
+    if (rc == ERROR_NONE) {
+        name_tensors(model, value, flavor, named);
+        rc = encode_and_write(model, named, run_id, version, flavor, path, err);
+    }
+    if (named)
+        memory_free(named->transposed);
+    memory_free(named);
+    return rc;
+}

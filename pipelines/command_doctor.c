@@ -1,0 +1,152 @@
+/*
+ * doctor - what this machine has, what graphmill chose, and what would stop it from working here.
+ */
+#include "common/base/clock.h"
+#include "common/base/host.h"
+#include "common/base/json.h"
+#include "common/base/options.h"
+#include "common/base/text.h"
+#include "pipelines/child_process.h"
+#include "pipelines/commands.h"
+#include "stages/run_binding.h"
+#include "store/redis_server.h"
+#include "store/work_queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+struct doctor_options {
+    const char *directory;
+    bool json;
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct doctor_options, field)
+static const struct option_spec option_table[] = {
+    {"directory", OPTION_TEXT, AT(directory), ".", 0, 0, "FOLDER", "where runs would lie: its file system is looked at"},
+    {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+struct findings {
+    struct json_writer json;
+    bool as_json;
+    int bad;
+};
+
+static void tell(struct findings *f, bool good, const char *name, const char *value)
+{
+    if (f->as_json) {
+        json_open_object(&f->json, name);
+        json_put_bool(&f->json, "ok", good);
+        json_put_string(&f->json, "value", value);
+        json_close_object(&f->json);
+    } else {
+        printf("%-5s %-20s %s\n", good ? "ok" : "BAD", name, value);
+    }
+    f->bad += !good;
+}
+
+static void look_at_host(struct findings *f, const char *directory)
+{
+    char text[256], size[32];
+    struct statvfs volume;
+    (void)snprintf(text, sizeof text, "%d", host_core_count());
+    tell(f, true, "cores", text);
+    (void)snprintf(text, sizeof text, "%s; each program's budget is a quarter unless --memory says",
+                   text_size(host_memory_bytes(), size));
+    tell(f, host_memory_bytes() >= 1ULL << 30, "memory", text);
+    char environment[41];
+    run_environment(environment);
+    (void)snprintf(text, sizeof text, "%s; %s", environment,
+                   getenv("OPENBLAS_CORETYPE") ? "pinned by OPENBLAS_CORETYPE"
+                                               : "OpenBLAS chose by the processor");
+    tell(f, true, "products", text);
+    if (statvfs(directory, &volume) == 0) {
+        const uint64_t left = (uint64_t)volume.f_bavail * volume.f_frsize;
+        (void)snprintf(text, sizeof text, "%s free in %s%s", text_size(left, size), directory,
+                       access(directory, W_OK) == 0 ? "" : ", and it cannot be written");
+        tell(f, left >= 1ULL << 30 && access(directory, W_OK) == 0, "disk", text);
+    } else {
+        tell(f, false, "disk", "the folder cannot be looked at");
+    }
+}
+
+static void look_at_programs(struct findings *f)
+{
+    static const char *const stages[] = {"ingest",    "partition",  "sample", "train-step",
+                                         "aggregate", "checkpoint", "infer"};
+    struct error err = {0};
+    char path[FILE_PATH_SIZE];
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        if (child_program(stages[i], path, &err) != ERROR_NONE)
+            tell(f, false, stages[i], err.message);
+    if (!err.message[0])
+        tell(f, true, "stage programs", "all seven are there");
+}
+
+/* Starts a private Redis and times a round trip, which is what a hand-over between programs costs. */
+static void look_at_redis(struct findings *f)
+{
+    char folder[] = "/tmp/graphmill-doctor-XXXXXX", text[256];
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    struct work_queue *queue = NULL;
+    enum { ROUND_TRIPS = 200 };
+    enum error_code rc = ERROR_NONE;
+    if (!mkdtemp(folder)) {
+        tell(f, false, "redis", "no folder in /tmp");
+        return;
+    }
+    rc = redis_server_open(folder, &server, &err);
+    const struct work_queue_config config = {
+        .url = server ? redis_server_url(server) : "", .run_id = "doctor", .worker = "doctor"};
+    if (rc == ERROR_NONE)
+        rc = work_queue_open(&config, &queue, &err);
+    const double before = clock_seconds();
+    for (int i = 0; rc == ERROR_NONE && i < ROUND_TRIPS; i++) {
+        bool idle = false;
+        rc = work_queue_is_idle(queue, &idle, &err);
+    }
+    const double each = (clock_seconds() - before) / ROUND_TRIPS;
+    (void)snprintf(text, sizeof text, "private server starts; %.0f us for one question",
+                   each * 1e6);
+    tell(f, rc == ERROR_NONE, "redis", rc == ERROR_NONE ? text : err.message);
+    work_queue_close(queue);
+    redis_server_close(server);
+    if (file_remove_all(folder, &err) != ERROR_NONE)
+        tell(f, false, "redis", err.message);
+}
+
+enum error_code command_doctor(int argc, char **argv, struct error *err)
+{
+    struct doctor_options options = {0};
+    struct option_list rest = {0};
+    if (options_want_help(argc, argv)) {
+        printf("graphmill doctor [options] - what this machine has, and what graphmill chose\n\n");
+        options_print_help(option_table);
+        return ERROR_NONE;
+    }
+    enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
+    if (rc == ERROR_NONE && rest.count)
+        rc = error_set(err, ERROR_USAGE, "graphmill doctor takes no arguments");
+    if (rc != ERROR_NONE)
+        return rc;
+    struct findings findings = {.as_json = options.json};
+    json_open_object(&findings.json, NULL);
+    look_at_host(&findings, options.directory);
+    look_at_programs(&findings);
+    look_at_redis(&findings);
+    json_close_object(&findings.json);
+    rc = json_writer_finish(&findings.json, err);
+    if (rc == ERROR_NONE && options.json)
+        printf("%s\n", findings.json.text);
+    json_writer_release(&findings.json);
+    if (rc == ERROR_NONE && findings.bad)
+        rc = error_set(err, ERROR_IO, "%d of the checks are bad", findings.bad);
+    return rc;
+}

@@ -1,0 +1,136 @@
+/*
+ * run - everything: ingest, partition, the workers of the loop, outputs.
+ *
+ * Started again in the same folder it goes on where the run was; what is done is skipped, and said so.
+ */
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/stop_signal.h"
+#include "pipelines/commands.h"
+#include "pipelines/pipeline_options.h"
+#include "pipelines/run_progress.h"
+#include "pipelines/run_summary.h"
+#include "pipelines/stage_crew.h"
+#include "stages/chain.h"
+#include "store/redis_server.h"
+
+#include <stdio.h>
+
+struct local_run {
+    struct pipeline_options options;
+    struct run_folder folder;
+    struct redis_server *redis; /* NULL with --redis */
+    struct work_queue *queue;
+    struct stage_crew crew;
+    struct run_progress progress;
+};
+
+static enum error_code open_queue(struct local_run *run, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = ERROR_NONE;
+    if (!run->options.redis) {
+        rc = file_path(path, err, "%s/redis", run->folder.path);
+        if (rc == ERROR_NONE)
+            rc = redis_server_open(path, &run->redis, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    const struct work_queue_config config = {.url = run->redis ? redis_server_url(run->redis)
+                                                               : run->options.redis,
+                                             .password_file = run->options.redis_password_file,
+                                             .run_id = run->folder.run.plan.id,
+                                             .worker = "graphmill-run"};
+    rc = work_queue_open(&config, &run->queue, err);
+    /* Whatever a killed run left in a shared Redis: the first worker rebuilds it from storage. */
+    return rc == ERROR_NONE ? work_queue_wipe(run->queue, err) : rc;
+}
+
+static enum error_code watch(struct local_run *run, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (bool finished = false; rc == ERROR_NONE && !finished;) {
+        bool restarted = false;
+        clock_sleep_ms(10);
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "stopped; the same command goes on from the last finished round");
+        if (run->redis)
+            rc = redis_server_check(run->redis, &restarted, err);
+        if (restarted)
+            log_warn("Redis died and was started again; the queue is rebuilt from storage");
+        if (rc == ERROR_NONE)
+            rc = stage_crew_check(&run->crew, &finished, err);
+        run_progress_draw(&run->progress, &run->folder, run->queue);
+    }
+    return rc;
+}
+
+static enum error_code train(struct local_run *run, struct error *err)
+{
+    const double before = clock_seconds();
+    enum error_code rc = open_queue(run, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct crew_config config = {
+        .folder = &run->folder,
+        .redis_url = run->redis ? redis_server_url(run->redis) : run->options.redis,
+        .redis_password_file = run->options.redis_password_file,
+        .workers = (int)run->options.workers,
+        .threads = (int)run->options.threads,
+        .memory_bytes = run->options.memory,
+        .lease_ms = run->options.lease,
+    };
+    run_progress_begin(&run->progress, &run->folder, run->options.quiet);
+    rc = stage_crew_start(&run->crew, &config, err);
+    if (rc == ERROR_NONE)
+        rc = watch(run, err);
+    stage_crew_stop(&run->crew);
+    run_progress_end(&run->progress);
+    if (rc == ERROR_NONE && !run->options.quiet)
+        (void)fprintf(stderr, "%-10s %5.1f s  workers=%d restarts=%d\n", "train+infer",
+                      clock_seconds() - before, run->crew.count, run->crew.restarts);
+    return rc;
+}
+
+static enum error_code run_all(struct local_run *run, struct error *err)
+{
+    struct chain_state state = {0};
+    const double before = clock_seconds();
+    enum error_code rc = pipeline_prepare(&run->options, &run->folder, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_link(&run->folder, err);
+    if (rc == ERROR_NONE)
+        rc = chain_state_read(run->folder.store, run->folder.run.plan.id, &state, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!state.finished)
+        rc = train(run, err);
+    else if (!run->options.quiet)
+        (void)fprintf(stderr, "train+infer  0.0 s  unchanged, run %s is finished\n",
+                      run->folder.run.plan.id);
+    if (rc == ERROR_NONE)
+        rc = run_summary_print(&run->folder, clock_seconds() - before, run->options.json, err);
+    return rc;
+}
+
+enum error_code command_run(int argc, char **argv, struct error *err)
+{
+    struct local_run *run = NULL;
+    bool shown = false;
+    enum error_code rc = memory_new(&run, 1, "the run", err);
+    if (rc == ERROR_NONE)
+        rc = pipeline_options_parse(&run->options,
+                                    "do all of a pipeline, from raw files to outputs; resumes",
+                                    argc, argv, &shown, err);
+    if (rc == ERROR_NONE && !shown)
+        rc = run_all(run, err);
+    if (run) {
+        work_queue_close(run->queue);
+        redis_server_close(run->redis);
+        run_folder_close(&run->folder);
+    }
+    memory_free(run);
+    return rc;
+}

@@ -1,0 +1,49 @@
+/* start - everything up to a queue that workers elsewhere can empty. */
+#include "pipelines/commands.h"
+#include "pipelines/pipeline_options.h"
+#include "stages/chain.h"
+
+#include <stdio.h>
+
+static enum error_code fill_queue(const struct pipeline_options *options,
+                                  const struct run_folder *folder, struct error *err)
+{
+    struct work_queue *queue = NULL;
+    bool won = false, alive = false;
+    const struct work_queue_config config = {.url = options->redis,
+                                             .password_file = options->redis_password_file,
+                                             .run_id = folder->run.plan.id,
+                                             .worker = "graphmill-start"};
+    enum error_code rc = work_queue_open(&config, &queue, err);
+    if (rc == ERROR_NONE)
+        rc = work_queue_wipe(queue, err);
+    if (rc == ERROR_NONE)
+        rc = work_queue_rebuild_begin(queue, &won, &alive, err);
+    if (rc == ERROR_NONE && won)
+        rc = chain_rebuild(&folder->run.schedule, folder->store, folder->run.plan.id, queue, err);
+    if (rc == ERROR_NONE && won)
+        rc = work_queue_rebuild_end(queue, err);
+    work_queue_close(queue);
+    return rc;
+}
+
+enum error_code command_start(int argc, char **argv, struct error *err)
+{
+    static struct pipeline_options options;
+    static struct run_folder folder;
+    bool shown = false;
+    enum error_code rc =
+        pipeline_options_parse(&options, "ingest, partition and queue a run for workers elsewhere",
+                               argc, argv, &shown, err);
+    if (rc != ERROR_NONE || shown)
+        return rc;
+    rc = pipeline_prepare(&options, &folder, err);
+    if (rc == ERROR_NONE && options.redis)
+        rc = fill_queue(&options, &folder, err);
+    if (rc == ERROR_NONE && options.json)
+        printf("{\"run\":\"%s\",\"store\":\"%s\"}\n", folder.run.plan.id, folder.store_uri);
+    else if (rc == ERROR_NONE)
+        printf("run=%s store=%s\n", folder.run.plan.id, folder.store_uri);
+    run_folder_close(&folder);
+    return rc;
+}

@@ -1,0 +1,228 @@
+/*
+ * status - where a run stands: from storage always, and from Redis while one can be reached.
+ */
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/base/options.h"
+#include "common/base/stop_signal.h"
+#include "common/base/text.h"
+#include "pipelines/commands.h"
+#include "pipelines/run_folder.h"
+#include "pipelines/stage_crew.h"
+#include "stages/chain.h"
+#include "store/records/snapshot.h"
+#include "store/redis_server.h"
+#include "store/work_queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BEAT_COUNT_MAX = 512 };
+
+struct status_options {
+    const char *redis, *redis_password_file, *run;
+    bool watch, json;
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct status_options, field)
+static const struct option_spec option_table[] = {
+    {"watch", OPTION_FLAG, AT(watch), NULL, 0, 0, NULL, "print again every second until the run is finished"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder)"},
+    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+struct run_status {
+    struct chain_state chain;
+    double train_loss, valid_metric, best_metric;
+    int64_t epoch;
+    bool connected; /* the rest is from Redis */
+    struct stage_counts counts[CREW_STAGE_COUNT];
+    struct worker_beat beat[BEAT_COUNT_MAX];
+    int beat_count;
+};
+
+static enum error_code read_storage(const struct run_folder *folder, struct run_status *status,
+                                    struct error *err)
+{
+    const char *run_id = folder->run.plan.id;
+    struct snapshot snapshot = {0};
+    enum error_code rc = chain_state_read(folder->store, run_id, &status->chain, err);
+    if (rc != ERROR_NONE || status->chain.snapshot_version < 0)
+        return rc;
+    rc = snapshot_get(folder->store, run_id, status->chain.snapshot_version, &snapshot, err);
+    if (rc == ERROR_NONE) {
+        status->train_loss = snapshot.train_loss;
+        status->valid_metric = snapshot.valid_metric;
+        status->best_metric = snapshot.best_metric;
+        status->epoch = snapshot.epoch;
+    }
+    store_release_record(&snapshot.view);
+    return rc;
+}
+
+/* Redis is a help, not the truth: without it the status is from storage alone. */
+static void read_queue(const struct run_folder *folder, const struct status_options *options,
+                       struct run_status *status)
+{
+    char path[FILE_PATH_SIZE], url[FILE_PATH_SIZE + 8];
+    struct work_queue *queue = NULL;
+    if (options->redis) {
+        (void)snprintf(url, sizeof url, "%s", options->redis);
+    } else if (file_path(path, NULL, "%s/redis", folder->path) != ERROR_NONE ||
+               redis_server_find(path, url, sizeof url, NULL) != ERROR_NONE) {
+        return;
+    }
+    const struct work_queue_config config = {.url = url,
+                                             .password_file = options->redis_password_file,
+                                             .run_id = folder->run.plan.id,
+                                             .worker = "graphmill-status"};
+    if (work_queue_open(&config, &queue, NULL) != ERROR_NONE)
+        return;
+    status->connected = true;
+    for (int i = 0; i < CREW_STAGE_COUNT && status->connected; i++)
+        status->connected =
+            work_queue_counts(queue, crew_stage[i], &status->counts[i], NULL) == ERROR_NONE;
+    if (status->connected && work_queue_beats(queue, status->beat, BEAT_COUNT_MAX,
+                                              &status->beat_count, NULL) != ERROR_NONE)
+        status->connected = false;
+    work_queue_close(queue);
+}
+
+static const char *state_word(const struct run_status *status)
+{
+    if (status->chain.finished)
+        return "finished";
+    if (!status->connected)
+        return "not running";
+    return status->chain.stopped ? "inferring" : "training";
+}
+
+static void print_text(const struct run_folder *folder, const struct run_status *status)
+{
+    printf("run      %s: %s\n", folder->run.plan.id, state_word(status));
+    printf("snapshot round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64,
+           status->chain.snapshot_version < 0 ? 0 : status->chain.snapshot_version,
+           folder->run.schedule.round_count, status->epoch, folder->run.schedule.epochs);
+    if (status->chain.snapshot_version >= 0)
+        printf(", train loss %.4f, validation %.4f, best %.4f", status->train_loss,
+               status->valid_metric, status->best_metric);
+    printf("\n");
+    if (!status->connected)
+        return;
+    printf("%-11s %10s %8s %8s %8s\n", "stage", "done", "running", "waiting", "retried");
+    for (int i = 0; i < CREW_STAGE_COUNT; i++)
+        printf("%-11s %10" PRId64 " %8" PRId64 " %8" PRId64 " %8" PRId64 "\n", crew_stage[i],
+               status->counts[i].done, status->counts[i].leased, status->counts[i].waiting,
+               status->counts[i].retried);
+    for (int i = 0; i < status->beat_count; i++) {
+        const struct worker_beat *beat = &status->beat[i];
+        char memory[32];
+        printf("  %-20s %-24s done %8" PRId64 "  busy %3.0f %%  %10s  beat %.0f s ago\n",
+               beat->worker, beat->unit[0] ? beat->unit : "idle", beat->done,
+               100.0 * beat->busy_share, text_size((uint64_t)beat->memory_bytes, memory),
+               beat->age_seconds);
+    }
+}
+
+static void put_worker(struct json_writer *json, const struct worker_beat *beat)
+{
+    json_open_object(json, NULL);
+    json_put_string(json, "worker", beat->worker);
+    json_put_string(json, "stage", beat->stage);
+    json_put_string(json, "unit", beat->unit);
+    json_put_string(json, "host", beat->host);
+    json_put_int64(json, "pid", beat->pid);
+    json_put_int64(json, "done", beat->done);
+    json_put_int64(json, "memory_bytes", beat->memory_bytes);
+    json_put_double(json, "busy_share", beat->busy_share);
+    json_put_double(json, "age_seconds", beat->age_seconds);
+    json_close_object(json);
+}
+
+static enum error_code print_json(const struct run_folder *folder, const struct run_status *status,
+                                  struct error *err)
+{
+    struct json_writer json = {0};
+    json_open_object(&json, NULL);
+    json_put_string(&json, "run", folder->run.plan.id);
+    json_put_string(&json, "state", state_word(status));
+    json_put_int64(&json, "snapshot_round", status->chain.snapshot_version);
+    json_put_int64(&json, "rounds", folder->run.schedule.round_count);
+    json_put_double(&json, "valid_metric", status->valid_metric);
+    json_put_double(&json, "best_metric", status->best_metric);
+    if (status->connected) {
+        json_open_object(&json, "stages");
+        for (int i = 0; i < CREW_STAGE_COUNT; i++) {
+            json_open_object(&json, crew_stage[i]);
+            json_put_int64(&json, "done", status->counts[i].done);
+            json_put_int64(&json, "running", status->counts[i].leased);
+            json_put_int64(&json, "waiting", status->counts[i].waiting);
+            json_put_int64(&json, "retried", status->counts[i].retried);
+            json_close_object(&json);
+        }
+        json_close_object(&json);
+        json_open_array(&json, "workers");
+        for (int i = 0; i < status->beat_count; i++)
+            put_worker(&json, &status->beat[i]);
+        json_close_array(&json);
+    }
+    json_close_object(&json);
+    const enum error_code rc = json_writer_finish(&json, err);
+    if (rc == ERROR_NONE)
+        printf("%s\n", json.text);
+    json_writer_release(&json);
+    return rc;
+}
+
+static enum error_code show(const struct run_folder *folder, const struct status_options *options,
+                            bool *finished, struct error *err)
+{
+    static struct run_status status;
+    status = (struct run_status){0};
+    enum error_code rc = read_storage(folder, &status, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    read_queue(folder, options, &status);
+    *finished = status.chain.finished;
+    if (options->json)
+        rc = print_json(folder, &status, err);
+    else
+        print_text(folder, &status);
+    (void)fflush(stdout);
+    return rc;
+}
+
+enum error_code command_status(int argc, char **argv, struct error *err)
+{
+    static struct run_folder folder;
+    struct status_options options = {0};
+    struct option_list rest = {0};
+    bool finished = false;
+    if (options_want_help(argc, argv)) {
+        printf("graphmill status RUN [options] - where a run stands\n\n");
+        options_print_help(option_table);
+        return ERROR_NONE;
+    }
+    enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
+    if (rc == ERROR_NONE && rest.count != 1)
+        rc = error_set(err, ERROR_USAGE, "graphmill status takes one run's folder");
+    if (rc == ERROR_NONE)
+        rc = run_folder_open(&folder, rest.item[0], options.run, err);
+    if (rc == ERROR_NONE)
+        rc = show(&folder, &options, &finished, err);
+    while (rc == ERROR_NONE && options.watch && !finished && !stop_signal_seen()) {
+        clock_sleep_ms(1000);
+        if (isatty(STDOUT_FILENO) && !options.json)
+            printf("\033[H\033[2J");
+        rc = show(&folder, &options, &finished, err);
+    }
+    run_folder_close(&folder);
+    return rc;
+}

@@ -1,0 +1,20 @@
+/*
+ * commands - what people type after `graphmill`; one file each, one row each in graphmill.c.
+ *
+ * A command parses its own arguments (argv[0] is its name), prints its answer on stdout and progress on
+ * stderr, and returns an error that main() prints and turns into the exit status.
+ */
+#ifndef PIPELINES_COMMANDS_H
+#define PIPELINES_COMMANDS_H
+
+#include "common/base/error.h"
+
+MUST_CHECK enum error_code command_run(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_start(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_status(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_replay(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_verify(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_export(int argc, char **argv, struct error *err);
+MUST_CHECK enum error_code command_doctor(int argc, char **argv, struct error *err);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * graphmill - the driver: what people type.
+ *
+ * It holds no knowledge of its own about how stages work: it starts the stage programs, keeps a private
+ * Redis alive for them, and reads what they stored.
+ */
+#include "common/base/log.h"
+#include "common/base/stop_signal.h"
+#include "pipelines/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command {
+    const char *name, *arguments, *summary;
+    enum error_code (*run)(int argc, char **argv, struct error *err);
+} commands[] = {
+    {"run", "FILE", "do all of a pipeline, from raw files to outputs; resumes", command_run},
+    {"start", "FILE", "ingest, partition and queue a run for workers elsewhere", command_start},
+    {"status", "RUN", "where a run stands; --watch to follow", command_status},
+    {"replay", "RUN STAGE", "compute one unit again and compare: MATCH or DIFFERS", command_replay},
+    {"verify", "RUN", "check every stored record and artifact", command_verify},
+    {"export", "RUN", "write the model for PyG or DGL", command_export},
+    {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    printf("graphmill %s - train graph neural networks as a replayable batch pipeline\n\n"
+           "Usage: graphmill COMMAND [arguments] [options]\n\n",
+           GRAPHMILL_VERSION);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-8s %-10s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
+    printf("\nRUN is the folder of a run (runs/<name> unless --directory said otherwise).\n"
+           "graphmill COMMAND --help tells more. Answers go to stdout, progress to stderr.\n"
+           "Exit status: 0 done; 64 usage; 65 bad data; 70 bug; 71 memory; 74 input/output; 75 try "
+           "again; 78 bad settings.\n");
+}
+
+int main(int argc, char **argv)
+{
+    struct error err = {0};
+    log_open("graphmill", LOG_LEVEL_INFO);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help();
+        return argc < 2 ? error_exit_status(ERROR_USAGE) : EXIT_SUCCESS;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("graphmill %s\n", GRAPHMILL_VERSION);
+        return EXIT_SUCCESS;
+    }
+    enum error_code rc = ERROR_USAGE;
+    int found = 0;
+    stop_signal_install();
+    for (int i = 0; i < COMMAND_COUNT && !found; i++) {
+        found = strcmp(argv[1], commands[i].name) == 0;
+        if (found)
+            rc = commands[i].run(argc - 1, argv + 1, &err);
+    }
+    if (!found)
+        rc = error_set(&err, ERROR_USAGE, "unknown command '%s'; graphmill --help lists them",
+                       argv[1]);
+    if (rc != ERROR_NONE)
+        (void)fprintf(stderr, "graphmill: %s\n", err.message);
+    return error_exit_status(rc);
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that graphmill needs and this machine lacks.
+#
+#   install.sh build           what building and running takes
+#   install.sh build test      ... and what tests/run.sh takes on top
+set -euo pipefail
+
+build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev libhiredis-dev redis-server
+       libmetis-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libzstd-dev libxxhash-dev
+       librandom123-dev)
+test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
+      python3-numpy strace procps)
+
+# kubectl comes from elsewhere on many machines, and Debian's package does not go beside such a one.
+command -v kubectl >/dev/null || test+=(kubernetes-client)
+
+wanted=()
+for group in "$@"; do
+    case $group in
+    build) wanted+=("${build[@]}") ;;
+    test) wanted+=("${test[@]}") ;;
+    *)
+        echo "install.sh: '$group' is neither build nor test" >&2
+        exit 64
+        ;;
+    esac
+done
+
+missing=()
+for package in "${wanted[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "These packages are missing and only root can install them: ${missing[*]}" >&2
+        exit 77
+    }
+    as_root=(sudo)
+fi
+echo "installing ${#missing[@]} packages: ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+# Run level 1 keeps the redis-server package from starting a server of its own: runs start theirs.
+{
+    "${as_root[@]}" apt-get update -q
+    "${as_root[@]}" env RUNLEVEL=1 apt-get install -y -q --no-install-recommends "${missing[@]}"
+} >"${TMPDIR:-/tmp}/graphmill-install.log" 2>&1 || {
+    tail -20 "${TMPDIR:-/tmp}/graphmill-install.log" >&2
+    exit 71
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# From a fresh checkout to a trained model: installs what is missing, builds, runs one pipeline, and computes a
+# unit of it once more to show that the bits agree.
+#
+#   quickstart.sh             the generated graph of quickstart.yaml; needs no data
+#   quickstart.sh cora        pipelines/cora.yaml, or any other name there
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(dirname "$here")
+name=${1:-quickstart}
+pipeline=$here/$name.yaml
+
+[ -e "$pipeline" ] || {
+    echo "There is no pipelines/$name.yaml. There are: $(cd "$here" && ls -- *.yaml | sed 's/\.yaml//' | tr '\n' ' ')" >&2
+    exit 64
+}
+
+# Data that a pipeline file takes from the folder of datasets.
+datasets=${GRAPHMILL_DATASETS:-$source/../shared/datasets}
+folder=$(sed -n 's|^ *path: *${GRAPHMILL_DATASETS:-[^}]*}/\(.*\)$|\1|p' "$pipeline")
+if [ -n "$folder" ] && [ ! -d "$datasets/$folder" ]; then
+    cat >&2 <<END
+The data of '$name' is not here: $datasets/$folder is no folder.
+
+To get it: put a folder '$folder' with these files anywhere and set GRAPHMILL_DATASETS to the folder above it.
+  edges.csv         a line "src,dst", then one edge a line, ids from 0
+  node-feat.npy     float32 [nodes, features]
+  node-label.csv    one class a line, -1 for none
+  train.csv valid.csv test.csv   one node id a line
+  meta.json         {"num_nodes": ..., "directed": false}
+Three lines of PyG make them: torch_geometric.datasets.Planetoid(root, "${folder^}")[0] has edge_index, x, y and
+the three masks. Or run without data: pipelines/quickstart.sh
+END
+    exit 66
+fi
+
+"$here/install.sh" build
+build=$source/build
+[ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=OFF >/dev/null
+ninja -C "$build" >"$build/build.log" 2>&1 || {
+    tail -30 "$build/build.log" >&2
+    exit 70
+}
+
+directory=${GRAPHMILL_RUNS:-$source/runs}/$name
+"$build/bin/graphmill" run "$pipeline" --directory "$directory"
+
+echo
+echo "One unit of work again, from the stored records:"
+last=$("$build/bin/graphmill" status "$directory" --json | sed -n 's/.*"snapshot_round":\([0-9]*\).*/\1/p')
+"$build/bin/graphmill" replay "$directory" train-step --round $((last - 1)) --slot 0

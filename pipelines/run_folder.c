@@ -1,0 +1,122 @@
+#include "pipelines/run_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static enum error_code take_lock(struct run_folder *folder, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/lock", folder->path);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s", path);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        (void)close(fd);
+        return error_set(err, ERROR_BUSY, "%s: another graphmill is at work in this folder",
+                         folder->path);
+    }
+    folder->lock = fd + 1;
+    return ERROR_NONE;
+}
+
+static enum error_code set_paths(struct run_folder *folder, const char *path, struct error *err)
+{
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    enum error_code rc = file_path(folder->path, err, "%.*s", (int)size, path);
+    return rc == ERROR_NONE ? file_path(folder->store_uri, err, "dir:%s/store", folder->path) : rc;
+}
+
+enum error_code run_folder_create(struct run_folder *folder, const char *path, struct error *err)
+{
+    char logs[FILE_PATH_SIZE];
+    enum error_code rc = set_paths(folder, path, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(logs, err, "%s/logs", folder->path);
+    if (rc == ERROR_NONE)
+        rc = file_make_folders(logs, err);
+    if (rc == ERROR_NONE)
+        rc = take_lock(folder, err);
+    if (rc == ERROR_NONE)
+        rc = store_open(folder->store_uri, 0, &folder->store, err);
+    if (rc == ERROR_NONE)
+        rc = store_sweep(folder->store, err);
+    if (rc != ERROR_NONE)
+        run_folder_close(folder);
+    return rc;
+}
+
+enum error_code run_folder_bind(struct run_folder *folder, const char *run_id, struct error *err)
+{
+    char newest[ID_SIZE];
+    enum error_code rc = ERROR_NONE;
+    if (!run_id) {
+        rc = run_newest(folder->store, newest, err);
+        run_id = newest;
+    }
+    return rc == ERROR_NONE ? run_open(folder->store, run_id, &folder->run, err) : rc;
+}
+
+enum error_code run_folder_open(struct run_folder *folder, const char *path, const char *run_id,
+                                struct error *err)
+{
+    char inner[FILE_PATH_SIZE];
+    enum error_code rc = set_paths(folder, path, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(inner, err, "%s/store", folder->path);
+    if (rc == ERROR_NONE && !file_exists(inner))
+        rc = file_path(folder->store_uri, err, "dir:%s", folder->path);
+    if (rc == ERROR_NONE)
+        rc = store_open(folder->store_uri, STORE_READ_ONLY, &folder->store, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_bind(folder, run_id, err);
+    if (rc != ERROR_NONE) {
+        run_folder_close(folder);
+        return error_context(err, rc, "%s", path);
+    }
+    return ERROR_NONE;
+}
+
+/* A link that is replaced whole; `target` is relative to the run folder. */
+static enum error_code set_link(const struct run_folder *folder, const char *name,
+                                const char *target, struct error *err)
+{
+    char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
+    enum error_code rc = file_path(path, err, "%s/%s", folder->path, name);
+    if (rc == ERROR_NONE)
+        rc = file_path(temporary, err, "%s/%s.tmp", folder->path, name);
+    if (rc != ERROR_NONE)
+        return rc;
+    (void)unlink(temporary);
+    if (symlink(target, temporary) != 0 || rename(temporary, path) != 0)
+        return error_set_errno(err, ERROR_IO, "%s cannot be linked to %s", path, target);
+    return ERROR_NONE;
+}
+
+enum error_code run_folder_link(const struct run_folder *folder, struct error *err)
+{
+    char target[FILE_PATH_SIZE];
+    enum error_code rc =
+        file_path(target, err, "store/%s", key_run(folder->run.plan.id, "outputs").text);
+    if (rc == ERROR_NONE)
+        rc = set_link(folder, "outputs", target, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(target, err, "store/logs/%s/metrics.jsonl", folder->run.plan.id);
+    return rc == ERROR_NONE ? set_link(folder, "metrics.jsonl", target, err) : rc;
+}
+
+void run_folder_close(struct run_folder *folder)
+{
+    run_close(&folder->run);
+    store_close(folder->store);
+    if (folder->lock)
+        (void)close(folder->lock - 1);
+    *folder = (struct run_folder){0};
+}

@@ -1,0 +1,41 @@
+/*
+ * run_folder - the folder of a local run, and what lies where in it.
+ *
+ *   store/           the store: dataset, partition, run records
+ *   logs/            one file a worker: its stderr
+ *   redis/           socket and log of the private Redis, while one runs
+ *   outputs          link to the outputs of the newest run
+ *   metrics.jsonl    link to its metrics
+ *   lock             held by the driver
+ */
+#ifndef PIPELINES_RUN_FOLDER_H
+#define PIPELINES_RUN_FOLDER_H
+
+#include "common/base/error.h"
+#include "common/base/file.h"
+#include "stages/run_binding.h"
+#include "store/store.h"
+
+struct run_folder { /* {0} is closed */
+    char path[FILE_PATH_SIZE];
+    char store_uri[FILE_PATH_SIZE];
+    struct store *store;
+    struct run_binding run; /* after run_folder_bind() */
+    int lock;               /* file descriptor + 1; 0: not held */
+};
+
+/* Makes the folder when missing, takes the lock, opens the store.
+ * Fails: ERROR_BUSY when another driver works there. */
+MUST_CHECK enum error_code run_folder_create(struct run_folder *folder, const char *path,
+                                             struct error *err);
+/* Opens the store of an existing folder for reading and binds the newest run, or `run_id`.
+ * `path` may also be the store's own folder. Fails: ERROR_NOT_FOUND. */
+MUST_CHECK enum error_code run_folder_open(struct run_folder *folder, const char *path,
+                                           const char *run_id, struct error *err);
+MUST_CHECK enum error_code run_folder_bind(struct run_folder *folder, const char *run_id,
+                                           struct error *err);
+/* Points outputs and metrics.jsonl at the bound run. */
+MUST_CHECK enum error_code run_folder_link(const struct run_folder *folder, struct error *err);
+void run_folder_close(struct run_folder *folder);
+
+#endif

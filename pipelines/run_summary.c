@@ -1,0 +1,109 @@
+#include "pipelines/run_summary.h"
+
+#include "common/base/json.h"
+#include "common/base/text.h"
+#include "store/records/outputs_seal.h"
+#include "store/records/snapshot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is printed, gathered first. */
+struct summary {
+    struct outputs_seal seal;
+    char model_hash[CHECKSUM_TEXT_SIZE];
+    int64_t last_version;
+};
+
+static enum error_code gather(const struct run_folder *folder, struct summary *s, struct error *err)
+{
+    const char *run_id = folder->run.plan.id;
+    enum error_code rc = outputs_seal_get(folder->store, run_id, &s->seal, err);
+    if (rc == ERROR_NONE)
+        rc = snapshot_current_version(folder->store, run_id, &s->last_version, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "run %s is not finished", run_id);
+    const char *line = strstr(s->seal.files, "model.safetensors ");
+    const char *hash = line ? strchr(line + strlen("model.safetensors "), ' ') : NULL;
+    if (!hash || strlen(hash) < CHECKSUM_TEXT_SIZE)
+        return error_set(err, ERROR_CORRUPT, "run %s: its outputs have no model.safetensors",
+                         run_id);
+    memcpy(s->model_hash, hash + 1, CHECKSUM_TEXT_SIZE - 1);
+    s->model_hash[CHECKSUM_TEXT_SIZE - 1] = '\0';
+    return ERROR_NONE;
+}
+
+static double metric_of(const struct json_document *metrics, const char *split, const char *name)
+{
+    double value = 0.0;
+    (void)json_double(json_get(json_get(json_root(metrics), split), name), &value);
+    return value;
+}
+
+static void print_text(const struct run_folder *folder, const struct summary *s,
+                       const struct json_document *metrics)
+{
+    static const char *const splits[] = {"train", "valid", "test"};
+    const struct schedule *schedule = &folder->run.schedule;
+    printf("run            %s\n", folder->run.plan.id);
+    printf("rounds         %" PRId64 " of %" PRId64 ", weights of round %" PRIu64 "\n",
+           s->last_version, schedule->round_count, s->seal.version);
+    for (int i = 0; i < 3; i++)
+        if (json_get(json_root(metrics), splits[i])) {
+            printf("%-5s accuracy %.4f  macro F1 %.4f  loss %.4f\n", splits[i],
+                   metric_of(metrics, splits[i], "accuracy"),
+                   metric_of(metrics, splits[i], "macro_f1"),
+                   metric_of(metrics, splits[i], "loss"));
+            if (json_get(json_get(json_root(metrics), splits[i]), "roc_auc"))
+                printf("%-5s ROC AUC  %.4f\n", splits[i], metric_of(metrics, splits[i], "roc_auc"));
+        }
+    printf("weights hash   %s\n", s->model_hash);
+    printf("outputs        %s/outputs\n", folder->path);
+    printf("replay a unit  graphmill replay %s train-step --round %" PRId64 " --slot 0\n",
+           folder->path, s->last_version - 1);
+}
+
+static enum error_code print_json(const struct run_folder *folder, const struct summary *s,
+                                  double seconds, struct error *err)
+{
+    struct json_writer json = {0};
+    char outputs[FILE_PATH_SIZE];
+    enum error_code rc = file_path(outputs, err, "%s/outputs", folder->path);
+    if (rc != ERROR_NONE)
+        return rc;
+    json_open_object(&json, NULL);
+    json_put_string(&json, "run", folder->run.plan.id);
+    json_put_int64(&json, "rounds", s->last_version);
+    json_put_int64(&json, "weights_version", (int64_t)s->seal.version);
+    json_put_string(&json, "weights_hash", s->model_hash);
+    json_put_string(&json, "outputs", outputs);
+    json_put_double(&json, "seconds", seconds);
+    json_put_raw(&json, ",\"metrics\":");
+    s->seal.metrics[0] ? json_put_raw(&json, s->seal.metrics) : json_put_raw(&json, "{}");
+    while (json.size && json.text[json.size - 1] == '\n')
+        json.text[--json.size] = '\0';
+    json_close_object(&json);
+    rc = json_writer_finish(&json, err);
+    if (rc == ERROR_NONE)
+        printf("%s\n", json.text);
+    json_writer_release(&json);
+    return rc;
+}
+
+enum error_code run_summary_print(const struct run_folder *folder, double seconds, bool as_json,
+                                  struct error *err)
+{
+    static struct summary summary;
+    struct json_document *metrics = NULL;
+    enum error_code rc = gather(folder, &summary, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (as_json)
+        return print_json(folder, &summary, seconds, err);
+    rc = json_parse(summary.seal.metrics, strlen(summary.seal.metrics), "metrics", &metrics, err);
+    if (rc == ERROR_NONE)
+        print_text(folder, &summary, metrics);
+    json_free(metrics);
+    return rc;
+}

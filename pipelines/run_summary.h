@@ -1,0 +1,15 @@
+/* run_summary - what a finished run came to, on stdout. */
+#ifndef PIPELINES_RUN_SUMMARY_H
+#define PIPELINES_RUN_SUMMARY_H
+
+#include "common/base/error.h"
+#include "pipelines/run_folder.h"
+
+#include <stdbool.h>
+
+/* Metrics of the outputs, the hash of the final weights, where the outputs lie, how to replay.
+ * Fails: ERROR_NOT_FOUND when the run is not finished. */
+MUST_CHECK enum error_code run_summary_print(const struct run_folder *folder, double seconds,
+                                             bool as_json, struct error *err);
+
+#endif

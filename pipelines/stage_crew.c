@@ -1,0 +1,145 @@
+#include "pipelines/stage_crew.h"
+
+#include "common/base/clock.h"
+#include "common/base/host.h"
+#include "common/base/log.h"
+#include "pipelines/child_process.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+const char *const crew_stage[CREW_STAGE_COUNT] = {"sample", "train-step", "aggregate", "checkpoint",
+                                                  "infer"};
+
+/* Stages whose kernels share out tiles over threads; the others are one thread each. */
+static bool is_threaded(const char *stage)
+{
+    return strcmp(stage, "train-step") == 0 || strcmp(stage, "infer") == 0;
+}
+
+enum { QUICK_DEATH_MS = 2000, QUICK_DEATHS_MAX = 40, STOP_GRACE_MS = 5000 };
+
+static enum error_code start_member(struct stage_crew *crew, struct crew_member *member,
+                                    struct error *err)
+{
+    const struct crew_config *c = &crew->config;
+    char program[FILE_PATH_SIZE], threads[16], memory[24], lease[24];
+    struct child_command command = {0};
+    enum error_code rc = child_program(member->stage, program, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    int threads_each = 1;
+    for (int i = 0; i < CREW_STAGE_COUNT; i++)
+        if (member->stage == crew_stage[i])
+            threads_each = crew->threads_each[i];
+    (void)snprintf(threads, sizeof threads, "%d", threads_each);
+    (void)snprintf(memory, sizeof memory, "%" PRIu64, c->memory_bytes);
+    (void)snprintf(lease, sizeof lease, "%" PRId64, c->lease_ms);
+    child_add(&command, program);
+    child_add_option(&command, "--store", c->folder->store_uri);
+    child_add_option(&command, "--run", c->folder->run.plan.id);
+    child_add_option(&command, "--redis", c->redis_url);
+    if (c->redis_password_file)
+        child_add_option(&command, "--redis-password-file", c->redis_password_file);
+    child_add_option(&command, "--worker", member->name);
+    child_add_option(&command, "--threads", threads);
+    child_add_option(&command, "--lease", lease);
+    if (c->memory_bytes)
+        child_add_option(&command, "--memory", memory);
+    child_add_option(&command, "--local-storage", NULL);
+    member->started_ms = clock_ms();
+    return child_start(&command, member->log_path, -1, &member->pid, err);
+}
+
+enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_config *config,
+                                 struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    const int threads = config->threads ? config->threads : host_core_count();
+    const int shared = threads > config->workers ? threads / config->workers : 1;
+    must(config->workers * CREW_STAGE_COUNT <= CREW_SIZE_MAX);
+    crew->config = *config;
+    for (int i = 0; i < CREW_STAGE_COUNT; i++)
+        crew->threads_each[i] = is_threaded(crew_stage[i]) ? shared : 1;
+    for (int i = 0; rc == ERROR_NONE && i < CREW_STAGE_COUNT * config->workers; i++) {
+        struct crew_member *member = &crew->member[crew->count++];
+        *member = (struct crew_member){.stage = crew_stage[i % CREW_STAGE_COUNT]};
+        (void)snprintf(member->name, sizeof member->name, "%s-%d", member->stage,
+                       i / CREW_STAGE_COUNT);
+        rc = file_path(member->log_path, err, "%s/logs/%s.log", config->folder->path, member->name);
+        if (rc == ERROR_NONE)
+            rc = start_member(crew, member, err);
+    }
+    if (rc != ERROR_NONE)
+        stage_crew_stop(crew);
+    return rc;
+}
+
+static enum error_code failed_for_good(const struct crew_member *member, int status,
+                                       struct error *err)
+{
+    char words[CHILD_TEXT_SIZE];
+    child_last_error(member->log_path, words);
+    return error_set(err, child_error_code(status), "%s ended with status %d: %s (log: %s)",
+                     member->name, status, words[0] ? words : "no error line", member->log_path);
+}
+
+static enum error_code on_end(struct stage_crew *crew, struct crew_member *member, int status,
+                              struct error *err)
+{
+    member->pid = 0;
+    if (status == 0) {
+        member->finished = true;
+        return ERROR_NONE;
+    }
+    const bool killed = status > 128;
+    if (!killed && status != error_exit_status(ERROR_UNAVAILABLE))
+        return failed_for_good(member, status, err);
+    member->quick_deaths =
+        clock_ms() - member->started_ms < QUICK_DEATH_MS ? member->quick_deaths + 1 : 0;
+    if (member->quick_deaths > QUICK_DEATHS_MAX)
+        return failed_for_good(member, status, err);
+    log_warn("%s ended (%s %d), starting it again", member->name, killed ? "signal" : "status",
+             killed ? status - 128 : status);
+    crew->restarts++;
+    return start_member(crew, member, err);
+}
+
+enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *all_finished = true;
+    for (int i = 0; rc == ERROR_NONE && i < crew->count; i++) {
+        struct crew_member *member = &crew->member[i];
+        int word = 0;
+        if (member->pid > 0 && waitpid(member->pid, &word, WNOHANG) == member->pid)
+            rc = on_end(crew, member, child_status(word), err);
+        *all_finished = *all_finished && member->finished;
+    }
+    return rc;
+}
+
+void stage_crew_stop(struct stage_crew *crew)
+{
+    const int64_t until = clock_ms() + STOP_GRACE_MS;
+    bool left = true;
+    for (int i = 0; i < crew->count; i++)
+        if (crew->member[i].pid > 0)
+            (void)kill(crew->member[i].pid, SIGTERM);
+    while (left) {
+        left = false;
+        for (int i = 0; i < crew->count; i++) {
+            struct crew_member *member = &crew->member[i];
+            if (member->pid > 0 && waitpid(member->pid, NULL, WNOHANG) != 0)
+                member->pid = 0;
+            if (member->pid > 0 && clock_ms() > until)
+                (void)kill(member->pid, SIGKILL);
+            left = left || member->pid > 0;
+        }
+        if (left)
+            clock_sleep_ms(5);
+    }
+}

@@ -1,0 +1,58 @@
+/*
+ * stage_crew - the worker processes of a local run: started, watched, replaced when they die.
+ *
+ * A worker that is killed, or that asks for another try (exit status 75), is started again under its own
+ * name, so that it takes up at once what it held. A worker that fails for good ends the run.
+ */
+#ifndef PIPELINES_STAGE_CREW_H
+#define PIPELINES_STAGE_CREW_H
+
+#include "common/base/error.h"
+#include "pipelines/run_folder.h"
+#include "store/work_queue.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { CREW_STAGE_COUNT = 5, CREW_SIZE_MAX = 320 };
+
+extern const char *const crew_stage[CREW_STAGE_COUNT]; /* the looping stages, in flow order */
+
+struct crew_config {
+    const struct run_folder *folder;
+    const char *redis_url, *redis_password_file;
+    int workers;           /* of each stage */
+    int threads;           /* of all of a stage's workers together; 0: the cores */
+    uint64_t memory_bytes; /* of each program; 0: its default */
+    int64_t lease_ms;
+};
+
+struct crew_member {
+    char name[WORKER_NAME_SIZE];
+    const char *stage;
+    char log_path[FILE_PATH_SIZE];
+    pid_t pid; /* 0: not running */
+    int64_t started_ms;
+    int quick_deaths; /* in a row */
+    bool finished;
+};
+
+struct stage_crew { /* {0} is empty */
+    struct crew_config config;
+    struct crew_member member[CREW_SIZE_MAX];
+    int count;
+    int restarts;
+    int threads_each[CREW_STAGE_COUNT];
+};
+
+MUST_CHECK enum error_code stage_crew_start(struct stage_crew *crew,
+                                            const struct crew_config *config, struct error *err);
+/* Takes note of who ended; starts replacements. *all_finished: every worker found the run finished.
+ * Fails: with the code and last words of a worker that failed for good. */
+MUST_CHECK enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished,
+                                            struct error *err);
+/* SIGTERM to all, SIGKILL to who is still there after five seconds. */
+void stage_crew_stop(struct stage_crew *crew);
+
+#endif

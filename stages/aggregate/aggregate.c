@@ -1,0 +1,319 @@
+/*
+ * aggregate - one optimizer step: the gradients of a round turn weights r into weights r + 1.
+ *
+ *        weights r ───────────┐
+ *        optimizer_state r ───┤
+ *        gradient r/0 ──┐     ├── optimizer step ──> optimizer_state r + 1, then weights r + 1
+ *        gradient r/1 ──┼─ mean                          (the weights are the commit)
+ *        gradient r/k ──┘
+ *
+ *   initialise     settings and seed            ->  optimizer_state 0 (zeros), weights 0
+ *   aggregate/r    the records drawn above
+ *
+ * Weights and state of the last version stay in memory, so that a worker that does round after round reads
+ * nothing back that it wrote itself. They are used only for exactly the version they are; another worker
+ * may have done the rounds between, and then they are read.
+ *
+ * A run that diverges ends here, at the first number that is not finite, and with the name of the parameter:
+ * no record of weights ever holds a NaN.
+ */
+#include "common/base/memory.h"
+#include "common/nn/optimizer.h"
+#include "stages/aggregate/gradient_mean.h"
+#include "stages/run_model.h"
+#include "stages/stage.h"
+#include "store/records/parameter_values.h"
+#include "store/records/parameters.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { NO_VERSION = -1 };
+
+struct aggregate {
+    struct model model;
+    char table[RUN_MODEL_TABLE_SIZE]; /* text of `model`, as weights carry it */
+    struct optimizer_config optimizer;
+    struct rate_config rate;
+    int64_t held_version; /* of the three arrays below, or NO_VERSION */
+    float *value;         /* [model.value_count]; likewise below */
+    float *first;
+    float *second; /* NULL when the rule has no second moment */
+    struct gradient_mean mean;
+};
+
+/* --- settings --- */
+
+static struct optimizer_config optimizer_config_of(const struct pipeline_settings *s)
+{
+    return (struct optimizer_config){.rule = (enum optimizer_rule)s->aggregate.optimizer,
+                                     .momentum = s->aggregate.momentum,
+                                     .beta1 = s->aggregate.beta1,
+                                     .beta2 = s->aggregate.beta2,
+                                     .epsilon = s->aggregate.epsilon,
+                                     .weight_decay = s->aggregate.weight_decay,
+                                     .clip_norm = s->aggregate.clip_norm};
+}
+
+static struct rate_config rate_config_of(const struct pipeline_settings *s)
+{
+    return (struct rate_config){.rule = (enum rate_rule)s->aggregate.schedule,
+                                .base = s->aggregate.learning_rate,
+                                .epochs = s->epochs,
+                                .step_epochs = s->aggregate.step_epochs,
+                                .step_factor = s->aggregate.step_factor,
+                                .final_share = s->aggregate.final_rate};
+}
+
+/* --- the version in memory --- */
+
+static enum error_code copy_state(struct aggregate *a, const struct optimizer_state *state,
+                                  struct error *err)
+{
+    if (state->value_count != a->model.value_count || !state->second != !a->second)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: %" PRIu64 " values %s second moment, expected %" PRIu64 " %s",
+                         state->view.key, state->value_count, state->second ? "with" : "without",
+                         a->model.value_count, a->second ? "with" : "without");
+    if (state->step != state->version)
+        return error_set(err, ERROR_CORRUPT, "record %s: step is %" PRIu64 ", expected %" PRIu64,
+                         state->view.key, state->step, state->version);
+    memcpy(a->first, state->first, state->value_count * sizeof *a->first);
+    if (a->second)
+        memcpy(a->second, state->second, state->value_count * sizeof *a->second);
+    return ERROR_NONE;
+}
+
+static enum error_code read_version(const struct stage_context *context, struct aggregate *a,
+                                    int64_t version, struct error *err)
+{
+    struct weights weights = {0};
+    struct optimizer_state state = {0};
+    enum error_code rc = weights_get(context->store, context->run_id, version, &weights, err);
+    if (rc == ERROR_NONE) {
+        rc = run_model_check_weights(&a->model, &weights, err);
+        if (rc != ERROR_NONE)
+            rc = error_context(err, rc, "record %s", weights.view.key);
+    }
+    if (rc == ERROR_NONE)
+        rc = optimizer_state_get(context->store, context->run_id, version, &state, err);
+    if (rc == ERROR_NONE)
+        rc = copy_state(a, &state, err);
+    if (rc == ERROR_NONE)
+        memcpy(a->value, weights.value, weights.value_count * sizeof *a->value);
+    store_release_record(&weights.view);
+    store_release_record(&state.view);
+    return rc;
+}
+
+/* Publishes what is in memory as `version`; the weights last, because they are the commit. */
+static enum error_code put_version(const struct stage_context *context, struct aggregate *a,
+                                   int64_t version, const double progress[PROGRESS_COUNT],
+                                   struct error *err)
+{
+    const struct optimizer_state state = {.version = (uint64_t)version,
+                                          .step = (uint64_t)version,
+                                          .value_count = a->model.value_count,
+                                          .first = a->first,
+                                          .second = a->second};
+    struct weights weights = {.version = (uint64_t)version,
+                              .value_count = a->model.value_count,
+                              .value = a->value,
+                              .table = a->table,
+                              .table_size = strlen(a->table)};
+    memcpy(weights.progress, progress, sizeof weights.progress);
+    enum error_code rc = optimizer_state_put(context->store, context->run_id, &state, err);
+    if (rc == ERROR_NONE)
+        rc = weights_put(context->store, context->run_id, &weights, err);
+    /* a replay stores nothing: what was computed may differ from what the next unit should read */
+    if (rc == ERROR_NONE && !context->is_replay)
+        a->held_version = version;
+    return rc;
+}
+
+/* --- a round --- */
+
+static enum error_code add_slot(const struct stage_context *context, struct aggregate *a,
+                                int64_t round, int32_t slot, struct error *err)
+{
+    struct gradient gradient = {0};
+    enum error_code rc = gradient_get(context->store, context->run_id, round, slot, &gradient, err);
+    if (rc == ERROR_NONE && gradient.weights_version != (uint64_t)round)
+        rc = error_set(err, ERROR_CORRUPT,
+                       "record %s: made from weights version %" PRIu64 ", expected %" PRId64,
+                       gradient.view.key, gradient.weights_version, round);
+    if (rc == ERROR_NONE && gradient.value_count != a->model.value_count)
+        rc = error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
+                       gradient.view.key, gradient.value_count, a->model.value_count);
+    if (rc == ERROR_NONE)
+        gradient_mean_add(&a->mean, &gradient);
+    store_release_record(&gradient.view);
+    return rc;
+}
+
+static enum error_code add_all_slots(const struct stage_context *context, struct aggregate *a,
+                                     int64_t round, struct error *err)
+{
+    const int32_t slot_count = schedule_slot_count(context->schedule, round);
+    enum error_code rc = ERROR_NONE;
+    gradient_mean_reset(&a->mean);
+    for (int32_t slot = 0; slot < slot_count && rc == ERROR_NONE; slot++)
+        rc = add_slot(context, a, round, slot, err);
+    gradient_mean_finish(&a->mean);
+    return rc;
+}
+
+static const char *parameter_at(const struct model *model, size_t index)
+{
+    int i = 0;
+    while (i + 1 < model->parameter_count && model->parameter[i + 1].offset <= index)
+        i++;
+    return model->parameter[i].name;
+}
+
+static enum error_code diverged(int64_t round, const char *what, const char *of, double found,
+                                struct error *err)
+{
+    return error_set(err, ERROR_INPUT,
+                     "round %" PRId64 ": the %s%s is %g, not a finite number: training diverged; a "
+                     "smaller aggregate.learning_rate or an aggregate.clip_norm may help",
+                     round, what, of, found);
+}
+
+static enum error_code check_values(const struct aggregate *a, int64_t round, const char *what,
+                                    const float *value, struct error *err)
+{
+    const size_t count = a->model.value_count;
+    const size_t bad = value ? parameter_values_first_bad(value, count) : count;
+    if (bad == count)
+        return ERROR_NONE;
+    return diverged(round, what, parameter_at(&a->model, bad), (double)value[bad], err);
+}
+
+static enum error_code check_mean(const struct aggregate *a, int64_t round, struct error *err)
+{
+    if (!isfinite(a->mean.mean_loss))
+        return diverged(round, "loss", "", a->mean.mean_loss, err);
+    return check_values(a, round, "gradient of ", a->mean.value, err);
+}
+
+static enum error_code check_step(const struct aggregate *a, int64_t round, struct error *err)
+{
+    enum error_code rc = check_values(a, round, "new value of ", a->value, err);
+    if (rc == ERROR_NONE)
+        rc = check_values(a, round, "first moment of ", a->first, err);
+    if (rc == ERROR_NONE)
+        rc = check_values(a, round, "second moment of ", a->second, err);
+    return rc;
+}
+
+static enum error_code aggregate_round(const struct stage_context *context, struct aggregate *a,
+                                       int64_t round, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (round >= context->schedule->round_count)
+        return error_set(err, ERROR_INVALID, "there is no round %" PRId64 ", the last is %" PRId64,
+                         round, context->schedule->round_count - 1);
+    if (a->held_version != round)
+        rc = read_version(context, a, round, err);
+    a->held_version = NO_VERSION; /* until the step is published, the arrays are no version */
+    if (rc == ERROR_NONE)
+        rc = add_all_slots(context, a, round, err);
+    if (rc == ERROR_NONE)
+        rc = check_mean(a, round, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const double rate = learning_rate_of_epoch(&a->rate, schedule_epoch(context->schedule, round));
+    const double norm =
+        optimizer_step(&a->optimizer, rate, (uint64_t)round + 1, a->model.value_count, a->value,
+                       a->mean.value, a->first, a->second);
+    const double progress[PROGRESS_COUNT] = {[PROGRESS_LOSS] = a->mean.mean_loss,
+                                             [PROGRESS_RIGHT] = (double)a->mean.right_count,
+                                             [PROGRESS_SEEDS] = (double)a->mean.seed_count,
+                                             [PROGRESS_LEARNING_RATE] = rate,
+                                             [PROGRESS_GRADIENT_NORM] = norm};
+    rc = check_step(a, round, err);
+    return rc == ERROR_NONE ? put_version(context, a, round + 1, progress, err) : rc;
+}
+
+static enum error_code initialise(const struct stage_context *context, struct aggregate *a,
+                                  struct error *err)
+{
+    static const double no_progress[PROGRESS_COUNT] = {0};
+    const size_t bytes = a->model.value_count * sizeof(float);
+    a->held_version = NO_VERSION;
+    model_initialise(&a->model, context->schedule->seed, a->value);
+    memset(a->first, 0, bytes);
+    if (a->second)
+        memset(a->second, 0, bytes);
+    return put_version(context, a, 0, no_progress, err);
+}
+
+/* --- the stage --- */
+
+static void close_aggregate(void *state)
+{
+    struct aggregate *a = state;
+    if (!a)
+        return;
+    memory_free(a->value);
+    memory_free(a->first);
+    memory_free(a->second);
+    gradient_mean_release(&a->mean);
+    memory_free(a);
+}
+
+static enum error_code make_arrays(struct aggregate *a, struct error *err)
+{
+    const size_t count = a->model.value_count;
+    enum error_code rc = memory_new(&a->value, count, "the weights", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&a->first, count, "the first moment", err);
+    if (rc == ERROR_NONE && optimizer_needs_second(a->optimizer.rule))
+        rc = memory_new(&a->second, count, "the second moment", err);
+    if (rc == ERROR_NONE)
+        rc = gradient_mean_init(&a->mean, count, err);
+    return rc;
+}
+
+static enum error_code open_aggregate(const struct stage_context *context, void **state,
+                                      struct error *err)
+{
+    struct aggregate *a = NULL;
+    enum error_code rc = memory_new(&a, 1, "the stage", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    a->optimizer = optimizer_config_of(context->settings);
+    a->rate = rate_config_of(context->settings);
+    a->held_version = NO_VERSION;
+    rc = run_model_init(&a->model, context->settings, context->book, err);
+    if (rc == ERROR_NONE)
+        rc = model_table_text(&a->model, a->table, sizeof a->table, err);
+    if (rc == ERROR_NONE)
+        rc = make_arrays(a, err);
+    if (rc != ERROR_NONE)
+        close_aggregate(a);
+    else
+        *state = a;
+    return rc;
+}
+
+static enum error_code work_aggregate(const struct stage_context *context, void *state,
+                                      const struct unit *unit, struct error *err)
+{
+    must(unit->kind == UNIT_INITIALISE || unit->kind == UNIT_AGGREGATE);
+    return unit->kind == UNIT_INITIALISE ? initialise(context, state, err)
+                                         : aggregate_round(context, state, unit->round, err);
+}
+
+const struct stage stage = {
+    .name = "aggregate",
+    .summary = "turn the gradients of a round into the next weights",
+    .reads = "weights, optimizer_state, gradient",
+    .writes = "weights, optimizer_state",
+    .form = STAGE_LOOP,
+    .open = open_aggregate,
+    .work = work_aggregate,
+    .close = close_aggregate,
+};

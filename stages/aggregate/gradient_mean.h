@@ -1,0 +1,40 @@
+/*
+ * gradient_mean - the mean of the gradients of a round, in a fixed order.
+ *
+ * Each slot's gradient is that of the mean loss over the slot's own seeds. Weighted by its number of
+ * labelled seeds, the mean over the slots is the gradient of the mean loss over all seeds of the round,
+ * just as if one large mini-batch had made it, also when the last slot is smaller.
+ *
+ * Sums are kept in double, slot after slot. The product of a float (24 bits) and a count of seeds (below
+ * 2^29) is exact there, and what 65,535 additions lose stays far below the last bit of the float that comes
+ * out; in single precision a thousand slots would cost three digits.
+ */
+#ifndef STAGES_AGGREGATE_GRADIENT_MEAN_H
+#define STAGES_AGGREGATE_GRADIENT_MEAN_H
+
+#include "common/base/error.h"
+#include "store/records/parameters.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gradient_mean { /* {0} is releasable */
+    size_t count;
+    double *sum;  /* [count], over the slots added so far */
+    float *value; /* [count], after finish */
+    uint64_t seed_count, right_count;
+    double loss_sum, mean_loss;
+};
+
+/* For gradients of `count` values. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code gradient_mean_init(struct gradient_mean *mean, size_t count,
+                                              struct error *err);
+void gradient_mean_release(struct gradient_mean *mean);
+/* Forgets the slots, keeps the memory. */
+void gradient_mean_reset(struct gradient_mean *mean);
+/* Call in slot order. `gradient` has `count` values; one without labelled seeds adds nothing. */
+void gradient_mean_add(struct gradient_mean *mean, const struct gradient *gradient);
+/* Sets value and mean_loss; zeros when no slot had a labelled seed. */
+void gradient_mean_finish(struct gradient_mean *mean);
+
+#endif

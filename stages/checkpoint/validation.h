@@ -1,0 +1,27 @@
+/*
+ * validation - how good a version of the weights is on the validation nodes, from the counts of all slots.
+ *
+ * Counts are whole numbers and losses are added in slot order, so the result has the same bits whoever
+ * evaluated which slot.
+ */
+#ifndef STAGES_CHECKPOINT_VALIDATION_H
+#define STAGES_CHECKPOINT_VALIDATION_H
+
+#include "common/base/error.h"
+#include "stages/stage.h"
+
+#include <stdint.h>
+
+struct validation { /* all NaN without validation nodes */
+    double loss, accuracy;
+    double metric; /* checkpoint.metric */
+};
+
+/* "accuracy", ... as in the pipeline file. */
+const char *validation_metric_name(enum metric_choice metric);
+
+/* Fails: ERROR_NOT_FOUND for a slot that was not evaluated; ERROR_CORRUPT; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code validation_read(const struct stage_context *context, int64_t version,
+                                           struct validation *out, struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * distinct_positions - a uniform choice of positions of a row, none twice.
+ *
+ * Floyd's algorithm (Bentley and Floyd, "A sample of brilliance", CACM 30(9), 1987): k draws for k
+ * positions, whatever the length of the row, and every set of k equally likely. The random words are
+ * those of (stream, item), so the choice depends on nothing else. Positions come out ascending: which
+ * form of the set was used inside (bits for short rows, a sorted list for long ones) leaves no trace.
+ */
+#ifndef STAGES_DISTINCT_POSITIONS_H
+#define STAGES_DISTINCT_POSITIONS_H
+
+#include "common/base/random.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Words of scratch that distinct_positions_draw() needs for `count` of `length`. */
+size_t distinct_positions_scratch(uint32_t length, uint32_t count);
+
+/* `count` of the positions 0 .. length - 1, ascending, into `out` [count]. 1 <= count <= length;
+ * `scratch` [distinct_positions_scratch()] is zero before and after. */
+void distinct_positions_draw(const struct random_stream *stream, uint64_t item, uint32_t length,
+                             uint32_t count, uint64_t *scratch, uint32_t *out);
+
+#endif

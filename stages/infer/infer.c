@@ -1,0 +1,170 @@
+/*
+ * infer - embeddings and predictions of every node, layer by layer, all neighbours, no sampling.
+ *
+ *   weights of the last or best snapshot ─┐
+ *   topology, features ───────────────────┴─> [ infer/1/p ] ─> layer 1 of part p ─┐ (all parts)
+ *                                             [ infer/2/p ] <─────────────────────┘
+ *                                                  ...
+ *   the last layer of all parts ──────────────> [ outputs ] ─> model, embeddings, predictions, metrics
+ *
+ * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
+ * the same node again for every batch it is near to.
+ */
+#include "common/base/memory.h"
+#include "common/nn/model.h"
+#include "stages/infer/output_writer.h"
+#include "stages/infer/part_inference.h"
+#include "stages/run_model.h"
+#include "store/records/snapshot.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct infer_state {
+    struct model model;
+    struct topology topology;
+    struct neighbor_sampler *sampler;
+    struct feature_source *input; /* of layer input_layer */
+    int input_layer;              /* the layer that reads it; 0: none is open */
+    struct arena arena;
+    float *weights; /* [model.value_count]; NULL until the first unit */
+    int64_t version;
+};
+
+static void close_infer(void *opaque)
+{
+    struct infer_state *state = opaque;
+    if (!state)
+        return;
+    neighbor_sampler_free(state->sampler);
+    feature_source_close(state->input);
+    topology_close(&state->topology);
+    arena_release(&state->arena);
+    memory_free(state->weights);
+    memory_free(state);
+}
+
+static enum error_code open_infer(const struct stage_context *context, void **opaque,
+                                  struct error *err)
+{
+    struct infer_state *state = NULL;
+    enum error_code rc = memory_new(&state, 1, "the state of infer", err);
+    *opaque = state;
+    if (rc == ERROR_NONE)
+        rc = run_model_init(&state->model, context->settings, context->book, err);
+    return rc;
+}
+
+/* Topology and sampler are opened when the first unit comes: until the end of training there is none. */
+static enum error_code open_topology(const struct stage_context *context, struct infer_state *state,
+                                     struct error *err)
+{
+    if (state->sampler)
+        return ERROR_NONE;
+    enum error_code rc = topology_open(context->store, context->book, context->scratch,
+                                       context->storage_is_local ? TOPOLOGY_STORAGE_IS_LOCAL : 0,
+                                       &state->topology, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct neighbor_sampler_config config = {
+        .topology = &state->topology,
+        .has_self_loops = context->book->self_loop_count > 0,
+        .budget_bytes = context->memory_bytes / 4,
+    };
+    state->arena.limit = context->memory_bytes / 4;
+    return neighbor_sampler_new(&config, &state->sampler, err);
+}
+
+static enum error_code read_weights(const struct stage_context *context, struct infer_state *state,
+                                    struct error *err)
+{
+    struct snapshot snapshot = {0};
+    int64_t version = -1;
+    if (state->weights)
+        return ERROR_NONE;
+    enum error_code rc = snapshot_current_version(context->store, context->run_id, &version, err);
+    if (rc == ERROR_NONE)
+        rc = snapshot_get(context->store, context->run_id, version, &snapshot, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const bool best = context->settings->infer.weights == WEIGHTS_BEST;
+    if (snapshot.value_count != state->model.value_count)
+        rc = error_set(err, ERROR_CORRUPT,
+                       "snapshot %" PRId64 " has %" PRIu64 " parameters, the model %" PRIu64,
+                       version, snapshot.value_count, state->model.value_count);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&state->weights, state->model.value_count, "weights", err);
+    if (rc == ERROR_NONE) {
+        memcpy(state->weights, best ? snapshot.best_value : snapshot.value,
+               state->model.value_count * sizeof *state->weights);
+        state->version = best ? snapshot.best_version : version;
+    }
+    store_release_record(&snapshot.view);
+    return rc;
+}
+
+static enum error_code open_input(const struct stage_context *context, struct infer_state *state,
+                                  int layer, struct error *err)
+{
+    if (state->input_layer == layer)
+        return ERROR_NONE;
+    feature_source_close(state->input);
+    state->input = NULL;
+    state->input_layer = 0;
+    const struct feature_source_config config = {
+        .store = context->store,
+        .origin = layer == 1 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
+        .id = layer == 1 ? context->book->id : context->run_id,
+        .layer = layer - 1,
+        .part_count = context->book->part_count,
+        .book = context->book->book,
+        .tensor = layer == 1 ? "features" : layer_tensor,
+        .budget_bytes = context->memory_bytes / 2,
+    };
+    const enum error_code rc = feature_source_open(&config, &state->input, err);
+    if (rc == ERROR_NONE)
+        state->input_layer = layer;
+    return rc;
+}
+
+static enum error_code work(const struct stage_context *context, void *opaque,
+                            const struct unit *unit, struct error *err)
+{
+    struct infer_state *state = opaque;
+    enum error_code rc = read_weights(context, state, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (unit->kind == UNIT_OUTPUTS) {
+        const struct output_request request = {.context = context,
+                                               .model = &state->model,
+                                               .weights = state->weights,
+                                               .version = state->version};
+        return output_writer_run(&request, err);
+    }
+    rc = open_topology(context, state, err);
+    if (rc == ERROR_NONE)
+        rc = open_input(context, state, unit->layer, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct part_inference inference = {.context = context,
+                                       .topology = &state->topology,
+                                       .model = &state->model,
+                                       .weights = state->weights,
+                                       .sampler = state->sampler,
+                                       .input = state->input,
+                                       .arena = state->arena};
+    rc = part_inference_run(&inference, unit->layer, unit->slot, err);
+    state->arena = inference.arena;
+    return rc;
+}
+
+const struct stage stage = {
+    .name = "infer",
+    .summary = "compute every node's embedding and prediction, layer by layer",
+    .reads = "partition_book, topology_seal, shard_seal, snapshot, node_splits, node_ids",
+    .writes = "shard_seal, outputs_seal",
+    .form = STAGE_LOOP,
+    .open = open_infer,
+    .work = work,
+    .close = close_infer,
+};

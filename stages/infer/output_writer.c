@@ -1,0 +1,295 @@
+#include "stages/infer/output_writer.h"
+
+#include "common/base/json.h"
+#include "common/base/memory.h"
+#include "common/formats/npy.h"
+#include "common/nn/model_file.h"
+#include "stages/infer/part_inference.h"
+#include "stages/infer/prediction_table.h"
+#include "stages/infer/split_metrics.h"
+#include "store/feature_source.h"
+#include "store/keys.h"
+#include "store/records/outputs_seal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PIECE_ROWS = 4096, METRICS_JSON_SIZE_MAX = OUTPUTS_METRICS_SIZE };
+
+struct outputs {
+    const struct output_request *request;
+    char folder[FILE_PATH_SIZE];
+    struct node_splits splits;
+    struct node_ids ids;
+    uint8_t *split_of; /* [node_count] by partition id: enum split + 1, 0 for none */
+    struct feature_source *logits, *labels, *embeddings;
+    struct split_metrics metrics[SPLIT_COUNT];
+    struct npy_writer embedding_file;
+    struct prediction_table table;
+    float *piece;   /* [PIECE_ROWS, widest] */
+    uint32_t *node; /* [PIECE_ROWS] partition ids of the piece */
+};
+
+static const char *const split_name[SPLIT_COUNT] = {"train", "valid", "test"};
+
+static enum error_code open_layer(const struct output_request *request, int layer,
+                                  struct feature_source **out, struct error *err)
+{
+    const struct stage_context *context = request->context;
+    const struct feature_source_config config = {
+        .store = context->store,
+        .origin = FEATURES_OF_INFER_LAYER,
+        .id = context->run_id,
+        .layer = layer,
+        .part_count = context->book->part_count,
+        .book = context->book->book,
+        .tensor = layer_tensor,
+        .budget_bytes = context->memory_bytes / 4,
+    };
+    return feature_source_open(&config, out, err);
+}
+
+static enum error_code open_labels(const struct output_request *request,
+                                   struct feature_source **out, struct error *err)
+{
+    const struct stage_context *context = request->context;
+    const struct feature_source_config config = {
+        .store = context->store,
+        .origin = FEATURES_OF_PARTITION,
+        .id = context->book->id,
+        .part_count = context->book->part_count,
+        .book = context->book->book,
+        .tensor = "labels",
+        .budget_bytes = context->memory_bytes / 4,
+    };
+    return feature_source_open(&config, out, err);
+}
+
+static enum error_code read_splits(struct outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    const char *partition_id = context->book->id;
+    enum error_code rc = node_splits_get(context->store, key_partition(partition_id, "splits").text,
+                                         partition_id, &o->splits, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&o->split_of, context->book->node_count, "the split of each node", err);
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
+        for (uint32_t i = 0; i < o->splits.count[split]; i++)
+            o->split_of[o->splits.node[split][i]] = (uint8_t)(split + 1);
+        rc = split_metrics_init(&o->metrics[split], context->book->task, context->book->class_count,
+                                o->splits.count[split], err);
+    }
+    return rc;
+}
+
+/* Ids are a record only when they are not 0 .. N-1. */
+static enum error_code read_ids(struct outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    const char *dataset_id = context->book->dataset_id;
+    bool found = false;
+    const enum error_code rc =
+        store_has(context->store, key_dataset(dataset_id, "node_ids").text, &found, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    return node_ids_get(context->store, dataset_id, &o->ids, err);
+}
+
+static enum error_code open_files(struct outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    const struct model *model = o->request->model;
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = ERROR_NONE;
+    if (context->settings->infer.embeddings) {
+        rc = file_path(path, err, "%s/embeddings.npy", o->folder);
+        if (rc == ERROR_NONE)
+            rc =
+                npy_writer_open(&o->embedding_file, path, NPY_F32, context->book->node_count,
+                                feature_source_dim(o->embeddings ? o->embeddings : o->logits), err);
+    }
+    if (rc == ERROR_NONE && context->settings->infer.predictions) {
+        rc = file_path(path, err, "%s/predictions.csv", o->folder);
+        if (rc == ERROR_NONE)
+            rc = prediction_table_open(&o->table, path, context->book->task,
+                                       model->config.output_dim, &o->ids, err);
+    }
+    return rc;
+}
+
+static enum error_code open_all(struct outputs *o, struct error *err)
+{
+    const struct model *model = o->request->model;
+    const int layers = model->config.layer_count;
+    uint32_t widest = model->config.output_dim;
+    enum error_code rc = store_scratch(o->request->context->store, o->folder, err);
+    if (rc == ERROR_NONE)
+        rc = read_splits(o, err);
+    if (rc == ERROR_NONE)
+        rc = read_ids(o, err);
+    if (rc == ERROR_NONE)
+        rc = open_layer(o->request, layers, &o->logits, err);
+    if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings)
+        rc = open_layer(o->request, layers - 1, &o->embeddings, err);
+    if (rc == ERROR_NONE)
+        rc = open_labels(o->request, &o->labels, err);
+    if (o->embeddings && feature_source_dim(o->embeddings) > widest)
+        widest = feature_source_dim(o->embeddings);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&o->piece, (size_t)PIECE_ROWS * widest, "a piece of output", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&o->node, PIECE_ROWS, "a piece of node ids", err);
+    return rc == ERROR_NONE ? open_files(o, err) : rc;
+}
+
+static void release(struct outputs *o)
+{
+    npy_writer_close(&o->embedding_file);
+    prediction_table_close(&o->table);
+    feature_source_close(o->logits);
+    feature_source_close(o->embeddings);
+    feature_source_close(o->labels);
+    for (int split = 0; split < SPLIT_COUNT; split++)
+        split_metrics_release(&o->metrics[split]);
+    store_release_record(&o->splits.view);
+    store_release_record(&o->ids.view);
+    memory_free(o->split_of);
+    memory_free(o->piece);
+    memory_free(o->node);
+    if (o->folder[0] && file_remove_all(o->folder, NULL) != ERROR_NONE)
+        o->folder[0] = '\0'; /* what is left of a failure is swept with the scratch of the dead */
+    *o = (struct outputs){0};
+}
+
+static const float *row_of(const struct feature_rows *rows, size_t i)
+{
+    return rows->base + rows->row_index[i] * rows->stride;
+}
+
+static enum error_code write_embeddings(struct outputs *o, size_t count, struct error *err)
+{
+    struct feature_rows rows = {0};
+    struct feature_source *source = o->embeddings ? o->embeddings : o->logits;
+    const enum error_code rc = feature_source_fetch(source, o->node, count, &rows, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        memcpy(o->piece + i * rows.dim, row_of(&rows, i), rows.dim * sizeof(float));
+    return npy_writer_add(&o->embedding_file, o->piece, count * rows.dim, err);
+}
+
+static enum error_code write_predictions(struct outputs *o, uint32_t first, size_t count,
+                                         struct error *err)
+{
+    struct feature_rows logits = {0}, labels = {0};
+    enum error_code rc = feature_source_fetch(o->logits, o->node, count, &logits, err);
+    if (rc == ERROR_NONE)
+        rc = feature_source_fetch(o->labels, o->node, count, &labels, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        const int split = o->split_of[o->node[i]] - 1;
+        const float *logit = row_of(&logits, i), *label = row_of(&labels, i);
+        if (split >= 0)
+            split_metrics_add(&o->metrics[split], logit, label, 1);
+        if (o->request->context->settings->infer.predictions)
+            rc = prediction_table_add(&o->table, first + (uint32_t)i,
+                                      split < 0 ? "" : split_name[split], logit, label, err);
+    }
+    return rc;
+}
+
+static enum error_code write_rows(struct outputs *o, struct error *err)
+{
+    const struct partition_book *book = o->request->context->book;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t first = 0; rc == ERROR_NONE && first < book->node_count; first += PIECE_ROWS) {
+        const uint32_t left = book->node_count - first;
+        const uint32_t count = left < PIECE_ROWS ? left : PIECE_ROWS;
+        memcpy(o->node, book->to_partition + first, count * sizeof *o->node);
+        rc = write_predictions(o, first, count, err);
+        if (rc == ERROR_NONE && o->request->context->settings->infer.embeddings)
+            rc = write_embeddings(o, count, err);
+    }
+    if (rc == ERROR_NONE && o->request->context->settings->infer.embeddings)
+        rc = npy_writer_finish(&o->embedding_file, err);
+    if (rc == ERROR_NONE && o->request->context->settings->infer.predictions)
+        rc = prediction_table_finish(&o->table, err);
+    return rc;
+}
+
+static enum error_code write_metrics(struct outputs *o, struct outputs_seal *seal,
+                                     struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    struct json_writer json = {0};
+    enum error_code rc = ERROR_NONE;
+    json_open_object(&json, NULL);
+    json_put_string(&json, "run", o->request->context->run_id);
+    json_put_int64(&json, "weights_version", o->request->version);
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
+        if (o->splits.count[split])
+            rc = split_metrics_write(&o->metrics[split], split_name[split], &json, err);
+    json_close_object(&json);
+    json_put_raw(&json, "\n");
+    if (rc == ERROR_NONE)
+        rc = json_writer_finish(&json, err);
+    if (rc == ERROR_NONE && json.size >= METRICS_JSON_SIZE_MAX)
+        rc =
+            error_set(err, ERROR_INVALID, "metrics take more than %d bytes", METRICS_JSON_SIZE_MAX);
+    if (rc == ERROR_NONE) {
+        memcpy(seal->metrics, json.text, json.size + 1);
+        rc = file_path(path, err, "%s/metrics.json", o->folder);
+    }
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, json.text, json.size, false, err);
+    json_writer_release(&json);
+    return rc;
+}
+
+static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *seal,
+                                        struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    enum error_code rc = ERROR_NONE;
+    if (context->settings->infer.embeddings)
+        rc = outputs_seal_add_file(seal, o->folder, "embeddings.npy", err);
+    if (rc == ERROR_NONE)
+        rc = outputs_seal_add_file(seal, o->folder, "metrics.json", err);
+    if (rc == ERROR_NONE)
+        rc = outputs_seal_add_file(seal, o->folder, "model.safetensors", err);
+    if (rc == ERROR_NONE && context->settings->infer.predictions)
+        rc = outputs_seal_add_file(seal, o->folder, "predictions.csv", err);
+    if (rc == ERROR_NONE)
+        rc = file_sync_tree(o->folder, err);
+    if (rc == ERROR_NONE)
+        rc =
+            store_publish(context->store, o->folder, key_run(context->run_id, "outputs").text, err);
+    return rc == ERROR_NONE ? outputs_seal_put(context->store, context->run_id, seal, err) : rc;
+}
+
+enum error_code output_writer_run(const struct output_request *request, struct error *err)
+{
+    struct outputs outputs = {.request = request};
+    struct outputs_seal *seal = NULL;
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = memory_new(&seal, 1, "a seal", err);
+    if (rc == ERROR_NONE)
+        rc = open_all(&outputs, err);
+    if (rc == ERROR_NONE)
+        rc = write_rows(&outputs, err);
+    if (rc == ERROR_NONE)
+        rc = write_metrics(&outputs, seal, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/model.safetensors", outputs.folder);
+    if (rc == ERROR_NONE)
+        rc = model_file_write(request->model, request->weights, request->context->run_id,
+                              request->version, MODEL_FLAVOR_PYG, path, err);
+    if (rc == ERROR_NONE) {
+        seal->version = (uint64_t)request->version;
+        rc = seal_and_publish(&outputs, seal, err);
+    }
+    release(&outputs);
+    memory_free(seal);
+    return rc == ERROR_NONE ? rc
+                            : error_context(err, rc, "outputs of %s", request->context->run_id);
+}

@@ -1,0 +1,32 @@
+/*
+ * output_writer - the files people want, in the ids and the order of their input.
+ *
+ *   model.safetensors   the weights under PyG's names
+ *   embeddings.npy      float32 [N, hidden]: the last hidden layer (the logits of a one-layer model);
+ *                       row i is node i of the input
+ *   predictions.csv     node,split,label,prediction,probability; node is the user's id. Multi-label:
+ *                       labels separated by spaces, no probability
+ *   metrics.json        metrics of each split, over the whole split
+ *
+ * Rows are read in the order of the input from shards that are in the order of the partition, a bounded
+ * piece at a time.
+ */
+#ifndef STAGES_INFER_OUTPUT_WRITER_H
+#define STAGES_INFER_OUTPUT_WRITER_H
+
+#include "common/base/error.h"
+#include "common/nn/model.h"
+#include "stages/stage.h"
+
+struct output_request {
+    const struct stage_context *context;
+    const struct model *model;
+    const float *weights; /* [model->value_count] */
+    int64_t version;      /* of the weights */
+};
+
+/* Writes all files in scratch, publishes the folder as run/<id>/outputs, then its seal. */
+MUST_CHECK enum error_code output_writer_run(const struct output_request *request,
+                                             struct error *err);
+
+#endif

@@ -1,0 +1,89 @@
+#include "stages/infer/part_inference.h"
+
+#include "common/base/stop_signal.h"
+#include "store/feature_shard.h"
+#include "store/keys.h"
+
+#include <stdio.h>
+
+const char layer_tensor[] = "output";
+
+enum { TILE_NODES = 1024 };
+
+static enum error_code infer_tile(struct part_inference *inference, int layer, uint32_t first,
+                                  uint32_t count, float **output, struct error *err)
+{
+    static const int64_t all_neighbors[1] = {FANOUT_ALL};
+    uint32_t *node = NULL;
+    struct mini_batch batch = {0};
+    struct feature_rows rows = {0};
+    const uint32_t width = model_layer_output_dim(inference->model, layer - 1);
+    enum error_code rc = arena_new(&inference->arena, &node, count, "node ids", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&inference->arena, output, (size_t)count * width, "a layer's output", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; i < count; i++)
+        node[i] = first + i;
+    const struct neighbor_request request = {.hop_count = 1,
+                                             .fanout = all_neighbors,
+                                             .seed_node = node,
+                                             .seed_count = count,
+                                             .wants_degree = inference->model->needs_degree};
+    rc = neighbor_sampler_draw(inference->sampler, &request, &batch, err);
+    if (rc == ERROR_NONE)
+        rc = feature_source_fetch(inference->input, batch.node, batch.node_count, &rows, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct message_block block = {.destination_count = count,
+                                        .source_count = batch.node_count,
+                                        .row_start = batch.row_start,
+                                        .neighbor = batch.neighbor,
+                                        .degree = batch.degree};
+    const struct input_rows input = {
+        .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
+    const struct model_workspace workspace = {.arena = &inference->arena,
+                                              .pool = inference->context->pool};
+    return model_infer_layer(inference->model, inference->weights, layer - 1, &block, &input,
+                             &workspace, *output, err);
+}
+
+static enum error_code write_tiles(struct part_inference *inference, int layer, int part,
+                                   struct feature_shard_writer *writer, struct error *err)
+{
+    const uint32_t begin = inference->topology->book[part];
+    const uint32_t end = inference->topology->book[part + 1];
+    struct tensor_spec tensor = {.dim = model_layer_output_dim(inference->model, layer - 1),
+                                 .row_count = end - begin};
+    (void)snprintf(tensor.name, sizeof tensor.name, "%s", layer_tensor);
+    enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
+    for (uint32_t first = begin; rc == ERROR_NONE && first < end; first += TILE_NODES) {
+        const uint32_t count = end - first < TILE_NODES ? end - first : TILE_NODES;
+        float *output = NULL;
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
+        arena_reset(&inference->arena);
+        rc = infer_tile(inference, layer, first, count, &output, err);
+        if (rc == ERROR_NONE)
+            rc = feature_shard_writer_add(writer, output, count, err);
+    }
+    return rc;
+}
+
+enum error_code part_inference_run(struct part_inference *inference, int layer, int part,
+                                   struct error *err)
+{
+    const struct stage_context *context = inference->context;
+    struct feature_shard_writer *writer = NULL;
+    const struct key shard = key_infer(context->run_id, layer, part, "shard");
+    const struct key seal = key_infer(context->run_id, layer, part, "shard_seal");
+    enum error_code rc = feature_shard_writer_new(context->store, shard.text, seal.text,
+                                                  context->run_id, &writer, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = write_tiles(inference, layer, part, writer, err);
+    if (rc == ERROR_NONE)
+        return feature_shard_writer_finish(writer, err);
+    feature_shard_writer_abandon(writer);
+    return rc;
+}

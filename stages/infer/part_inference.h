@@ -1,0 +1,36 @@
+/*
+ * part_inference - one layer of the model for all nodes of one part, with all their neighbours.
+ *
+ * The rows of a part are taken in tiles of a fixed number of nodes; each tile is a one-hop neighbourhood
+ * without sampling, whose inputs are the features, or the layer below of every part. The output is a
+ * sealed shard of its own, read by the layer above just as features are.
+ */
+#ifndef STAGES_INFER_PART_INFERENCE_H
+#define STAGES_INFER_PART_INFERENCE_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "common/nn/model.h"
+#include "stages/neighbor_sampler.h"
+#include "stages/stage.h"
+#include "store/feature_source.h"
+
+/* The name of the one tensor in the shard of a layer. */
+extern const char layer_tensor[];
+
+struct part_inference { /* all borrowed, but for the arena's memory */
+    const struct stage_context *context;
+    const struct topology *topology;
+    const struct model *model;
+    const float *weights; /* [model->value_count] */
+    struct neighbor_sampler *sampler;
+    struct feature_source *input;
+    struct arena arena;
+};
+
+/* Layer `layer` counts from 1. Publishes run/<id>/infer/<layer>/part/<part>/shard and its seal.
+ * Fails: as the store, the source and the model do. */
+MUST_CHECK enum error_code part_inference_run(struct part_inference *inference, int layer, int part,
+                                              struct error *err);
+
+#endif

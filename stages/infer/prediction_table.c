@@ -1,0 +1,114 @@
+#include "stages/infer/prediction_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum error_code prediction_table_open(struct prediction_table *table, const char *path,
+                                      enum dataset_task task, uint32_t class_count,
+                                      const struct node_ids *ids, struct error *err)
+{
+    *table = (struct prediction_table){.task = task, .class_count = class_count, .ids = ids};
+    const enum error_code rc = file_path(table->path, err, "%s", path);
+    if (rc != ERROR_NONE)
+        return rc;
+    table->file = fopen(path, "wxe");
+    if (!table->file)
+        return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
+    (void)fputs("node,split,label,prediction,probability\n", table->file);
+    return ERROR_NONE;
+}
+
+/* A string id with a comma, quote or line end stands in quotes, quotes doubled (RFC 4180). */
+static void put_text_id(FILE *file, const char *text, size_t size)
+{
+    bool plain = true;
+    for (size_t i = 0; i < size; i++)
+        plain = plain && text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
+    if (plain) {
+        (void)fwrite(text, 1, size, file);
+        return;
+    }
+    (void)fputc('"', file);
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '"')
+            (void)fputc('"', file);
+        (void)fputc(text[i], file);
+    }
+    (void)fputc('"', file);
+}
+
+static void put_id(const struct prediction_table *table, uint32_t node)
+{
+    const struct node_ids *ids = table->ids;
+    if (ids->integer)
+        (void)fprintf(table->file, "%" PRId64, ids->integer[node]);
+    else if (ids->offset)
+        put_text_id(table->file, ids->text + ids->offset[node],
+                    (size_t)(ids->offset[node + 1] - ids->offset[node]));
+    else
+        (void)fprintf(table->file, "%" PRIu32, node);
+}
+
+static void put_single(const struct prediction_table *table, const float *logit,
+                       const void *label_bytes)
+{
+    int32_t label = -1;
+    uint32_t best = 0;
+    double sum = 0.0;
+    memcpy(&label, label_bytes, sizeof label);
+    for (uint32_t c = 1; c < table->class_count; c++)
+        if (logit[c] > logit[best])
+            best = c;
+    for (uint32_t c = 0; c < table->class_count; c++)
+        sum += (double)expf(logit[c] - logit[best]);
+    if (label >= 0)
+        (void)fprintf(table->file, "%" PRId32, label);
+    (void)fprintf(table->file, ",%" PRIu32 ",%.6f\n", best, 1.0 / sum);
+}
+
+/* Indices of the set bits, separated by spaces. */
+static void put_bits(const struct prediction_table *table, const float *value, float above)
+{
+    const char *gap = "";
+    for (uint32_t c = 0; c < table->class_count; c++)
+        if (value[c] > above) {
+            (void)fprintf(table->file, "%s%" PRIu32, gap, c);
+            gap = " ";
+        }
+}
+
+enum error_code prediction_table_add(struct prediction_table *table, uint32_t node,
+                                     const char *split, const float *logit, const void *label,
+                                     struct error *err)
+{
+    put_id(table, node);
+    (void)fprintf(table->file, ",%s,", split);
+    if (table->task == TASK_MULTI_LABEL) {
+        put_bits(table, label, 0.5F);
+        (void)fputc(',', table->file);
+        put_bits(table, logit, 0.0F);
+        (void)fputs(",\n", table->file);
+    } else {
+        put_single(table, logit, label);
+    }
+    return ferror(table->file) ? error_set_errno(err, ERROR_IO, "%s cannot be written", table->path)
+                               : ERROR_NONE;
+}
+
+enum error_code prediction_table_finish(struct prediction_table *table, struct error *err)
+{
+    FILE *file = table->file;
+    table->file = NULL;
+    const int failed = ferror(file);
+    if (fclose(file) != 0 || failed)
+        return error_set_errno(err, ERROR_IO, "%s cannot be written", table->path);
+    return ERROR_NONE;
+}
+
+void prediction_table_close(struct prediction_table *table)
+{
+    if (table->file)
+        (void)fclose(table->file);
+    table->file = NULL;
+}

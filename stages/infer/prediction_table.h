@@ -1,0 +1,34 @@
+/*
+ * prediction_table - predictions.csv, one line a node, in the user's ids.
+ */
+#ifndef STAGES_INFER_PREDICTION_TABLE_H
+#define STAGES_INFER_PREDICTION_TABLE_H
+
+#include "common/base/error.h"
+#include "common/base/file.h"
+#include "store/records/dataset_arrays.h"
+#include "store/records/dataset_schema.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct prediction_table { /* {0} is closed */
+    FILE *file;
+    char path[FILE_PATH_SIZE];
+    enum dataset_task task;
+    uint32_t class_count;
+    const struct node_ids *ids; /* borrowed; without arrays: 0 .. N-1 */
+};
+
+MUST_CHECK enum error_code prediction_table_open(struct prediction_table *table, const char *path,
+                                                 enum dataset_task task, uint32_t class_count,
+                                                 const struct node_ids *ids, struct error *err);
+/* The line of dataset node `node`. `label` as the shards hold it: int32, or float32 [class_count]. */
+MUST_CHECK enum error_code prediction_table_add(struct prediction_table *table, uint32_t node,
+                                                const char *split, const float *logit,
+                                                const void *label, struct error *err);
+MUST_CHECK enum error_code prediction_table_finish(struct prediction_table *table,
+                                                   struct error *err);
+void prediction_table_close(struct prediction_table *table);
+
+#endif

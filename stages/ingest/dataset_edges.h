@@ -1,0 +1,52 @@
+/*
+ * dataset_edges - the edges of a dataset, from pieces of the input to stored chunks.
+ *
+ * Takes pieces, checks them, counts in-degrees and puts the edges aside; then sorts them into rows by
+ * the policies of the settings and stores the rows. What is counted goes into the schema.
+ */
+#ifndef STAGES_INGEST_DATASET_EDGES_H
+#define STAGES_INGEST_DATASET_EDGES_H
+
+#include "common/base/error.h"
+#include "stages/ingest/edge_chunk_writer.h"
+#include "stages/ingest/edge_spool.h"
+#include "stages/ingest/input_lines.h"
+#include "stages/pipeline_settings.h"
+#include "store/records/dataset_schema.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct edge_piece;
+
+struct dataset_edges { /* {0} is closed */
+    struct dataset_schema *schema;
+    enum edge_policy self_loops, duplicates;
+    bool reversed;
+    struct edge_spool spool;
+    struct input_lines lines;
+    uint32_t *in_degree;  /* [node_count]; once written, of the edges as stored */
+    uint32_t *out_degree; /* [node_count], or NULL when nobody asks or it is in_degree */
+    struct edge_chunk_writer writer;
+};
+
+/* `schema` is borrowed until close; its node_count and `undirected` are set. `path`: of the scratch
+ * file. */
+MUST_CHECK enum error_code dataset_edges_open(struct dataset_edges *edges,
+                                              struct dataset_schema *schema,
+                                              const struct pipeline_settings *settings,
+                                              const char *path, struct error *err);
+void dataset_edges_close(struct dataset_edges *edges);
+/* See dataset_builder.h. */
+MUST_CHECK enum error_code dataset_edges_add(struct dataset_edges *edges,
+                                             const struct edge_piece *piece, struct error *err);
+/* Fails: ERROR_INPUT for repeated edges that are refused, before anything is stored; ERROR_NO_MEMORY
+ * when the budget is too small, saying what is needed. */
+MUST_CHECK enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *store,
+                                               uint64_t memory_bytes, bool with_out_degree,
+                                               struct error *err);
+/* [node_count] once written with_out_degree; borrowed. */
+const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * folder_edges - the edges of a plain folder or an OGB folder, whose ids are 0 .. N-1.
+ *
+ *   edges.csv[.gz]  header src,dst[,weight][,etype][,time], then a row an edge
+ *   edges.npy       integers [2, E]: sources, then targets
+ *   edge.csv[.gz]   OGB's: two columns and no header
+ */
+#ifndef STAGES_INGEST_FOLDER_EDGES_H
+#define STAGES_INGEST_FOLDER_EDGES_H
+
+#include "common/base/error.h"
+#include "stages/ingest/dataset_builder.h"
+#include "stages/ingest/folder_meta.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Pushes all edges of the file `path`; *row_count is their number. With edge types in `meta` (may be
+ * NULL), each edge must connect the node types that its own type says.
+ * Fails: ERROR_INPUT naming file and line, what was expected and found. */
+MUST_CHECK enum error_code folder_edges_read_csv(const char *path, bool has_header,
+                                                 const struct folder_meta *meta,
+                                                 struct dataset_builder *builder,
+                                                 uint64_t *row_count, struct error *err);
+MUST_CHECK enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,
+                                                 uint64_t *row_count, struct error *err);
+/* The highest edge type of a CSV file with a header, plus one; 0 when it has no such column. */
+MUST_CHECK enum error_code folder_edges_count_types(const char *path, uint32_t *type_count,
+                                                    struct error *err);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * graphmill-ingest - the user's files, or a generator, into the records of one dataset.
+ *
+ *   files --> folder_reader | ogb_reader | edge_list_reader --+
+ *                                                             +--> dataset_builder --> dataset/<id>/...
+ *   seed  --> generator --------------------------------------+        current/dataset/<name> = <id>
+ *
+ * The id is a checksum of everything the records depend on, so a dataset that is there is not made
+ * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset or
+ * none, and whoever is killed in between starts again.
+ */
+#include "stages/ingest/ingest.h"
+
+#include "common/base/checksum.h"
+#include "common/base/log.h"
+#include "stages/ingest/dataset_builder.h"
+#include "stages/ingest/edge_list_reader.h"
+#include "stages/ingest/folder_reader.h"
+#include "stages/ingest/generator.h"
+#include "stages/ingest/input_files.h"
+#include "stages/ingest/ogb_reader.h"
+#include "stages/run_binding.h"
+#include "stages/stage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ID_DIGITS = 16 };
+
+/* The settings' lines, without the one that says where the input lies. */
+static enum error_code add_settings(const struct pipeline_settings *settings,
+                                    struct checksum_stream *sum, struct error *err)
+{
+    static const char path_setting[] = "ingest.path ";
+    char text[SETTINGS_TEXT_SIZE];
+    const enum error_code rc = pipeline_settings_text(settings, "ingest.", text, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (const char *line = text; *line;) {
+        const size_t length = strcspn(line, "\n");
+        if (strncmp(line, path_setting, sizeof path_setting - 1) != 0)
+            checksum_stream_add(sum, line, length + 1);
+        line += length;
+        line += *line == '\n' ? 1 : 0;
+    }
+    return ERROR_NONE;
+}
+
+/* Whether the records depend on the seed. */
+static bool uses_seed(const struct pipeline_settings *settings, bool has_features)
+{
+    const int64_t features = settings->ingest.features;
+    if (settings->ingest.format == FORMAT_GENERATED)
+        return true;
+    if (features == FEATURES_AUTO)
+        return !has_features;
+    return features == FEATURES_RANDOM || features == FEATURES_DEGREE_RANDOM;
+}
+
+static enum error_code add_input(const struct pipeline_settings *settings,
+                                 struct checksum_stream *sum, struct error *err)
+{
+    bool has_features = false;
+    enum error_code rc = add_settings(settings, sum, err);
+    if (rc == ERROR_NONE)
+        rc = input_files_sum((enum ingest_format)settings->ingest.format, settings->ingest.path,
+                             sum, &has_features, err);
+    if (rc == ERROR_NONE && uses_seed(settings, has_features))
+        checksum_stream_add(sum, &settings->seed, sizeof settings->seed);
+    return rc;
+}
+
+enum error_code ingest_dataset_id(const struct pipeline_settings *settings, char id[ID_SIZE],
+                                  struct error *err)
+{
+    struct checksum_stream *sum = NULL;
+    char digits[CHECKSUM_TEXT_SIZE];
+    if (settings->ingest.format != FORMAT_GENERATED && !settings->ingest.path[0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.path: expected a file or folder, found nothing");
+    enum error_code rc = checksum_stream_new(&sum, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = add_input(settings, sum, err);
+    if (rc == ERROR_NONE) {
+        const struct checksum content = checksum_stream_sum(sum);
+        checksum_text(&content, digits);
+        const int size = snprintf(id, ID_SIZE, "%s-%.*s", settings->name, ID_DIGITS, digits);
+        must(size > 0 && size < ID_SIZE); /* names are bounded by SETTING_NAME_SIZE */
+    }
+    checksum_stream_free(sum);
+    return rc;
+}
+
+static enum error_code read_input(const struct stage_context *context,
+                                  struct dataset_builder *builder, struct error *err)
+{
+    const struct pipeline_settings *settings = context->settings;
+    const struct edge_list_input edge_list = {.name = settings->ingest.path};
+    switch ((enum ingest_format)settings->ingest.format) {
+    case FORMAT_FOLDER:
+        return folder_reader_run(settings, builder, err);
+    case FORMAT_OGB:
+        return ogb_reader_run(settings, builder, err);
+    case FORMAT_EDGE_LIST:
+        return edge_list_reader_run(&edge_list, (enum id_type)settings->ingest.id_type,
+                                    context->memory_bytes, builder, err);
+    case FORMAT_GENERATED:
+        return generator_run(settings, builder, err);
+    }
+    return error_set(err, ERROR_INVALID, "ingest.format: unknown");
+}
+
+/* Reads or generates the dataset and stores it. */
+static enum error_code make_dataset(const struct stage_context *context, const char *id,
+                                    struct error *err)
+{
+    struct dataset_builder *builder = NULL;
+    const struct dataset_builder_config config = {.store = context->store,
+                                                  .settings = context->settings,
+                                                  .dataset_id = id,
+                                                  .name = context->settings->name,
+                                                  .memory_bytes = context->memory_bytes};
+    enum error_code rc = dataset_builder_new(&config, &builder, err);
+    if (rc == ERROR_NONE)
+        rc = read_input(context, builder, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_finish(builder, NULL, err);
+    dataset_builder_free(builder);
+    return rc;
+}
+
+static void print_summary(const struct dataset_schema *schema, bool unchanged)
+{
+    (void)printf("%sdataset=%s nodes=%" PRIu32 " edges=%" PRIu64 " features=%" PRIu32
+                 " classes=%" PRIu32 " train=%" PRIu32 " valid=%" PRIu32 " test=%" PRIu32 "\n",
+                 unchanged ? "unchanged " : "", schema->id, schema->node_count, schema->edge_count,
+                 schema->feature_dim, schema->class_count, schema->train_count, schema->valid_count,
+                 schema->test_count);
+}
+
+static enum error_code ingest_open(const struct stage_context *context, void **state,
+                                   struct error *err)
+{
+    (void)context;
+    (void)state;
+    (void)err;
+    return ERROR_NONE;
+}
+
+static enum error_code ingest_work(const struct stage_context *context, void *state,
+                                   const struct unit *unit, struct error *err)
+{
+    char id[ID_SIZE];
+    struct dataset_schema schema;
+    struct key newest;
+    bool found = false;
+    (void)state;
+    must(unit->kind == UNIT_INGEST);
+    enum error_code rc = ingest_dataset_id(context->settings, id, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(context->store, key_dataset(id, "schema").text, &found, err);
+    if (rc == ERROR_NONE && found && !context->is_replay)
+        log_info("input is unchanged dataset=%s", id);
+    else if (rc == ERROR_NONE)
+        rc = make_dataset(context, id, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_get(context->store, id, &schema, err);
+    if (rc == ERROR_NONE && !context->is_replay)
+        rc = run_input_switch(context->settings, "dataset", &newest, err);
+    if (rc == ERROR_NONE && !context->is_replay)
+        rc = store_switch_set(context->store, newest.text, id, err);
+    if (rc == ERROR_NONE && !context->is_replay)
+        print_summary(&schema, found);
+    return rc;
+}
+
+static void ingest_close(void *state)
+{
+    (void)state;
+}
+
+const struct stage stage = {
+    .name = "ingest",
+    .summary = "read the user's graph, or generate one, into the records of a dataset",
+    .reads = "",
+    .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, node_ids",
+    .form = STAGE_ONCE,
+    .open = ingest_open,
+    .work = ingest_work,
+    .close = ingest_close,
+};

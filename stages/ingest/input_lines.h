@@ -1,0 +1,35 @@
+/*
+ * input_lines - which line of which file an edge came from, for messages about edges that were accepted
+ * long before. Pieces that follow each other line by line are kept as one.
+ */
+#ifndef STAGES_INGEST_INPUT_LINES_H
+#define STAGES_INGEST_INPUT_LINES_H
+
+#include "common/base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct input_piece {
+    uint64_t first_edge;
+    int64_t first_line;
+    const char *where; /* one of the names */
+};
+
+struct input_lines { /* {0} is empty */
+    struct input_piece *piece;
+    size_t piece_count;
+    char **name;
+    size_t name_count;
+    uint64_t edge_count;
+};
+
+/* The next `count` edges are the lines of `where` (copied) from `first_line` on. */
+MUST_CHECK enum error_code input_lines_add(struct input_lines *lines, const char *where,
+                                           int64_t first_line, uint64_t count, struct error *err);
+/* Of edge `index` < edge_count. *where lives as long as `lines`. */
+void input_lines_find(const struct input_lines *lines, uint64_t index, const char **where,
+                      int64_t *line);
+void input_lines_release(struct input_lines *lines);
+
+#endif

@@ -1,0 +1,211 @@
+#include "stages/ingest/node_targets.h"
+
+#include "common/base/memory.h"
+#include "store/keys.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const split_names[SPLIT_COUNT] = {"train", "valid", "test"};
+
+static enum error_code expect_count(const struct node_targets *targets, const char *where,
+                                    uint64_t count, struct error *err)
+{
+    must(!targets->label && !targets->multi); /* labels come once */
+    if (count != targets->node_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected %u labels, one for each node, found %" PRIu64, where,
+                         targets->node_count, count);
+    return ERROR_NONE;
+}
+
+enum error_code node_targets_set_labels(struct node_targets *targets, const char *where,
+                                        int64_t first_line, const int64_t *label, uint64_t count,
+                                        struct error *err)
+{
+    int64_t largest = -1;
+    enum error_code rc = expect_count(targets, where, count, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&targets->label, count, "labels", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint64_t i = 0; i < count; i++) {
+        if (label[i] < -1 || label[i] > LABEL_MAX)
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": label %" PRId64
+                             " is out of range: expected -1 (none) to %d",
+                             where, first_line + (int64_t)i, label[i], LABEL_MAX);
+        targets->label[i] = (int32_t)label[i];
+        largest = label[i] > largest ? label[i] : largest;
+    }
+    targets->class_count = (uint32_t)(largest + 1);
+    return ERROR_NONE;
+}
+
+enum error_code node_targets_set_multi(struct node_targets *targets, const char *where,
+                                       const float *label, uint64_t count, uint32_t class_count,
+                                       struct error *err)
+{
+    enum error_code rc = expect_count(targets, where, count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (class_count < 1 || class_count > LABEL_MAX)
+        return error_set(err, ERROR_INPUT, "%s: expected 1 to %d label columns, found %u", where,
+                         LABEL_MAX, class_count);
+    for (uint64_t i = 0; i < count; i++)
+        for (uint32_t c = 0; c < class_count; c++) {
+            const float *row = label + i * class_count;
+            if (isnan(row[0]) ? isnan(row[c]) : row[c] == 0.0F || row[c] == 1.0F)
+                continue;
+            return error_set(err, ERROR_INPUT,
+                             "%s: row %" PRIu64 ", column %u: label is %g: expected 0 or 1, or nan "
+                             "in the whole row",
+                             where, i, c, (double)row[c]);
+        }
+    rc = memory_new_bytes((void **)&targets->multi, count * class_count, sizeof *targets->multi,
+                          "labels", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(targets->multi, label, count * class_count * sizeof *label);
+    targets->class_count = class_count;
+    return ERROR_NONE;
+}
+
+static enum error_code copy_text(char **out, const char *text, struct error *err)
+{
+    const size_t size = strlen(text) + 1;
+    const enum error_code rc = memory_new(out, size, "the name of a split file", err);
+    if (rc == ERROR_NONE)
+        memcpy(*out, text, size);
+    return rc;
+}
+
+static enum error_code mark(struct node_targets *targets, enum split split, int64_t node,
+                            struct error *err)
+{
+    if (node < 0 || node >= targets->node_count)
+        return error_set(err, ERROR_INPUT,
+                         "node %" PRId64 " is out of range: expected a node id from 0 to %u", node,
+                         targets->node_count - 1);
+    const int before = targets->split_of[node];
+    if (before == 1 + (int)split)
+        return error_set(err, ERROR_INPUT, "node %" PRId64 " is in the %s split twice", node,
+                         split_names[split]);
+    if (before)
+        return error_set(err, ERROR_INPUT,
+                         "node %" PRId64 " of the %s split is in the %s split already", node,
+                         split_names[split], split_names[before - 1]);
+    targets->split_of[node] = (uint8_t)(1 + split);
+    return ERROR_NONE;
+}
+
+enum error_code node_targets_set_split(struct node_targets *targets, enum split split,
+                                       const char *where, int64_t first_line, const int64_t *node,
+                                       uint64_t count, struct error *err)
+{
+    struct split_list *list = &targets->split[split];
+    must(!list->where); /* a split comes once */
+    enum error_code rc = copy_text(&list->where, where, err);
+    if (rc == ERROR_NONE && count > targets->node_count)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: the %s split has %" PRIu64 " nodes: expected at most %u", where,
+                       split_names[split], count, targets->node_count);
+    if (rc == ERROR_NONE && !targets->split_of)
+        rc = memory_new(&targets->split_of, targets->node_count, "the splits of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&list->node, count, "a split", err);
+    list->first_line = first_line;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        rc = mark(targets, split, node[i], err);
+        if (rc != ERROR_NONE)
+            return error_context(err, rc, "%s:%" PRId64, where, first_line + (int64_t)i);
+        list->node[i] = (uint32_t)node[i];
+        list->count++;
+    }
+    return rc;
+}
+
+static bool has_label(const struct node_targets *targets, uint32_t node)
+{
+    if (targets->multi)
+        return !isnan(targets->multi[(uint64_t)node * targets->class_count]);
+    return targets->label && targets->label[node] >= 0;
+}
+
+static enum error_code check_task(const struct node_targets *targets, enum task_choice choice,
+                                  enum dataset_task *task, struct error *err)
+{
+    *task = TASK_NONE;
+    if (targets->class_count > 0)
+        *task = targets->multi ? TASK_MULTI_LABEL : TASK_SINGLE_LABEL;
+    if (choice == TASK_CHOICE_SINGLE && *task != TASK_SINGLE_LABEL)
+        return error_set(err, ERROR_INVALID, "ingest.task is single_label, but the input has %s",
+                         *task == TASK_NONE ? "no labels" : "several labels a node");
+    if (choice == TASK_CHOICE_MULTI && *task != TASK_MULTI_LABEL)
+        return error_set(err, ERROR_INVALID, "ingest.task is multi_label, but the input has %s",
+                         *task == TASK_NONE ? "no labels" : "one label a node");
+    return ERROR_NONE;
+}
+
+/* Rewrites the lists in ascending order, by a walk over the nodes. */
+static void sort_splits(struct node_targets *targets)
+{
+    uint32_t at[SPLIT_COUNT] = {0};
+    for (uint32_t node = 0; node < targets->node_count; node++) {
+        const int split = (int)targets->split_of[node] - 1;
+        if (split >= 0)
+            targets->split[split].node[at[split]++] = node;
+    }
+}
+
+enum error_code node_targets_check(struct node_targets *targets, enum task_choice choice,
+                                   enum dataset_task *task, struct error *err)
+{
+    const enum error_code rc = check_task(targets, choice, task, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct split_list *train = &targets->split[SPLIT_TRAIN];
+    for (uint32_t i = 0; i < train->count; i++)
+        if (!has_label(targets, train->node[i]))
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64
+                             ": node %u has no label: expected one for every training node",
+                             train->where, train->first_line + i, train->node[i]);
+    if (targets->split_of)
+        sort_splits(targets);
+    return ERROR_NONE;
+}
+
+enum error_code node_targets_put(const struct node_targets *targets, struct store *store,
+                                 const char *dataset_id, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (targets->class_count > 0) {
+        const struct node_labels labels = {.node_count = targets->node_count,
+                                           .class_count = targets->class_count,
+                                           .label = targets->label,
+                                           .multi = targets->multi};
+        rc = node_labels_put(store, dataset_id, &labels, err);
+    }
+    if (rc != ERROR_NONE || !targets->split_of)
+        return rc;
+    struct node_splits splits = {0};
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        splits.count[s] = targets->split[s].count;
+        splits.node[s] = targets->split[s].node;
+    }
+    return node_splits_put(store, key_dataset(dataset_id, "splits").text, dataset_id, &splits, err);
+}
+
+void node_targets_release(struct node_targets *targets)
+{
+    memory_free(targets->label);
+    memory_free(targets->multi);
+    memory_free(targets->split_of);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        memory_free(targets->split[s].node);
+        memory_free(targets->split[s].where);
+    }
+    *targets = (struct node_targets){.node_count = targets->node_count};
+}

@@ -1,0 +1,182 @@
+/*
+ * sample - seed nodes to mini-batches.
+ *
+ *     partition/<id>/part/<p>/topology ──┐
+ *     partition/<id>/splits ─────────────┼─> neighbor_sampler ─> run/<id>/round/<r>/slot/<k>/mini_batch
+ *     schedule: which seeds, in what order ┘                  └─> run/<id>/evaluation/<k>/mini_batch
+ *
+ * A training unit takes its share of the epoch's shuffled training nodes and the fan-outs of
+ * sample.fanouts. An evaluation unit takes its share of the validation nodes in their own order, with
+ * sample.evaluation_fanouts or all neighbours, and is made once for all validations of a run, so that
+ * they can be compared. Mini-batches hold ids, never features.
+ */
+#include "common/base/memory.h"
+#include "stages/neighbor_sampler.h"
+#include "stages/stage.h"
+#include "store/keys.h"
+#include "store/records/dataset_arrays.h"
+#include "store/records/mini_batch.h"
+#include "store/topology.h"
+
+#include <inttypes.h>
+
+/* No round of training has this number, so evaluation draws differ from all of training's. */
+static const uint32_t evaluation_round = UINT32_MAX;
+
+struct sample_state {
+    struct topology topology;
+    struct node_splits splits;
+    struct neighbor_sampler *sampler;
+    uint32_t *seed_node; /* [the larger of the two batch sizes] */
+};
+
+static void sample_close(void *opaque)
+{
+    struct sample_state *state = opaque;
+    if (!state)
+        return;
+    neighbor_sampler_free(state->sampler);
+    memory_free(state->seed_node);
+    store_release_record(&state->splits.view);
+    topology_close(&state->topology);
+    memory_free(state);
+}
+
+static enum error_code open_inputs(const struct stage_context *context, struct sample_state *state,
+                                   struct error *err)
+{
+    const struct partition_book *book = context->book;
+    const unsigned flags = context->storage_is_local ? TOPOLOGY_STORAGE_IS_LOCAL : 0;
+    const struct key splits = key_partition(book->id, "splits");
+    enum error_code rc =
+        topology_open(context->store, book, context->scratch, flags, &state->topology, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = node_splits_get(context->store, splits.text, book->id, &state->splits, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint32_t *count = state->splits.count;
+    if (count[SPLIT_TRAIN] != context->schedule->train_count ||
+        count[SPLIT_VALID] != context->schedule->valid_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s: %" PRIu32 " training and %" PRIu32
+                         " validation nodes, expected %" PRId64 " and %" PRId64
+                         " as in the partition book",
+                         splits.text, count[SPLIT_TRAIN], count[SPLIT_VALID],
+                         context->schedule->train_count, context->schedule->valid_count);
+    return ERROR_NONE;
+}
+
+static enum error_code open_sampler(const struct stage_context *context, struct sample_state *state,
+                                    struct error *err)
+{
+    const struct schedule *schedule = context->schedule;
+    const int64_t seeds_max = schedule->batch_size > schedule->evaluation_batch_size
+                                  ? schedule->batch_size
+                                  : schedule->evaluation_batch_size;
+    const struct neighbor_sampler_config config = {
+        .topology = &state->topology,
+        .has_self_loops = context->book->self_loop_count != 0,
+        .budget_bytes = context->memory_bytes,
+    };
+    const enum error_code rc =
+        memory_new(&state->seed_node, (size_t)seeds_max, "the seed nodes of a mini-batch", err);
+    return rc != ERROR_NONE ? rc : neighbor_sampler_new(&config, &state->sampler, err);
+}
+
+static enum error_code sample_open(const struct stage_context *context, void **opaque,
+                                   struct error *err)
+{
+    struct sample_state *state = NULL;
+    enum error_code rc = memory_new(&state, 1, "the state of sample", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *opaque = state;
+    rc = open_inputs(context, state, err);
+    return rc != ERROR_NONE ? rc : open_sampler(context, state, err);
+}
+
+/* The seeds of a training unit: its range of the epoch's shuffled order. */
+static uint32_t choose_training_seeds(const struct stage_context *context,
+                                      struct sample_state *state, const struct unit *unit)
+{
+    const int64_t epoch = schedule_epoch(context->schedule, unit->round);
+    const uint32_t *train = state->splits.node[SPLIT_TRAIN];
+    int64_t first = 0, count = 0;
+    schedule_seed_range(context->schedule, unit->round, unit->slot, &first, &count);
+    for (int64_t i = 0; i < count; i++)
+        state->seed_node[i] = train[schedule_shuffled(context->schedule, epoch, first + i)];
+    return (uint32_t)count;
+}
+
+static enum error_code sample_training(const struct stage_context *context,
+                                       struct sample_state *state, const struct unit *unit,
+                                       struct mini_batch *batch, struct error *err)
+{
+    const struct int_list *fanouts = &context->settings->sample.fanouts;
+    const struct neighbor_request request = {
+        .seed = context->schedule->seed,
+        .round = (uint32_t)unit->round,
+        .slot = (uint32_t)unit->slot,
+        .hop_count = fanouts->count,
+        .fanout = fanouts->value,
+        .seed_count = choose_training_seeds(context, state, unit),
+        .seed_node = state->seed_node,
+        .wants_degree = context->settings->train_step.model == MODEL_GCN,
+    };
+    return neighbor_sampler_draw(state->sampler, &request, batch, err);
+}
+
+static enum error_code sample_evaluation(const struct stage_context *context,
+                                         struct sample_state *state, const struct unit *unit,
+                                         struct mini_batch *batch, struct error *err)
+{
+    struct int_list fanouts = context->settings->sample.evaluation_fanouts;
+    if (fanouts.count == 0)
+        while (fanouts.count < context->schedule->layer_count)
+            fanouts.value[fanouts.count++] = FANOUT_ALL;
+    int64_t first = 0, count = 0;
+    schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
+    const struct neighbor_request request = {
+        .seed = context->schedule->seed,
+        .round = evaluation_round,
+        .slot = (uint32_t)unit->slot,
+        .hop_count = fanouts.count,
+        .fanout = fanouts.value,
+        .seed_count = (uint32_t)count,
+        .seed_node = state->splits.node[SPLIT_VALID] + first,
+        .wants_degree = context->settings->train_step.model == MODEL_GCN,
+    };
+    return neighbor_sampler_draw(state->sampler, &request, batch, err);
+}
+
+static enum error_code sample_work(const struct stage_context *context, void *opaque,
+                                   const struct unit *unit, struct error *err)
+{
+    struct sample_state *state = opaque;
+    struct mini_batch batch = {0};
+    struct key key = {0};
+    enum error_code rc = ERROR_NONE;
+    if (unit->kind == UNIT_SAMPLE) {
+        key = key_mini_batch(context->run_id, unit->round, unit->slot);
+        rc = sample_training(context, state, unit, &batch, err);
+    } else {
+        must(unit->kind == UNIT_SAMPLE_EVALUATION);
+        key = key_evaluation_mini_batch(context->run_id, unit->slot);
+        rc = sample_evaluation(context, state, unit, &batch, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = mini_batch_put(context->store, key.text, context->run_id, &batch, err);
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "%s", key.text);
+}
+
+const struct stage stage = {
+    .name = "sample",
+    .summary = "draw neighbourhoods of seed nodes: mini-batches of ids, no features",
+    .reads = "topology_seal, node_splits",
+    .writes = "mini_batch",
+    .form = STAGE_LOOP,
+    .open = sample_open,
+    .work = sample_work,
+    .close = sample_close,
+};

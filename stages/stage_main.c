@@ -1,0 +1,304 @@
+/*
+ * stage_main - the only main() of the stage programs.
+ *
+ * What is the same for all stages: options, log, signals, store, settings, the run, threads, memory;
+ * then one unit (ingest, partition), the loop over the queue, or a replay. It alone prints errors and
+ * turns them into exit statuses.
+ */
+#include "common/base/clock.h"
+#include "common/base/host.h"
+#include "common/base/log.h"
+#include "common/base/options.h"
+#include "common/base/stop_signal.h"
+#include "stages/run_binding.h"
+#include "stages/stage.h"
+#include "stages/work_loop.h"
+#include "store/work_queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct stage_options {
+    const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
+    struct option_list set;
+    int64_t threads, wait, lease, log_level;
+    uint64_t memory;
+    bool local_storage, print_config, version;
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct stage_options, field)
+static const struct option_spec option_table[] = {
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH or a path"},
+    {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; starts its run or joins it"},
+    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "join this run instead of naming a pipeline file"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "work queue: redis://HOST:PORT or unix:PATH"},
+    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with the password of Redis"},
+    {"worker", OPTION_TEXT, AT(worker), NULL, 0, 0, "NAME", "name of this worker, unique in the run (default: host and pid)"},
+    {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one for each core"},
+    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has)"},
+    {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER", "local folder for copies of sealed files"},
+    {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a local disk: open sealed files in place"},
+    {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS", "wait so long for what earlier stages write"},
+    {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
+    {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT", "compute one unit again and compare with what is stored"},
+    {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N", "1 errors, 2 warnings, 3 progress, 4 everything"},
+    {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
+    {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+struct program {
+    struct stage_options options;
+    struct store *store;
+    struct pipeline_settings settings;
+    struct run_binding run;
+    struct thread_pool *pool;
+    struct stage_context context;
+};
+
+static void print_help(void)
+{
+    printf("graphmill-%s - %s\n\nUsage: graphmill-%s --store URI (--pipeline FILE | --run ID) "
+           "[options]\n\nReads:  %s\nWrites: %s\n\nOptions:\n",
+           stage.name, stage.summary, stage.name, stage.reads, stage.writes);
+    options_print_help(option_table);
+    printf("\nSettings of the pipeline file, changed by --set:\n");
+    const size_t size = strlen(stage.name);
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        if (strncmp(spec->name, stage.name, size) == 0 && spec->name[size] == '.')
+            printf("  %-28s %s (default: %s)\n", spec->name, spec->help,
+                   spec->default_text[0] ? spec->default_text : "empty");
+    printf(
+        "\nExit status: 0 done; 64 usage; 65 bad data; 70 bug; 71 memory; 74 input/output; 75 try "
+        "again; 78 bad settings.\n");
+}
+
+static enum error_code read_settings(struct program *p, struct error *err)
+{
+    const struct stage_options *o = &p->options;
+    enum error_code rc = pipeline_settings_load(&p->settings, o->pipeline, err);
+    for (int i = 0; rc == ERROR_NONE && i < o->set.count; i++)
+        rc = pipeline_settings_override(&p->settings, o->set.item[i], err);
+    return rc == ERROR_NONE ? pipeline_settings_check(&p->settings, err) : rc;
+}
+
+static enum error_code check_usage(const struct stage_options *o, const struct option_list *rest,
+                                   struct error *err)
+{
+    if (rest->count)
+        return error_set(err, ERROR_USAGE, "unexpected argument '%s'; see --help", rest->item[0]);
+    if (!o->pipeline == !o->run)
+        return error_set(err, ERROR_USAGE, "give either --pipeline FILE or --run ID");
+    if (o->run && o->set.count)
+        return error_set(err, ERROR_USAGE,
+                         "--set goes with --pipeline; a run's settings are fixed");
+    if (!o->store && !o->print_config)
+        return error_set(err, ERROR_USAGE, "--store must be given");
+    if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
+        return error_set(err, ERROR_USAGE, "--redis must be given");
+    return ERROR_NONE;
+}
+
+/* Every machine with AVX2 gives the same bits with this kernel of the BLAS, which reads the variable
+ * when it is loaded: so the program starts itself again with it. */
+static void restart_portable(const struct pipeline_settings *settings, char **argv)
+{
+    if (!settings->portable || getenv("OPENBLAS_CORETYPE"))
+        return;
+    if (setenv("OPENBLAS_CORETYPE", "Haswell", 1) == 0)
+        (void)execv("/proc/self/exe", argv);
+}
+
+/* Starts or finds the run and binds it. */
+static enum error_code bind_run(struct program *p, struct error *err)
+{
+    char run_id[ID_SIZE] = "";
+    enum error_code rc = ERROR_NONE;
+    if (p->options.run)
+        (void)snprintf(run_id, sizeof run_id, "%s", p->options.run);
+    else
+        rc = run_start(p->store, &p->settings, run_id, err);
+    if (rc == ERROR_NONE)
+        rc = run_open(p->store, run_id, &p->run, err);
+    if (rc == ERROR_NOT_FOUND)
+        rc = ERROR_UNAVAILABLE; /* another program may be about to start it */
+    if (rc == ERROR_NONE)
+        p->settings = p->run.settings;
+    return rc;
+}
+
+/* Tries again while an earlier stage may still bring what is missing. */
+static enum error_code wait_for(struct program *p,
+                                enum error_code (*attempt)(struct program *, struct error *),
+                                struct error *err)
+{
+    const int64_t until = clock_ms() + p->options.wait * 1000;
+    for (bool told = false;; told = true) {
+        const enum error_code rc = attempt(p, err);
+        if (rc != ERROR_UNAVAILABLE || clock_ms() >= until || stop_signal_seen())
+            return rc;
+        if (!told)
+            log_info("waiting: %s", err->message);
+        clock_sleep_ms(500);
+    }
+}
+
+static enum error_code work_one(const struct program *p, const struct unit *unit, struct error *err)
+{
+    void *state = NULL;
+    enum error_code rc = stage.open(&p->context, &state, err);
+    if (rc == ERROR_NONE)
+        rc = stage.work(&p->context, state, unit, err);
+    stage.close(state);
+    return rc;
+}
+
+static enum error_code work_once(struct program *p, struct error *err)
+{
+    const struct unit unit = {.kind =
+                                  strcmp(stage.name, "ingest") == 0 ? UNIT_INGEST : UNIT_PARTITION};
+    return work_one(p, &unit, err);
+}
+
+static enum error_code replay(const struct program *p, struct error *err)
+{
+    struct unit unit;
+    enum error_code rc = unit_parse(p->options.replay, &unit, err);
+    if (rc == ERROR_NONE && strcmp(unit_stage(unit.kind), stage.name) != 0)
+        rc = error_set(err, ERROR_USAGE, "unit %s belongs to graphmill-%s", p->options.replay,
+                       unit_stage(unit.kind));
+    if (rc == ERROR_NONE)
+        rc = work_one(p, &unit, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct store_replay seen = store_replay_report(p->store);
+    if (seen.differed) {
+        printf("DIFFERS %s records=%d differ=%d first=%s\n", p->options.replay,
+               seen.matched + seen.differed, seen.differed, seen.first_difference);
+        return error_set(err, ERROR_CORRUPT, "%s was computed again and differs from the record",
+                         seen.first_difference);
+    }
+    if (seen.absent || !seen.matched)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "%s: nothing stored to compare with: %s was pruned or never made "
+                         "(checkpoint.keep: 0 keeps every record)",
+                         p->options.replay, seen.absent ? seen.first_absent : "its record");
+    printf("MATCH %s records=%d\n", p->options.replay, seen.matched);
+    return ERROR_NONE;
+}
+
+static enum error_code work_loop(const struct program *p, struct error *err)
+{
+    char worker[WORKER_NAME_SIZE];
+    char host[48] = "host";
+    (void)gethostname(host, sizeof host - 1);
+    if (p->options.worker)
+        (void)snprintf(worker, sizeof worker, "%s", p->options.worker);
+    else
+        (void)snprintf(worker, sizeof worker, "%.40s-%ld", host, (long)getpid());
+    const struct work_loop_config config = {
+        .stage = &stage,
+        .context = &p->context,
+        .queue = {.url = p->options.redis,
+                  .password_file = p->options.redis_password_file,
+                  .run_id = p->run.plan.id,
+                  .worker = worker,
+                  .lease_ms = p->options.lease},
+        .idle_exit_ms = p->options.wait * 1000,
+    };
+    return work_loop_run(&config, err);
+}
+
+static enum error_code open_context(struct program *p, struct error *err)
+{
+    const struct stage_options *o = &p->options;
+    const int threads = o->threads ? (int)o->threads : host_core_count();
+    p->context = (struct stage_context){
+        .store = p->store,
+        .settings = &p->settings,
+        .threads = threads,
+        .memory_bytes = o->memory ? o->memory : host_memory_bytes() / 4,
+        .scratch = o->scratch,
+        .storage_is_local = o->local_storage,
+        .is_replay = o->replay != NULL,
+    };
+    if (stage.form == STAGE_LOOP) {
+        p->context.run_id = p->run.plan.id;
+        p->context.book = &p->run.book;
+        p->context.schedule = &p->run.schedule;
+    }
+    const enum error_code rc = thread_pool_new(threads, &p->pool, err);
+    p->context.pool = p->pool;
+    return rc;
+}
+
+static enum error_code run_program(struct program *p, char **argv, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (p->options.pipeline)
+        rc = read_settings(p, err);
+    if (rc == ERROR_NONE && p->options.print_config && p->options.pipeline) {
+        char text[SETTINGS_TEXT_SIZE];
+        rc = pipeline_settings_text(&p->settings, "", text, err);
+        if (rc == ERROR_NONE)
+            printf("%s", text);
+        return rc;
+    }
+    if (rc == ERROR_NONE)
+        rc = store_open(p->options.store, p->options.replay ? STORE_REPLAY : 0, &p->store, err);
+    if (rc == ERROR_NONE && (stage.form == STAGE_LOOP || p->options.run))
+        rc = wait_for(p, bind_run, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    restart_portable(&p->settings, argv);
+    if (stage.form == STAGE_LOOP)
+        rc = run_check_environment(&p->run, err);
+    if (rc == ERROR_NONE)
+        rc = open_context(p, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (p->options.replay)
+        return replay(p, err);
+    return stage.form == STAGE_ONCE ? wait_for(p, work_once, err) : work_loop(p, err);
+}
+
+int main(int argc, char **argv)
+{
+    static struct program program; /* settings and run are large for a stack */
+    char name[64];
+    struct error err = {0};
+    struct option_list rest = {0};
+    (void)snprintf(name, sizeof name, "graphmill-%s", stage.name);
+    log_open(name, LOG_LEVEL_INFO);
+    if (options_want_help(argc, argv)) {
+        print_help();
+        return EXIT_SUCCESS;
+    }
+    enum error_code rc = options_parse(option_table, argc, argv, &program.options, &rest, &err);
+    if (rc == ERROR_NONE && program.options.version) {
+        printf("%s %s\n", name, GRAPHMILL_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (rc == ERROR_NONE)
+        rc = check_usage(&program.options, &rest, &err);
+    if (rc == ERROR_NONE) {
+        log_open(name, (enum log_level)program.options.log_level);
+        stop_signal_install();
+        char environment[41];
+        run_environment(environment);
+        record_environment_set(environment);
+        rc = run_program(&program, argv, &err);
+    }
+    thread_pool_free(program.pool);
+    run_close(&program.run);
+    store_close(program.store);
+    if (rc != ERROR_NONE)
+        log_error("%s [%s:%d]", err.message, err.file ? err.file : "?", err.line);
+    return error_exit_status(rc);
+}

@@ -1,0 +1,77 @@
+/*
+ * step_input - what a step reads: weights, a mini-batch, and the rows and labels of its nodes.
+ *
+ * What the next unit is likely to want again is kept: the weights of a round for all its slots, and the
+ * mini-batches last trained and last evaluated on (validation often has only one).
+ */
+#ifndef STAGES_TRAIN_STEP_STEP_INPUT_H
+#define STAGES_TRAIN_STEP_STEP_INPUT_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "common/graph/message_block.h"
+#include "common/nn/model.h"
+#include "stages/stage.h"
+#include "stages/train-step/step_memory.h"
+#include "store/feature_source.h"
+#include "store/keys.h"
+#include "store/records/mini_batch.h"
+#include "store/records/parameters.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum batch_use { BATCH_TRAINING, BATCH_EVALUATION, BATCH_USE_COUNT };
+
+struct held_batch {
+    bool held;
+    struct key key;
+    struct mini_batch batch;
+};
+
+struct step_input { /* {0} is closed */
+    struct model model;
+    bool has_weights;
+    struct weights weights;
+    struct held_batch held[BATCH_USE_COUNT];
+    struct feature_source *features, *labels;
+    const struct held_batch *fetched; /* whose rows the feature source holds */
+    struct feature_rows rows;
+};
+
+/* One mini-batch as the model reads it; borrowed until the next batch is asked for. */
+struct step_batch {
+    uint32_t seed_count;
+    const uint32_t *node; /* [seed_count] first, then all others */
+    struct message_block block[LAYER_COUNT_MAX];
+    struct input_rows rows;
+};
+
+/* Labels of the seeds, in the arena: one of the two. */
+struct step_labels {
+    const int32_t *single; /* [seed_count], -1: none */
+    const float *multi;    /* [seed_count, class_count], a row of NaN: none */
+};
+
+/* Sets the limit of `arena` to what the budget leaves for a unit. */
+MUST_CHECK enum error_code step_input_open(const struct stage_context *context,
+                                           struct step_input *out, struct arena *arena,
+                                           struct error *err);
+void step_input_close(struct step_input *input);
+
+/* Afterwards input->weights is that version. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
+MUST_CHECK enum error_code step_input_weights(const struct stage_context *context,
+                                              struct step_input *input, int64_t version,
+                                              struct error *err);
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT when the batch does not suit model or partition. */
+MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
+                                            struct step_input *input, enum batch_use use,
+                                            const struct key *key, struct step_batch *out,
+                                            struct error *err);
+/* Fails: ERROR_CORRUPT for a label that is none. */
+MUST_CHECK enum error_code step_input_labels(const struct stage_context *context,
+                                             struct step_input *input,
+                                             const struct step_batch *batch, struct arena *arena,
+                                             struct step_labels *out, struct error *err);
+
+#endif

@@ -1,0 +1,384 @@
+#include "stages/work_loop.h"
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/stop_signal.h"
+#include "common/base/text.h"
+#include "stages/chain.h"
+#include "stages/chain_repair.h"
+#include "stages/work_keeper.h"
+#include "store/records/snapshot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BLOCK_MS = 1000,
+    IDLE_TURNS_BEFORE_CHECK = 3,
+    STATE_AGE_MS_MAX = 1000,
+    PAUSE_MS_MIN = 50,
+    PAUSE_MS_MAX = 1000,
+    SLEEP_SLICE_MS = 50,
+    BURY_ATTEMPTS = 5,
+};
+
+struct work_loop {
+    const struct work_loop_config *config;
+    const struct stage_context *context;
+    struct work_queue_config queue_config;
+    struct work_queue *queue;
+    struct work_keeper *keeper;
+    void *stage_state;
+    struct chain_state state; /* what storage said of the run at state_ms */
+    int64_t state_ms;
+    struct unit_list successors;
+    struct work_successor *entry; /* [entry_capacity] */
+    int64_t entry_capacity;
+    int64_t contact_ms; /* when Redis answered last */
+    int failures;       /* in a row */
+    int idle_turns;     /* in a row */
+};
+
+static enum error_code asked_to_stop(struct error *err)
+{
+    return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+}
+
+static void sleep_until_stop(int64_t ms)
+{
+    for (; ms > 0 && !stop_signal_seen(); ms -= SLEEP_SLICE_MS)
+        clock_sleep_ms(ms < SLEEP_SLICE_MS ? ms : SLEEP_SLICE_MS);
+}
+
+/* 50 ms, twice that, ... up to 1 s; then a random half of it, so that workers do not come all at once. */
+static int64_t pause_ms(int failures)
+{
+    const int doublings = failures < 5 ? failures : 5;
+    int64_t most = (int64_t)PAUSE_MS_MIN << doublings;
+    most = most < PAUSE_MS_MAX ? most : PAUSE_MS_MAX;
+    const uint64_t noise =
+        ((uint64_t)(clock_seconds() * 1e6) + (uint64_t)getpid()) * 0x9E3779B97F4A7C15ULL;
+    const int64_t least = most / 2 > PAUSE_MS_MIN ? most / 2 : PAUSE_MS_MIN;
+    return least + (int64_t)(noise >> 33) % (most - least + 1);
+}
+
+static void succeeded(struct work_loop *loop)
+{
+    loop->contact_ms = clock_ms();
+    loop->failures = 0;
+}
+
+/* After a failure: waits and says true when the same call may be made again. Else *rc is the error to
+ * end with. */
+static bool try_again(struct work_loop *loop, enum error_code *rc, struct error *err)
+{
+    const int64_t limit = loop->config->idle_exit_ms;
+    if (!error_is_retryable(*rc))
+        return false;
+    if (stop_signal_seen()) {
+        *rc = asked_to_stop(err);
+        return false;
+    }
+    if (limit > 0 && clock_ms() - loop->contact_ms > limit) {
+        *rc = error_context(err, ERROR_UNAVAILABLE, "given up after %" PRId64 " ms", limit);
+        return false;
+    }
+    if (loop->failures++ == 0)
+        log_warn("%s; trying again", err->message);
+    sleep_until_stop(pause_ms(loop->failures - 1));
+    return true;
+}
+
+static enum error_code refresh_state(struct work_loop *loop, struct error *err)
+{
+    loop->state_ms = clock_ms();
+    return chain_state_refresh(loop->context->store, loop->context->run_id, &loop->state, err);
+}
+
+static enum error_code is_done(struct work_loop *loop, const struct unit *unit, bool *done,
+                               struct error *err)
+{
+    return chain_is_done(loop->context->store, loop->context->run_id, &loop->state, unit, done,
+                         err);
+}
+
+static enum error_code rebuild(struct work_loop *loop, struct error *err)
+{
+    return chain_rebuild(loop->context->schedule, loop->context->store, loop->context->run_id,
+                         loop->queue, err);
+}
+
+/* The queue is empty of this run: fills it from storage, or waits for the worker that does. */
+static enum error_code recover_queue(struct work_loop *loop, struct error *err)
+{
+    bool won = false, alive = false;
+    enum error_code rc = work_queue_rebuild_begin(loop->queue, &won, &alive, err);
+    if (rc != ERROR_NONE || alive)
+        return rc;
+    if (!won) {
+        sleep_until_stop(2 * (int64_t)PAUSE_MS_MIN);
+        return ERROR_NONE;
+    }
+    rc = rebuild(loop, err);
+    if (rc == ERROR_NONE)
+        rc = work_queue_rebuild_end(loop->queue, err);
+    if (rc == ERROR_NONE)
+        log_info("queue of run %s filled from storage", loop->context->run_id);
+    return rc;
+}
+
+static enum error_code stop_for_dead(struct work_loop *loop, struct error *err)
+{
+    bool found = false;
+    char unit[QUEUE_UNIT_SIZE], reason[512];
+    const enum error_code rc =
+        work_queue_first_dead(loop->queue, &found, unit, reason, sizeof reason, err);
+    return rc == ERROR_NONE && found
+               ? error_set(err, ERROR_CORRUPT, "unit %s failed for good: %s", unit, reason)
+               : rc;
+}
+
+/* With work left and nothing queued, a worker died between the steps that hand a unit over. */
+static enum error_code find_lost_link(struct work_loop *loop, struct error *err)
+{
+    bool idle = false;
+    const enum error_code rc = work_queue_is_idle(loop->queue, &idle, err);
+    return rc == ERROR_NONE && idle ? rebuild(loop, err) : rc;
+}
+
+/* Nothing to do for a while: is that because the run is finished, dead, or stuck? */
+static enum error_code look_around(struct work_loop *loop, bool *finished, struct error *err)
+{
+    enum error_code rc = refresh_state(loop, err);
+    *finished = rc == ERROR_NONE && loop->state.finished;
+    if (rc != ERROR_NONE || *finished)
+        return rc;
+    rc = stop_for_dead(loop, err);
+    if (rc == ERROR_NONE && ++loop->idle_turns >= IDLE_TURNS_BEFORE_CHECK) {
+        rc = find_lost_link(loop, err);
+        loop->idle_turns = 0;
+    }
+    return rc;
+}
+
+/* Does a checkpoint end the run? One that was pruned meanwhile did not: a later one is there. */
+static enum error_code read_stopped(struct work_loop *loop, const struct unit *unit, bool *stopped,
+                                    struct error *err)
+{
+    struct snapshot snapshot = {0};
+    *stopped = false;
+    if (unit->kind != UNIT_CHECKPOINT)
+        return ERROR_NONE;
+    const enum error_code rc =
+        snapshot_get(loop->context->store, loop->context->run_id, unit->round, &snapshot, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
+    *stopped = snapshot.stop;
+    store_release_record(&snapshot.view);
+    return ERROR_NONE;
+}
+
+/* The units that this one sets free, as the queue wants them. */
+static enum error_code name_successors(struct work_loop *loop, const struct unit *unit,
+                                       struct error *err)
+{
+    const struct schedule *schedule = loop->context->schedule;
+    bool stopped = false;
+    loop->successors.count = 0;
+    enum error_code rc = read_stopped(loop, unit, &stopped, err);
+    if (rc == ERROR_NONE)
+        rc = chain_successors(schedule, unit, stopped, &loop->successors, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (loop->successors.count > loop->entry_capacity) {
+        void *grown =
+            memory_resize(loop->entry, (size_t)loop->successors.capacity, sizeof *loop->entry);
+        if (!grown)
+            return error_set(err, ERROR_NO_MEMORY, "no memory for the successors of a unit");
+        loop->entry = grown;
+        loop->entry_capacity = loop->successors.capacity;
+    }
+    for (int64_t i = 0; i < loop->successors.count; i++) {
+        const struct unit *next = &loop->successors.unit[i];
+        struct work_successor *entry = &loop->entry[i];
+        unit_name(next, entry->unit);
+        (void)text_copy(entry->stage, sizeof entry->stage, unit_stage(next->kind));
+        entry->prerequisite_count = (int32_t)chain_prerequisite_count(schedule, next);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code complete(struct work_loop *loop, const struct work_claim *claim,
+                                const struct unit *unit, struct error *err)
+{
+    bool fenced = false;
+    enum error_code rc = name_successors(loop, unit, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    do
+        rc = work_queue_complete(loop->queue, claim, loop->entry, loop->successors.count, &fenced,
+                                 err);
+    while (rc != ERROR_NONE && try_again(loop, &rc, err));
+    if (fenced)
+        log_debug("the lease of %s was lost; whoever holds it completes it", claim->unit);
+    return rc;
+}
+
+/* Could the snapshots have moved past this unit since storage was last asked? */
+static bool state_is_old(const struct work_loop *loop, const struct work_claim *claim,
+                         const struct unit *unit)
+{
+    const int64_t next =
+        schedule_snapshot_at_or_after(loop->context->schedule, loop->state.snapshot_version + 1);
+    const bool moved = unit->round >= next && clock_ms() - loop->state_ms > STATE_AGE_MS_MAX;
+    return moved || claim->delivery_count > 1;
+}
+
+/* An input is missing or damaged. Missing because a newer snapshot made the unit superfluous: it counts as
+ * done. Inputs that can be made again: the unit goes back to the queue behind them (*given_back). Else the
+ * failure stays, as when the unit's output is there and differs from what was computed now. */
+static enum error_code heal(struct work_loop *loop, const struct work_claim *claim,
+                            const struct unit *unit, bool *given_back, struct error *err)
+{
+    const struct error cause = *err;
+    bool done = false, missing = false, fenced = false;
+    enum error_code rc = refresh_state(loop, err);
+    if (rc == ERROR_NONE && cause.code == ERROR_NOT_FOUND)
+        rc = is_done(loop, unit, &done, err);
+    if (rc != ERROR_NONE || done)
+        return rc;
+    rc = chain_repair_inputs(loop->context->schedule, loop->context->store, loop->context->run_id,
+                             &loop->state, unit, &missing, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!missing) {
+        *err = cause;
+        return cause.code;
+    }
+    log_warn("%s: %s; its inputs are made again", claim->unit, cause.message);
+    *given_back = true;
+    rc = work_queue_give_back(loop->queue, claim, &fenced, err);
+    return rc == ERROR_NONE ? rebuild(loop, err) : rc;
+}
+
+static enum error_code do_unit(struct work_loop *loop, const struct work_claim *claim,
+                               const struct unit *unit, bool *given_back, struct error *err)
+{
+    bool done = false;
+    enum error_code rc = ERROR_NONE;
+    if (state_is_old(loop, claim, unit))
+        rc = refresh_state(loop, err);
+    if (rc == ERROR_NONE)
+        rc = is_done(loop, unit, &done, err);
+    if (rc != ERROR_NONE || done)
+        return rc;
+    rc = loop->config->stage->work(loop->context, loop->stage_state, unit, err);
+    loop->contact_ms = clock_ms(); /* Redis was not asked meanwhile */
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? heal(loop, claim, unit, given_back, err)
+                                                        : rc;
+}
+
+/* No retry mends the unit: the dead list stops the other workers. When Redis does not take it, they meet
+ * the same failure themselves. */
+static enum error_code bury(struct work_loop *loop, const struct work_claim *claim,
+                            enum error_code cause, struct error *err)
+{
+    struct error ignored = {0};
+    (void)error_context(err, cause, "%s", claim->unit);
+    for (int i = 0; i < BURY_ATTEMPTS; i++) {
+        enum error_code rc = work_queue_bury(loop->queue, claim, err->message, &ignored);
+        if (rc == ERROR_NONE || !try_again(loop, &rc, &ignored))
+            break;
+    }
+    return cause;
+}
+
+static enum error_code handle(struct work_loop *loop, const struct work_claim *claim,
+                              struct error *err)
+{
+    struct unit unit = {0};
+    bool given_back = false;
+    enum error_code rc = unit_parse(claim->unit, &unit, err);
+    work_keeper_begin(loop->keeper, claim);
+    if (rc == ERROR_NONE) {
+        do
+            rc = do_unit(loop, claim, &unit, &given_back, err);
+        while (rc != ERROR_NONE && !given_back && try_again(loop, &rc, err));
+        if (rc == ERROR_NONE && !given_back)
+            rc = complete(loop, claim, &unit, err);
+    }
+    work_keeper_end(loop->keeper, rc == ERROR_NONE && !given_back);
+    if (rc != ERROR_NONE && !error_is_retryable(rc))
+        return bury(loop, claim, rc, err);
+    return rc;
+}
+
+/* One turn of the loop. */
+static enum error_code turn(struct work_loop *loop, bool *finished, struct error *err)
+{
+    enum claim_result result = CLAIM_NOTHING;
+    struct work_claim claim = {0};
+    enum error_code rc = work_queue_claim(loop->queue, BLOCK_MS, &result, &claim, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    succeeded(loop);
+    if (result == CLAIM_LOST)
+        return recover_queue(loop, err);
+    if (result == CLAIM_NOTHING)
+        return look_around(loop, finished, err);
+    loop->idle_turns = 0;
+    if (stop_signal_seen())
+        return asked_to_stop(err);
+    rc = handle(loop, &claim, err);
+    if (rc == ERROR_NONE && strcmp(claim.unit, "outputs") == 0)
+        rc = look_around(loop, finished, err);
+    return rc;
+}
+
+static enum error_code prepare(struct work_loop *loop, struct error *err)
+{
+    enum error_code rc =
+        chain_state_read(loop->context->store, loop->context->run_id, &loop->state, err);
+    if (rc != ERROR_NONE || loop->state.finished)
+        return rc;
+    if (loop->config->stage->open)
+        rc = loop->config->stage->open(loop->context, &loop->stage_state, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    loop->contact_ms = loop->state_ms = clock_ms();
+    do
+        rc = work_queue_open(&loop->queue_config, &loop->queue, err);
+    while (rc != ERROR_NONE && try_again(loop, &rc, err));
+    return rc == ERROR_NONE ? work_keeper_new(&loop->queue_config, &loop->keeper, err) : rc;
+}
+
+enum error_code work_loop_run(const struct work_loop_config *config, struct error *err)
+{
+    struct error own = {0};
+    struct work_loop loop = {
+        .config = config, .context = config->context, .queue_config = config->queue};
+    err = err ? err : &own;
+    loop.queue_config.stage = config->stage->name;
+    enum error_code rc = prepare(&loop, err);
+    bool finished = rc == ERROR_NONE && loop.state.finished;
+    while (rc == ERROR_NONE && !finished) {
+        if (stop_signal_seen())
+            rc = asked_to_stop(err);
+        else
+            rc = turn(&loop, &finished, err);
+        if (rc != ERROR_NONE && try_again(&loop, &rc, err))
+            rc = ERROR_NONE;
+    }
+    work_keeper_free(loop.keeper);
+    work_queue_close(loop.queue);
+    if (config->stage->close)
+        config->stage->close(loop.stage_state);
+    unit_list_release(&loop.successors);
+    memory_free(loop.entry);
+    return rc;
+}

@@ -1,0 +1,114 @@
+#include "store/records/parameter_values.h"
+
+#include "common/base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+size_t parameter_values_first_bad(const float *value, size_t count)
+{
+    /* x - x is 0 for finite x only; the first loop has no exit, so that it runs in vectors */
+    int bad = 0;
+    for (size_t i = 0; i < count; i++)
+        bad |= !(value[i] - value[i] == 0.0F);
+    if (!bad)
+        return count;
+    size_t at = 0;
+    while (value[at] - value[at] == 0.0F)
+        at++;
+    return at;
+}
+
+enum error_code parameter_values_get(const struct record_view *view, const char *name,
+                                     uint64_t count, const float **out, uint64_t *found,
+                                     struct error *err)
+{
+    const void *data = NULL;
+    uint64_t n = 0;
+    enum error_code rc = record_section_get(view, name, ELEMENT_F32, -1, &data, &n, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (n == 0 || (count != 0 && n != count))
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section %s has %" PRIu64 " values, expected %s%" PRIu64,
+                         view->key, name, n, count ? "" : "at least ", count ? count : 1);
+    const size_t bad = parameter_values_first_bad(data, n);
+    if (bad < n)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section %s, value %zu is %g, expected a finite number",
+                         view->key, name, bad, (double)((const float *)data)[bad]);
+    *out = data;
+    *found = n;
+    return ERROR_NONE;
+}
+
+/* The number that ends `line` [*size]; shortens *size to what stands before its space. */
+static bool take_last_number(const char *line, size_t *size, int64_t *out)
+{
+    size_t start = *size;
+    while (start > 0 && line[start - 1] != ' ')
+        start--;
+    if (start < 2 || !text_int64(line + start, *size - start, out))
+        return false;
+    *size = start - 1;
+    return *out > 0 && *out <= UINT32_MAX;
+}
+
+/* Adds the values of the tensor that `line` describes to *count. */
+static bool add_line(const char *line, size_t size, uint64_t *count)
+{
+    int64_t rows = 0, cols = 0;
+    if (!take_last_number(line, &size, &cols) || !take_last_number(line, &size, &rows))
+        return false;
+    if (memchr(line, ' ', size) || memchr(line, '\0', size))
+        return false;
+    const uint64_t values = (uint64_t)rows * (uint64_t)cols;
+    if (values > UINT64_MAX - *count)
+        return false;
+    *count += values;
+    return true;
+}
+
+enum error_code parameter_table_get(const struct record_view *view, uint64_t value_count,
+                                    const char **table, uint64_t *table_size, struct error *err)
+{
+    const void *data = NULL;
+    uint64_t size = 0, described = 0, at = 0;
+    enum error_code rc = record_section_get(view, "table", ELEMENT_U8, -1, &data, &size, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const char *text = data;
+    for (int line = 1; at < size; line++) {
+        const char *end = memchr(text + at, '\n', size - at);
+        if (!end || !add_line(text + at, (size_t)(end - (text + at)), &described))
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: section table, line %d: expected 'name rows cols'",
+                             view->key, line);
+        at = (uint64_t)(end - text) + 1;
+    }
+    if (described != value_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section table describes %" PRIu64 " values, expected %" PRIu64,
+                         view->key, described, value_count);
+    *table = text;
+    *table_size = size;
+    return ERROR_NONE;
+}
+
+enum error_code parameter_progress_get(const struct record_view *view, double *out, int count,
+                                       struct error *err)
+{
+    const void *data = NULL;
+    enum error_code rc = record_section_get(view, "progress", ELEMENT_F64, count, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(out, data, (size_t)count * sizeof *out);
+    for (int i = 0; i < count; i++)
+        if (!isfinite(out[i]))
+            return error_set(
+                err, ERROR_CORRUPT,
+                "record %s: section progress, value %d is %g, expected a finite number", view->key,
+                i, out[i]);
+    return ERROR_NONE;
+}

@@ -1,0 +1,37 @@
+/*
+ * parameter_values - the sections that hold one number for each model parameter, and their table.
+ *
+ * Weights, gradients, optimizer state and snapshots all carry such sections; what makes one valid is
+ * said here once.
+ */
+#ifndef STORE_RECORDS_PARAMETER_VALUES_H
+#define STORE_RECORDS_PARAMETER_VALUES_H
+
+#include "common/base/error.h"
+#include "store/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Index of the first value that is NaN or infinite; `count` when all are finite. */
+size_t parameter_values_first_bad(const float *value, size_t count);
+
+/* A section of F32, borrowed from the view; all values are finite. `count` 0: at least one value,
+ * and *found says how many; else exactly that many.
+ * Fails: ERROR_CORRUPT naming record, section and index. */
+MUST_CHECK enum error_code parameter_values_get(const struct record_view *view, const char *name,
+                                                uint64_t count, const float **out, uint64_t *found,
+                                                struct error *err);
+
+/* The section "table": lines "name rows cols", which together describe `value_count` values.
+ * Fails: ERROR_CORRUPT naming record and line. */
+MUST_CHECK enum error_code parameter_table_get(const struct record_view *view, uint64_t value_count,
+                                               const char **table, uint64_t *table_size,
+                                               struct error *err);
+
+/* The section "progress": `count` finite numbers. Fails: ERROR_CORRUPT naming record and index. */
+MUST_CHECK enum error_code parameter_progress_get(const struct record_view *view, double *out,
+                                                  int count, struct error *err);
+
+#endif

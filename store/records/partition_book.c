@@ -1,0 +1,202 @@
+#include "store/records/partition_book.h"
+
+#include "common/base/text.h"
+#include "store/keys.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { BOOK_VERSION = 1, ASSIGNMENT_VERSION = 1 };
+
+/* The order of the numbers in section "facts". */
+enum fact {
+    FACT_EDGES,
+    FACT_SELF_LOOPS,
+    FACT_FEATURE_DIM,
+    FACT_CLASSES,
+    FACT_TASK,
+    FACT_TRAIN,
+    FACT_VALID,
+    FACT_TEST,
+    FACT_COUNT
+};
+
+static enum error_code check_ranges(const struct partition_book *book, struct error *err)
+{
+    if (book->part_count < 1 || book->node_count < 1)
+        return error_set(err, ERROR_CORRUPT,
+                         "%d parts of %" PRIu32 " nodes, expected at least one of each",
+                         book->part_count, book->node_count);
+    if (book->book[0] != 0)
+        return error_set(err, ERROR_CORRUPT, "part 0 starts at node %" PRIu32 ", expected 0",
+                         book->book[0]);
+    for (int p = 0; p < book->part_count; p++)
+        if (book->book[p + 1] < book->book[p])
+            return error_set(err, ERROR_CORRUPT,
+                             "part %d ends at node %" PRIu32 ", before its start %" PRIu32, p,
+                             book->book[p + 1], book->book[p]);
+    if (book->book[book->part_count] != book->node_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "the last part ends at node %" PRIu32 ", expected %" PRIu32,
+                         book->book[book->part_count], book->node_count);
+    return ERROR_NONE;
+}
+
+/* Both directions together prove that each map is one to one. */
+static enum error_code check_maps(const struct partition_book *book, struct error *err)
+{
+    for (uint32_t node = 0; node < book->node_count; node++) {
+        const uint32_t there = book->to_partition[node];
+        if (there >= book->node_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "to_partition of node %" PRIu32 " is %" PRIu32
+                             ", expected below %" PRIu32,
+                             node, there, book->node_count);
+        if (book->to_dataset[there] != node)
+            return error_set(err, ERROR_CORRUPT,
+                             "dataset node %" PRIu32 " is partition node %" PRIu32
+                             ", whose dataset node is %" PRIu32,
+                             node, there, book->to_dataset[there]);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code check(const struct partition_book *book, struct error *err)
+{
+    const enum error_code rc = check_ranges(book, err);
+    return rc == ERROR_NONE ? check_maps(book, err) : rc;
+}
+
+enum error_code partition_book_put(struct store *store, const struct partition_book *book,
+                                   struct error *err)
+{
+    const struct key key = key_partition(book->id, "book");
+    const uint64_t facts[FACT_COUNT] = {
+        [FACT_EDGES] = book->edge_count,        [FACT_SELF_LOOPS] = book->self_loop_count,
+        [FACT_FEATURE_DIM] = book->feature_dim, [FACT_CLASSES] = book->class_count,
+        [FACT_TASK] = (uint64_t)book->task,     [FACT_TRAIN] = book->train_count,
+        [FACT_VALID] = book->valid_count,       [FACT_TEST] = book->test_count,
+    };
+    enum error_code rc = check(book, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "%s", key.text);
+    struct record record = {.kind = RECORD_PARTITION_BOOK, .version = BOOK_VERSION};
+    record_add(&record, "book", ELEMENT_U32, book->book, (uint64_t)book->part_count + 1);
+    record_add(&record, "to_dataset", ELEMENT_U32, book->to_dataset, book->node_count);
+    record_add(&record, "to_partition", ELEMENT_U32, book->to_partition, book->node_count);
+    record_add_text(&record, "dataset", book->dataset_id);
+    record_add(&record, "facts", ELEMENT_U64, facts, FACT_COUNT);
+    return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
+}
+
+/* Numbers that stand as 64 bits and must fit their field. */
+static enum error_code read_facts(struct partition_book *out, struct error *err)
+{
+    const void *data = NULL;
+    enum error_code rc =
+        record_section_get(&out->view, "facts", ELEMENT_U64, FACT_COUNT, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t *facts = data;
+    for (int i = FACT_FEATURE_DIM; i < FACT_COUNT; i++)
+        if (facts[i] > UINT32_MAX)
+            return error_set(err, ERROR_CORRUPT, "fact %d is %" PRIu64 ", expected 32 bits", i,
+                             facts[i]);
+    if (facts[FACT_TASK] < TASK_NONE || facts[FACT_TASK] > TASK_MULTI_LABEL)
+        return error_set(err, ERROR_CORRUPT, "task is %" PRIu64 ", expected %d to %d",
+                         facts[FACT_TASK], TASK_NONE, TASK_MULTI_LABEL);
+    out->edge_count = facts[FACT_EDGES];
+    out->self_loop_count = facts[FACT_SELF_LOOPS];
+    out->feature_dim = (uint32_t)facts[FACT_FEATURE_DIM];
+    out->class_count = (uint32_t)facts[FACT_CLASSES];
+    out->task = (enum dataset_task)facts[FACT_TASK];
+    out->train_count = (uint32_t)facts[FACT_TRAIN];
+    out->valid_count = (uint32_t)facts[FACT_VALID];
+    out->test_count = (uint32_t)facts[FACT_TEST];
+    return ERROR_NONE;
+}
+
+static enum error_code read_maps(struct partition_book *out, struct error *err)
+{
+    const void *data = NULL;
+    uint64_t count = 0;
+    enum error_code rc =
+        record_section_get(&out->view, "book", ELEMENT_U32, -1, &data, &count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (count < 2 || count > INT32_MAX)
+        return error_set(err, ERROR_CORRUPT, "book has %" PRIu64 " entries, expected parts + 1",
+                         count);
+    out->book = data;
+    out->part_count = (int)(count - 1);
+    rc = record_section_get(&out->view, "to_dataset", ELEMENT_U32, -1, &data, &count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (count >= UINT32_MAX)
+        return error_set(err, ERROR_CORRUPT, "%" PRIu64 " nodes, expected below 2^32 - 1", count);
+    out->to_dataset = data;
+    out->node_count = (uint32_t)count;
+    rc = record_section_get(&out->view, "to_partition", ELEMENT_U32, (int64_t)count, &data, NULL,
+                            err);
+    out->to_partition = data;
+    return rc;
+}
+
+enum error_code partition_book_get(struct store *store, const char *partition_id,
+                                   struct partition_book *out, struct error *err)
+{
+    const struct key key = key_partition(partition_id, "book");
+    *out = (struct partition_book){0};
+    enum error_code rc = store_get(store, key.text, partition_id, &out->view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(text_copy(out->id, sizeof out->id, partition_id)); /* keys bound the length of ids */
+    rc = record_expect(&out->view, RECORD_PARTITION_BOOK, BOOK_VERSION, err);
+    if (rc == ERROR_NONE)
+        rc = record_text_get(&out->view, "dataset", out->dataset_id, sizeof out->dataset_id, err);
+    if (rc == ERROR_NONE)
+        rc = read_maps(out, err);
+    if (rc == ERROR_NONE)
+        rc = read_facts(out, err);
+    if (rc == ERROR_NONE)
+        rc = check(out, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    store_release_record(&out->view);
+    *out = (struct partition_book){0};
+    return error_context(err, rc, "%s", key.text);
+}
+
+enum error_code assignment_put(struct store *store, const char *partition_id, const uint32_t *part,
+                               uint32_t node_count, struct error *err)
+{
+    const struct key key = key_partition(partition_id, "assignment");
+    struct record record = {.kind = RECORD_ASSIGNMENT, .version = ASSIGNMENT_VERSION};
+    record_add(&record, "part", ELEMENT_U32, part, node_count);
+    return store_put(store, key.text, partition_id, &record, STORE_DURABLE, err);
+}
+
+enum error_code assignment_get(struct store *store, const char *partition_id, const uint32_t **part,
+                               uint32_t *node_count, struct record_view *view, struct error *err)
+{
+    const struct key key = key_partition(partition_id, "assignment");
+    const void *data = NULL;
+    uint64_t count = 0;
+    *view = (struct record_view){0};
+    enum error_code rc = store_get(store, key.text, partition_id, view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = record_expect(view, RECORD_ASSIGNMENT, ASSIGNMENT_VERSION, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "part", ELEMENT_U32, -1, &data, &count, err);
+    if (rc == ERROR_NONE && count >= UINT32_MAX)
+        rc = error_set(err, ERROR_CORRUPT, "%" PRIu64 " nodes, expected below 2^32 - 1", count);
+    if (rc != ERROR_NONE) {
+        store_release_record(view);
+        *view = (struct record_view){0};
+        return error_context(err, rc, "%s", key.text);
+    }
+    *part = data;
+    *node_count = (uint32_t)count;
+    return ERROR_NONE;
+}

@@ -1,0 +1,273 @@
+#include "store/records/snapshot.h"
+
+#include "common/base/text.h"
+#include "store/keys.h"
+#include "store/records/parameter_values.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Places in the sections "cursor" and "metric". */
+enum {
+    CURSOR_VERSION,
+    CURSOR_PREVIOUS,
+    CURSOR_STOP,
+    CURSOR_BEST,
+    CURSOR_SINCE_BEST,
+    CURSOR_EPOCH,
+    CURSOR_COUNT = 8
+};
+enum {
+    METRIC_OF_TRAIN_LOSS,
+    METRIC_OF_TRAIN_ACCURACY,
+    METRIC_OF_VALID_LOSS,
+    METRIC_OF_VALID,
+    METRIC_OF_BEST,
+    METRIC_OF_LEARNING_RATE,
+    METRIC_OF_VALID_ACCURACY,
+    METRIC_OF_COUNT = 8
+};
+enum { SNAPSHOT_FORMAT = 1 };
+
+static void fill_cursor(const struct snapshot *s, int64_t cursor[CURSOR_COUNT])
+{
+    cursor[CURSOR_VERSION] = s->version;
+    cursor[CURSOR_PREVIOUS] = s->previous_version;
+    cursor[CURSOR_STOP] = s->stop;
+    cursor[CURSOR_BEST] = s->best_version;
+    cursor[CURSOR_SINCE_BEST] = s->since_best;
+    cursor[CURSOR_EPOCH] = s->epoch;
+}
+
+static void fill_metric(const struct snapshot *s, double metric[METRIC_OF_COUNT])
+{
+    metric[METRIC_OF_TRAIN_LOSS] = s->train_loss;
+    metric[METRIC_OF_TRAIN_ACCURACY] = s->train_accuracy;
+    metric[METRIC_OF_VALID_LOSS] = s->valid_loss;
+    metric[METRIC_OF_VALID] = s->valid_metric;
+    metric[METRIC_OF_BEST] = s->best_metric;
+    metric[METRIC_OF_LEARNING_RATE] = s->learning_rate;
+    metric[METRIC_OF_VALID_ACCURACY] = s->valid_accuracy;
+}
+
+enum error_code snapshot_put(struct store *store, const char *run_id, const struct snapshot *s,
+                             struct error *err)
+{
+    int64_t cursor[CURSOR_COUNT] = {0};
+    double metric[METRIC_OF_COUNT] = {0};
+    fill_cursor(s, cursor);
+    fill_metric(s, metric);
+    struct record record = {.kind = RECORD_SNAPSHOT, .version = SNAPSHOT_FORMAT};
+    record_add(&record, "cursor", ELEMENT_I64, cursor, CURSOR_COUNT);
+    record_add(&record, "metric", ELEMENT_F64, metric, METRIC_OF_COUNT);
+    record_add(&record, "value", ELEMENT_F32, s->value, s->value_count);
+    record_add(&record, "first", ELEMENT_F32, s->first, s->value_count);
+    if (s->second)
+        record_add(&record, "second", ELEMENT_F32, s->second, s->value_count);
+    record_add(&record, "step", ELEMENT_U64, &s->step, 1);
+    record_add(&record, "table", ELEMENT_U8, s->table, s->table_size);
+    record_add(&record, "progress", ELEMENT_F64, s->progress, PROGRESS_COUNT);
+    if (s->best_version != s->version)
+        record_add(&record, "best_value", ELEMENT_F32, s->best_value, s->value_count);
+    record_add(&record, "log", ELEMENT_U8, s->log, s->log_size);
+    return store_put(store, key_snapshot(run_id, s->version).text, run_id, &record, STORE_DURABLE,
+                     err);
+}
+
+static enum error_code get_cursor(const struct record_view *view, struct snapshot *s,
+                                  struct error *err)
+{
+    const void *data = NULL;
+    enum error_code rc =
+        record_section_get(view, "cursor", ELEMENT_I64, CURSOR_COUNT, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int64_t *cursor = data;
+    s->version = cursor[CURSOR_VERSION];
+    s->previous_version = cursor[CURSOR_PREVIOUS];
+    s->best_version = cursor[CURSOR_BEST];
+    s->since_best = cursor[CURSOR_SINCE_BEST];
+    s->epoch = cursor[CURSOR_EPOCH];
+    s->stop = cursor[CURSOR_STOP] == 1;
+    const bool valid = s->previous_version >= -1 && s->version > s->previous_version &&
+                       s->best_version >= 0 && s->best_version <= s->version &&
+                       s->since_best >= 0 && s->epoch >= 0 && cursor[CURSOR_STOP] >= 0 &&
+                       cursor[CURSOR_STOP] <= 1;
+    if (!valid)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section cursor: version %" PRId64 ", previous %" PRId64
+                         ", stop %" PRId64 ", best %" PRId64 ", since best %" PRId64
+                         ", epoch %" PRId64
+                         ": expected previous < version, best <= version, stop 0 or 1",
+                         view->key, s->version, s->previous_version, cursor[CURSOR_STOP],
+                         s->best_version, s->since_best, s->epoch);
+    return ERROR_NONE;
+}
+
+static enum error_code get_metric(const struct record_view *view, struct snapshot *s,
+                                  struct error *err)
+{
+    const void *data = NULL;
+    enum error_code rc =
+        record_section_get(view, "metric", ELEMENT_F64, METRIC_OF_COUNT, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const double *metric = data;
+    s->train_loss = metric[METRIC_OF_TRAIN_LOSS];
+    s->train_accuracy = metric[METRIC_OF_TRAIN_ACCURACY];
+    s->valid_loss = metric[METRIC_OF_VALID_LOSS];
+    s->valid_metric = metric[METRIC_OF_VALID];
+    s->best_metric = metric[METRIC_OF_BEST];
+    s->learning_rate = metric[METRIC_OF_LEARNING_RATE];
+    s->valid_accuracy = metric[METRIC_OF_VALID_ACCURACY];
+    return ERROR_NONE;
+}
+
+static enum error_code get_values(const struct record_view *view, struct snapshot *s,
+                                  struct error *err)
+{
+    uint64_t n = 0;
+    enum error_code rc = parameter_values_get(view, "value", 0, &s->value, &s->value_count, err);
+    if (rc == ERROR_NONE)
+        rc = parameter_values_get(view, "first", s->value_count, &s->first, &n, err);
+    if (rc == ERROR_NONE && record_has(view, "second"))
+        rc = parameter_values_get(view, "second", s->value_count, &s->second, &n, err);
+    if (rc == ERROR_NONE)
+        rc = parameter_table_get(view, s->value_count, &s->table, &s->table_size, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    s->best_value = s->value;
+    if (s->best_version != s->version)
+        return parameter_values_get(view, "best_value", s->value_count, &s->best_value, &n, err);
+    if (record_has(view, "best_value"))
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section best_value stands in the best snapshot itself",
+                         view->key);
+    return ERROR_NONE;
+}
+
+static enum error_code get_progress_step_and_log(const struct record_view *view, struct snapshot *s,
+                                                 struct error *err)
+{
+    const void *step = NULL, *log = NULL;
+    enum error_code rc = parameter_progress_get(view, s->progress, PROGRESS_COUNT, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "step", ELEMENT_U64, 1, &step, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "log", ELEMENT_U8, -1, &log, &s->log_size, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(&s->step, step, sizeof s->step);
+    s->log = log;
+    if (s->log_size && (s->log[s->log_size - 1] != '\n' || memchr(s->log, '\0', s->log_size)))
+        return error_set(err, ERROR_CORRUPT, "record %s: section log: expected lines of text",
+                         view->key);
+    return ERROR_NONE;
+}
+
+enum error_code snapshot_decode(const struct record_view *view, struct snapshot *out,
+                                struct error *err)
+{
+    struct snapshot s = {0};
+    enum error_code rc = record_expect(view, RECORD_SNAPSHOT, SNAPSHOT_FORMAT, err);
+    if (rc == ERROR_NONE)
+        rc = get_cursor(view, &s, err);
+    if (rc == ERROR_NONE)
+        rc = get_metric(view, &s, err);
+    if (rc == ERROR_NONE)
+        rc = get_values(view, &s, err);
+    if (rc == ERROR_NONE)
+        rc = get_progress_step_and_log(view, &s, err);
+    if (rc == ERROR_NONE)
+        *out = s;
+    return rc;
+}
+
+enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
+                             struct snapshot *out, struct error *err)
+{
+    struct record_view view = {0};
+    enum error_code rc = store_get(store, key_snapshot(run_id, version).text, run_id, &view, err);
+    if (rc == ERROR_NONE)
+        rc = snapshot_decode(&view, out, err);
+    if (rc == ERROR_NONE && out->version != version)
+        rc = error_set(err, ERROR_CORRUPT, "record %s: version is %" PRId64 ", expected %" PRId64,
+                       view.key, out->version, version);
+    if (rc == ERROR_NONE) {
+        out->view = view;
+        return ERROR_NONE;
+    }
+    store_release_record(&view);
+    *out = (struct snapshot){0};
+    return rc;
+}
+
+enum error_code snapshot_current_version(struct store *store, const char *run_id, int64_t *version,
+                                         struct error *err)
+{
+    char text[32];
+    const struct key key = key_run(run_id, "current_snapshot");
+    enum error_code rc = store_switch_get(store, key.text, text, sizeof text, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!text_int64(text, strlen(text), version) || *version < 0)
+        return error_set(err, ERROR_CORRUPT, "%s is '%s', expected the version of a snapshot",
+                         key.text, text);
+    return ERROR_NONE;
+}
+
+enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
+                                struct error *err)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%" PRId64, version);
+    return store_switch_set(store, key_run(run_id, "current_snapshot").text, text, err);
+}
+
+static bool is_lost(enum error_code rc)
+{
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT;
+}
+
+static enum error_code restore_state(struct store *store, const char *run_id,
+                                     const struct snapshot *s, struct error *err)
+{
+    struct optimizer_state there = {0};
+    const struct optimizer_state state = {.version = (uint64_t)s->version,
+                                          .step = s->step,
+                                          .value_count = s->value_count,
+                                          .first = s->first,
+                                          .second = s->second};
+    const enum error_code rc = optimizer_state_get(store, run_id, s->version, &there, err);
+    store_release_record(&there.view);
+    return is_lost(rc) ? optimizer_state_put(store, run_id, &state, err) : rc;
+}
+
+static enum error_code restore_weights(struct store *store, const char *run_id,
+                                       const struct snapshot *s, struct error *err)
+{
+    struct weights there = {0};
+    struct weights weights = {.version = (uint64_t)s->version,
+                              .value_count = s->value_count,
+                              .value = s->value,
+                              .table = s->table,
+                              .table_size = s->table_size};
+    memcpy(weights.progress, s->progress, sizeof weights.progress);
+    const enum error_code rc = weights_get(store, run_id, s->version, &there, err);
+    store_release_record(&there.view);
+    return is_lost(rc) ? weights_put(store, run_id, &weights, err) : rc;
+}
+
+enum error_code snapshot_restore(struct store *store, const char *run_id, int64_t version,
+                                 struct error *err)
+{
+    struct snapshot snapshot = {0};
+    enum error_code rc = snapshot_get(store, run_id, version, &snapshot, err);
+    if (rc == ERROR_NONE)
+        rc = restore_state(store, run_id, &snapshot, err);
+    if (rc == ERROR_NONE)
+        rc = restore_weights(store, run_id, &snapshot, err);
+    store_release_record(&snapshot.view);
+    return rc;
+}

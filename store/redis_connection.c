@@ -1,0 +1,293 @@
+#include "store/redis_connection.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+
+enum { HOST_SIZE = 256, PASSWORD_SIZE = 512, DEFAULT_PORT = 6379, PORT_MAX = 65535, DB_MAX = 9999 };
+
+struct redis_connection {
+    redisContext *context; /* NULL between a failure and the next call */
+    int64_t generation;
+    bool is_unix;
+    char host[FILE_PATH_SIZE]; /* or the path of the socket */
+    int port;
+    char db[8];
+    char password[PASSWORD_SIZE]; /* "" : none */
+};
+
+static enum error_code bad_url(const char *url, struct error *err)
+{
+    return error_set(err, ERROR_INVALID,
+                     "'%s' is no Redis address, expected redis://host:port[/db] or unix:PATH", url);
+}
+
+/* A whole number from 0 to `most` in `text` [size]. */
+static bool number_up_to(const char *text, size_t size, int64_t most, int64_t *out)
+{
+    return text_int64(text, size, out) && *out >= 0 && *out <= most;
+}
+
+/* host:port[/db]; an IPv6 address stands in brackets. */
+static enum error_code parse_host(const char *url, const char *text, struct redis_connection *c,
+                                  struct error *err)
+{
+    const bool bracketed = text[0] == '[';
+    const char *host = bracketed ? text + 1 : text;
+    const size_t size = strcspn(host, bracketed ? "]" : ":/");
+    const char *rest = host + size + (bracketed && host[size] == ']');
+    int64_t port = DEFAULT_PORT, db = 0;
+    if (size == 0 || size >= HOST_SIZE || strchr(text, '@') || (bracketed && host[size] != ']'))
+        return bad_url(url, err);
+    memcpy(c->host, host, size);
+    c->host[size] = '\0';
+    if (*rest == ':') {
+        const size_t digits = strcspn(++rest, "/");
+        if (!number_up_to(rest, digits, PORT_MAX, &port) || port == 0)
+            return bad_url(url, err);
+        rest += digits;
+    }
+    if (*rest == '/' && rest[1]) {
+        if (!number_up_to(rest + 1, strlen(rest + 1), DB_MAX, &db))
+            return bad_url(url, err);
+    } else if (*rest && *rest != '/') {
+        return bad_url(url, err);
+    }
+    c->port = (int)port;
+    (void)snprintf(c->db, sizeof c->db, "%d", (int)db);
+    return ERROR_NONE;
+}
+
+static enum error_code parse_url(const char *url, struct redis_connection *c, struct error *err)
+{
+    static const char unix_scheme[] = "unix:", redis_scheme[] = "redis://";
+    if (!url)
+        return bad_url("", err);
+    if (strncmp(url, unix_scheme, sizeof unix_scheme - 1) == 0) {
+        const char *path = url + sizeof unix_scheme - 1;
+        c->is_unix = true;
+        memcpy(c->db, "0", 2);
+        return path[0] && text_copy(c->host, sizeof c->host, path) ? ERROR_NONE : bad_url(url, err);
+    }
+    if (strncmp(url, redis_scheme, sizeof redis_scheme - 1) == 0)
+        return parse_host(url, url + sizeof redis_scheme - 1, c, err);
+    return bad_url(url, err);
+}
+
+static enum error_code read_password(const char *path, struct redis_connection *c,
+                                     struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (!path)
+        return ERROR_NONE;
+    const enum error_code rc = file_read(path, PASSWORD_SIZE - 1, &text, &size, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "the password of Redis");
+    text[strcspn(text, "\r\n")] = '\0';
+    (void)text_copy(c->password, sizeof c->password, text);
+    memory_free(text);
+    return ERROR_NONE;
+}
+
+static struct timeval milliseconds(int64_t ms)
+{
+    return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+}
+
+static void disconnect(struct redis_connection *c)
+{
+    if (c->context)
+        redisFree(c->context);
+    c->context = NULL;
+}
+
+/* Closes a connection that is out of step and says why. */
+static enum error_code unavailable(struct redis_connection *c, struct error *err)
+{
+    const enum error_code rc =
+        error_set(err, ERROR_UNAVAILABLE, "Redis at %s: %s", c->host,
+                  c->context && c->context->errstr[0] ? c->context->errstr : "no connection");
+    disconnect(c);
+    return rc;
+}
+
+static bool starts_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* What the caller can do about an error that the server answered. */
+static enum error_code code_of_answer(const char *text)
+{
+    static const char *const later[] = {"LOADING",    "BUSY",        "READONLY", "OOM",
+                                        "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MISCONF"};
+    static const char *const refused[] = {"NOAUTH", "WRONGPASS", "NOPERM", "ERR invalid password",
+                                          "ERR AUTH"};
+    if (starts_with(text, "NOGROUP") || starts_with(text, "UNBLOCKED"))
+        return ERROR_NOT_FOUND;
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (starts_with(text, later[i]))
+            return ERROR_UNAVAILABLE;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (starts_with(text, refused[i]))
+            return ERROR_INVALID;
+    return ERROR_IO;
+}
+
+/* One command on the connection as it is; *unknown_script: the answer was NOSCRIPT. */
+static enum error_code command(struct redis_connection *c, int argc, const char **argv,
+                               struct redisReply **reply, bool *unknown_script, struct error *err)
+{
+    *reply = redisCommandArgv(c->context, argc, argv, NULL);
+    if (!*reply)
+        return unavailable(c, err);
+    if ((*reply)->type != REDIS_REPLY_ERROR)
+        return ERROR_NONE;
+    if (unknown_script)
+        *unknown_script = starts_with((*reply)->str, "NOSCRIPT");
+    const enum error_code rc = error_set(err, code_of_answer((*reply)->str), "Redis at %s: %s: %s",
+                                         c->host, argv[0], (*reply)->str);
+    freeReplyObject(*reply);
+    *reply = NULL;
+    return rc;
+}
+
+static enum error_code connect_now(struct redis_connection *c, struct error *err)
+{
+    const struct timeval connect_timeout = milliseconds(REDIS_CONNECT_TIMEOUT_MS);
+    c->context = c->is_unix ? redisConnectUnixWithTimeout(c->host, connect_timeout)
+                            : redisConnectWithTimeout(c->host, c->port, connect_timeout);
+    if (!c->context || c->context->err)
+        return unavailable(c, err);
+    if (redisSetTimeout(c->context, milliseconds(REDIS_ANSWER_TIMEOUT_MS)) != REDIS_OK)
+        return unavailable(c, err);
+    if (!c->is_unix)
+        (void)redisEnableKeepAlive(c->context); /* an optimisation: a timeout finds it as well */
+    c->generation++;
+
+    struct redisReply *reply = NULL;
+    enum error_code rc = ERROR_NONE;
+    const char *auth[] = {"AUTH", c->password}, *select[] = {"SELECT", c->db};
+    if (c->password[0])
+        rc = command(c, 2, auth, &reply, NULL, err);
+    redis_reply_free(reply);
+    reply = NULL;
+    if (rc == ERROR_NONE && strcmp(c->db, "0") != 0)
+        rc = command(c, 2, select, &reply, NULL, err);
+    redis_reply_free(reply);
+    if (rc != ERROR_NONE)
+        disconnect(c);
+    return rc;
+}
+
+enum error_code redis_connection_new(const char *url, const char *password_file,
+                                     struct redis_connection **out, struct error *err)
+{
+    struct redis_connection *c = NULL;
+    *out = NULL;
+    enum error_code rc = memory_new(&c, 1, "a Redis connection", err);
+    if (rc == ERROR_NONE)
+        rc = parse_url(url, c, err);
+    if (rc == ERROR_NONE)
+        rc = read_password(password_file, c, err);
+    if (rc == ERROR_NONE)
+        rc = connect_now(c, err);
+    if (rc == ERROR_NONE)
+        *out = c;
+    else
+        redis_connection_free(c);
+    return rc;
+}
+
+void redis_connection_free(struct redis_connection *c)
+{
+    if (!c)
+        return;
+    disconnect(c);
+    memset(c->password, 0, sizeof c->password);
+    memory_free(c);
+}
+
+int64_t redis_connection_generation(const struct redis_connection *c)
+{
+    return c->generation;
+}
+
+enum error_code redis_connection_call(struct redis_connection *c, int argc, const char **argv,
+                                      struct redisReply **reply, struct error *err)
+{
+    *reply = NULL;
+    const enum error_code rc = c->context ? ERROR_NONE : connect_now(c, err);
+    return rc == ERROR_NONE ? command(c, argc, argv, reply, NULL, err) : rc;
+}
+
+static enum error_code load_script(struct redis_connection *c, struct redis_script *script,
+                                   struct error *err)
+{
+    struct redisReply *reply = NULL;
+    const char *argv[] = {"SCRIPT", "LOAD", script->text};
+    enum error_code rc = redis_connection_call(c, 3, argv, &reply, err);
+    if (rc == ERROR_NONE && !text_copy(script->sha, sizeof script->sha, redis_reply_text(reply)))
+        rc = error_set(err, ERROR_IO, "Redis at %s: SCRIPT LOAD answered no hash", c->host);
+    redis_reply_free(reply);
+    return rc;
+}
+
+enum error_code redis_connection_run(struct redis_connection *c, struct redis_script *script,
+                                     int argc, const char **argv, struct redisReply **reply,
+                                     struct error *err)
+{
+    bool unknown_script = false;
+    *reply = NULL;
+    enum error_code rc = script->sha[0] ? ERROR_NONE : load_script(c, script, err);
+    if (rc == ERROR_NONE && !c->context)
+        rc = connect_now(c, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    argv[0] = "EVALSHA";
+    argv[1] = script->sha;
+    rc = command(c, argc, argv, reply, &unknown_script, err);
+    if (rc == ERROR_NONE || !unknown_script)
+        return rc;
+    argv[0] = "EVAL"; /* a server that was started anew; EVAL also makes it remember */
+    argv[1] = script->text;
+    return command(c, argc, argv, reply, NULL, err);
+}
+
+void redis_reply_free(struct redisReply *reply)
+{
+    if (reply)
+        freeReplyObject(reply);
+}
+
+int64_t redis_reply_count(const struct redisReply *reply)
+{
+    return reply && reply->type == REDIS_REPLY_ARRAY ? (int64_t)reply->elements : 0;
+}
+
+const struct redisReply *redis_reply_item(const struct redisReply *reply, int64_t index)
+{
+    return index >= 0 && index < redis_reply_count(reply) ? reply->element[index] : NULL;
+}
+
+const char *redis_reply_text(const struct redisReply *reply)
+{
+    const bool is_text =
+        reply && (reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_STATUS);
+    return is_text ? reply->str : "";
+}
+
+int64_t redis_reply_integer(const struct redisReply *reply)
+{
+    int64_t value = 0;
+    if (reply && reply->type == REDIS_REPLY_INTEGER)
+        return reply->integer;
+    const char *text = redis_reply_text(reply);
+    return text_int64(text, strlen(text), &value) ? value : 0;
+}

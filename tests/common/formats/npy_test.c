@@ -1,0 +1,250 @@
+#include "common/formats/npy.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct sample { /* a file in memory */
+    uint8_t bytes[16384];
+    size_t size;
+};
+
+/* A version 1 file with this header text and `data_size` bytes that count up from 0. */
+static struct sample make(const char *header, size_t data_size)
+{
+    struct sample sample = {0};
+    const size_t length = strlen(header);
+    memcpy(sample.bytes, "\x93NUMPY\x01\x00", 8);
+    sample.bytes[8] = (uint8_t)(length & 0xff);
+    sample.bytes[9] = (uint8_t)(length >> 8);
+    memcpy(sample.bytes + 10, header, length);
+    for (size_t i = 0; i < data_size; i++)
+        sample.bytes[10 + length + i] = (uint8_t)i;
+    sample.size = 10 + length + data_size;
+    return sample;
+}
+
+static enum error_code parse(const struct sample *sample, struct npy_header *out, struct error *err)
+{
+    return npy_header_parse(sample->bytes, sample->size, sample->size, "a.npy", out, err);
+}
+
+static void reads_a_header(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct npy_header header;
+    const struct sample sample =
+        make("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }      \n", 24);
+    assert_ok(parse(&sample, &header, &err), &err);
+    assert_int_equal(header.type, NPY_F32);
+    assert_int_equal(header.dimension_count, 2);
+    assert_int_equal(header.shape[0], 2);
+    assert_int_equal(header.shape[1], 3);
+    assert_int_equal(header.element_count, 6);
+    assert_int_equal(header.data_offset, sample.size - 24);
+}
+
+static void reads_scalars_vectors_and_empty_arrays(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct npy_header header;
+    struct sample sample = make("{'descr':'<i8','fortran_order':False,'shape':()}", 8);
+    assert_ok(parse(&sample, &header, &err), &err);
+    assert_int_equal(header.element_count, 1);
+    sample = make("{'shape': (3,), 'fortran_order': False, 'descr': '|u1'}", 3);
+    assert_ok(parse(&sample, &header, &err), &err);
+    assert_int_equal(header.dimension_count, 1);
+    sample = make("{'descr': '<i8', 'fortran_order': False, 'shape': (9999999999, 0), }", 0);
+    assert_ok(parse(&sample, &header, &err), &err);
+    assert_int_equal(header.element_count, 0);
+}
+
+static void refuses_bad_headers_with_place_expected_and_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *message;
+    } cases[] = {
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }",
+         "a.npy: byte 20: expected type '<f4', '<f8', '<i4', '<i8', '|u1' or '|b1' in the npy "
+         "header, found ''>f4'"},
+        {"{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", "expected type"},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (2,), }",
+         "expected False (rows in C order)"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", "expected a dimension"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
+         "expected a dimension below 2^63"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,2), }", "at most 4"},
+        {"{'descr': '<f4', 'descr': '<f4', 'shape': (2,), }", "once"},
+        {"{'descr': '<f4', 'shape': (2,), }", "before the end"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), } x", "nothing behind '}'"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,", "found 'the end of the header'"},
+        {"import os", "expected '{'"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }",
+         "expected 12 bytes of data as the shape says, found 8"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }",
+         "expected 4 bytes of data as the shape says, found 8"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
+         "more than 2^64 bytes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct error err = {0};
+        struct npy_header header;
+        const struct sample sample = make(cases[i].header, 8);
+        assert_fails(parse(&sample, &header, &err), ERROR_INPUT, cases[i].message, &err);
+    }
+}
+
+static void refuses_bad_prefixes(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct npy_header header;
+    const struct sample good = make("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 8);
+    struct sample sample = good;
+    sample.bytes[0] = 'P';
+    assert_fails(parse(&sample, &header, &err), ERROR_INPUT,
+                 "byte 0: expected npy's magic 93 4e 55 4d 50 59, found 50 4e", &err);
+    sample = good;
+    sample.bytes[6] = 4;
+    assert_fails(parse(&sample, &header, &err), ERROR_INPUT, "byte 6: expected npy version", &err);
+    sample = good;
+    sample.bytes[9] = 0xff;
+    assert_fails(parse(&sample, &header, &err), ERROR_INPUT, "at most 10000 bytes", &err);
+    for (size_t size = 0; size < good.size; size++) {
+        assert_int_equal(npy_header_parse(good.bytes, size, size, "a.npy", &header, &err),
+                         ERROR_INPUT);
+        assert_non_null(strstr(err.message, "a.npy: byte"));
+    }
+}
+
+static void reads_any_range_of_any_type(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct temp_dir dir;
+    struct npy_reader reader;
+    int64_t whole[2];
+    float real[2];
+    const int32_t values[] = {-7, 8, 9};
+    const double doubles[] = {0.5, -2.0, 3.25};
+    temp_dir_make(&dir);
+
+    struct sample sample = make("{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }", 12);
+    memcpy(sample.bytes + sample.size - 12, values, 12);
+    assert_ok(
+        npy_reader_open(&reader, temp_dir_write(&dir, "a.npy", sample.bytes, sample.size), &err),
+        &err);
+    assert_ok(npy_reader_int64(&reader, 0, 2, whole, &err), &err);
+    assert_true(whole[0] == -7 && whole[1] == 8);
+    assert_ok(npy_reader_float(&reader, 2, 1, real, &err), &err);
+    assert_true(real[0] > 8.9F && real[0] < 9.1F);
+    npy_reader_close(&reader);
+
+    sample = make("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", 24);
+    memcpy(sample.bytes + sample.size - 24, doubles, 24);
+    assert_ok(
+        npy_reader_open(&reader, temp_dir_write(&dir, "b.npy", sample.bytes, sample.size), &err),
+        &err);
+    assert_ok(npy_reader_float(&reader, 1, 2, real, &err), &err);
+    assert_memory_equal(real, ((const float[]){-2.0F, 3.25F}), sizeof real);
+    assert_fails(npy_reader_int64(&reader, 0, 1, whole, &err), ERROR_INPUT,
+                 "expected integers, found floating point numbers", &err);
+    npy_reader_close(&reader);
+    assert_fails(npy_reader_open(&reader, "/nowhere/a.npy", &err), ERROR_NOT_FOUND, "/nowhere",
+                 &err);
+    temp_dir_remove(&dir);
+}
+
+static void notices_a_file_that_shrinks_while_it_is_read(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct temp_dir dir;
+    struct npy_reader reader;
+    int64_t value[3];
+    temp_dir_make(&dir);
+    const struct sample sample =
+        make("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 24);
+    const char *path = temp_dir_write(&dir, "a.npy", sample.bytes, sample.size);
+    assert_ok(npy_reader_open(&reader, path, &err), &err);
+    assert_int_equal(truncate(path, (off_t)sample.size - 8), 0);
+    assert_fails(npy_reader_int64(&reader, 0, 3, value, &err), ERROR_INPUT,
+                 "expected more data, found the end of the file", &err);
+    npy_reader_close(&reader);
+    temp_dir_remove(&dir);
+}
+
+static void writes_what_it_reads(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct temp_dir dir;
+    struct npy_writer writer;
+    struct npy_reader reader;
+    char path[FILE_PATH_SIZE];
+    const float rows[] = {1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F};
+    float back[6];
+    temp_dir_make(&dir);
+    assert_ok(file_path(path, &err, "%s/e.npy", dir.path), &err);
+    assert_ok(npy_writer_open(&writer, path, NPY_F32, 3, 2, &err), &err);
+    assert_ok(npy_writer_add(&writer, rows, 4, &err), &err);
+    assert_false(file_exists(path)); /* nothing under the name before it is whole */
+    assert_ok(npy_writer_add(&writer, rows + 4, 2, &err), &err);
+    assert_ok(npy_writer_finish(&writer, &err), &err);
+    assert_ok(npy_reader_open(&reader, path, &err), &err);
+    assert_int_equal(reader.header.shape[0], 3);
+    assert_int_equal(reader.header.shape[1], 2);
+    assert_int_equal(reader.header.data_offset % 64, 0);
+    assert_ok(npy_reader_float(&reader, 0, 6, back, &err), &err);
+    assert_memory_equal(back, rows, sizeof rows);
+    npy_reader_close(&reader);
+    temp_dir_remove(&dir);
+}
+
+static enum error_code count_name(void *context, const char *name, struct error *err)
+{
+    (void)name;
+    (void)err;
+    ++*(int *)context;
+    return ERROR_NONE;
+}
+
+static void leaves_nothing_of_an_unfinished_file(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct temp_dir dir;
+    struct npy_writer writer;
+    char path[FILE_PATH_SIZE];
+    const int64_t one = 1;
+    int names = 0;
+    temp_dir_make(&dir);
+    assert_ok(file_path(path, &err, "%s/e.npy", dir.path), &err);
+    assert_ok(npy_writer_open(&writer, path, NPY_I64, 2, 0, &err), &err);
+    assert_ok(npy_writer_add(&writer, &one, 1, &err), &err);
+    npy_writer_close(&writer);
+    assert_ok(file_list(dir.path, count_name, &names, &err), &err);
+    assert_int_equal(names, 0);
+    temp_dir_remove(&dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_a_header),
+        cmocka_unit_test(reads_scalars_vectors_and_empty_arrays),
+        cmocka_unit_test(refuses_bad_headers_with_place_expected_and_found),
+        cmocka_unit_test(refuses_bad_prefixes),
+        cmocka_unit_test(reads_any_range_of_any_type),
+        cmocka_unit_test(notices_a_file_that_shrinks_while_it_is_read),
+        cmocka_unit_test(writes_what_it_reads),
+        cmocka_unit_test(leaves_nothing_of_an_unfinished_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

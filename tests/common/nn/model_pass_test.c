@@ -1,0 +1,355 @@
+/* Forward and backward of whole models against slow references, and the same bits for any threads. */
+#include "common/base/memory.h"
+#include "common/nn/model.h"
+
+#include "tests/reference/model_reference.h"
+#include "tests/support/block_fixture.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+
+struct sizes {
+    int layer_count;
+    uint32_t hop_end[5];
+    uint32_t input, hidden, output;
+};
+
+/* Around the tile of 512 rows, in both orders of map and mixing (GCN decides by the widths). */
+static const struct sizes all_sizes[] =
+    {
+        {1, {1, 1}, 3, 1, 2},
+        {1, {7, 30}, 4, 1, 6},
+        {2, {5, 20, 60}, 6, 5, 3},
+        {2, {1, 3, 9}, 3, 8, 4},
+        {3, {4, 9, 25, 70}, 9, 4, 5},
+        {4, {3, 8, 20, 40, 80}, 4, 6, 3},
+        {1, {513, 1100}, 2, 1, 3},
+        {2, {511, 512, 513}, 3, 2, 3},
+        {2, {512, 1024, 1030}, 2, 3, 2},
+        {2, {2, 1025, 1600}, 5, 3, 2},
+        {1, {8800, 9000}, 1, 1, 2}, /* more tiles than lanes, for either order */
+        {1, {8800, 9000}, 2, 1, 1},
+};
+
+struct run {
+    struct model model;
+    struct block_fixture blocks;
+    struct arena arena;
+    float *value, *logits, *slope, *gradient;
+    size_t logit_count;
+};
+
+static void run_start(struct run *run, enum layer_kind kind, const struct sizes *sizes,
+                      float dropout)
+{
+    struct error err = {0};
+    const struct model_config config = {.layer = kind,
+                                        .layer_count = sizes->layer_count,
+                                        .input_dim = sizes->input,
+                                        .hidden_dim = sizes->hidden,
+                                        .output_dim = sizes->output,
+                                        .dropout = dropout};
+    *run = (struct run){0};
+    assert_ok(model_init(&run->model, &config, &err), &err);
+    block_fixture_make(&run->blocks, sizes->layer_count, sizes->hop_end, sizes->input, 11);
+    run->logit_count = (size_t)sizes->hop_end[0] * sizes->output;
+    run->value = memory_alloc(run->model.value_count, sizeof *run->value);
+    run->gradient = memory_alloc(run->model.value_count, sizeof *run->gradient);
+    run->logits = memory_alloc(run->logit_count, sizeof *run->logits);
+    run->slope = memory_alloc(run->logit_count, sizeof *run->slope);
+    model_initialise(&run->model, 5, run->value);
+    /* Biases of GCN start at zero, which would hide them. */
+    for (uint64_t i = 0; i < run->model.value_count; i += 3)
+        run->value[i] += 0.05F;
+    for (size_t i = 0; i < run->logit_count; i++)
+        run->slope[i] = sinf((float)i * 1.7F) / (float)run->logit_count;
+}
+
+static void run_end(struct run *run)
+{
+    block_fixture_release(&run->blocks);
+    arena_release(&run->arena);
+    memory_free(run->value);
+    memory_free(run->gradient);
+    memory_free(run->logits);
+    memory_free(run->slope);
+}
+
+static void run_both(struct run *run, const struct random_stream *dropout, struct thread_pool *pool)
+{
+    struct error err = {0};
+    struct model_trace *trace = NULL;
+    const struct model_workspace workspace = {&run->arena, pool};
+    const struct model_input input = {run->blocks.block, run->blocks.input, dropout};
+    arena_reset(&run->arena);
+    assert_ok(model_forward(&run->model, run->value, &input, &workspace, run->logits, &trace, &err),
+              &err);
+    assert_ok(
+        model_backward(&run->model, run->value, trace, run->slope, &workspace, run->gradient, &err),
+        &err);
+}
+
+static double *in_double(const struct run *run)
+{
+    double *value = memory_alloc(run->model.value_count, sizeof *value);
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        value[i] = (double)run->value[i];
+    return value;
+}
+
+/* A scalar that depends on every logit: their sum weighted with `slope`. */
+static double reference_scalar(const struct run *run, const double *value,
+                               const struct random_stream *dropout)
+{
+    double *logits =
+        model_reference_logits(&run->model, value, run->blocks.block, &run->blocks.input, dropout);
+    double sum = 0;
+    for (size_t i = 0; i < run->logit_count; i++)
+        sum += logits[i] * (double)run->slope[i];
+    memory_free(logits);
+    return sum;
+}
+
+static void check_logits(const struct run *run, const struct random_stream *dropout)
+{
+    double *value = in_double(run);
+    double *logits =
+        model_reference_logits(&run->model, value, run->blocks.block, &run->blocks.input, dropout);
+    for (size_t i = 0; i < run->logit_count; i++)
+        if (!(fabs(logits[i] - (double)run->logits[i]) <= 1e-5 * (1 + fabs(logits[i]))))
+            fail_msg("logit %zu of %zu is %g, expected %g", i, run->logit_count,
+                     (double)run->logits[i], logits[i]);
+    memory_free(logits);
+    memory_free(value);
+}
+
+static void check_gradient(const struct run *run, const struct random_stream *dropout)
+{
+    double *value = in_double(run), size = 0;
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        size = fmax(size, fabs((double)run->gradient[i]));
+    for (uint64_t i = 0; i < run->model.value_count; i++) {
+        const double kept = value[i], step = 1e-6;
+        value[i] = kept + step;
+        const double above = reference_scalar(run, value, dropout);
+        value[i] = kept - step;
+        const double below = reference_scalar(run, value, dropout);
+        value[i] = kept;
+        const double expected = (above - below) / (2 * step);
+        if (!(fabs(expected - (double)run->gradient[i]) <= 2e-5 * size + 1e-8))
+            fail_msg("gradient of value %d is %g, expected %g", (int)i, (double)run->gradient[i],
+                     expected);
+    }
+    memory_free(value);
+}
+
+static void check_all_sizes(enum layer_kind kind, float dropout)
+{
+    const struct random_stream stream = random_stream_of(99, RANDOM_DROPOUT, 4, 0, 2);
+    for (size_t i = 0; i < sizeof all_sizes / sizeof *all_sizes; i++) {
+        struct run run;
+        run_start(&run, kind, &all_sizes[i], dropout);
+        run_both(&run, dropout > 0 ? &stream : NULL, NULL);
+        check_logits(&run, dropout > 0 ? &stream : NULL);
+        check_gradient(&run, dropout > 0 ? &stream : NULL);
+        run_end(&run);
+    }
+}
+
+static void sage_agrees_with_the_reference_and_central_differences(void **state)
+{
+    (void)state;
+    check_all_sizes(LAYER_SAGE, 0);
+}
+
+static void gcn_agrees_with_the_reference_and_central_differences(void **state)
+{
+    (void)state;
+    check_all_sizes(LAYER_GCN, 0);
+}
+
+static void dropout_goes_through_forward_and_backward_alike(void **state)
+{
+    (void)state;
+    check_all_sizes(LAYER_SAGE, 0.5F);
+    check_all_sizes(LAYER_GCN, 0.3F);
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+    static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 17, 9};
+    const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
+    (void)state;
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        struct run alone;
+        run_start(&alone, kind, &sizes, 0.5F);
+        run_both(&alone, &stream, NULL);
+        for (int threads = 1; threads <= 4; threads *= 2) {
+            struct error err = {0};
+            struct thread_pool *pool = NULL;
+            struct run run;
+            assert_ok(thread_pool_new(threads, &pool, &err), &err);
+            run_start(&run, kind, &sizes, 0.5F);
+            run_both(&run, &stream, pool);
+            assert_memory_equal(run.logits, alone.logits, run.logit_count * sizeof(float));
+            assert_memory_equal(run.gradient, alone.gradient,
+                                run.model.value_count * sizeof(float));
+            run_end(&run);
+            thread_pool_free(pool);
+        }
+        run_end(&alone);
+    }
+}
+
+static void a_warm_step_makes_no_allocation(void **state)
+{
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
+    struct error err = {0};
+    struct thread_pool *pool = NULL;
+    (void)state;
+    assert_ok(thread_pool_new(2, &pool, &err), &err);
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        struct run run;
+        run_start(&run, kind, &sizes, 0.5F);
+        run_both(&run, &stream, pool);
+        const long before = memory_allocation_count();
+        for (int i = 0; i < 3; i++)
+            run_both(&run, &stream, pool);
+        assert_int_equal(memory_allocation_count(), before);
+        run_end(&run);
+    }
+    thread_pool_free(pool);
+}
+
+static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
+{
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    struct error err = {0};
+    (void)state;
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        struct run run;
+        run_start(&run, kind, &sizes, 0.5F);
+        run_both(&run, NULL, NULL);
+        float *kept = memory_alloc(run.logit_count, sizeof *kept);
+        memcpy(kept, run.logits, run.logit_count * sizeof *kept);
+        const struct model_workspace workspace = {.arena = &run.arena};
+        const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
+        arena_reset(&run.arena);
+        assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
+                  &err);
+        assert_memory_equal(run.logits, kept, run.logit_count * sizeof *kept);
+        memory_free(kept);
+        run_end(&run);
+    }
+}
+
+/* All layers one after the other over the whole graph. */
+static float *infer_whole(const struct run *run, const struct block_fixture *whole)
+{
+    struct error err = {0};
+    struct arena arena = {0};
+    const struct model_workspace workspace = {.arena = &arena};
+    struct input_rows rows = whole->input;
+    float *input = NULL, *output = NULL;
+    for (int layer = 0; layer < run->model.config.layer_count; layer++) {
+        const uint32_t dim = model_layer_output_dim(&run->model, layer);
+        output = memory_alloc((size_t)whole->node_count * dim, sizeof *output);
+        assert_ok(model_infer_layer(&run->model, run->value, layer, whole->block, &rows, &workspace,
+                                    output, &err),
+                  &err);
+        memory_free(input);
+        input = output;
+        rows = (struct input_rows){.base = output, .stride = dim};
+        arena_reset(&arena);
+    }
+    arena_release(&arena);
+    return output;
+}
+
+static void layer_by_layer_inference_equals_forward_on_whole_neighbourhoods(void **state)
+{
+    static const struct sizes sizes = {3, {40, 50, 60, 70}, 8, 12, 5};
+    struct error err = {0};
+    (void)state;
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        struct run run;
+        struct block_fixture whole, part;
+        run_start(&run, kind, &sizes, 0.5F);
+        block_fixture_whole(&whole, 3, 700, sizes.input, 77);
+        block_fixture_neighborhood(&part, &whole, 3, 40);
+        assert_true(part.node_count < 700);
+        float *expected = infer_whole(&run, &whole);
+        const struct model_workspace workspace = {.arena = &run.arena};
+        const struct model_input input = {.block = part.block, .rows = part.input};
+        assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
+                  &err);
+        for (size_t i = 0; i < run.logit_count; i++)
+            assert_float_equal(run.logits[i], expected[i], 2e-5F);
+        memory_free(expected);
+        block_fixture_release(&part);
+        block_fixture_release(&whole);
+        run_end(&run);
+    }
+}
+
+static void a_nan_in_the_features_reaches_the_logits(void **state)
+{
+    static const struct sizes sizes = {2, {3, 9, 20}, 4, 5, 3};
+    (void)state;
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        struct run run;
+        run_start(&run, kind, &sizes, 0);
+        run.blocks.feature[run.blocks.row_index[0] * run.blocks.input.stride] = NAN;
+        run_both(&run, NULL, NULL);
+        assert_true(isnan(run.logits[0]));
+        run_end(&run);
+    }
+}
+
+static void memory_that_runs_out_is_an_error_at_any_point(void **state)
+{
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    struct error err = {0};
+    (void)state;
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        struct run run;
+        run_start(&run, kind, &sizes, 0);
+        const struct model_workspace workspace = {.arena = &run.arena};
+        const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
+        bool done = false;
+        int refused = 0;
+        for (size_t limit = 1; !done; limit += 4096) {
+            struct model_trace *trace = NULL;
+            run.arena.limit = limit;
+            arena_reset(&run.arena);
+            enum error_code rc =
+                model_forward(&run.model, run.value, &input, &workspace, run.logits, &trace, &err);
+            if (rc == ERROR_NONE)
+                rc = model_backward(&run.model, run.value, trace, run.slope, &workspace,
+                                    run.gradient, &err);
+            done = rc == ERROR_NONE;
+            refused += !done;
+            if (!done)
+                assert_int_equal(rc, ERROR_NO_MEMORY);
+        }
+        assert_true(refused > 10);
+        run_end(&run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sage_agrees_with_the_reference_and_central_differences),
+        cmocka_unit_test(gcn_agrees_with_the_reference_and_central_differences),
+        cmocka_unit_test(dropout_goes_through_forward_and_backward_alike),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(a_warm_step_makes_no_allocation),
+        cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),
+        cmocka_unit_test(layer_by_layer_inference_equals_forward_on_whole_neighbourhoods),
+        cmocka_unit_test(a_nan_in_the_features_reaches_the_logits),
+        cmocka_unit_test(memory_that_runs_out_is_an_error_at_any_point),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

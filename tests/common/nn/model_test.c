@@ -1,0 +1,150 @@
+/* The table of parameters and their first values. model_pass_test.c has the arithmetic. */
+#include "common/base/memory.h"
+#include "common/nn/model.h"
+
+#include "tests/support/test.h"
+
+#include <math.h>
+
+static struct model_config config_of(enum layer_kind kind)
+{
+    return (struct model_config){.layer = kind,
+                                 .layer_count = 2,
+                                 .input_dim = 30,
+                                 .hidden_dim = 20,
+                                 .output_dim = 4,
+                                 .dropout = 0.5F};
+}
+
+static void the_table_has_the_names_of_pyg(void **state)
+{
+    struct error err = {0};
+    struct model model;
+    char text[400];
+    struct model_config config = config_of(LAYER_SAGE);
+    (void)state;
+    assert_ok(model_init(&model, &config, &err), &err);
+    assert_false(model.needs_degree);
+    assert_ok(model_table_text(&model, text, sizeof text, &err), &err);
+    assert_string_equal(text, "convs.0.lin_l.weight 20 30\nconvs.0.lin_l.bias 20 1\n"
+                              "convs.0.lin_r.weight 20 30\nconvs.1.lin_l.weight 4 20\n"
+                              "convs.1.lin_l.bias 4 1\nconvs.1.lin_r.weight 4 20\n");
+    assert_int_equal(model.value_count, 20 * 61 + 4 * 41);
+    config = config_of(LAYER_GCN);
+    assert_ok(model_init(&model, &config, &err), &err);
+    assert_true(model.needs_degree);
+    assert_ok(model_table_text(&model, text, sizeof text, &err), &err);
+    assert_string_equal(text, "convs.0.lin.weight 20 30\nconvs.0.bias 20 1\n"
+                              "convs.1.lin.weight 4 20\nconvs.1.bias 4 1\n");
+    assert_int_equal(model.value_count, 20 * 31 + 4 * 21);
+}
+
+static void a_table_that_does_not_fit_is_an_error(void **state)
+{
+    struct error err = {0};
+    struct model model;
+    char text[60];
+    const struct model_config config = config_of(LAYER_SAGE);
+    (void)state;
+    assert_ok(model_init(&model, &config, &err), &err);
+    assert_fails(model_table_text(&model, text, sizeof text, &err), ERROR_INVALID, "60 bytes",
+                 &err);
+}
+
+static void settings_out_of_range_are_named(void **state)
+{
+    struct error err = {0};
+    struct model model;
+    struct model_config config = config_of(LAYER_SAGE);
+    (void)state;
+    config.layer_count = LAYER_COUNT_MAX + 1;
+    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "17 layers; 1 to 16", &err);
+    config = config_of(LAYER_GCN);
+    config.hidden_dim = 0;
+    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "hidden width", &err);
+    config = config_of(LAYER_GCN);
+    config.dropout = 1;
+    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "dropout is 1", &err);
+    config.dropout = NAN;
+    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "dropout is nan", &err);
+}
+
+static void sixteen_layers_fit(void **state)
+{
+    struct error err = {0};
+    struct model model;
+    struct model_config config = config_of(LAYER_SAGE);
+    (void)state;
+    config.layer_count = LAYER_COUNT_MAX;
+    assert_ok(model_init(&model, &config, &err), &err);
+    assert_int_equal(model.parameter_count, PARAMETER_COUNT_MAX);
+    assert_string_equal(model.parameter[PARAMETER_COUNT_MAX - 1].name, "convs.15.lin_r.weight");
+}
+
+/* Mean and spread of a uniform distribution on +-bound, and no value outside. */
+static void check_uniform(const float *value, uint64_t count, double bound)
+{
+    double sum = 0, square = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        assert_true(fabs((double)value[i]) <= bound);
+        sum += (double)value[i];
+        square += (double)value[i] * (double)value[i];
+    }
+    const double n = (double)count;
+    assert_true(fabs(sum / n) < 5 * bound / sqrt(3 * n));
+    if (count > 100 && bound > 0)
+        assert_true(fabs(square / n / (bound * bound / 3) - 1) < 0.3);
+}
+
+static void first_values_have_the_distribution_of_pyg(void **state)
+{
+    struct error err = {0};
+    struct model model;
+    (void)state;
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        const struct model_config config = config_of(kind);
+        assert_ok(model_init(&model, &config, &err), &err);
+        float *value = memory_alloc(model.value_count, sizeof *value);
+        model_initialise(&model, 8, value);
+        for (int i = 0; i < model.parameter_count; i++) {
+            const struct parameter *p = &model.parameter[i];
+            const double in = p->name[6] == '0' ? 30 : 20, out = p->rows;
+            double bound = kind == LAYER_SAGE ? 1 / sqrt(in) : sqrt(6 / (in + out));
+            if (kind == LAYER_GCN && p->is_vector)
+                bound = 0;
+            check_uniform(value + p->offset, (uint64_t)p->rows * p->cols, bound + 1e-9);
+        }
+        memory_free(value);
+    }
+}
+
+static void first_values_follow_the_seed(void **state)
+{
+    struct error err = {0};
+    struct model model;
+    const struct model_config config = config_of(LAYER_SAGE);
+    (void)state;
+    assert_ok(model_init(&model, &config, &err), &err);
+    const size_t bytes = model.value_count * sizeof(float);
+    float *one = memory_alloc(1, bytes), *same = memory_alloc(1, bytes);
+    model_initialise(&model, 8, one);
+    model_initialise(&model, 8, same);
+    assert_memory_equal(one, same, bytes);
+    model_initialise(&model, 9, same);
+    assert_memory_not_equal(one, same, bytes);
+    memory_free(one);
+    memory_free(same);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_has_the_names_of_pyg),
+        cmocka_unit_test(a_table_that_does_not_fit_is_an_error),
+        cmocka_unit_test(settings_out_of_range_are_named),
+        cmocka_unit_test(sixteen_layers_fit),
+        cmocka_unit_test(first_values_have_the_distribution_of_pyg),
+        cmocka_unit_test(first_values_follow_the_seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

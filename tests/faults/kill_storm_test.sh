@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Workers killed at random, Redis too: no round is lost, the weights have the same bits as in peace, and the same with
+# any number of workers.
+#
+# FAULTS=large: 300 kills of workers and 10 of Redis; else 24 and 2. SEED=n repeats a storm.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+pipeline=$source_folder/pipelines/quickstart.yaml
+settings=(--set ingest.nodes=3000 --set epochs=60 --set sample.batch_size=100)
+worker_kills=24 redis_kills=2
+[ "${FAULTS:-small}" = large ] && worker_kills=300 redis_kills=10 && settings+=(--set epochs=600)
+seed=${SEED:-$RANDOM}
+RANDOM=$seed
+echo "SEED=$seed"
+
+peace=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
+[ ${#peace} -eq 32 ] || fail "no hash without faults"
+
+for workers in 2 5; do
+    hash=$(run "workers-$workers" "$pipeline" "${settings[@]}" --workers $workers | json weights_hash)
+    [ "$hash" = "$peace" ] || fail "$workers workers of each stage give $hash, one gives $peace"
+done
+
+# A storm: one kill every 50 to 250 ms while the run lasts; started again by hand when it ended too early for all.
+storm() { # folder name, workers
+    local folder=$work/$1 killed=0 redis_killed=0
+    "$bin/graphmill" run "$pipeline" --directory "$folder" "${settings[@]}" --workers "$2" --lease 1000 --json \
+        >"$work/answer" 2>"$work/progress" &
+    local driver=$!
+    until [ -e "$folder/redis/redis.pid" ] || ! kill -0 $driver 2>/dev/null; do sleep 0.05; done
+    while kill -0 $driver 2>/dev/null && [ $((killed + redis_killed)) -lt $((worker_kills + redis_kills)) ]; do
+        sleep "0.$((RANDOM % 200 + 50))"
+        if [ $redis_killed -lt $redis_kills ] && [ $killed -ge $(((redis_killed + 1) * worker_kills / (redis_kills + 1))) ]; then
+            kill -KILL "$(cat "$folder/redis/redis.pid")" 2>/dev/null && redis_killed=$((redis_killed + 1))
+            continue
+        fi
+        local workers
+        mapfile -t workers < <(ps -o pid= -o comm= --ppid $driver | awk '$2 ~ /^graphmill-/ {print $1}')
+        [ ${#workers[@]} -gt 0 ] || continue
+        kill -KILL "${workers[RANDOM % ${#workers[@]}]}" 2>/dev/null && killed=$((killed + 1))
+    done
+    wait $driver || fail "$1: the run failed after $killed kills: $(tail -3 "$work/progress")"
+    echo "$1: $killed workers and $redis_killed Redis killed"
+    [ $killed -ge 20 ] && [ $redis_killed -ge 1 ] || fail "$1: too few kills while the run lasted; give it more rounds"
+    hash=$(json weights_hash <"$work/answer")
+    [ "$hash" = "$peace" ] || fail "$1: the weights are $hash, in peace $peace"
+    "$bin/graphmill" verify "$folder" | grep -q '^OK ' || fail "$1: verify does not say OK"
+}
+storm one-worker 1
+storm two-workers 2
+
+# The driver itself killed, with all it started, and run again.
+"$bin/graphmill" run "$pipeline" --directory "$work/driver" "${settings[@]}" --json >/dev/null 2>&1 &
+driver=$!
+until [ -e "$work/driver/store/switch/run" ]; do sleep 0.05; done
+sleep 1
+kill -KILL $driver
+wait $driver 2>/dev/null || true
+hash=$(run driver "$pipeline" "${settings[@]}" | json weights_hash)
+[ "$hash" = "$peace" ] || fail "resumed after the death of the driver: $hash, in peace $peace"
+
+# Stopped by SIGTERM it says that it can go on, and does.
+"$bin/graphmill" run "$pipeline" --directory "$work/stopped" "${settings[@]}" --json >/dev/null 2>"$work/progress" &
+driver=$!
+until [ -e "$work/stopped/store/switch/run" ]; do sleep 0.05; done
+sleep 1
+kill -TERM $driver
+status=0
+wait $driver || status=$?
+[ $status -eq 75 ] || fail "a stopped run ended with $status, expected 75: $(tail -3 "$work/progress")"
+hash=$(run stopped "$pipeline" "${settings[@]}" | json weights_hash)
+[ "$hash" = "$peace" ] || fail "resumed after SIGTERM: $hash, in peace $peace"

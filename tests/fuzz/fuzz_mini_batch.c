@@ -1,0 +1,48 @@
+/*
+ * Any sections as a mini-batch: refused, or every index is inside what it points into, which is what
+ * kernels rely on.
+ */
+#include "common/base/error.h"
+#include "store/records/mini_batch.h"
+
+#include "tests/fuzz/fuzz_record_view.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void walk_row(const struct mini_batch *batch, uint32_t row, uint32_t limit)
+{
+    must(batch->row_start[row] <= batch->row_start[row + 1]);
+    for (uint32_t e = batch->row_start[row]; e < batch->row_start[row + 1]; e++)
+        must(batch->neighbor[e] < limit && batch->node[batch->neighbor[e]] != UINT32_MAX);
+}
+
+static void walk(const struct mini_batch *batch)
+{
+    must(batch->hop_count >= 0 && batch->hop_count <= HOP_COUNT_MAX);
+    must(batch->seed_count == batch->hop_end[0] && batch->seed_count > 0);
+    must(batch->node_count == batch->hop_end[batch->hop_count]);
+    must(batch->row_start[0] == 0 && batch->row_start[batch->row_count] == batch->edge_count);
+    for (uint32_t hop = 0, row = 0; hop < (uint32_t)batch->hop_count; hop++)
+        for (; row < batch->hop_end[hop]; row++)
+            walk_row(batch, row, batch->hop_end[hop + 1]);
+    for (uint32_t i = 0; i < batch->node_count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            must(batch->node[i] != batch->node[k]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const names[] = {"hop_end",  "node",   "row_start",
+                                        "neighbor", "degree", "weight"};
+    static _Alignas(64) uint8_t room[FUZZ_ROOM];
+    struct record_view view;
+    struct mini_batch batch;
+    struct error err = {0};
+    fuzz_record_view(data, size, RECORD_MINI_BATCH, names, sizeof names / sizeof *names, room,
+                     &view);
+    const enum error_code rc = mini_batch_decode(&view, &batch, &err);
+    must(rc == ERROR_NONE || (rc == ERROR_CORRUPT && strstr(err.message, "fuzz")));
+    if (rc == ERROR_NONE)
+        walk(&batch);
+    return 0;
+}

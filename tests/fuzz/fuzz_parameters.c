@@ -1,0 +1,73 @@
+/* fuzz_parameters - weights, optimizer state, gradient and evaluation from arbitrary sections. The first
+ * byte says which; what a reader lets through is then read to its end. */
+#include "store/records/parameters.h"
+
+#include "tests/fuzz/fuzz_record_view.h"
+
+#include <math.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const names[] = {"version", "value",  "table", "progress",  "step",  "first",
+                                    "second",  "counts", "loss",  "confusion", "score", "truth"};
+
+static void read_weights(const struct record_view *view)
+{
+    struct weights w;
+    if (weights_decode(view, &w, NULL) != ERROR_NONE)
+        return;
+    for (uint64_t i = 0; i < w.value_count; i++)
+        must(isfinite(w.value[i]));
+    for (uint64_t i = 0; i < w.table_size; i++)
+        must(w.table[i] != '\0');
+}
+
+static void read_optimizer_state(const struct record_view *view)
+{
+    struct optimizer_state s;
+    if (optimizer_state_decode(view, &s, NULL) != ERROR_NONE)
+        return;
+    for (uint64_t i = 0; i < s.value_count; i++)
+        must(isfinite(s.first[i]) && (!s.second || isfinite(s.second[i])));
+}
+
+static void read_gradient(const struct record_view *view)
+{
+    struct gradient g;
+    double sum = 0;
+    if (gradient_decode(view, &g, NULL) != ERROR_NONE)
+        return;
+    must(g.value_count > 0 && g.right_count <= g.seed_count);
+    for (uint64_t i = 0; i < g.value_count; i++)
+        sum += (double)g.value[i];
+    (void)sum;
+}
+
+static void read_evaluation(const struct record_view *view)
+{
+    struct evaluation e;
+    uint64_t sum = 0;
+    if (evaluation_decode(view, &e, NULL) != ERROR_NONE)
+        return;
+    for (uint64_t i = 0; i < 3 * (uint64_t)e.class_count; i++)
+        sum += e.confusion[i];
+    for (uint64_t i = 0; i < e.score_count; i++)
+        must(e.truth[i] <= 1);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const enum record_kind kinds[] = {RECORD_WEIGHTS, RECORD_OPTIMIZER_STATE,
+                                             RECORD_GRADIENT, RECORD_EVALUATION};
+    static void (*const readers[])(const struct record_view *) = {
+        read_weights, read_optimizer_state, read_gradient, read_evaluation};
+    static _Alignas(64) uint8_t room[FUZZ_ROOM];
+    struct record_view view;
+    if (size == 0)
+        return 0;
+    const size_t which = data[0] % 4;
+    fuzz_record_view(data + 1, size - 1, kinds[which], names, sizeof names / sizeof *names, room,
+                     &view);
+    readers[which](&view);
+    return 0;
+}

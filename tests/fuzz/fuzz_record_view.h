@@ -1,0 +1,59 @@
+/*
+ * fuzz_record_view - a record's sections out of a fuzzer's bytes.
+ *
+ * A record's hashes would turn away nearly every input before a reader of one kind sees it. So the input
+ * describes what record_decode() hands on: any sections, of any type, length and content, inside bounds
+ * and aligned. Per section: one byte for the name, one for the type, two for the element count, then
+ * the elements, as far as there are any.
+ */
+#ifndef TESTS_FUZZ_FUZZ_RECORD_VIEW_H
+#define TESTS_FUZZ_FUZZ_RECORD_VIEW_H
+
+#include "store/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FUZZ_ROOM = 1 << 16 };
+
+/* Takes one section off the input; false at its end. `room` [FUZZ_ROOM] receives the elements. */
+static inline bool fuzz_take_section(const uint8_t **data, size_t *size, const char *const *names,
+                                     size_t name_count, uint8_t *room, size_t *used,
+                                     struct record_section *out)
+{
+    if (*size < 4)
+        return false;
+    const enum element_type type = (enum element_type)((*data)[1] % (ELEMENT_F64 + 1));
+    uint64_t count = (uint64_t)(*data)[2] | (uint64_t)(*data)[3] << 8;
+    const size_t width = element_size(type) ? element_size(type) : 1;
+    (void)snprintf(out->name, sizeof out->name, "%s", names[(*data)[0] % name_count]);
+    *data += 4;
+    *size -= 4;
+    if (count * width > *size)
+        count = *size / width;
+    if (*used + count * width > FUZZ_ROOM)
+        return false;
+    if (count)
+        memcpy(room + *used, *data, count * width);
+    out->type = type;
+    out->count = count;
+    out->data = room + *used;
+    *data += count * width;
+    *size -= count * width;
+    *used += (count * width + 63) / 64 * 64;
+    return true;
+}
+
+static inline void fuzz_record_view(const uint8_t *data, size_t size, enum record_kind kind,
+                                    const char *const *names, size_t name_count, uint8_t *room,
+                                    struct record_view *view)
+{
+    size_t used = 0;
+    *view = (struct record_view){.kind = kind, .version = 1, .key = "fuzz"};
+    while (view->section_count < RECORD_SECTION_COUNT_MAX &&
+           fuzz_take_section(&data, &size, names, name_count, room, &used,
+                             &view->section[view->section_count]))
+        view->section_count++;
+}
+
+#endif

@@ -1,0 +1,40 @@
+# Shared by the tests of whole pipelines: `source` it first.
+set -euo pipefail
+bin=$GRAPHMILL_BIN
+source_folder=$GRAPHMILL_SOURCE
+work=$(mktemp -d "${TMPDIR:-/tmp}/graphmill-pipeline-XXXXXX")
+trap 'status=$?; [ $status -eq 0 ] || for f in "$work"/*/logs/*.log; do [ -s "$f" ] && { echo "--- $f"; tail -3 "$f"; }; done; rm -rf "$work"; exit $status' EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+
+# One string or number out of a line of JSON: json KEY
+json() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" | head -1; }
+
+# Runs a pipeline into $work/NAME: run NAME FILE [options]; prints the answer as JSON
+run() {
+    local name=$1 file=$2
+    shift 2
+    "$bin/graphmill" run "$file" --directory "$work/$name" --quiet --json "$@"
+}
+
+datasets() {
+    local folder=${GRAPHMILL_DATASETS:-$source_folder/../shared/datasets}
+    [ -d "$folder/$1" ] || {
+        echo "skipped: no $1 in $folder; set GRAPHMILL_DATASETS"
+        exit 77
+    }
+    export GRAPHMILL_DATASETS=$folder
+}
+
+# A command that must end with a status and say something on stderr: expect STATUS 'PATTERN' command...
+expect() {
+    local status=$1 pattern=$2 found=0
+    shift 2
+    "$@" >"$work/stdout" 2>"$work/stderr" || found=$?
+    [ "$found" -eq "$status" ] || fail "'$*' ended with $found, expected $status: $(tail -3 "$work/stderr")"
+    grep -qE -- "$pattern" "$work/stderr" || fail "'$*' did not say '$pattern' but: $(tail -3 "$work/stderr")"
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs all tests, with the checks around them.
+#
+#   tests/run.sh            everything; well under an hour on two cores
+#   tests/run.sh quick      one build with gcc and all its tests
+#
+# GRAPHMILL_DATASETS (default: ../shared/datasets beside the source): real graphs; tests that need one are
+# skipped without, and say so. FAULTS=large: the long fault storms. FUZZ_SECONDS: time for each fuzzer.
+set -euo pipefail
+source=$(cd "$(dirname "$0")/.." && pwd)
+cd "$source"
+mode=${1:-all}
+jobs=$(nproc)
+started=$SECONDS
+section() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - started)); }
+
+section 'packages'
+pipelines/install.sh build test
+
+build() { # folder, then cmake's arguments
+    local folder=$1
+    shift
+    cmake -S . -B "$folder" -G Ninja -DWERROR=ON "$@" >"$folder.configure.log" 2>&1 ||
+        { cat "$folder.configure.log"; exit 1; }
+    ninja -C "$folder" >"$folder.build.log" 2>&1 || { grep -vE '^\[[0-9]+/' "$folder.build.log" | head -60; exit 1; }
+}
+
+run_tests() { # folder, then ctest's arguments
+    local folder=$1
+    shift
+    (cd "$folder" && ctest --output-on-failure -j "$jobs" "$@")
+}
+
+section 'gcc: build without warnings, all tests'
+build build-test -DCMAKE_C_COMPILER=gcc
+run_tests build-test --no-tests=error
+[ "$mode" = quick ] && exit 0
+
+section 'clang: build without warnings, unit tests'
+build build-clang -DCMAKE_C_COMPILER=clang
+run_tests build-clang -L 'unit|tree|fuzz' --no-tests=error
+
+section 'address and undefined-behaviour sanitizers'
+build build-asan -DCMAKE_C_COMPILER=gcc -DSANITIZE=address,undefined -DCMAKE_C_FLAGS_RELEASE='-O1 -g'
+run_tests build-asan -LE 'slow|tree' --no-tests=error
+
+section 'thread sanitizer'
+build build-tsan -DCMAKE_C_COMPILER=clang -DSANITIZE=thread -DCMAKE_C_FLAGS_RELEASE='-O1 -g'
+TSAN_OPTIONS="suppressions=$source/tests/thread_sanitizer.supp" run_tests build-tsan -L threads --no-tests=error
+
+section 'format'
+git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+
+section 'lint'
+git ls-files '*.c' | grep -v '^tests/fuzz/' | xargs -P "$jobs" -n 4 clang-tidy -p build-clang --quiet >build-clang.tidy.log 2>/dev/null ||
+    { grep -E 'error|warning' build-clang.tidy.log | sort -u | head -40; exit 1; }
+echo "clang-tidy: $(git ls-files '*.c' | grep -vc '^tests/fuzz/') files without a finding"
+
+section 'done'
+total=$(cd build-test && ctest -N | sed -n 's/^Total Tests: //p')
+echo "tests in one build: $total"

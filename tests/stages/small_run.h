@@ -1,0 +1,175 @@
+/*
+ * small_run - a stage's context in a fresh store: a small model, a few rounds, gradients made up.
+ *
+ * For tests of the stages that only see parameters. Gradients depend on round and slot alone, so that any
+ * two runs of the same settings can be compared record by record.
+ */
+#ifndef TESTS_STAGES_SMALL_RUN_H
+#define TESTS_STAGES_SMALL_RUN_H
+
+#include "common/base/random.h"
+#include "stages/stage.h"
+#include "store/keys.h"
+#include "store/records/parameters.h"
+
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+
+#define SMALL_RUN_ID "small-00000001"
+
+enum {
+    SMALL_FEATURES = 5,
+    SMALL_HIDDEN = 4,
+    SMALL_CLASSES = 3,
+    /* two SAGE layers: lin_l.weight, lin_l.bias, lin_r.weight of each */
+    SMALL_VALUES = 2 * SMALL_HIDDEN * SMALL_FEATURES + SMALL_HIDDEN +
+                   2 * SMALL_CLASSES * SMALL_HIDDEN + SMALL_CLASSES
+};
+
+struct small_run {
+    struct store *store;
+    struct pipeline_settings settings;
+    struct partition_book book;
+    struct schedule schedule;
+    struct stage_context context;
+    struct error err;
+};
+
+/* `set`: NULL-terminated section.key=value. */
+static inline void small_run_init(struct small_run *run, struct store *store, int64_t train_count,
+                                  int64_t valid_count, const char *const *set)
+{
+    *run = (struct small_run){.store = store};
+    pipeline_settings_defaults(&run->settings);
+    run->settings.train_step.hidden = SMALL_HIDDEN;
+    for (; set && *set; set++)
+        assert_ok(pipeline_settings_override(&run->settings, *set, &run->err), &run->err);
+    run->book = (struct partition_book){.part_count = 1,
+                                        .feature_dim = SMALL_FEATURES,
+                                        .class_count = SMALL_CLASSES,
+                                        .train_count = (uint32_t)train_count,
+                                        .valid_count = (uint32_t)valid_count};
+    assert_ok(schedule_init(&run->schedule, &run->settings, train_count, valid_count, 1, &run->err),
+              &run->err);
+    run->context = (struct stage_context){.store = store,
+                                          .settings = &run->settings,
+                                          .run_id = SMALL_RUN_ID,
+                                          .book = &run->book,
+                                          .schedule = &run->schedule,
+                                          .threads = 1};
+}
+
+static inline void small_run_draw(float *out, uint32_t round, uint32_t slot)
+{
+    const struct random_stream stream = random_stream_of(99, RANDOM_GENERATOR, round, 0, slot);
+    for (uint64_t i = 0; i < SMALL_VALUES; i++)
+        out[i] = random_unit(random_word(&stream, i, 0)) - 0.5F;
+}
+
+/* What slot `slot` of round `round` has to say; `value` [SMALL_VALUES] is filled. */
+static inline struct gradient small_run_gradient(const struct small_run *run, int64_t round,
+                                                 int32_t slot, float *value)
+{
+    int64_t first = 0, count = 0;
+    small_run_draw(value, (uint32_t)round, (uint32_t)slot);
+    schedule_seed_range(&run->schedule, round, slot, &first, &count);
+    return (struct gradient){.weights_version = (uint64_t)round,
+                             .value_count = SMALL_VALUES,
+                             .value = value,
+                             .seed_count = (uint64_t)count,
+                             .right_count = (uint64_t)count / 2,
+                             .loss_sum = (double)count / (double)(round + slot + 1)};
+}
+
+static inline void small_run_put_gradient(struct small_run *run, int64_t round, int32_t slot)
+{
+    float value[SMALL_VALUES];
+    const struct gradient gradient = small_run_gradient(run, round, slot, value);
+    assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, &run->err), &run->err);
+}
+
+static inline void small_run_put_gradients(struct small_run *run, int64_t round)
+{
+    for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++)
+        small_run_put_gradient(run, round, slot);
+}
+
+/* Weights and optimizer state of `version`, made up as well. */
+static inline void small_run_put_version(struct small_run *run, int64_t version)
+{
+    float value[SMALL_VALUES], first[SMALL_VALUES];
+    char table[32];
+    small_run_draw(value, (uint32_t)version, 1000);
+    small_run_draw(first, (uint32_t)version, 1001);
+    (void)snprintf(table, sizeof table, "values %d 1\n", SMALL_VALUES);
+    const struct optimizer_state state = {.version = (uint64_t)version,
+                                          .step = (uint64_t)version,
+                                          .value_count = SMALL_VALUES,
+                                          .first = first};
+    const double seeds = version % 2 ? 18 : 2;
+    const struct weights weights = {
+        .version = (uint64_t)version,
+        .value_count = SMALL_VALUES,
+        .value = value,
+        .table = table,
+        .table_size = strlen(table),
+        .progress = {1.0 / (double)(version + 1), seeds / 2, seeds, 0.01, (double)version / 4, 0}};
+    assert_ok(optimizer_state_put(run->store, SMALL_RUN_ID, &state, &run->err), &run->err);
+    assert_ok(weights_put(run->store, SMALL_RUN_ID, &weights, &run->err), &run->err);
+}
+
+/* A record under the key of a mini-batch, for what only counts or removes them. */
+static inline void small_run_put_mini_batches(struct small_run *run, int64_t round)
+{
+    for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++) {
+        struct record record = {.kind = RECORD_MINI_BATCH, .version = 1};
+        record_add_text(&record, "text", "a mini-batch");
+        assert_ok(store_put(run->store, key_mini_batch(SMALL_RUN_ID, round, slot).text,
+                            SMALL_RUN_ID, &record, STORE_RECOMPUTABLE, &run->err),
+                  &run->err);
+    }
+}
+
+/* Validation of `version`: in each slot `right` of 10 answers are right, and of the first class. */
+static inline void small_run_put_evaluations(struct small_run *run, int64_t version, uint64_t right)
+{
+    const uint64_t confusion[9] = {right, 0, 0, 0, 10 - right, 0, 10 - right, 0, 0};
+    for (int32_t slot = 0; slot < run->schedule.evaluation_slot_count; slot++) {
+        const struct evaluation e = {.version = (uint64_t)version,
+                                     .seed_count = 10,
+                                     .right_count = right,
+                                     .loss_sum = (double)(10 - right + (uint64_t)slot),
+                                     .class_count = SMALL_CLASSES,
+                                     .confusion = confusion};
+        assert_ok(evaluation_put(run->store, SMALL_RUN_ID, slot, &e, &run->err), &run->err);
+    }
+}
+
+static inline enum error_code small_run_work(struct small_run *run, void *state,
+                                             enum unit_kind kind, int64_t round)
+{
+    const struct unit unit = {.kind = kind, .round = round};
+    run->err = (struct error){0};
+    return stage.work(&run->context, state, &unit, &run->err);
+}
+
+static inline struct checksum small_run_content(struct small_run *run, const char *key)
+{
+    struct record_view view = {0};
+    assert_ok(store_get(run->store, key, SMALL_RUN_ID, &view, &run->err), &run->err);
+    const struct checksum content = view.content;
+    store_release_record(&view);
+    return content;
+}
+
+/* The record `key` is the same in both. */
+static inline void assert_same_record(struct small_run *a, struct small_run *b, const char *key)
+{
+    const struct checksum one = small_run_content(a, key), other = small_run_content(b, key);
+    if (!checksum_equal(&one, &other))
+        fail_msg("%s differs", key);
+}
+
+#endif

@@ -1,0 +1,182 @@
+#include "store/keys.h"
+#include "store/records/partition_book.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+static struct temp_dir folder;
+static struct store *store;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    temp_dir_make(&folder);
+    return store_open(folder.path, 0, &store, &err) == ERROR_NONE ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    store_close(store);
+    temp_dir_remove(&folder);
+    return 0;
+}
+
+static const uint32_t book[] = {0, 2, 2, 5};
+static const uint32_t to_dataset[] = {4, 0, 3, 1, 2};
+static const uint32_t to_partition[] = {1, 3, 4, 2, 0};
+
+static struct partition_book good_book(const char *id)
+{
+    struct partition_book out = {
+        .dataset_id = "karate-1",
+        .part_count = 3,
+        .node_count = 5,
+        .edge_count = 7,
+        .self_loop_count = 1,
+        .feature_dim = 8,
+        .class_count = 2,
+        .task = TASK_SINGLE_LABEL,
+        .train_count = 3,
+        .valid_count = 1,
+        .test_count = 1,
+        .book = book,
+        .to_dataset = to_dataset,
+        .to_partition = to_partition,
+    };
+    memcpy(out.id, id, strlen(id) + 1);
+    return out;
+}
+
+static void a_book_reads_back_as_written(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const struct partition_book written = good_book("p-good");
+    struct partition_book read;
+    assert_ok(partition_book_put(store, &written, &err), &err);
+    assert_ok(partition_book_get(store, "p-good", &read, &err), &err);
+    assert_string_equal(read.id, "p-good");
+    assert_string_equal(read.dataset_id, "karate-1");
+    assert_int_equal(read.part_count, 3);
+    assert_int_equal(read.node_count, 5);
+    assert_int_equal(read.edge_count, 7);
+    assert_int_equal(read.self_loop_count, 1);
+    assert_int_equal(read.feature_dim, 8);
+    assert_int_equal(read.class_count, 2);
+    assert_int_equal(read.task, TASK_SINGLE_LABEL);
+    assert_int_equal(read.train_count, 3);
+    assert_int_equal(read.valid_count, 1);
+    assert_int_equal(read.test_count, 1);
+    assert_memory_equal(read.book, book, sizeof book);
+    assert_memory_equal(read.to_dataset, to_dataset, sizeof to_dataset);
+    assert_memory_equal(read.to_partition, to_partition, sizeof to_partition);
+    store_release_record(&read.view);
+}
+
+static void a_book_whose_ranges_do_not_ascend_is_refused(void **state)
+{
+    (void)state;
+    static const uint32_t late[] = {1, 2, 2, 5}, back[] = {0, 3, 2, 5}, short_[] = {0, 2, 2, 4};
+    struct error err = {0};
+    struct partition_book bad = good_book("p-ranges");
+    bad.book = late;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "partition/p-ranges/book: part 0 starts at node 1, expected 0", &err);
+    bad.book = back;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "part 1 ends at node 2, before its start 3", &err);
+    bad.book = short_;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "the last part ends at node 4, expected 5", &err);
+}
+
+static void maps_that_are_not_inverse_are_refused(void **state)
+{
+    (void)state;
+    static const uint32_t twice[] = {4, 0, 3, 1, 1}, outside[] = {1, 3, 4, 2, 5};
+    struct error err = {0};
+    struct partition_book bad = good_book("p-maps");
+    bad.to_dataset = twice;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "dataset node 2 is partition node 4, whose dataset node is 1", &err);
+    bad = good_book("p-maps");
+    bad.to_partition = outside;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "to_partition of node 4 is 5, expected below 5", &err);
+}
+
+/* A record that has the right hashes and the wrong content, as a faulty writer would make. */
+static void put_raw(const char *id, const uint32_t *ranges, uint64_t parts, const uint32_t *back,
+                    uint64_t back_count, const uint64_t facts[8])
+{
+    struct error err = {0};
+    struct record record = {.kind = RECORD_PARTITION_BOOK, .version = 1};
+    record_add(&record, "book", ELEMENT_U32, ranges, parts + 1);
+    record_add(&record, "to_dataset", ELEMENT_U32, to_dataset, 5);
+    record_add(&record, "to_partition", ELEMENT_U32, back, back_count);
+    record_add_text(&record, "dataset", "karate-1");
+    record_add(&record, "facts", ELEMENT_U64, facts, 8);
+    assert_ok(store_put(store, key_partition(id, "book").text, id, &record, STORE_DURABLE, &err),
+              &err);
+}
+
+static void a_stored_book_is_checked_when_it_is_read(void **state)
+{
+    (void)state;
+    static const uint64_t facts[8] = {7, 1, 8, 2, TASK_SINGLE_LABEL, 3, 1, 1};
+    static const uint64_t no_task[8] = {7, 1, 8, 2, 9, 3, 1, 1};
+    static const uint64_t wide[8] = {7, 1, 1ULL << 32, 2, TASK_SINGLE_LABEL, 3, 1, 1};
+    static const uint32_t back[] = {0, 3, 2, 5}, swapped[] = {3, 1, 4, 2, 0};
+    struct error err = {0};
+    struct partition_book read;
+    put_raw("p-1", back, 3, to_partition, 5, facts);
+    assert_fails(partition_book_get(store, "p-1", &read, &err), ERROR_CORRUPT,
+                 "partition/p-1/book: part 1 ends at node 2", &err);
+    put_raw("p-2", book, 3, swapped, 5, facts);
+    assert_fails(partition_book_get(store, "p-2", &read, &err), ERROR_CORRUPT,
+                 "dataset node 0 is partition node 3", &err);
+    put_raw("p-3", book, 3, to_partition, 4, facts);
+    assert_fails(partition_book_get(store, "p-3", &read, &err), ERROR_CORRUPT, "to_partition",
+                 &err);
+    put_raw("p-4", book, 3, to_partition, 5, no_task);
+    assert_fails(partition_book_get(store, "p-4", &read, &err), ERROR_CORRUPT, "task is 9", &err);
+    put_raw("p-5", book, 3, to_partition, 5, wide);
+    assert_fails(partition_book_get(store, "p-5", &read, &err), ERROR_CORRUPT,
+                 "fact 2 is 4294967296", &err);
+    put_raw("p-6", book, 0, to_partition, 5, facts);
+    assert_fails(partition_book_get(store, "p-6", &read, &err), ERROR_CORRUPT, "book has 1 entries",
+                 &err);
+    assert_fails(partition_book_get(store, "p-none", &read, &err), ERROR_NOT_FOUND, "p-none", &err);
+    assert_null(read.book);
+}
+
+static void an_assignment_reads_back_as_written(void **state)
+{
+    (void)state;
+    static const uint32_t part[] = {2, 0, 1, 1};
+    struct error err = {0};
+    struct record_view view = {0};
+    const uint32_t *read = NULL;
+    uint32_t count = 0;
+    assert_ok(assignment_put(store, "p-assigned", part, 4, &err), &err);
+    assert_ok(assignment_get(store, "p-assigned", &read, &count, &view, &err), &err);
+    assert_int_equal(count, 4);
+    assert_memory_equal(read, part, sizeof part);
+    store_release_record(&view);
+    assert_fails(assignment_get(store, "p-other", &read, &count, &view, &err), ERROR_NOT_FOUND,
+                 "p-other", &err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_book_reads_back_as_written),
+        cmocka_unit_test(a_book_whose_ranges_do_not_ascend_is_refused),
+        cmocka_unit_test(maps_that_are_not_inverse_are_refused),
+        cmocka_unit_test(a_stored_book_is_checked_when_it_is_read),
+        cmocka_unit_test(an_assignment_reads_back_as_written),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

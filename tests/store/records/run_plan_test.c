@@ -1,0 +1,89 @@
+#include "store/keys.h"
+#include "store/records/run_plan.h"
+
+#include "tests/support/record_tamper.h"
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+static const struct run_plan some_plan = {.id = "karate-00000001",
+                                          .partition_id = "karate-p4-89abcdef",
+                                          .environment = "haswell openblas-0.3.21",
+                                          .settings = "name = karate\nseed = 1\n"};
+
+static void a_plan_comes_back_as_it_was(void **state)
+{
+    struct temp_store *p = *state;
+    struct run_plan got;
+    assert_ok(run_plan_put(p->store, &some_plan, &p->err), &p->err);
+    assert_ok(run_plan_get(p->store, some_plan.id, &got, &p->err), &p->err);
+    assert_string_equal(got.id, some_plan.id);
+    assert_string_equal(got.partition_id, some_plan.partition_id);
+    assert_string_equal(got.environment, some_plan.environment);
+    assert_string_equal(got.settings, some_plan.settings);
+}
+
+static void another_plan_of_the_same_run_is_an_alarm(void **state)
+{
+    struct temp_store *p = *state;
+    struct run_plan other = some_plan;
+    other.settings[0] = 'x';
+    assert_ok(run_plan_put(p->store, &some_plan, &p->err), &p->err);
+    assert_ok(run_plan_put(p->store, &some_plan, &p->err), &p->err);
+    assert_int_equal(run_plan_put(p->store, &other, &p->err), ERROR_CORRUPT);
+}
+
+static void an_unknown_run_is_not_found_and_a_bad_id_is_refused(void **state)
+{
+    struct temp_store *p = *state;
+    static const char *const bad[] = {"", "../karate", "a/b", ".hidden",
+                                      "0123456789012345678901234567890123456789"
+                                      "0123456789012345678901234567890123456789"};
+    struct run_plan got;
+    assert_fails(run_plan_get(p->store, "nobody", &got, &p->err), ERROR_NOT_FOUND,
+                 "run/nobody/plan", &p->err);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_fails(run_plan_get(p->store, bad[i], &got, &p->err), ERROR_INVALID,
+                     "is no id of a run", &p->err);
+}
+
+static void a_plan_with_one_bad_section_is_corrupt(void **state)
+{
+    struct temp_store *p = *state;
+    static char long_text[9000];
+    memset(long_text, 'x', sizeof long_text);
+    const struct {
+        struct tamper change;
+        const char *message;
+    } bad[] = {
+        {{"settings", ELEMENT_UNKNOWN, NULL, 0}, "settings"},
+        {{"settings", ELEMENT_U8, "", 0}, "settings is empty"},
+        {{"settings", ELEMENT_U8, long_text, sizeof long_text}, "settings"},
+        {{"partition", ELEMENT_U8, "", 0}, "partition is ''"},
+        {{"partition", ELEMENT_U8, "../x", 4}, "partition is '../x'"},
+        {{"partition", ELEMENT_U8, "a/b", 3}, "partition is 'a/b'"},
+        {{"partition", ELEMENT_U8, long_text, 80}, "partition"},
+        {{"environment", ELEMENT_U8, long_text, 41}, "environment"},
+    };
+    const struct key key = key_run(some_plan.id, "plan");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct run_plan got;
+        assert_ok(run_plan_put(p->store, &some_plan, &p->err), &p->err);
+        record_tamper(p->store, key.text, some_plan.id, &bad[i].change);
+        assert_fails(run_plan_get(p->store, some_plan.id, &got, &p->err), ERROR_CORRUPT,
+                     bad[i].message, &p->err);
+        assert_string_equal(got.id, "");
+        assert_string_equal(got.settings, "");
+        assert_ok(store_remove(p->store, key.text, &p->err), &p->err);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(a_plan_comes_back_as_it_was),
+        test_with_store(another_plan_of_the_same_run_is_an_alarm),
+        test_with_store(an_unknown_run_is_not_found_and_a_bad_id_is_refused),
+        test_with_store(a_plan_with_one_bad_section_is_corrupt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

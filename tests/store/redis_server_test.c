@@ -1,0 +1,203 @@
+#include "common/base/clock.h"
+#include "store/redis_connection.h"
+#include "store/redis_server.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Is there a server to test with? */
+static bool installed(void)
+{
+    return system("command -v redis-server > /dev/null") == 0; /* NOLINT(cert-env33-c) */
+}
+
+static int set_up(void **state)
+{
+    static struct temp_dir dir;
+    temp_dir_make(&dir);
+    *state = &dir;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    temp_dir_remove(*state);
+    return 0;
+}
+
+static bool answers(const char *url)
+{
+    struct redis_connection *connection = NULL;
+    struct redisReply *reply = NULL;
+    const char *argv[] = {"PING"};
+    const bool ok = redis_connection_new(url, NULL, &connection, NULL) == ERROR_NONE &&
+                    redis_connection_call(connection, 1, argv, &reply, NULL) == ERROR_NONE &&
+                    strcmp(redis_reply_text(reply), "PONG") == 0;
+    redis_reply_free(reply);
+    redis_connection_free(connection);
+    return ok;
+}
+
+static void config_is(const char *url, const char *name, const char *expected)
+{
+    struct error err = {0};
+    struct redis_connection *connection = NULL;
+    struct redisReply *reply = NULL;
+    const char *argv[] = {"CONFIG", "GET", name};
+    assert_ok(redis_connection_new(url, NULL, &connection, &err), &err);
+    assert_ok(redis_connection_call(connection, 3, argv, &reply, &err), &err);
+    assert_string_equal(redis_reply_text(redis_reply_item(reply, 1)), expected);
+    redis_reply_free(reply);
+    redis_connection_free(connection);
+}
+
+static void starts_answers_and_stops(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    if (!installed())
+        skip();
+    assert_ok(redis_server_open(dir->path, &server, &err), &err);
+    const pid_t pid = redis_server_pid(server);
+    char url[200];
+    (void)snprintf(url, sizeof url, "%s", redis_server_url(server));
+    assert_true(answers(url));
+    config_is(url, "port", "0");
+    config_is(url, "appendonly", "no");
+    config_is(url, "save", "");
+    config_is(url, "maxmemory-policy", "noeviction");
+    redis_server_close(server);
+    assert_false(answers(url));
+    assert_int_equal(kill(pid, 0), -1);
+}
+
+static void starts_again_when_it_was_killed(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    bool restarted = true;
+    if (!installed())
+        skip();
+    assert_ok(redis_server_open(dir->path, &server, &err), &err);
+    assert_ok(redis_server_check(server, &restarted, &err), &err);
+    assert_false(restarted);
+    const pid_t first = redis_server_pid(server);
+    assert_int_equal(kill(first, SIGKILL), 0);
+    for (int i = 0; i < 500 && !restarted; i++) {
+        clock_sleep_ms(10);
+        assert_ok(redis_server_check(server, &restarted, &err), &err);
+    }
+    assert_true(restarted);
+    assert_int_not_equal(redis_server_pid(server), first);
+    assert_true(answers(redis_server_url(server)));
+    redis_server_close(server);
+}
+
+static void serves_a_folder_whose_path_is_too_long_for_a_socket(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    char folder[FILE_PATH_SIZE], name[121];
+    if (!installed())
+        skip();
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_ok(file_path(folder, &err, "%s/%s", dir->path, name), &err);
+    assert_ok(redis_server_open(folder, &server, &err), &err);
+    assert_true(answers(redis_server_url(server)));
+    char socket[200];
+    (void)snprintf(socket, sizeof socket, "%s", redis_server_url(server) + strlen("unix:"));
+    assert_true(file_exists(socket));
+    redis_server_close(server);
+    assert_false(file_exists(socket));
+    *strrchr(socket, '/') = '\0';
+    assert_false(file_exists(socket));
+}
+
+static void dies_with_the_process_that_started_it(void **state)
+{
+    const struct temp_dir *dir = *state;
+    int pipe_end[2];
+    pid_t server_pid = 0;
+    if (!installed())
+        skip();
+    assert_int_equal(pipe(pipe_end), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct redis_server *server = NULL;
+        if (redis_server_open(dir->path, &server, NULL) != ERROR_NONE)
+            _exit(1);
+        const pid_t pid = redis_server_pid(server);
+        (void)!write(pipe_end[1], &pid, sizeof pid);
+        for (;;)
+            (void)pause();
+    }
+    (void)close(pipe_end[1]);
+    assert_int_equal(read(pipe_end[0], &server_pid, sizeof server_pid), sizeof server_pid);
+    (void)close(pipe_end[0]);
+    char url[FILE_PATH_SIZE + 32];
+    (void)snprintf(url, sizeof url, "unix:%s/redis.sock", dir->path);
+    assert_true(answers(url));
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    for (int i = 0; i < 500 && answers(url); i++)
+        clock_sleep_ms(10);
+    assert_false(answers(url));
+}
+
+static void says_which_package_has_the_server(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s", getenv("PATH") ? getenv("PATH") : "");
+    assert_int_equal(setenv("PATH", dir->path, 1), 0);
+    assert_fails(redis_server_open(dir->path, &server, &err), ERROR_UNAVAILABLE,
+                 "install the package redis-server", &err);
+    assert_null(server);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+}
+
+static void shows_the_log_of_a_server_that_does_not_start(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    char path[4096], program[FILE_PATH_SIZE];
+    static const char script[] = "#!/bin/sh\necho out of luck\nexit 3\n";
+    (void)snprintf(program, sizeof program, "%s",
+                   temp_dir_write(dir, "redis-server", script, sizeof script - 1));
+    assert_int_equal(chmod(program, 0755), 0);
+    (void)snprintf(path, sizeof path, "%s", getenv("PATH") ? getenv("PATH") : "");
+    assert_int_equal(setenv("PATH", dir->path, 1), 0);
+    const enum error_code rc = redis_server_open(dir->path, &server, &err);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    assert_int_equal(rc, ERROR_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "out of luck"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(starts_answers_and_stops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(starts_again_when_it_was_killed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(serves_a_folder_whose_path_is_too_long_for_a_socket, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(dies_with_the_process_that_started_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(says_which_package_has_the_server, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shows_the_log_of_a_server_that_does_not_start, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,32 @@
+/* block_fixture - random message blocks and input rows for tests of the model. */
+#ifndef TESTS_SUPPORT_BLOCK_FIXTURE_H
+#define TESTS_SUPPORT_BLOCK_FIXTURE_H
+
+#include "common/graph/message_block.h"
+#include "common/nn/model.h"
+
+#include <stdint.h>
+
+struct block_fixture {
+    struct message_block block[LAYER_COUNT_MAX];
+    struct input_rows input;
+    uint32_t node_count, edge_count;
+    /* owned */
+    uint32_t *row_start, *neighbor, *degree, *row_index;
+    float *feature;
+};
+
+/* Blocks as a mini-batch has them: the nodes below hop_end[h] are known after hop h, hop_end
+ * [layer_count + 1]. Rows have 0 to 6 entries, self loops and repeated neighbours among them; every
+ * third row has a higher degree than entries, as if it was sampled. Aborts without memory. */
+void block_fixture_make(struct block_fixture *fixture, int layer_count, const uint32_t *hop_end,
+                        uint32_t dim, uint64_t seed);
+/* A random graph of `node_count` nodes whose every block is the whole graph, nothing sampled. */
+void block_fixture_whole(struct block_fixture *fixture, int layer_count, uint32_t node_count,
+                         uint32_t dim, uint64_t seed);
+/* The mini-batch of all neighbours for `seed_count` nodes (0, 1, ...) of the graph `whole`. */
+void block_fixture_neighborhood(struct block_fixture *fixture, const struct block_fixture *whole,
+                                int layer_count, uint32_t seed_count);
+void block_fixture_release(struct block_fixture *fixture);
+
+#endif

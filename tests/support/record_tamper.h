@@ -1,0 +1,21 @@
+/* record_tamper - a stored record, written again with one section changed, as a damaged writer might. */
+#ifndef TESTS_SUPPORT_RECORD_TAMPER_H
+#define TESTS_SUPPORT_RECORD_TAMPER_H
+
+#include "store/store.h"
+
+/* What becomes of one section. */
+struct tamper {
+    const char *section;
+    enum element_type type; /* ELEMENT_UNKNOWN: the section is left out */
+    const void *data;
+    uint64_t count;
+};
+
+/* Replaces record `key` by a copy in which one section is changed, or added when there is none of that
+ * name. Header and hashes of the copy are right, so only the reader's own checks can object.
+ * Aborts the program when the store fails: a test cannot go on without. */
+void record_tamper(struct store *store, const char *key, const char *owner_id,
+                   const struct tamper *change);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * small_dataset - a dataset in a store, written from arrays, without ingest.
+ *
+ * What is not given is made by rule, so that a test can say what each value must be: feature c of node v
+ * is v + c / 1024 (exact in float32 for small numbers), its label v modulo the classes, its
+ * split by v modulo 4 (train, valid, test, none).
+ */
+#ifndef TESTS_SUPPORT_SMALL_DATASET_H
+#define TESTS_SUPPORT_SMALL_DATASET_H
+
+#include "store/records/dataset_schema.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct small_dataset {
+    const char *id, *name;
+    uint32_t node_count;
+    uint64_t edge_count; /* directed, as stored */
+    const uint32_t *source, *target;
+    const float *weight; /* [edge_count] or NULL, likewise below */
+    const double *time;
+    const uint16_t *edge_type; /* 0 or 1 */
+    bool undirected;           /* the edges hold both directions */
+    uint32_t feature_dim;      /* 0: 3 */
+    enum dataset_task task;    /* 0: none */
+    uint32_t class_count;
+    uint32_t nodes_per_chunk; /* of edges; 0: all in one */
+};
+
+float small_dataset_feature(uint32_t node, uint32_t column);
+/* Label `c` of a node that has several: 0 or 1. */
+float small_dataset_multi_label(uint32_t node, uint32_t class_count, uint32_t c);
+
+/* Writes all records and sets current/dataset/<name>; aborts the program when that fails. */
+void small_dataset_write(struct store *store, const struct small_dataset *dataset);
+
+/* The karate club, both directions, two classes. `source` and `target` have room
+ * for 2 * KARATE_EDGE_COUNT. */
+struct small_dataset small_dataset_karate(uint32_t *source, uint32_t *target);
+
+#endif

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# One stem in five places: folder, program, section of the pipeline file, Kubernetes Job, tests. And stages/README.md
+# has a row for each, whose records are what the program says it reads and writes.
+set -u
+cd "$GRAPHMILL_SOURCE" || exit 1
+status=0
+fail() { echo "$*"; status=1; }
+
+listed=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt | tr ' ' '\n' | sort)
+[ -n "$listed" ] || fail "CMakeLists.txt has no line set(STAGES ...)"
+compare() { # what, the list found
+    [ "$2" = "$listed" ] || fail "$1: expected $(echo $listed), found $(echo $2)"
+}
+compare 'folders in stages/' "$(find stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"
+compare 'programs' "$(find "$GRAPHMILL_BIN" -name 'graphmill-*' -printf '%f\n' | sed 's/^graphmill-//' | sort)"
+compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*("\([a-z-]*\)\.[a-z0-9_]*", .*/\1/p' stages/pipeline_settings.c | sort -u)"
+compare 'Jobs in k8s/base' "$(grep -l '^kind: Job' k8s/base/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
+compare 'folders in tests/stages' "$(find tests/stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"
+compare 'rows of stages/README.md' "$(sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' stages/README.md | sort)"
+
+for name in $listed; do
+    help=$("$GRAPHMILL_BIN/graphmill-$name" --help)
+    for verb in Reads Writes; do
+        said=$(sed -n "s/^$verb: *//p" <<<"$help")
+        grep -qF "$said" <<<"$(grep "^| \`$name\` |" stages/README.md)" ||
+            fail "stages/README.md: the row of $name does not say '$said' ($verb)"
+    done
+done
+exit $status
