@@ -22,6 +22,7 @@
 #include "stages/partition/partition_id.h"
 #include "stages/partition/partition_quality.h"
 #include "stages/partition/renumbering.h"
+#include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
 #include "store/records/dataset_arrays.h"
@@ -33,7 +34,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct partition_job { /* {0} is empty */
+struct partition_job { /* {0} is empty; for one unit */
     const struct stage_context *context;
     struct dataset_schema schema;
     char id[ID_SIZE];
@@ -49,10 +50,11 @@ enum { BYTES_PER_NODE = 32, BYTES_ASIDE = 32 << 20 }; /* the arrays of a job; ch
 static enum error_code read_dataset(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
-    const struct key key = key_current("dataset", context->settings->name);
     char dataset_id[ID_SIZE];
-    enum error_code rc =
-        store_switch_get(context->store, key.text, dataset_id, sizeof dataset_id, err);
+    struct key newest;
+    enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_get(context->store, newest.text, dataset_id, sizeof dataset_id, err);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
     if (rc == ERROR_NONE)
@@ -279,8 +281,22 @@ static enum error_code print_report(const struct partition_job *job, struct erro
     return rc;
 }
 
-static void release(struct partition_job *job)
+static enum error_code partition_open(const struct stage_context *context, void **state,
+                                      struct error *err)
 {
+    struct partition_job *job = NULL;
+    const enum error_code rc = memory_new(&job, 1, "partition", err);
+    if (rc == ERROR_NONE)
+        job->context = context;
+    *state = job;
+    return rc;
+}
+
+static void partition_close(void *state)
+{
+    struct partition_job *job = state;
+    if (!job)
+        return;
     partition_quality_release(&job->quality);
     renumbering_release(&job->renumbering);
     memory_free(job->split_marks);
@@ -291,28 +307,23 @@ static void release(struct partition_job *job)
 static enum error_code partition_work(const struct stage_context *context, void *state,
                                       const struct unit *unit, struct error *err)
 {
-    struct partition_job *job = NULL;
+    struct partition_job *job = state;
+    struct key newest;
     bool found = false;
-    (void)state;
     (void)unit;
-    enum error_code rc = memory_new(&job, 1, "partition", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    job->context = context;
-    rc = read_dataset(job, err);
+    enum error_code rc = read_dataset(job, err);
     if (rc == ERROR_NONE)
         rc = store_has(context->store, key_partition(job->id, "book").text, &found, err);
     if (rc == ERROR_NONE && found && !context->is_replay)
         log_info("partition %s is unchanged", job->id);
     else if (rc == ERROR_NONE)
         rc = build(job, err);
+    if (rc != ERROR_NONE || context->is_replay)
+        return rc;
+    rc = run_input_switch(context->settings, "partition", &newest, err);
     if (rc == ERROR_NONE)
-        rc = store_switch_set(context->store,
-                              key_current("partition", context->settings->name).text, job->id, err);
-    if (rc == ERROR_NONE)
-        rc = print_report(job, err);
-    release(job);
-    return rc;
+        rc = store_switch_set(context->store, newest.text, job->id, err);
+    return rc == ERROR_NONE ? print_report(job, err) : rc;
 }
 
 const struct stage stage = {
@@ -322,5 +333,7 @@ const struct stage stage = {
     .writes =
         "assignment, topology_seal, shard_seal, node_splits, partition_report, partition_book",
     .form = STAGE_ONCE,
+    .open = partition_open,
     .work = partition_work,
+    .close = partition_close,
 };
