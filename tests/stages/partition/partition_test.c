@@ -196,7 +196,7 @@ static void assert_same_partition(struct store *a, struct store *b, const char *
 /* The budget that leaves `bytes` for the work, as partition.c reckons. */
 static uint64_t budget(uint64_t bytes)
 {
-    return 32ULL * NODES + (32 << 20) + bytes;
+    return 32ULL * NODES + (64 << 20) + bytes;
 }
 
 static void the_bytes_do_not_depend_on_the_memory_budget(void **state)
