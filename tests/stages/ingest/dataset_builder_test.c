@@ -10,6 +10,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { NODES_MAX = 64, EDGES_MAX = 600, ROOMY = 1 << 24 };
 
@@ -289,12 +292,504 @@ static void builds_what_the_reference_builds_under_every_policy(void **state)
         }
 }
 
+/* ---- budgets -------------------------------------------------------------------------------- */
+
+static enum error_code note_sum(void *context, const char *key, bool is_artifact, struct error *err)
+{
+    struct checksum_stream *stream = context;
+    struct record_view view = {0};
+    (void)is_artifact;
+    if (strstr(key, "/schema")) /* it has the dataset's id in it */
+        return ERROR_NONE;
+    const enum error_code rc = store_get(fixture.store, key, NULL, &view, err);
+    if (rc == ERROR_NONE)
+        checksum_stream_add(stream, view.content.bytes, sizeof view.content.bytes);
+    store_release_record(&view);
+    return rc;
+}
+
+/* One sum over the content of all records of a dataset but its schema. */
+static struct checksum sum_of(const char *id)
+{
+    struct error err = {0};
+    struct checksum_stream *stream = NULL;
+    assert_ok(checksum_stream_new(&stream, &err), &err);
+    assert_ok(store_list(fixture.store, key_dataset(id, "").text, note_sum, stream, &err), &err);
+    const struct checksum sum = checksum_stream_sum(stream);
+    checksum_stream_free(stream);
+    return sum;
+}
+
+enum { LARGE_NODES = 50000, LARGE_EDGES = 1000000 };
+
+static void build_large(const char *id, uint64_t memory_bytes)
+{
+    enum { PIECE = 4000 };
+    static int64_t source[PIECE], target[PIECE];
+    struct error err = {0};
+    struct dataset_builder *builder = start(id, memory_bytes);
+    const struct random_stream stream = random_stream_of(3, RANDOM_GENERATOR, 0, 0, 0);
+    assert_ok(dataset_builder_set_nodes(builder, LARGE_NODES, false, &err), &err);
+    for (int64_t first = 0; first < LARGE_EDGES; first += PIECE) {
+        const struct edge_piece piece = {.where = "edges.csv",
+                                         .first_line = first,
+                                         .count = PIECE,
+                                         .source = source,
+                                         .target = target};
+        for (size_t i = 0; i < PIECE; i++) {
+            uint32_t word[4];
+            random_block(&stream, (uint64_t)first + i, 0, word);
+            source[i] = random_below(word[0], LARGE_NODES);
+            target[i] = random_below(word[1], LARGE_NODES);
+        }
+        assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    }
+    assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
+}
+
+static void the_budget_does_not_change_a_bit(void **state)
+{
+    (void)state;
+    fixture.settings.ingest.features = FEATURES_DEGREE;
+    fixture.settings.ingest.direction = DIRECTION_UNDIRECTED;
+    build_large("roomy", 1U << 28);
+    /* A chunk takes 8.4 MB, so sorting 16 MB of entries gets half a megabyte a range. */
+    build_large("tight", 9500000);
+    const struct checksum roomy = sum_of("roomy"), tight = sum_of("tight");
+    assert_true(checksum_equal(&roomy, &tight));
+}
+
+/* In a process of its own, whose peak is measured; what it holds before the edges is taken off. */
+static void memory_stays_near_the_budget(void **state)
+{
+    (void)state;
+    enum { BUDGET = 6 << 20, NODE_ARRAYS = 2 * 4 * LARGE_NODES, SLACK = 3 << 20 };
+    int status = 0;
+    fixture.settings.ingest.features = FEATURES_DEGREE;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct rusage before, after;
+        /* The peak so far counts from here on. */
+        if (getrusage(RUSAGE_SELF, &before) != 0)
+            _exit(2);
+        build_large("bounded", BUDGET);
+        if (getrusage(RUSAGE_SELF, &after) != 0)
+            _exit(3);
+        const long grown = (after.ru_maxrss - before.ru_maxrss) * 1024;
+        if (grown > BUDGET + NODE_ARRAYS + SLACK)
+            (void)fprintf(stderr, "grew by %ld bytes\n", grown);
+        _exit(grown > BUDGET + NODE_ARRAYS + SLACK ? 1 : 0);
+    }
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_budget_that_cannot_do_says_what_can(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t ends[] = {0, 1, 2};
+    const struct edge_piece piece = {.where = "e", .count = 3, .source = ends, .target = ends};
+    struct dataset_builder *builder = start("small", 1000);
+    fixture.settings.ingest.features = FEATURES_DEGREE;
+    assert_ok(dataset_builder_set_nodes(builder, 3, false, &err), &err);
+    assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_NO_MEMORY,
+                 "expected a memory budget above that, found 1000", &err);
+    fixture.settings.ingest.features = FEATURES_RANDOM;
+    builder = start("wide", 1000);
+    assert_ok(dataset_builder_set_nodes(builder, 4, false, &err), &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_NO_MEMORY,
+                 "a chunk of features takes 1.0 KiB", &err);
+}
+
+/* ---- bad edges ------------------------------------------------------------------------------ */
+
+struct one_edge {
+    int64_t source, target;
+    float weight;
+    double time;
+    uint16_t type;
+};
+
+static enum error_code add_one(struct dataset_builder *builder, struct one_edge edge,
+                               struct error *err)
+{
+    const struct edge_piece piece = {.where = "edges.csv",
+                                     .first_line = 17,
+                                     .count = 1,
+                                     .source = &edge.source,
+                                     .target = &edge.target,
+                                     .weight = &edge.weight,
+                                     .time = &edge.time,
+                                     .edge_type = &edge.type};
+    return dataset_builder_add_edges(builder, &piece, err);
+}
+
+static void a_bad_edge_is_named_with_its_line(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_builder *builder = start_nodes("bad", 10);
+    assert_fails(add_one(builder, (struct one_edge){.source = 10}, &err), ERROR_INPUT,
+                 "edges.csv:17: source 10 is out of range: expected a node id from 0 to 9", &err);
+    assert_fails(add_one(builder, (struct one_edge){.target = -1}, &err), ERROR_INPUT,
+                 "edges.csv:17: target -1 is out of range: expected a node id from 0 to 9", &err);
+    assert_fails(add_one(builder, (struct one_edge){.source = 4294967296}, &err), ERROR_INPUT,
+                 "edges.csv:17: source 4294967296 is out of range", &err);
+    assert_fails(add_one(builder, (struct one_edge){.weight = NAN}, &err), ERROR_INPUT,
+                 "edges.csv:17: the weight is nan: expected a finite number", &err);
+    assert_fails(add_one(builder, (struct one_edge){.time = INFINITY}, &err), ERROR_INPUT,
+                 "edges.csv:17: the time is inf: expected a finite number", &err);
+    assert_fails(add_one(builder, (struct one_edge){.type = 1}, &err), ERROR_INPUT,
+                 "edges.csv:17: edge type 1 is out of range: expected an edge type from 0 to 0",
+                 &err);
+}
+
+static void refused_self_loops_are_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    fixture.settings.ingest.self_loops = EDGES_REFUSE;
+    struct dataset_builder *builder = start_nodes("bad", 10);
+    assert_ok(add_one(builder, (struct one_edge){.source = 4}, &err), &err);
+    assert_fails(add_one(builder, (struct one_edge){.source = 4, .target = 4}, &err), ERROR_INPUT,
+                 "edges.csv:17: node 4 has an edge to itself: expected none", &err);
+}
+
+static enum error_code none_expected(void *context, const char *key, bool is_artifact,
+                                     struct error *err)
+{
+    (void)context;
+    (void)is_artifact;
+    return error_set(err, ERROR_IO, "%s was stored", key);
+}
+
+static void refused_duplicates_are_named_and_nothing_is_stored(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t source[] = {1, 2, 2, 5, 3, 1}, target[] = {2, 3, 2, 1, 2, 2};
+    struct edge_piece piece = {
+        .where = "a.csv", .first_line = 2, .count = 4, .source = source, .target = target};
+    fixture.settings.ingest.duplicates = EDGES_REFUSE;
+    struct dataset_builder *builder = start_nodes("bad", 10);
+    assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    piece = (struct edge_piece){.where = "b.csv",
+                                .first_line = 100,
+                                .count = 2,
+                                .source = source + 4,
+                                .target = target + 4};
+    assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INPUT,
+                 "b.csv:101: the edge between 1 and 2 repeats that of a.csv:2", &err);
+    assert_ok(store_list(fixture.store, "dataset", none_expected, NULL, &err), &err);
+
+    /* The way back counts once the graph is made undirected. */
+    fixture.settings.ingest.direction = DIRECTION_UNDIRECTED;
+    builder = start_nodes("bad", 10);
+    piece.count = 1;
+    piece.source = source + 1;
+    piece.target = target + 1;
+    assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    piece.first_line = 200;
+    piece.source = source + 4;
+    piece.target = target + 4;
+    assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INPUT,
+                 "b.csv:200: the edge between 3 and 2 repeats that of b.csv:100", &err);
+}
+
+static void unrepeated_edges_pass_the_refusal(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema;
+    fixture.settings.ingest.duplicates = EDGES_REFUSE;
+    struct dataset_builder *builder = start_nodes("good", 10);
+    for (int64_t i = 0; i < 9; i++)
+        assert_ok(add_one(builder, (struct one_edge){.source = i, .target = i + 1}, &err), &err);
+    assert_ok(add_one(builder, (struct one_edge){.source = 0, .target = 1, .time = 5}, &err), &err);
+    assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
+    assert_int_equal(schema.edge_count, 10);
+}
+
+/* ---- bad nodes ------------------------------------------------------------------------------ */
+
+static void the_number_of_nodes_is_checked(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_fails(dataset_builder_set_nodes(start("n", ROOMY), 0, false, &err), ERROR_INPUT,
+                 "empty graph: expected at least one node, found none", &err);
+    assert_fails(dataset_builder_set_nodes(start("n", ROOMY), UINT32_MAX, false, &err), ERROR_INPUT,
+                 "expected at most 4294967294 nodes, found 4294967295", &err);
+}
+
+static void bad_types_are_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const struct node_type gap[] = {{"a", 0, 4}, {"b", 5, 5}}, few[] = {{"a", 0, 4}, {"b", 4, 5}};
+    const struct edge_type edge_type = {.name = "e"};
+    struct dataset_builder *builder = start_nodes("bad", 10);
+    assert_fails(dataset_builder_set_types(builder, gap, 2, &edge_type, 1, &err), ERROR_INPUT,
+                 "node type b: expected first node 4, found 5", &err);
+    assert_fails(dataset_builder_set_types(builder, few, 2, &edge_type, 1, &err), ERROR_INPUT,
+                 "node types: expected 10 nodes in all, found 9", &err);
+    assert_fails(dataset_builder_set_types(builder, few, 17, &edge_type, 1, &err), ERROR_INPUT,
+                 "expected 1 to 16 node types and 1 to 64 edge types, found 17 and 1", &err);
+}
+
+static void bad_labels_are_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t low[] = {0, -1, -2}, high[] = {0, 1048576, 0};
+    const float half[] = {0, 1, 0.5F, 1, NAN, NAN}, broken[] = {0, 1, NAN, 0, 1, 1};
+    struct dataset_builder *builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, low, 2, &err), ERROR_INPUT,
+                 "y.csv: expected 3 labels, one for each node, found 2", &err);
+    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, low, 3, &err), ERROR_INPUT,
+                 "y.csv:3: label -2 is out of range: expected -1 (none) to 1048575", &err);
+    builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, high, 3, &err), ERROR_INPUT,
+                 "y.csv:2: label 1048576 is out of range", &err);
+    builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", half, 3, 2, &err), ERROR_INPUT,
+                 "y.npy: row 1, column 0: label is 0.5: expected 0 or 1", &err);
+    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", broken, 3, 2, &err),
+                 ERROR_INPUT, "y.npy: row 1, column 1: label is 0: expected", &err);
+    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", half, 3, 0, &err), ERROR_INPUT,
+                 "y.npy: expected 1 to 1048575 label columns, found 0", &err);
+}
+
+static void bad_splits_are_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t nodes[] = {2, 1, 1}, far[] = {2, 3}, label[] = {0, -1, 1};
+    struct dataset_builder *builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 5, nodes, 3, &err),
+                 ERROR_INPUT, "train.csv:7: node 1 is in the train split twice", &err);
+    assert_fails(dataset_builder_set_split(builder, SPLIT_TEST, "test.csv", 5, nodes, 1, &err),
+                 ERROR_INPUT, "test.csv:5: node 2 of the test split is in the train split already",
+                 &err);
+    builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_split(builder, SPLIT_VALID, "valid.csv", 1, far, 2, &err),
+                 ERROR_INPUT, "valid.csv:2: node 3 is out of range: expected a node id from 0 to 2",
+                 &err);
+    builder = start_nodes("bad", 3);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, nodes, 2, &err),
+              &err);
+    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INPUT,
+                 "train.csv:2: node 1 has no label: expected one for every training node", &err);
+}
+
+static void a_task_without_its_labels_is_refused(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t label[] = {0, 1, 1};
+    fixture.settings.ingest.task = TASK_CHOICE_SINGLE;
+    assert_fails(dataset_builder_finish(start_nodes("bad", 3), NULL, &err), ERROR_INVALID,
+                 "ingest.task is single_label, but the input has no labels", &err);
+    fixture.settings.ingest.task = TASK_CHOICE_MULTI;
+    struct dataset_builder *builder = start_nodes("bad", 3);
+    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INVALID,
+                 "ingest.task is multi_label, but the input has one label a node", &err);
+}
+
+/* ---- what is legal -------------------------------------------------------------------------- */
+
+static void one_node_without_edges_is_a_graph(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema;
+    struct edge_chunk chunk;
+    bool found = true;
+    assert_ok(dataset_builder_finish(start_nodes("one", 1), NULL, &err), &err);
+    assert_ok(dataset_schema_get(fixture.store, "one", &schema, &err), &err);
+    assert_int_equal(schema.node_count, 1);
+    assert_int_equal(schema.edge_count, 0);
+    assert_int_equal(schema.task, TASK_NONE);
+    assert_string_equal(schema.feature_origin, "degree+random");
+    assert_ok(edge_chunk_get(fixture.store, "one", 0, &chunk, &err), &err);
+    assert_int_equal(chunk.edge_count, 0);
+    store_release_record(&chunk.view);
+    assert_ok(store_has(fixture.store, "dataset/one/labels", &found, &err), &err);
+    assert_false(found);
+}
+
+static void labels_splits_features_and_ids_are_stored(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema;
+    struct node_labels labels;
+    struct node_splits splits;
+    struct node_ids ids;
+    const int64_t label[] = {4, -1, 0}, train[] = {2, 0}, test[] = {1}, id[] = {-7, 100, 3};
+    const int32_t expected[] = {4, -1, 0};
+    const float row[] = {1, 2, 3};
+    const struct node_ids given = {.node_count = 3, .integer = id};
+    struct dataset_builder *builder = start_nodes("full", 3);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, train, 2, &err),
+              &err);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TEST, "test.csv", 1, test, 1, &err), &err);
+    assert_ok(dataset_builder_add_features(builder, "x.npy", row, 3, 1, &err), &err);
+    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_ok(dataset_builder_set_ids(builder, &given, &err), &err);
+    assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
+    assert_int_equal(schema.task, TASK_SINGLE_LABEL);
+    assert_int_equal(schema.class_count, 5);
+    assert_int_equal(schema.train_count, 2);
+    assert_int_equal(schema.node_id_form, NODE_ID_INTEGER);
+    assert_string_equal(schema.feature_origin, "given");
+
+    assert_ok(node_labels_get(fixture.store, "full", &labels, &err), &err);
+    assert_memory_equal(labels.label, expected, sizeof expected);
+    store_release_record(&labels.view);
+    assert_ok(node_splits_get(fixture.store, "dataset/full/splits", "full", &splits, &err), &err);
+    assert_int_equal(splits.node[SPLIT_TRAIN][0], 0);
+    assert_int_equal(splits.node[SPLIT_TRAIN][1], 2);
+    assert_int_equal(splits.count[SPLIT_VALID], 0);
+    assert_int_equal(splits.node[SPLIT_TEST][0], 1);
+    store_release_record(&splits.view);
+    assert_ok(node_ids_get(fixture.store, "full", &ids, &err), &err);
+    assert_memory_equal(ids.integer, id, sizeof id);
+    store_release_record(&ids.view);
+}
+
+static void several_labels_a_node_and_text_ids_are_stored(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema;
+    struct node_labels labels;
+    struct node_ids ids;
+    const float label[] = {1, 0, NAN, NAN};
+    const int64_t train[] = {0};
+    const uint64_t offset[] = {0, 3, 6};
+    const struct node_ids given = {.node_count = 2, .offset = offset, .text = "onetwo"};
+    struct dataset_builder *builder = start_nodes("multi", 2);
+    assert_ok(dataset_builder_set_multi_labels(builder, "y.npy", label, 2, 2, &err), &err);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, train, 1, &err),
+              &err);
+    assert_ok(dataset_builder_set_ids(builder, &given, &err), &err);
+    assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
+    assert_int_equal(schema.task, TASK_MULTI_LABEL);
+    assert_int_equal(schema.class_count, 2);
+    assert_int_equal(schema.node_id_form, NODE_ID_STRING);
+    assert_ok(node_labels_get(fixture.store, "multi", &labels, &err), &err);
+    assert_memory_equal(labels.multi, label, sizeof label);
+    store_release_record(&labels.view);
+    assert_ok(node_ids_get(fixture.store, "multi", &ids, &err), &err);
+    assert_memory_equal(ids.text, "onetwo", 6);
+    store_release_record(&ids.view);
+}
+
+/* 0 -> 1, 0 -> 2, 2 -> 2 and a repeated 0 -> 1: node 0 has two edges out and none in. */
+static void degree_features_are_of_the_stored_edges(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct feature_chunk chunk;
+    const int64_t source[] = {0, 0, 2, 0}, target[] = {1, 2, 2, 1};
+    const double in[] = {0, 1, 2}, out[] = {2, 0, 1};
+    const struct edge_piece piece = {.where = "e", .count = 4, .source = source, .target = target};
+    fixture.settings.ingest.features = FEATURES_DEGREE;
+    struct dataset_builder *builder = start_nodes("degree", 3);
+    assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
+    assert_ok(feature_chunk_get(fixture.store, "degree", 0, &chunk, &err), &err);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(fabs((double)chunk.row[2 * i] - log1p(in[i])) < 1e-6);
+        assert_true(fabs((double)chunk.row[2 * i + 1] - log1p(out[i])) < 1e-6);
+    }
+    store_release_record(&chunk.view);
+}
+
+static enum error_code build_everything(const char *id, struct error *err)
+{
+    const struct dataset_builder_config config = {.store = fixture.store,
+                                                  .settings = &fixture.settings,
+                                                  .dataset_id = id,
+                                                  .name = "test",
+                                                  .memory_bytes = ROOMY};
+    const int64_t ends[] = {0, 1, 2}, label[] = {0, 1, 1}, train[] = {1};
+    const float weight[] = {1, 2, 3};
+    const struct edge_piece piece = {
+        .where = "e", .count = 3, .source = ends, .target = ends, .weight = weight};
+    const struct node_ids ids = {.node_count = 3, .integer = ends};
+    struct dataset_builder *builder = NULL;
+    enum error_code rc = dataset_builder_new(&config, &builder, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_nodes(builder, 3, false, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_add_edges(builder, &piece, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_add_features(builder, "x", weight, 3, 1, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_labels(builder, "y", 1, label, 3, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_split(builder, SPLIT_TRAIN, "t", 1, train, 1, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_ids(builder, &ids, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_finish(builder, NULL, err);
+    dataset_builder_free(builder);
+    return rc;
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    enum error_code rc = ERROR_NO_MEMORY;
+    fixture.settings.ingest.normalise_rows = true;
+    fixture.settings.ingest.standardise = true;
+    fixture.settings.ingest.duplicates = EDGES_REFUSE;
+    for (long n = 0; rc != ERROR_NONE; n++) {
+        const long before = memory_live_blocks();
+        memory_fail_after(n);
+        rc = build_everything("scarce", &err);
+        memory_fail_after(-1);
+        if (rc != ERROR_NONE && rc != ERROR_NO_MEMORY)
+            fail_msg("allocation %ld: %s", n, err.message);
+        assert_int_equal(memory_live_blocks(), before);
+        assert_true(n < 1000);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(builds_what_the_reference_builds_under_every_policy,
-                                        open_fixture, close_fixture),
+        TEST(memory_stays_near_the_budget), /* first: a peak only ever grows */
+        TEST(builds_what_the_reference_builds_under_every_policy),
+        TEST(the_budget_does_not_change_a_bit),
+        TEST(a_budget_that_cannot_do_says_what_can),
+        TEST(a_bad_edge_is_named_with_its_line),
+        TEST(refused_self_loops_are_named),
+        TEST(refused_duplicates_are_named_and_nothing_is_stored),
+        TEST(unrepeated_edges_pass_the_refusal),
+        TEST(the_number_of_nodes_is_checked),
+        TEST(bad_types_are_named),
+        TEST(bad_labels_are_named),
+        TEST(bad_splits_are_named),
+        TEST(a_task_without_its_labels_is_refused),
+        TEST(one_node_without_edges_is_a_graph),
+        TEST(labels_splits_features_and_ids_are_stored),
+        TEST(several_labels_a_node_and_text_ids_are_stored),
+        TEST(degree_features_are_of_the_stored_edges),
+        TEST(every_failed_allocation_is_reported),
     };
-    (void)start_nodes;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
