@@ -350,7 +350,8 @@ static void validation_counts_without_dropout(void **state)
     assert_int_equal(found.score_count, answer.loss.label_count);
     for (uint32_t i = 0, at = 0; i < SEEDS; i++)
         if (label[i] >= 0) {
-            assert_true(found.score[at] == answer.logits[2 * i + 1] - answer.logits[2 * i]);
+            assert_true(found.score[at] ==
+                        answer.logits[2 * (size_t)i + 1] - answer.logits[2 * (size_t)i]);
             assert_int_equal(found.truth[at++], label[i]);
         }
     forget(&answer);
