@@ -36,7 +36,7 @@ static enum error_code unexpected(const struct cursor *c, const char *expected)
     if (left) {
         const size_t shown = left < 16 ? left : 16;
         for (size_t i = 0; i < shown; i++)
-            found[i] = c->at[i] >= ' ' && c->at[i] <= '~' ? c->at[i] : '?';
+            found[i] = (char)(c->at[i] >= ' ' && c->at[i] <= '~' ? c->at[i] : '?');
         found[shown] = '\0';
     }
     return error_set(c->err, ERROR_INPUT, "%s: byte %zu: expected %s in the npy header, found '%s'",
@@ -320,7 +320,7 @@ enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first
                                  int64_t *out, struct error *err)
 {
     const struct npy_header *header = &reader->header;
-    uint8_t raw[CONVERT_SIZE];
+    uint8_t raw[CONVERT_SIZE] = {0};
     if (!npy_is_integer(header))
         return error_set(err, ERROR_INPUT, "%s: expected integers, found floating point numbers",
                          reader->path);
@@ -343,7 +343,7 @@ enum error_code npy_reader_float(const struct npy_reader *reader, uint64_t first
                                  float *out, struct error *err)
 {
     const struct npy_header *header = &reader->header;
-    uint8_t raw[CONVERT_SIZE];
+    uint8_t raw[CONVERT_SIZE] = {0};
     if (header->type == NPY_F32)
         return read_elements(reader, first, count, out, err);
     for (size_t done = 0; done < count;) {

@@ -19,11 +19,11 @@
 enum { FEATURE_DIM_MAX = 1 << 20 };
 
 struct feature_file { /* {0} is closed */
-    bool is_sparse;
-    uint64_t row_count;
-    uint32_t dim;
     struct npy_reader dense;
     struct npy_reader indptr, indices, values;
+    uint64_t row_count;
+    uint32_t dim;
+    bool is_sparse;
 };
 
 /* Opens the dense file `dense_path`, or the trio that begins with `sparse_stem`; the other is NULL.

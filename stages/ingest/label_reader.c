@@ -110,6 +110,7 @@ static enum error_code parse_line(struct labels *labels, const struct text_line 
     struct delimited cursor;
     struct field field;
     uint32_t at = 0;
+    must(labels->row);
     delimited_begin(&cursor, line->text, line->size, DELIMITER_COMMA);
     while (delimited_next(&cursor, &field)) {
         if (at < labels->column_count && !text_double(field.text, field.size, &labels->row[at]))
@@ -209,6 +210,7 @@ static enum error_code read_array(struct labels *labels, const struct npy_reader
     if (rc == ERROR_NONE)
         rc = memory_new(&real, PIECE_ELEMENTS, "a piece of the labels", err);
     while (rc == ERROR_NONE && labels->row_count < labels->node_count) {
+        must(labels->column_count > 0);
         const uint64_t left = labels->node_count - labels->row_count;
         const uint64_t fit = PIECE_ELEMENTS / labels->column_count;
         rc =

@@ -35,6 +35,7 @@ static uint64_t integer_hash(int64_t id)
 
 static uint64_t hash_at(const struct node_id_assigner *ids, uint64_t i)
 {
+    must(ids->of_strings ? ids->offset != NULL : ids->integer != NULL);
     if (!ids->of_strings)
         return integer_hash(ids->integer[i]);
     return checksum_64(ids->text + ids->offset[i], ids->offset[i + 1] - ids->offset[i]);
@@ -89,6 +90,7 @@ static enum error_code grow_ids(struct node_id_assigner *ids, struct error *err)
 
 static void put_in_slot(struct node_id_assigner *ids, uint64_t i)
 {
+    must(ids->slot);
     uint64_t at = hash_at(ids, i) & (ids->slot_count - 1);
     while (ids->slot[at])
         at = (at + 1) & (ids->slot_count - 1);
@@ -200,6 +202,7 @@ enum error_code node_id_assigner_add_text(struct node_id_assigner *ids, const ch
     enum error_code rc = reserve(ids, err);
     if (rc != ERROR_NONE)
         return rc;
+    must(ids->offset);
     const uint64_t begin = ids->offset[ids->count];
     if (size > ids->text_capacity - begin)
         rc = grow_text(ids, begin + size, err);

@@ -1,8 +1,7 @@
 /* Random graphs through the builder against an obvious reference, for every policy; then bad input. */
-#include "stages/ingest/dataset_builder.h"
-
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "stages/ingest/dataset_builder.h"
 #include "store/keys.h"
 
 #include "tests/support/temp_dir.h"
@@ -124,8 +123,8 @@ static int reference_order(const void *a, const void *b)
 static void reference_add(struct reference_row *row, const struct raw_graph *graph, size_t i,
                           int64_t neighbor, enum edge_policy duplicates)
 {
-    const struct reference_edge edge = {
-        (uint32_t)neighbor, graph->type[i], graph->time[i], graph->weight[i], i};
+    const struct reference_edge edge = {(uint32_t)neighbor, graph->type[i], graph->time[i],
+                                        graph->weight[i], i};
     for (size_t e = 0; duplicates == EDGES_REMOVE && e < row->count; e++)
         if (row->edge[e].neighbor == edge.neighbor && row->edge[e].type == edge.type &&
             fabs(row->edge[e].time - edge.time) < 0.5)
@@ -138,14 +137,13 @@ static void reference_row(const struct raw_graph *graph, const struct pipeline_s
                           uint32_t node, struct reference_row *row)
 {
     const int64_t direction = settings->ingest.direction;
-    const bool both = direction == DIRECTION_UNDIRECTED ||
-                      (direction == DIRECTION_AUTO && graph->undirected);
+    const bool both =
+        direction == DIRECTION_UNDIRECTED || (direction == DIRECTION_AUTO && graph->undirected);
     const enum edge_policy duplicates = (enum edge_policy)settings->ingest.duplicates;
     row->count = 0;
     for (size_t i = 0; i < graph->count; i++) {
         const bool loop = graph->source[i] == graph->target[i];
-        const int64_t from =
-            direction == DIRECTION_REVERSED ? graph->target[i] : graph->source[i];
+        const int64_t from = direction == DIRECTION_REVERSED ? graph->target[i] : graph->source[i];
         const int64_t to = direction == DIRECTION_REVERSED ? graph->source[i] : graph->target[i];
         if (loop && settings->ingest.self_loops == EDGES_REMOVE)
             continue;
