@@ -11,6 +11,9 @@ build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev l
 test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
       python3-numpy strace procps)
 
+# kubectl comes from elsewhere on many machines, and Debian's package does not go beside such a one.
+command -v kubectl >/dev/null || test+=(kubernetes-client)
+
 wanted=()
 for group in "$@"; do
     case $group in

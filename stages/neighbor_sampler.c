@@ -203,7 +203,7 @@ static enum error_code reserve_block(struct neighbor_sampler *s, uint32_t count,
                                  err);
 }
 
-/* Writes the kept positions of each row where its neighbours will stand, and prefetches them. */
+/* Writes the kept positions of each row where its neighbours will stand. */
 static void choose_positions(struct neighbor_sampler *s, uint32_t first, uint32_t count,
                              const struct random_stream *stream)
 {
@@ -217,10 +217,21 @@ static void choose_positions(struct neighbor_sampler *s, uint32_t first, uint32_
         else
             for (uint32_t k = 0; k < row->count; k++)
                 position[k] = k;
-        for (uint32_t k = 0; k < row->count; k++)
-            __builtin_prefetch(topology_neighbor(row->part, row->start + position[k]));
         edge += row->count;
         s->row_start.data[first + i + 1] = edge;
+    }
+}
+
+/* A pass of its own: between draws, a prefetch that waits for a place in the queue of misses would hold
+ * up the arithmetic behind it. */
+static void prefetch_neighbors(const struct neighbor_sampler *s, uint32_t count)
+{
+    const uint32_t *position = s->neighbor.data + s->edge_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sampled_row *row = &s->row[i];
+        for (uint32_t k = 0; k < row->count; k++)
+            __builtin_prefetch(topology_neighbor(row->part, row->start + position[k]));
+        position += row->count;
     }
 }
 
@@ -294,6 +305,7 @@ static enum error_code expand_hop(struct neighbor_sampler *s, uint32_t first, ui
         if (rc != ERROR_NONE)
             return rc;
         choose_positions(s, at, count, stream);
+        prefetch_neighbors(s, count);
         rc = fetch_neighbors(s, at, count, err);
         if (rc != ERROR_NONE)
             return rc;

@@ -186,8 +186,8 @@ static enum error_code assign_list(const struct setting_spec *spec, const char *
                              where, spec->name, value);
         out->count++;
         item += size;
-        if (*item == ',')
-            item++;
+        if (*item == ',' && !*++item)
+            return out_of_range(spec, value, where, err); /* nothing behind the last comma */
     }
     return ERROR_NONE;
 }

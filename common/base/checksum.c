@@ -68,6 +68,15 @@ bool checksum_parse(const char *text, struct checksum *out)
     return true;
 }
 
+enum error_code checksum_mismatch(const struct checksum *expected, const struct checksum *found,
+                                  struct error *err)
+{
+    char expected_text[CHECKSUM_TEXT_SIZE], found_text[CHECKSUM_TEXT_SIZE];
+    checksum_text(expected, expected_text);
+    checksum_text(found, found_text);
+    return error_set(err, ERROR_CORRUPT, "expected hash %s, found %s", expected_text, found_text);
+}
+
 enum error_code checksum_stream_new(struct checksum_stream **out, struct error *err)
 {
     enum error_code rc = memory_new(out, 1, "a checksum", err);

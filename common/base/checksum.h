@@ -27,6 +27,10 @@ void checksum_text(const struct checksum *sum, char text[CHECKSUM_TEXT_SIZE]);
 /* False when `text` is not 32 hexadecimal digits. */
 bool checksum_parse(const char *text, struct checksum *out);
 
+/* ERROR_CORRUPT with both as text: "expected hash ..., found ...". */
+enum error_code checksum_mismatch(const struct checksum *expected, const struct checksum *found,
+                                  struct error *err);
+
 /* A checksum taken piece by piece. */
 struct checksum_stream; /* owned; free with checksum_stream_free() */
 MUST_CHECK enum error_code checksum_stream_new(struct checksum_stream **out, struct error *err);

@@ -1,7 +1,7 @@
 #include "stages/checkpoint/record_pruner.h"
 
+#include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/chain.h"
 #include "store/keys.h"
 
 #include <string.h>
@@ -123,19 +123,35 @@ static enum error_code prune(const struct stage_context *context, const struct s
 
 struct snapshot_search {
     const struct retention *retention;
-    struct unit_list superfluous;
+    int64_t *superfluous; /* [count] versions */
+    size_t count, capacity;
 };
+
+static enum error_code add_superfluous(struct snapshot_search *search, int64_t version,
+                                       struct error *err)
+{
+    if (search->count == search->capacity) {
+        const size_t capacity = 2 * search->capacity + 8;
+        int64_t *grown = memory_resize(search->superfluous, capacity, sizeof *grown);
+        if (!grown)
+            return error_set(err, ERROR_NO_MEMORY, "no memory for a list of snapshots");
+        search->superfluous = grown;
+        search->capacity = capacity;
+    }
+    search->superfluous[search->count++] = version;
+    return ERROR_NONE;
+}
 
 static enum error_code visit_snapshot(void *context, const char *key, bool is_artifact,
                                       struct error *err)
 {
     struct snapshot_search *search = context;
     const char *name = strrchr(key, '/') + 1;
-    struct unit unit = {.kind = UNIT_CHECKPOINT};
-    if (is_artifact || !text_int64(name, strlen(name), &unit.round) ||
-        retention_rule_keeps_snapshot(search->retention, unit.round))
+    int64_t version = 0;
+    if (is_artifact || !text_int64(name, strlen(name), &version) ||
+        retention_rule_keeps_snapshot(search->retention, version))
         return ERROR_NONE;
-    return unit_list_add(&search->superfluous, unit, err);
+    return add_superfluous(search, version, err);
 }
 
 static enum error_code prune_snapshots(const struct stage_context *context,
@@ -144,11 +160,10 @@ static enum error_code prune_snapshots(const struct stage_context *context,
     struct snapshot_search search = {.retention = retention};
     enum error_code rc = store_list(context->store, key_run(context->run_id, "snapshot").text,
                                     visit_snapshot, &search, err);
-    for (int64_t i = 0; i < search.superfluous.count && rc == ERROR_NONE; i++)
-        rc =
-            store_remove(context->store,
-                         key_snapshot(context->run_id, search.superfluous.unit[i].round).text, err);
-    unit_list_release(&search.superfluous);
+    for (size_t i = 0; i < search.count && rc == ERROR_NONE; i++)
+        rc = store_remove(context->store, key_snapshot(context->run_id, search.superfluous[i]).text,
+                          err);
+    memory_free(search.superfluous);
     return rc;
 }
 

@@ -15,6 +15,8 @@
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
+
 #define SMALL_RUN_ID "small-00000001"
 
 enum {
@@ -92,6 +94,57 @@ static inline void small_run_put_gradients(struct small_run *run, int64_t round)
 {
     for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++)
         small_run_put_gradient(run, round, slot);
+}
+
+/* Weights and optimizer state of `version`, made up as well. */
+static inline void small_run_put_version(struct small_run *run, int64_t version)
+{
+    float value[SMALL_VALUES], first[SMALL_VALUES];
+    char table[32];
+    small_run_draw(value, (uint32_t)version, 1000);
+    small_run_draw(first, (uint32_t)version, 1001);
+    (void)snprintf(table, sizeof table, "values %d 1\n", SMALL_VALUES);
+    const struct optimizer_state state = {.version = (uint64_t)version,
+                                          .step = (uint64_t)version,
+                                          .value_count = SMALL_VALUES,
+                                          .first = first};
+    const double seeds = version % 2 ? 18 : 2;
+    const struct weights weights = {
+        .version = (uint64_t)version,
+        .value_count = SMALL_VALUES,
+        .value = value,
+        .table = table,
+        .table_size = strlen(table),
+        .progress = {1.0 / (double)(version + 1), seeds / 2, seeds, 0.01, (double)version / 4, 0}};
+    assert_ok(optimizer_state_put(run->store, SMALL_RUN_ID, &state, &run->err), &run->err);
+    assert_ok(weights_put(run->store, SMALL_RUN_ID, &weights, &run->err), &run->err);
+}
+
+/* A record under the key of a mini-batch, for what only counts or removes them. */
+static inline void small_run_put_mini_batches(struct small_run *run, int64_t round)
+{
+    for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++) {
+        struct record record = {.kind = RECORD_MINI_BATCH, .version = 1};
+        record_add_text(&record, "text", "a mini-batch");
+        assert_ok(store_put(run->store, key_mini_batch(SMALL_RUN_ID, round, slot).text,
+                            SMALL_RUN_ID, &record, STORE_RECOMPUTABLE, &run->err),
+                  &run->err);
+    }
+}
+
+/* Validation of `version`: in each slot `right` of 10 answers are right, and of the first class. */
+static inline void small_run_put_evaluations(struct small_run *run, int64_t version, uint64_t right)
+{
+    const uint64_t confusion[9] = {right, 0, 0, 0, 10 - right, 0, 10 - right, 0, 0};
+    for (int32_t slot = 0; slot < run->schedule.evaluation_slot_count; slot++) {
+        const struct evaluation e = {.version = (uint64_t)version,
+                                     .seed_count = 10,
+                                     .right_count = right,
+                                     .loss_sum = (double)(10 - right + (uint64_t)slot),
+                                     .class_count = SMALL_CLASSES,
+                                     .confusion = confusion};
+        assert_ok(evaluation_put(run->store, SMALL_RUN_ID, slot, &e, &run->err), &run->err);
+    }
 }
 
 static inline enum error_code small_run_work(struct small_run *run, void *state,

@@ -154,7 +154,8 @@ static size_t file_of(const char *header, size_t data_bytes, uint8_t *out)
     memset(out, 0, 8 + length + data_bytes);
     out[0] = (uint8_t)length;
     out[1] = (uint8_t)(length >> 8);
-    memcpy(out + 8, header, length);
+    for (size_t i = 0; i < length; i++)
+        out[8 + i] = (uint8_t)header[i];
     return 8 + length + data_bytes;
 }
 

@@ -1,0 +1,223 @@
+/*
+ * bench_sampling - ns per sampled edge beside what the memory alone takes.
+ *
+ *     bench_sampling [nodes [mean-degree [batches]]]
+ *
+ * Prints `name value unit ratio` lines, one thread, median over batches of 1,024 seeds with fan-outs 15,
+ * 10, 5:
+ *
+ *   sampling_reads   the row starts and adjacency entries of the batch, nothing else, prefetched in blocks
+ *   sampling_floor   the same, and one access for each edge to a table of all nodes: what any sampler that
+ *                    removes duplicates has to touch
+ *   sampling         neighbor_sampler_draw(): draws, deduplicates, relabels
+ *
+ * Ratios are to sampling_floor. The accesses of a batch are timed only after the next batch was drawn, so
+ * that they are no warmer in cache than they were for the sampler.
+ */
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "stages/distinct_positions.h"
+#include "stages/neighbor_sampler.h"
+
+#include "tests/bench/power_law_graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED_COUNT = 1024, HOPS = 3, BLOCK_ROWS = 64, WARM_UP = 2, BATCHES_MAX = 1000 };
+
+static const int64_t fanout[HOPS] = {15, 10, 5};
+
+/* The accesses of one batch. */
+struct trace {
+    uint32_t row_count;
+    uint64_t edge_count;
+    uint32_t *node;      /* [row_count] */
+    uint32_t *row_start; /* [row_count + 1], into position */
+    uint64_t *position;  /* [edge_count], of the whole adjacency */
+    size_t row_capacity, edge_capacity;
+};
+
+static void reserve(struct trace *trace, const struct mini_batch *batch)
+{
+    if (batch->row_count > trace->row_capacity || batch->edge_count > trace->edge_capacity) {
+        trace->row_capacity = (size_t)batch->row_count * 2;
+        trace->edge_capacity = (size_t)batch->edge_count * 2;
+        trace->node = memory_resize(trace->node, trace->row_capacity, sizeof(uint32_t));
+        trace->row_start =
+            memory_resize(trace->row_start, trace->row_capacity + 1, sizeof(uint32_t));
+        trace->position = memory_resize(trace->position, trace->edge_capacity, sizeof(uint64_t));
+        must(trace->node && trace->row_start && trace->position);
+    }
+    trace->row_count = batch->row_count;
+    trace->edge_count = batch->edge_count;
+    memcpy(trace->node, batch->node, (size_t)batch->row_count * sizeof(uint32_t));
+    memcpy(trace->row_start, batch->row_start, ((size_t)batch->row_count + 1) * sizeof(uint32_t));
+}
+
+/* Draws the positions once more: a batch does not say them. */
+static void trace_record(struct trace *trace, const struct power_law_graph *graph,
+                         const struct mini_batch *batch, uint32_t round)
+{
+    static uint64_t scratch[1 << 20];
+    static uint32_t chosen[16];
+    reserve(trace, batch);
+    for (uint32_t hop = 0, i = 0; hop < HOPS; hop++) {
+        const struct random_stream stream = random_stream_of(1, RANDOM_NEIGHBOR, round, hop, 0);
+        for (; i < batch->hop_end[hop]; i++) {
+            const uint64_t start = graph->row_start[batch->node[i]];
+            const uint32_t length = (uint32_t)(graph->row_start[batch->node[i] + 1] - start);
+            const uint32_t count = batch->row_start[i + 1] - batch->row_start[i];
+            must(length / 64 < sizeof scratch / sizeof *scratch);
+            if (count < length)
+                distinct_positions_draw(&stream, batch->node[i], length, count, scratch, chosen);
+            for (uint32_t k = 0; k < count; k++)
+                trace->position[batch->row_start[i] + k] = start + (count < length ? chosen[k] : k);
+        }
+    }
+}
+
+/* The bare accesses, in blocks as the sampler makes them. The sum keeps the compiler from leaving them
+ * out. `table`: NULL for the reads alone. */
+static uint64_t touch(const struct trace *trace, const struct power_law_graph *graph,
+                      uint32_t *table, uint32_t mark)
+{
+    uint64_t sum = 0;
+    for (uint32_t at = 0; at < trace->row_count; at += BLOCK_ROWS) {
+        const uint32_t end =
+            trace->row_count - at < BLOCK_ROWS ? trace->row_count : at + BLOCK_ROWS;
+        const uint32_t first = trace->row_start[at], last = trace->row_start[end];
+        for (uint32_t i = at; i < end; i++)
+            __builtin_prefetch(&graph->row_start[trace->node[i]]);
+        for (uint32_t i = at; i < end; i++)
+            sum += graph->row_start[trace->node[i] + 1] - graph->row_start[trace->node[i]];
+        for (uint32_t e = first; e < last; e++)
+            __builtin_prefetch(&graph->neighbor[trace->position[e]]);
+        if (!table) {
+            for (uint32_t e = first; e < last; e++)
+                sum += graph->neighbor[trace->position[e]];
+            continue;
+        }
+        for (uint32_t e = first; e < last; e++)
+            __builtin_prefetch(&table[graph->neighbor[trace->position[e]]], 1);
+        for (uint32_t e = first; e < last; e++) {
+            uint32_t *entry = &table[graph->neighbor[trace->position[e]]];
+            sum += *entry;
+            *entry = mark;
+        }
+    }
+    return sum;
+}
+
+struct times {
+    double reads[BATCHES_MAX], floor[BATCHES_MAX], ours[BATCHES_MAX];
+    int count;
+    uint64_t sum; /* printed nowhere, but it could be */
+};
+
+static double ns_since(double start, uint64_t edges)
+{
+    return (clock_seconds() - start) * 1e9 / (double)edges;
+}
+
+static void draw_batch(struct neighbor_sampler *sampler, const struct power_law_graph *graph,
+                       uint32_t round, struct mini_batch *batch)
+{
+    static uint32_t seed_node[SEED_COUNT];
+    const struct random_stream stream = random_stream_of(1, RANDOM_SHUFFLE, round, 0, 0);
+    struct error err = {0};
+    for (uint32_t i = 0; i < SEED_COUNT; i++)
+        seed_node[i] = (uint32_t)random_permute(&stream, i, graph->topology.node_count);
+    const struct neighbor_request request = {.seed = 1,
+                                             .round = round,
+                                             .hop_count = HOPS,
+                                             .fanout = fanout,
+                                             .seed_node = seed_node,
+                                             .seed_count = SEED_COUNT};
+    if (neighbor_sampler_draw(sampler, &request, batch, &err) != ERROR_NONE) {
+        (void)fprintf(stderr, "bench_sampling: %s\n", err.message);
+        exit(error_exit_status(err.code));
+    }
+}
+
+/* One batch: ours, then the accesses of the batch before. */
+static void measure(struct neighbor_sampler *sampler, const struct power_law_graph *graph,
+                    uint32_t *table, struct trace *trace, uint32_t round, struct times *times)
+{
+    struct mini_batch batch;
+    double start = clock_seconds();
+    draw_batch(sampler, graph, round, &batch);
+    const double ours = ns_since(start, batch.edge_count);
+    if (round >= WARM_UP) {
+        times->ours[times->count] = ours;
+        start = clock_seconds();
+        times->sum += touch(trace, graph, table, round);
+        times->floor[times->count] = ns_since(start, trace->edge_count);
+        draw_batch(sampler, graph, round, &batch); /* the caches forget the trace again */
+        start = clock_seconds();
+        times->sum += touch(trace, graph, NULL, 0);
+        times->reads[times->count++] = ns_since(start, trace->edge_count);
+    }
+    trace_record(trace, graph, &batch, round);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *value, int count)
+{
+    qsort(value, (size_t)count, sizeof *value, ascending);
+    return value[count / 2];
+}
+
+static void print_times(struct times *times, const struct trace *trace)
+{
+    const double reads = median(times->reads, times->count);
+    const double bound = median(times->floor, times->count);
+    const double ours = median(times->ours, times->count);
+    (void)fprintf(stderr, "last batch: %" PRIu32 " rows, %" PRIu64 " edges; checksum %" PRIu64 "\n",
+                  trace->row_count, trace->edge_count, times->sum);
+    printf("sampling_reads %.1f ns/edge %.2f\n", reads, reads / bound);
+    printf("sampling_floor %.1f ns/edge 1.00\n", bound);
+    printf("sampling %.1f ns/edge %.2f\n", ours, ours / bound);
+}
+
+static double argument(int argc, char **argv, int index, double usual)
+{
+    return argc > index ? strtod(argv[index], NULL) : usual;
+}
+
+int main(int argc, char **argv)
+{
+    static struct power_law_graph graph;
+    static struct times times;
+    struct trace trace = {0};
+    struct neighbor_sampler *sampler = NULL;
+    struct error err = {0};
+    const double nodes = argument(argc, argv, 1, 2449029.0);
+    const double batches = argument(argc, argv, 3, 20.0);
+    if (!(nodes >= SEED_COUNT && nodes < 4e9 && batches >= 1 && batches <= BATCHES_MAX)) {
+        (void)fprintf(stderr, "usage: bench_sampling [nodes [mean-degree [batches]]]\n");
+        return error_exit_status(ERROR_USAGE);
+    }
+    power_law_graph_make(&graph, (uint32_t)nodes, argument(argc, argv, 2, 50.5));
+    const struct neighbor_sampler_config config = {.topology = &graph.topology};
+    uint32_t *table = memory_map((size_t)nodes * sizeof *table);
+    if (!table || neighbor_sampler_new(&config, &sampler, &err) != ERROR_NONE)
+        return error_exit_status(ERROR_NO_MEMORY);
+    for (uint32_t round = 0; round < WARM_UP + (uint32_t)batches; round++)
+        measure(sampler, &graph, table, &trace, round, &times);
+    print_times(&times, &trace);
+    neighbor_sampler_free(sampler);
+    memory_unmap(table, (size_t)nodes * sizeof *table);
+    memory_free(trace.node);
+    memory_free(trace.row_start);
+    memory_free(trace.position);
+    power_law_graph_release(&graph);
+    return 0;
+}

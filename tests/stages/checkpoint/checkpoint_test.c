@@ -1,0 +1,428 @@
+#include "common/base/json.h"
+#include "common/base/memory.h"
+#include "stages/checkpoint/metrics_log.h"
+
+#include "tests/stages/small_run.h"
+
+#include <math.h>
+
+/* 2 rounds an epoch and a snapshot each epoch: 2, 4, ..., 12. Two validation slots of 10 answers. */
+#define COMMON_SETTINGS                                                                            \
+    "epochs=6", "sample.batch_size=6", "sample.batches_per_round=3",                               \
+        "sample.evaluation_batch_size=2", "aggregate.optimizer=sgd"
+
+static const char *const keep_all[] = {COMMON_SETTINGS, "checkpoint.keep=0", NULL};
+static const char *const keep_one[] = {COMMON_SETTINGS, "checkpoint.keep=1", NULL};
+static const char *const keep_two[] = {COMMON_SETTINGS, "checkpoint.keep=2", NULL};
+static const char *const patient[] = {COMMON_SETTINGS, "checkpoint.patience=2", NULL};
+
+/* Right answers of 10 at snapshots 2, 4, ...: the best is 6. */
+static const uint64_t right[] = {3, 5, 9, 9, 2, 8};
+
+static void begin(struct small_run *run, struct store *store, const char *const *set)
+{
+    small_run_init(run, store, 20, 4, set);
+    assert_int_equal(run->schedule.every_rounds, 2);
+    assert_int_equal(run->schedule.evaluation_slot_count, 2);
+}
+
+/* What the other stages have made when the checkpoint of `version` begins. */
+static void put_inputs(struct small_run *run, int64_t version)
+{
+    if (version == 2)
+        small_run_put_version(run, 0);
+    for (int64_t v = version - 1; v <= version; v++) {
+        small_run_put_mini_batches(run, v - 1);
+        small_run_put_gradients(run, v - 1);
+        small_run_put_version(run, v);
+    }
+    small_run_put_evaluations(run, version, right[version / 2 - 1]);
+}
+
+static void checkpoint(struct small_run *run, int64_t version)
+{
+    void *state = NULL;
+    assert_ok(stage.open(&run->context, &state, &run->err), &run->err);
+    assert_ok(small_run_work(run, state, UNIT_CHECKPOINT, version), &run->err);
+    stage.close(state);
+}
+
+static void run_until(struct small_run *run, int64_t first, int64_t last)
+{
+    for (int64_t version = first; version <= last; version += 2) {
+        put_inputs(run, version);
+        checkpoint(run, version);
+    }
+}
+
+static struct snapshot read_snapshot(struct small_run *run, int64_t version)
+{
+    struct snapshot snapshot = {0};
+    assert_ok(snapshot_get(run->store, SMALL_RUN_ID, version, &snapshot, &run->err), &run->err);
+    return snapshot;
+}
+
+/* --- the whole store as text: keys and content hashes, the switch, the file --- */
+
+struct listing {
+    struct small_run *run;
+    struct json_writer text;
+};
+
+static enum error_code list_one(void *context, const char *key, bool is_artifact, struct error *err)
+{
+    struct listing *listing = context;
+    char hash[CHECKSUM_TEXT_SIZE];
+    (void)err;
+    must(!is_artifact);
+    const struct checksum content = small_run_content(listing->run, key);
+    checksum_text(&content, hash);
+    json_put_raw(&listing->text, key);
+    json_put_raw(&listing->text, " ");
+    json_put_raw(&listing->text, hash);
+    json_put_raw(&listing->text, "\n");
+    return ERROR_NONE;
+}
+
+static char *describe(struct small_run *run)
+{
+    struct listing listing = {.run = run};
+    char path[FILE_PATH_SIZE];
+    char *lines = NULL;
+    size_t size = 0;
+    int64_t current = 0;
+    assert_ok(store_list(run->store, "", list_one, &listing, &run->err), &run->err);
+    assert_ok(snapshot_current_version(run->store, SMALL_RUN_ID, &current, &run->err), &run->err);
+    json_put_int64(&listing.text, "current", current);
+    assert_ok(metrics_log_path(run->store, SMALL_RUN_ID, path, &run->err), &run->err);
+    assert_ok(file_read(path, 0, &lines, &size, &run->err), &run->err);
+    json_put_raw(&listing.text, lines);
+    memory_free(lines);
+    assert_ok(json_writer_finish(&listing.text, &run->err), &run->err);
+    return listing.text.text;
+}
+
+/* --- tests --- */
+
+static void a_snapshot_says_how_training_and_validation_went(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, keep_all);
+    run_until(&run, 2, 8);
+    struct snapshot s = read_snapshot(&run, 8), six = read_snapshot(&run, 6);
+    assert_int_equal(s.previous_version, 6);
+    assert_int_equal(s.epoch, 4);
+    assert_int_equal(s.step, 8);
+    assert_int_equal(s.best_version, 6); /* 9 of 10 again is not better */
+    assert_int_equal(s.since_best, 1);
+    assert_false(s.stop);
+    /* rounds 6 and 7 made weights 7 (18 seeds, loss 1/8) and 8 (2 seeds, loss 1/9) */
+    assert_true(fabs(s.train_loss - (18.0 / 8 + 2.0 / 9) / 20) < 1e-15);
+    assert_true(s.train_accuracy == 0.5);
+    assert_true(s.valid_accuracy == 0.9 && s.valid_metric == 0.9 && s.best_metric == 0.9);
+    assert_true(s.valid_loss == (1 + 2) / 20.0);
+    assert_true(s.learning_rate == 0.01);
+    assert_memory_equal(s.best_value, six.value, SMALL_VALUES * sizeof(float));
+    struct weights weights = {0};
+    assert_ok(weights_get(run.store, SMALL_RUN_ID, 8, &weights, &run.err), &run.err);
+    assert_memory_equal(s.value, weights.value, SMALL_VALUES * sizeof(float));
+    assert_memory_equal(s.progress, weights.progress, sizeof s.progress);
+    store_release_record(&weights.view);
+    store_release_record(&s.view);
+    store_release_record(&six.view);
+}
+
+static void metrics_tell_of_every_round_and_snapshot(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    char path[FILE_PATH_SIZE];
+    char *text = NULL;
+    size_t size = 0;
+    begin(&run, temp->store, keep_one);
+    run_until(&run, 2, 12);
+    assert_ok(metrics_log_path(run.store, SMALL_RUN_ID, path, &run.err), &run.err);
+    assert_ok(file_read(path, 0, &text, &size, &run.err), &run.err);
+    int64_t round = 0, version = 2;
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        struct json_document *document = NULL;
+        const size_t length = (size_t)(strchr(line, '\n') - line);
+        int64_t number = 0;
+        assert_ok(json_parse(line, length, "line", &document, &run.err), &run.err);
+        if (json_int64(json_get(json_root(document), "round"), &number)) {
+            assert_int_equal(number, round++);
+        } else {
+            assert_true(json_int64(json_get(json_root(document), "snapshot"), &number));
+            assert_int_equal(number, version);
+            assert_int_equal(number, round);
+            version += 2;
+        }
+        json_free(document);
+    }
+    assert_int_equal(round, 12);
+    assert_int_equal(version, 14);
+    memory_free(text);
+}
+
+static void the_last_round_and_lost_patience_stop_the_run(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, patient);
+    run_until(&run, 2, 10);
+    struct snapshot eight = read_snapshot(&run, 8), ten = read_snapshot(&run, 10);
+    assert_false(eight.stop);
+    assert_true(ten.stop); /* 8 and 10 were not better than 6 */
+    assert_int_equal(ten.since_best, 2);
+    store_release_record(&eight.view);
+    store_release_record(&ten.view);
+    run.settings.checkpoint.patience = 0;
+    run_until(&run, 12, 12);
+    struct snapshot twelve = read_snapshot(&run, 12);
+    assert_true(twelve.stop);
+    assert_int_equal(twelve.best_version, 6);
+    store_release_record(&twelve.view);
+}
+
+static void a_lower_loss_is_better(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, keep_two);
+    run.settings.checkpoint.metric = METRIC_LOSS;
+    run_until(&run, 2, 12);
+    struct snapshot s = read_snapshot(&run, 12);
+    assert_int_equal(s.best_version, 6);
+    assert_true(s.best_metric == 3 / 20.0);
+    store_release_record(&s.view);
+}
+
+static void without_validation_the_last_is_the_best(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    small_run_init(&run, temp->store, 20, 0, patient);
+    for (int64_t version = 2; version <= 6; version += 2) {
+        put_inputs(&run, version);
+        checkpoint(&run, version);
+    }
+    struct snapshot s = read_snapshot(&run, 6);
+    assert_int_equal(s.best_version, 6);
+    assert_int_equal(s.since_best, 0);
+    assert_true(isnan(s.valid_loss) && isnan(s.valid_metric) && isnan(s.best_metric));
+    assert_false(s.stop);
+    store_release_record(&s.view);
+}
+
+static bool has_snapshot(struct small_run *run, int64_t version)
+{
+    bool found = false;
+    assert_ok(store_has(run->store, key_snapshot(SMALL_RUN_ID, version).text, &found, &run->err),
+              &run->err);
+    return found;
+}
+
+static void the_newest_and_the_best_outlive_the_run(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    bool found = true;
+    begin(&run, temp->store, keep_two);
+    run_until(&run, 2, 12);
+    for (int64_t version = 2; version <= 12; version += 2)
+        assert_true(has_snapshot(&run, version) == (version == 6 || version >= 10));
+    for (int64_t version = 0; version <= 12; version++) {
+        const struct key key = key_weights(SMALL_RUN_ID, version);
+        assert_ok(store_has(run.store, key.text, &found, &run.err), &run.err);
+        assert_true(found == (version >= 10));
+    }
+}
+
+/* Steps of a checkpoint that a killed worker had done. A replay puts the record and nothing else. */
+enum progress_of_kill {
+    KILLED_BEFORE,
+    KILLED_AFTER_PUT,
+    KILLED_AFTER_FILE,
+    KILLED_AFTER_SWITCH,
+    KILLS
+};
+
+static void do_part(struct small_run *run, int64_t version, enum progress_of_kill part)
+{
+    if (part >= KILLED_AFTER_PUT) {
+        run->context.is_replay = true;
+        checkpoint(run, version);
+        run->context.is_replay = false;
+    }
+    if (part >= KILLED_AFTER_FILE)
+        assert_ok(metrics_log_update(run->store, SMALL_RUN_ID, version, &run->err), &run->err);
+    if (part >= KILLED_AFTER_SWITCH)
+        assert_ok(snapshot_switch(run->store, SMALL_RUN_ID, version, &run->err), &run->err);
+}
+
+static struct store *open_other(struct temp_store *temp, int number)
+{
+    struct store *other = NULL;
+    char path[FILE_PATH_SIZE];
+    assert_ok(file_path(path, &temp->err, "%s/other-%d", temp->dir.path, number), &temp->err);
+    assert_ok(store_open(path, 0, &other, &temp->err), &temp->err);
+    return other;
+}
+
+/* `redo`: the unit is given out again; else the run goes on with the next snapshot. */
+static void check_kills(struct temp_store *temp, bool redo, int64_t last)
+{
+    struct small_run straight;
+    struct store *reference = open_other(temp, redo ? 100 : 200);
+    begin(&straight, reference, keep_one);
+    run_until(&straight, 2, last);
+    char *expected = describe(&straight);
+    for (int part = redo ? KILLED_BEFORE : KILLED_AFTER_PUT; part < KILLS; part++) {
+        struct small_run killed;
+        struct store *store = open_other(temp, part + (redo ? 0 : KILLS));
+        begin(&killed, store, keep_one);
+        for (int64_t version = 2; version <= last; version += 2) {
+            put_inputs(&killed, version);
+            if (redo || version < last)
+                do_part(&killed, version, (enum progress_of_kill)part);
+            if (redo || version == last)
+                checkpoint(&killed, version);
+        }
+        char *found = describe(&killed);
+        assert_string_equal(found, expected);
+        memory_free(found);
+        store_close(store);
+    }
+    memory_free(expected);
+    store_close(reference);
+}
+
+static void a_unit_killed_between_any_two_steps_is_done_again_alike(void **state)
+{
+    check_kills(*state, true, 12);
+}
+
+static void what_a_kill_left_undone_the_next_checkpoint_makes_good(void **state)
+{
+    check_kills(*state, false, 10);
+}
+
+static void the_switch_never_goes_back(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    int64_t current = 0;
+    begin(&run, temp->store, keep_all);
+    run_until(&run, 2, 8);
+    checkpoint(&run, 4); /* a worker that took very long */
+    assert_ok(snapshot_current_version(run.store, SMALL_RUN_ID, &current, &run.err), &run.err);
+    assert_int_equal(current, 8);
+    assert_ok(snapshot_switch(run.store, SMALL_RUN_ID, 2, &run.err), &run.err);
+    checkpoint(&run, 4); /* ... and read the switch before the others moved it */
+    assert_ok(snapshot_current_version(run.store, SMALL_RUN_ID, &current, &run.err), &run.err);
+    assert_int_equal(current, 8);
+}
+
+static void a_replay_matches_and_changes_nothing(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    struct store *replay = NULL;
+    begin(&run, temp->store, keep_all);
+    run_until(&run, 2, 8);
+    run.settings.checkpoint.keep = 1;
+    char *before = describe(&run);
+    assert_ok(store_open(temp->dir.path, STORE_REPLAY, &replay, &run.err), &run.err);
+    run.context.store = replay;
+    run.context.is_replay = true;
+    for (int64_t version = 2; version <= 8; version += 2)
+        checkpoint(&run, version);
+    const struct store_replay report = store_replay_report(replay);
+    assert_int_equal(report.matched, 4);
+    assert_int_equal(report.differed + report.absent, 0);
+    char *after = describe(&run);
+    assert_string_equal(after, before);
+    memory_free(before);
+    memory_free(after);
+    store_close(replay);
+}
+
+static void missing_inputs_and_wrong_versions_are_named(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, keep_two);
+    put_inputs(&run, 2);
+    assert_fails(small_run_work(&run, NULL, UNIT_CHECKPOINT, 3), ERROR_INVALID,
+                 "no snapshot is made of weights 3", &run.err);
+    assert_fails(small_run_work(&run, NULL, UNIT_CHECKPOINT, 14), ERROR_INVALID,
+                 "no snapshot is made of weights 14", &run.err);
+    put_inputs(&run, 4);
+    assert_fails(small_run_work(&run, NULL, UNIT_CHECKPOINT, 4), ERROR_NOT_FOUND,
+                 key_snapshot(SMALL_RUN_ID, 2).text, &run.err);
+    const struct key lost[] = {key_weights(SMALL_RUN_ID, 1), key_weights(SMALL_RUN_ID, 2),
+                               key_optimizer_state(SMALL_RUN_ID, 2),
+                               key_evaluation(SMALL_RUN_ID, 2, 1)};
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        assert_ok(store_remove(run.store, lost[i].text, &run.err), &run.err);
+        assert_fails(small_run_work(&run, NULL, UNIT_CHECKPOINT, 2), ERROR_NOT_FOUND, lost[i].text,
+                     &run.err);
+        assert_false(has_snapshot(&run, 2));
+        put_inputs(&run, 2);
+    }
+}
+
+static void the_area_under_the_roc_wants_two_classes(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    void *stage_state = NULL;
+    begin(&run, temp->store, keep_two);
+    run.settings.checkpoint.metric = METRIC_ROC_AUC;
+    assert_fails(stage.open(&run.context, &stage_state, &run.err), ERROR_INVALID,
+                 "roc_auc, which is for two classes; the dataset has 3", &run.err);
+    run.book.class_count = 2;
+    assert_ok(stage.open(&run.context, &stage_state, &run.err), &run.err);
+    stage.close(stage_state);
+}
+
+static void memory_that_runs_out_leaves_no_snapshot_and_no_leak(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, keep_one);
+    run_until(&run, 2, 2);
+    put_inputs(&run, 4);
+    const long live = memory_live_blocks();
+    for (long allowed = 0;; allowed++) {
+        memory_fail_after(allowed);
+        const enum error_code rc = small_run_work(&run, NULL, UNIT_CHECKPOINT, 4);
+        memory_fail_after(-1);
+        assert_int_equal(memory_live_blocks(), live);
+        if (rc == ERROR_NONE)
+            break;
+        assert_int_equal(rc, ERROR_NO_MEMORY);
+    }
+    assert_true(has_snapshot(&run, 4));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(a_snapshot_says_how_training_and_validation_went),
+        test_with_store(metrics_tell_of_every_round_and_snapshot),
+        test_with_store(the_last_round_and_lost_patience_stop_the_run),
+        test_with_store(a_lower_loss_is_better),
+        test_with_store(without_validation_the_last_is_the_best),
+        test_with_store(the_newest_and_the_best_outlive_the_run),
+        test_with_store(a_unit_killed_between_any_two_steps_is_done_again_alike),
+        test_with_store(what_a_kill_left_undone_the_next_checkpoint_makes_good),
+        test_with_store(the_switch_never_goes_back),
+        test_with_store(a_replay_matches_and_changes_nothing),
+        test_with_store(missing_inputs_and_wrong_versions_are_named),
+        test_with_store(the_area_under_the_roc_wants_two_classes),
+        test_with_store(memory_that_runs_out_leaves_no_snapshot_and_no_leak),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

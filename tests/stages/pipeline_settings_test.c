@@ -1,0 +1,319 @@
+#include "common/base/memory.h"
+#include "stages/pipeline_settings.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum error_code assign(struct pipeline_settings *settings, const char *name,
+                              const char *value, struct error *err)
+{
+    return pipeline_settings_assign(settings, name, value, "cora.yaml:3", err);
+}
+
+static struct pipeline_settings defaults(void)
+{
+    struct pipeline_settings settings;
+    pipeline_settings_defaults(&settings);
+    return settings;
+}
+
+static void defaults_are_those_of_the_table(void **state)
+{
+    (void)state;
+    const struct pipeline_settings settings = defaults();
+    assert_int_equal(settings.seed, 1);
+    assert_int_equal(settings.epochs, 10);
+    assert_false(settings.portable);
+    assert_string_equal(settings.name, "");
+    assert_int_equal(settings.ingest.format, FORMAT_FOLDER);
+    assert_int_equal(settings.ingest.duplicates, EDGES_REMOVE);
+    assert_int_equal(settings.sample.fanouts.count, 2);
+    assert_int_equal(settings.sample.fanouts.value[1], 10);
+    assert_int_equal(settings.sample.evaluation_fanouts.count, 0);
+    assert_true(settings.train_step.dropout == 0.5);
+    assert_int_equal(settings.checkpoint.keep, 2);
+    assert_true(settings.infer.predictions);
+    assert_int_equal(pipeline_layer_count(&settings), 2);
+}
+
+static void every_choice_is_stored_as_its_place_in_the_list(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        for (int64_t i = 0; spec->type == SETTING_CHOICE && spec->choices[i]; i++) {
+            struct pipeline_settings settings = defaults();
+            assert_ok(assign(&settings, spec->name, spec->choices[i], &err), &err);
+            assert_int_equal(*(const int64_t *)((const char *)&settings + spec->offset), i);
+        }
+    struct pipeline_settings settings = defaults();
+    assert_ok(assign(&settings, "ingest.features", "degree+random", &err), &err);
+    assert_int_equal(settings.ingest.features, FEATURES_DEGREE_RANDOM);
+    assert_ok(assign(&settings, "checkpoint.metric", "roc_auc", &err), &err);
+    assert_int_equal(settings.checkpoint.metric, METRIC_ROC_AUC);
+    assert_ok(assign(&settings, "infer.weights", "last", &err), &err);
+    assert_int_equal(settings.infer.weights, WEIGHTS_LAST);
+    assert_ok(assign(&settings, "aggregate.optimizer", "sgd", &err), &err);
+    assert_int_equal(settings.aggregate.optimizer, OPTIMIZER_SGD);
+}
+
+static void unknown_names_are_refused_with_the_nearest_known_one(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = defaults();
+    struct error err = {0};
+    assert_fails(assign(&settings, "sample.fanout", "5", &err), ERROR_INVALID,
+                 "cora.yaml:3: unknown setting 'sample.fanout'; did you mean 'sample.fanouts'?",
+                 &err);
+    assert_fails(assign(&settings, "train_step.hidden", "5", &err), ERROR_INVALID,
+                 "did you mean 'train-step.hidden'?", &err);
+    assert_fails(assign(&settings, "qqqqqqqqqqqqqqqqqqqq", "5", &err), ERROR_INVALID,
+                 "unknown setting 'qqqqqqqqqqqqqqqqqqqq'", &err);
+    assert_null(strstr(err.message, "did you mean"));
+}
+
+static void bad_values_are_refused_with_what_was_expected(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *value, *message;
+    } bad[] = {
+        {"epochs", "0", "cora.yaml:3: epochs is '0', expected whole numbers from 1 to 1000000000"},
+        {"epochs", "12x", "epochs is '12x', expected whole numbers"},
+        {"epochs", "", "epochs is '', expected whole numbers"},
+        {"epochs", "1.5", "epochs is '1.5', expected whole numbers"},
+        {"seed", "99999999999999999999", "seed is '99999999999999999999'"},
+        {"train-step.dropout", "1", "train-step.dropout is '1', expected a number from 0 to 0.999"},
+        {"train-step.dropout", "nan", "train-step.dropout is 'nan', expected a number"},
+        {"aggregate.learning_rate", "inf", "aggregate.learning_rate is 'inf', expected a number"},
+        {"aggregate.learning_rate", "1e-2x", "is '1e-2x', expected a number from 0 to 1000"},
+        {"portable", "yes", "portable is 'yes', expected true or false"},
+        {"train-step.model", "gat", "train-step.model is 'gat', expected one of sage, gcn"},
+        {"train-step.model", "", "train-step.model is '', expected one of sage, gcn"},
+        {"sample.fanouts", "10,0", "a fan-out of 0 keeps no neighbour; expected -1 (all)"},
+        {"sample.fanouts", "10,-2", "sample.fanouts is '10,-2', expected whole numbers from -1"},
+        {"sample.fanouts", "10,,5", "sample.fanouts is '10,,5', expected whole numbers"},
+        {"sample.fanouts", "10,", "sample.fanouts is '10,', expected whole numbers"},
+        {"sample.fanouts", "10 5", "sample.fanouts is '10 5', expected whole numbers"},
+        {"sample.fanouts", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+         "sample.fanouts has more than"},
+        {"name", "0123456789012345678901234567890123456789012345678901234567890123",
+         "name is longer than 63 bytes"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct pipeline_settings settings = defaults();
+        struct error err = {0};
+        assert_fails(assign(&settings, bad[i].name, bad[i].value, &err), ERROR_INVALID,
+                     bad[i].message, &err);
+        assert_int_equal(strncmp(err.message, "cora.yaml:3: ", 13), 0);
+    }
+}
+
+static void limits_themselves_are_fine(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        struct pipeline_settings settings = defaults();
+        char least[40], most[40];
+        (void)snprintf(least, sizeof least, "%.15g", spec->least);
+        (void)snprintf(most, sizeof most, spec->type == SETTING_INT ? "%.0f" : "%.15g", spec->most);
+        if (spec->type != SETTING_INT && spec->type != SETTING_DOUBLE)
+            continue;
+        assert_ok(assign(&settings, spec->name, least, &err), &err);
+        assert_ok(assign(&settings, spec->name, most, &err), &err);
+    }
+}
+
+/* Settings that differ from every default, so that a field that is lost on the way shows. */
+static struct pipeline_settings unusual(void)
+{
+    struct pipeline_settings settings = defaults();
+    struct error err = {0};
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        const char *value = "";
+        char number[40];
+        switch (spec->type) {
+        case SETTING_INT:
+            (void)snprintf(number, sizeof number, "%.0f", spec->least + 3);
+            value = number;
+            break;
+        case SETTING_DOUBLE: /* a third has no short decimal form */
+            (void)snprintf(number, sizeof number, "%.17g",
+                           spec->least + (spec->most < 1e9 ? spec->most - spec->least : 1.0) / 3);
+            value = number;
+            break;
+        case SETTING_BOOL:
+            value = spec->default_text[0] == 't' ? "false" : "true";
+            break;
+        case SETTING_TEXT:
+            value = "a = b";
+            break;
+        case SETTING_CHOICE:
+            value = spec->choices[1];
+            break;
+        case SETTING_INT_LIST:
+            value = " 15, -1,5";
+            break;
+        }
+        assert_ok(assign(&settings, spec->name, value, &err), &err);
+    }
+    return settings;
+}
+
+static void text_and_settings_are_inverse(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const struct pipeline_settings all[] = {defaults(), unusual()};
+    for (size_t i = 0; i < 2; i++) {
+        struct pipeline_settings back = {0};
+        char text[SETTINGS_TEXT_SIZE], again[SETTINGS_TEXT_SIZE];
+        assert_ok(pipeline_settings_text(&all[i], "", text, &err), &err);
+        assert_ok(pipeline_settings_parse(&back, text, "plan", &err), &err);
+        for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+            assert_memory_equal(
+                (const char *)&back + spec->offset, (const char *)&all[i] + spec->offset,
+                spec->type == SETTING_TEXT ? strlen((const char *)&back + spec->offset) + 1
+                                           : spec->size);
+        assert_ok(pipeline_settings_text(&back, "", again, &err), &err);
+        assert_string_equal(text, again);
+    }
+    char text[SETTINGS_TEXT_SIZE];
+    assert_ok(pipeline_settings_text(&all[1], "infer.", text, &err), &err);
+    assert_string_equal(text, "infer.weights = last\ninfer.embeddings = false\n"
+                              "infer.predictions = false\n");
+}
+
+static void text_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings;
+    struct error err = {0};
+    assert_fails(pipeline_settings_parse(&settings, "epochs: 5\nseed = 1\n", "plan", &err),
+                 ERROR_CORRUPT, "plan: not a settings line: epochs: 5", &err);
+    assert_fails(pipeline_settings_parse(&settings, "epochs = 5\nno_such = 1\n", "plan", &err),
+                 ERROR_INVALID, "plan: unknown setting 'no_such'", &err);
+    assert_fails(pipeline_settings_parse(&settings, "epochs = x\n", "plan", &err), ERROR_INVALID,
+                 "epochs is 'x'", &err);
+}
+
+static void overrides_need_a_name_and_a_value(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = defaults();
+    struct error err = {0};
+    assert_ok(pipeline_settings_override(&settings, "train-step.hidden=128", &err), &err);
+    assert_int_equal(settings.train_step.hidden, 128);
+    assert_ok(pipeline_settings_override(&settings, "ingest.path=a=b", &err), &err);
+    assert_string_equal(settings.ingest.path, "a=b");
+    assert_fails(pipeline_settings_override(&settings, "hidden", &err), ERROR_USAGE,
+                 "--set 'hidden': expected section.key=value", &err);
+    assert_fails(pipeline_settings_override(&settings, "train-step.hiden=1", &err), ERROR_INVALID,
+                 "--set: unknown setting 'train-step.hiden'; did you mean 'train-step.hidden'?",
+                 &err);
+}
+
+static void rules_between_settings_are_checked(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const struct {
+        const char *name, *value, *message;
+    } bad[] = {
+        {"name", "", "name is '', expected letters"},
+        {"name", "a b", "name is 'a b', expected letters"},
+        {"name", ".hidden", "no leading dot"},
+        {"sample.fanouts", "", "sample.fanouts is empty"},
+        {"sample.evaluation_fanouts", "5",
+         "sample.evaluation_fanouts has 1 items and sample.fanouts 2"},
+        {"ingest.path", "", "ingest.path is empty"},
+        {"ingest.valid_share", "0.9", "ingest.train_share + ingest.valid_share is 1.2"},
+        {"partition.method", "file", "partition.assignment is empty"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct pipeline_settings settings = defaults();
+        assert_ok(assign(&settings, "name", "cora", &err), &err);
+        assert_ok(assign(&settings, "ingest.path", "raw", &err), &err);
+        assert_ok(pipeline_settings_check(&settings, &err), &err);
+        assert_ok(assign(&settings, bad[i].name, bad[i].value, &err), &err);
+        assert_fails(pipeline_settings_check(&settings, &err), ERROR_INVALID, bad[i].message, &err);
+    }
+}
+
+static void a_file_is_read_with_its_lines_and_paths(void **state)
+{
+    (void)state;
+    struct temp_dir dir;
+    struct pipeline_settings settings;
+    struct error err = {0};
+    char expected[FILE_PATH_SIZE];
+    temp_dir_make(&dir);
+    static const char good[] = "epochs: 7\ningest:\n  path: ${GRAPHMILL_UNSET:-raw}/cora\n"
+                               "sample:\n  fanouts: [15, 10, 5]\n";
+    const char *path = temp_dir_write(&dir, "cora-full.yaml", good, sizeof good - 1);
+    assert_ok(pipeline_settings_load(&settings, path, &err), &err);
+    assert_int_equal(settings.epochs, 7);
+    assert_string_equal(settings.name, "cora-full"); /* of the file, when none is given */
+    assert_int_equal(pipeline_layer_count(&settings), 3);
+    assert_int_equal(settings.sample.fanouts.value[0], 15);
+    assert_ok(file_path(expected, &err, "%s/raw/cora", dir.path), &err);
+    assert_string_equal(settings.ingest.path, expected);
+
+    static const char bad[] = "epochs: 7\nsample:\n  batch_sise: 5\n";
+    path = temp_dir_write(&dir, "bad.yaml", bad, sizeof bad - 1);
+    assert_fails(pipeline_settings_load(&settings, path, &err), ERROR_INVALID,
+                 "bad.yaml:3: unknown setting 'sample.batch_sise'; did you mean "
+                 "'sample.batch_size'?",
+                 &err);
+    static const char unset[] = "ingest:\n  path: ${GRAPHMILL_UNSET}/cora\n";
+    path = temp_dir_write(&dir, "unset.yaml", unset, sizeof unset - 1);
+    assert_fails(pipeline_settings_load(&settings, path, &err), ERROR_INVALID,
+                 "unset.yaml: environment variable GRAPHMILL_UNSET is not set", &err);
+    assert_fails(pipeline_settings_load(&settings, "/nowhere/x.yaml", &err), ERROR_INVALID,
+                 "/nowhere/x.yaml", &err);
+    temp_dir_remove(&dir);
+}
+
+static void running_out_of_memory_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct temp_dir dir;
+    static const char text[] = "epochs: 7\nsample:\n  fanouts: [15, 10]\n";
+    temp_dir_make(&dir);
+    const char *path = temp_dir_write(&dir, "cora.yaml", text, sizeof text - 1);
+    const long live = memory_live_blocks();
+    long n = 0;
+    for (enum error_code rc = ERROR_NO_MEMORY; rc != ERROR_NONE; n++) {
+        struct pipeline_settings settings;
+        struct error err = {0};
+        memory_fail_after(n);
+        rc = pipeline_settings_load(&settings, path, &err);
+        memory_fail_after(-1);
+        assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
+        assert_int_equal(memory_live_blocks(), live);
+    }
+    assert_true(n > 1);
+    temp_dir_remove(&dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_those_of_the_table),
+        cmocka_unit_test(every_choice_is_stored_as_its_place_in_the_list),
+        cmocka_unit_test(unknown_names_are_refused_with_the_nearest_known_one),
+        cmocka_unit_test(bad_values_are_refused_with_what_was_expected),
+        cmocka_unit_test(limits_themselves_are_fine),
+        cmocka_unit_test(text_and_settings_are_inverse),
+        cmocka_unit_test(text_that_is_none_is_refused),
+        cmocka_unit_test(overrides_need_a_name_and_a_value),
+        cmocka_unit_test(rules_between_settings_are_checked),
+        cmocka_unit_test(a_file_is_read_with_its_lines_and_paths),
+        cmocka_unit_test(running_out_of_memory_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+#include "common/base/memory.h"
+#include "stages/run_model.h"
+#include "stages/train-step/step_memory.h"
+
+#include "tests/support/block_fixture.h"
+#include "tests/support/test.h"
+
+struct plan_case {
+    struct pipeline_settings settings;
+    struct partition_book book;
+    struct schedule schedule;
+    struct stage_context context;
+    struct model model;
+};
+
+static void prepare(struct plan_case *c, const char *model, const char *hidden, const char *fanouts,
+                    uint32_t nodes)
+{
+    struct error err = {0};
+    *c = (struct plan_case){.book = {.node_count = nodes, .feature_dim = 50, .class_count = 10}};
+    pipeline_settings_defaults(&c->settings);
+    assert_ok(pipeline_settings_assign(&c->settings, "train-step.model", model, "test", &err),
+              &err);
+    assert_ok(pipeline_settings_assign(&c->settings, "train-step.hidden", hidden, "test", &err),
+              &err);
+    assert_ok(pipeline_settings_assign(&c->settings, "sample.fanouts", fanouts, "test", &err),
+              &err);
+    assert_ok(schedule_init(&c->schedule, &c->settings, nodes, nodes, 1, &err), &err);
+    assert_ok(run_model_init(&c->model, &c->settings, &c->book, &err), &err);
+    c->context = (struct stage_context){.settings = &c->settings,
+                                        .book = &c->book,
+                                        .schedule = &c->schedule,
+                                        .memory_bytes = 1ULL << 32};
+}
+
+/* Bytes of the arena that a step over the whole graph takes. */
+static size_t used_by_step(const struct plan_case *c, uint32_t nodes)
+{
+    struct error err = {0};
+    struct arena arena = {0};
+    struct block_fixture blocks;
+    struct model_trace *trace = NULL;
+    const struct model_workspace workspace = {.arena = &arena};
+    float *value = memory_alloc(c->model.value_count, sizeof *value), *logits = NULL;
+    block_fixture_whole(&blocks, c->model.config.layer_count, nodes, 50, 1);
+    const struct model_input input = {.block = blocks.block, .rows = blocks.input};
+    assert_ok(arena_new(&arena, &logits, (size_t)nodes * 10, "logits", &err), &err);
+    assert_ok(model_forward(&c->model, value, &input, &workspace, logits, &trace, &err), &err);
+    assert_ok(model_backward(&c->model, value, trace, logits, &workspace, value, &err), &err);
+    const size_t used = arena.used;
+    arena_release(&arena);
+    block_fixture_release(&blocks);
+    memory_free(value);
+    return used;
+}
+
+static void a_step_over_the_whole_graph_stays_under_the_bound(void **state)
+{
+    static const char *const models[] = {"sage", "gcn"}, *const widths[] = {"16", "80"};
+    (void)state;
+    for (int m = 0; m < 2; m++)
+        for (int w = 0; w < 2; w++) {
+            const uint32_t nodes = 9000;
+            struct plan_case c;
+            prepare(&c, models[m], widths[w], "-1, -1, -1", nodes);
+            c.schedule.batch_size = nodes;
+            const struct step_memory plan = step_memory_plan(&c.model, &c.context, 1);
+            const size_t used = used_by_step(&c, nodes);
+            if (used > plan.step_bytes || plan.step_bytes > 3 * used) /* a bound, and of use */
+                fail_msg("%s %s: used %zu, bound %zu", models[m], widths[w], used,
+                         (size_t)plan.step_bytes);
+        }
+}
+
+static void smaller_fanouts_need_less(void **state)
+{
+    struct plan_case all, some;
+    (void)state;
+    prepare(&all, "sage", "64", "-1, -1", 10000000);
+    prepare(&some, "sage", "64", "10, 5", 10000000);
+    /* Validation has all neighbours unless it is told otherwise. */
+    assert_true(step_memory_plan(&some.model, &some.context, 1).step_bytes > 1ULL << 30);
+    some.settings.sample.evaluation_fanouts = some.settings.sample.fanouts;
+    assert_true(step_memory_plan(&some.model, &some.context, 1).step_bytes * 10 <
+                step_memory_plan(&all.model, &all.context, 1).step_bytes);
+}
+
+static void the_parts_stay_within_the_budget(void **state)
+{
+    struct plan_case c;
+    (void)state;
+    prepare(&c, "sage", "64", "10, 5", 1000000);
+    c.settings.sample.evaluation_fanouts = c.settings.sample.fanouts;
+    const struct step_memory plan = step_memory_plan(&c.model, &c.context, 40);
+    assert_true(plan.step_bytes + plan.feature_bytes + plan.label_bytes <= c.context.memory_bytes);
+    assert_true(plan.feature_bytes > c.context.memory_bytes / 4);
+}
+
+static void a_small_budget_still_leaves_room_for_rows(void **state)
+{
+    struct plan_case c;
+    (void)state;
+    prepare(&c, "sage", "64", "-1, -1", 1000000);
+    c.context.memory_bytes = 1 << 24;
+    const struct step_memory plan = step_memory_plan(&c.model, &c.context, 40);
+    assert_int_equal(plan.feature_bytes, 1 << 22);
+    assert_true(plan.label_bytes <= 1 << 21);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_over_the_whole_graph_stays_under_the_bound),
+        cmocka_unit_test(smaller_fanouts_need_less),
+        cmocka_unit_test(the_parts_stay_within_the_budget),
+        cmocka_unit_test(a_small_budget_still_leaves_room_for_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
