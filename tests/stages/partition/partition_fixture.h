@@ -5,6 +5,7 @@
 #ifndef TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
 #define TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
 
+#include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
 #include "store/records/dataset_arrays.h"
@@ -17,6 +18,20 @@
 #include <stdio.h>
 
 /* The work of the program, with stdout kept quiet by the caller or not. */
+/* Tests name the newest dataset and partition by the pipeline's name alone; the stage's switches have the
+ * hash of the settings in their names. Copies one to the other, when it is there. */
+static inline void copy_switch(struct store *store, const struct pipeline_settings *settings,
+                               struct key plain, const char *what, bool from_plain)
+{
+    struct error err = {0};
+    struct key hashed;
+    char id[ID_SIZE];
+    assert_ok(run_input_switch(settings, what, &hashed, &err), &err);
+    const char *from = from_plain ? plain.text : hashed.text;
+    if (store_switch_get(store, from, id, sizeof id, &err) == ERROR_NONE)
+        assert_ok(store_switch_set(store, from_plain ? hashed.text : plain.text, id, &err), &err);
+}
+
 static inline enum error_code run_partition(struct store *store,
                                             const struct pipeline_settings *settings,
                                             uint64_t memory_bytes, bool is_replay,
@@ -32,7 +47,20 @@ static inline enum error_code run_partition(struct store *store,
         .storage_is_local = true,
         .is_replay = is_replay,
     };
-    return stage.work(&context, NULL, &unit, err);
+    copy_switch(store, settings, key_current("dataset", settings->name), "dataset", true);
+    const enum error_code rc = stage.work(&context, NULL, &unit, err);
+    copy_switch(store, settings, key_current("partition", settings->name), "partition", false);
+    return rc;
+}
+
+/* Whether a partition of these settings is named as the newest. */
+static inline bool is_announced(struct store *store, const struct pipeline_settings *settings)
+{
+    struct error err = {0};
+    struct key key;
+    char id[ID_SIZE];
+    assert_ok(run_input_switch(settings, "partition", &key, &err), &err);
+    return store_switch_get(store, key.text, id, sizeof id, &err) == ERROR_NONE;
 }
 
 static inline struct pipeline_settings settings_of(const char *name, enum partition_method method,

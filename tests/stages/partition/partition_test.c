@@ -293,7 +293,6 @@ static void an_assignment_file_is_taken_or_refused_whole(void **state)
     struct partition_book book;
     enum { TEXT_SIZE = 2 * NODES };
     char text[TEXT_SIZE];
-    bool found = true;
     small_dataset_write(t->store, &dataset);
     for (size_t v = 0; v < NODES; v++) {
         text[2 * v] = v % 5 == 0 ? '2' : '0';
@@ -307,8 +306,7 @@ static void an_assignment_file_is_taken_or_refused_whole(void **state)
     (void)temp_dir_write(&t->dir, "parts.txt", text, TEXT_SIZE - 2);
     assert_fails(run_partition(t->store, &settings, MEMORY, false, &t->err), ERROR_INPUT,
                  "parts.txt:89: expected 90 lines", &t->err);
-    assert_ok(store_has(t->store, key_current("partition", "full").text, &found, &t->err), &t->err);
-    assert_false(found);
+    assert_false(is_announced(t->store, &settings));
     text[2] = '1';
     (void)temp_dir_write(&t->dir, "parts.txt", text, TEXT_SIZE);
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
@@ -335,7 +333,6 @@ static enum error_code flip_record(void *context, const char *key, bool is_artif
     struct flip *flip = context;
     char path[FILE_PATH_SIZE], *data = NULL;
     size_t size = 0;
-    bool found = true;
     assert_false(is_artifact);
     assert_ok(file_path(path, err, "%s/%s.record", store_root(flip->store), key), err);
     assert_ok(file_read(path, 0, &data, &size, err), err);
@@ -343,8 +340,7 @@ static enum error_code flip_record(void *context, const char *key, bool is_artif
     assert_ok(file_replace(path, data, size, false, err), err);
     assert_fails(run_partition(flip->store, flip->settings, MEMORY, false, err), ERROR_CORRUPT, key,
                  err);
-    assert_ok(store_has(flip->store, key_current("partition", "full").text, &found, err), err);
-    assert_false(found);
+    assert_false(is_announced(flip->store, flip->settings));
     data[size / 2] ^= 4;
     assert_ok(file_replace(path, data, size, false, err), err);
     memory_free(data);
