@@ -32,7 +32,7 @@ struct step {
     float *slope;  /* [seeds, class_count]: gradient of the loss for the logits */
 };
 
-static bool is_classes_exclusive(const struct stage_context *context)
+static bool classes_are_exclusive(const struct stage_context *context)
 {
     return context->book->task == TASK_SINGLE_LABEL;
 }
@@ -71,7 +71,7 @@ static struct loss_result loss_of(const struct stage_context *context, const str
 {
     const size_t rows = step->batch.seed_count;
     const uint32_t class_count = context->book->class_count;
-    if (is_classes_exclusive(context))
+    if (classes_are_exclusive(context))
         return loss_softmax(step->logits, step->labels.single, rows, class_count, step->slope);
     return loss_binary(step->logits, step->labels.multi, rows, class_count, step->slope);
 }
@@ -158,7 +158,7 @@ static enum error_code count_answers(const struct stage_context *context, struct
         return rc;
     for (size_t i = 0; i < (size_t)3 * class_count; i++)
         confusion[i] = 0;
-    if (is_classes_exclusive(context))
+    if (classes_are_exclusive(context))
         metrics_add_single(step->logits, step->labels.single, step->batch.seed_count, class_count,
                            confusion);
     else
@@ -177,7 +177,7 @@ static enum error_code score_two_classes(const struct stage_context *context, st
 {
     float *score = NULL;
     uint8_t *truth = NULL;
-    if (!is_classes_exclusive(context) || context->book->class_count != 2)
+    if (!classes_are_exclusive(context) || context->book->class_count != 2)
         return ERROR_NONE;
     enum error_code rc = arena_new(&t->arena, &score, step->batch.seed_count, "scores", err);
     if (rc == ERROR_NONE)

@@ -63,6 +63,21 @@ static void a_share_is_finer_than_a_byte(void **state)
     assert_true(fabs((double)activation.scale - 65536.0 / (65536 - 66)) < 1e-6);
 }
 
+static void a_draw_below_the_threshold_drops(void **state)
+{
+    struct activation activation = dropping(0.5F);
+    uint32_t word[4];
+    float kept[] = {1}, dropped[] = {1};
+    (void)state;
+    random_block(&activation.stream, 9, 0, word);
+    activation.drop_below = word[0] & 0xffffU;
+    activation_forward(&activation, kept, 1, 9, 1);
+    activation.drop_below++;
+    activation_forward(&activation, dropped, 1, 9, 1);
+    assert_true(kept[0] == activation.scale);
+    assert_true(dropped[0] == 0);
+}
+
 static void draws_do_not_depend_on_how_rows_are_cut(void **state)
 {
     const struct activation activation = dropping(0.5F);
@@ -118,6 +133,7 @@ int main(void)
         cmocka_unit_test(bias_and_relu_come_before_dropout),
         cmocka_unit_test(dropout_keeps_the_expectation),
         cmocka_unit_test(a_share_is_finer_than_a_byte),
+        cmocka_unit_test(a_draw_below_the_threshold_drops),
         cmocka_unit_test(draws_do_not_depend_on_how_rows_are_cut),
         cmocka_unit_test(rows_columns_and_streams_draw_differently),
         cmocka_unit_test(nan_passes_relu),

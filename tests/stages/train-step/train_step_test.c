@@ -350,7 +350,8 @@ static void validation_counts_without_dropout(void **state)
     assert_int_equal(found.score_count, answer.loss.label_count);
     for (uint32_t i = 0, at = 0; i < SEEDS; i++)
         if (label[i] >= 0) {
-            assert_true(found.score[at] == answer.logits[2 * i + 1] - answer.logits[2 * i]);
+            assert_true(found.score[at] ==
+                        answer.logits[2 * (size_t)i + 1] - answer.logits[2 * (size_t)i]);
             assert_int_equal(found.truth[at++], label[i]);
         }
     forget(&answer);
@@ -426,9 +427,10 @@ static void inputs_that_do_not_suit_the_run_are_refused(void **state)
     put_shards(&run);
     open_stage(&run);
     assert_fails(work(&run, UNIT_TRAIN_STEP, 1, 0, &err), ERROR_NOT_FOUND, "weights", &err);
-    run.model.config.hidden_dim = 7;
+    struct model_config other = run.model.config;
+    other.hidden_dim = 7;
     memory_free(run.value);
-    assert_ok(model_init(&run.model, &run.model.config, &err), &err);
+    assert_ok(model_init(&run.model, &other, &err), &err);
     run.value = memory_alloc(run.model.value_count, sizeof *run.value);
     put_weights(&run, 1);
     assert_fails(work(&run, UNIT_TRAIN_STEP, 1, 0, &err), ERROR_CORRUPT,
@@ -471,6 +473,28 @@ static void a_budget_too_small_is_said(void **state)
     end(&run);
 }
 
+static void memory_that_runs_out_leaves_nothing_behind(void **state)
+{
+    struct error err = {0};
+    struct small_run run;
+    enum error_code rc = ERROR_NO_MEMORY;
+    start(&run, *state, "gcn", TASK_SINGLE_LABEL, 3);
+    put_shards(&run);
+    const long before = memory_live_blocks();
+    for (long n = 0; rc != ERROR_NONE; n++) {
+        memory_fail_after(n);
+        rc = stage.open(&run.context, &run.state, &err);
+        if (rc == ERROR_NONE)
+            rc = work(&run, UNIT_TRAIN_STEP, 0, 0, &err);
+        memory_fail_after(-1);
+        assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
+        stage.close(run.state);
+        run.state = NULL;
+        assert_int_equal(memory_live_blocks(), before);
+    }
+    end(&run);
+}
+
 static void data_without_labels_cannot_be_opened(void **state)
 {
     struct error err = {0};
@@ -494,6 +518,7 @@ int main(void)
         test_with_store(inputs_that_do_not_suit_the_run_are_refused),
         test_with_store(a_label_out_of_range_is_refused),
         test_with_store(a_budget_too_small_is_said),
+        test_with_store(memory_that_runs_out_leaves_nothing_behind),
         test_with_store(data_without_labels_cannot_be_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
