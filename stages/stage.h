@@ -50,7 +50,7 @@ struct stage {
     const char *writes;
     enum stage_form form;
     /* Opens what lasts longer than a unit: topology, features, buffers. *state is the stage's own and
-     * starts as NULL. */
+     * starts as NULL. open and close are NULL in a stage of one unit, which keeps nothing. */
     enum error_code (*open)(const struct stage_context *context, void **state, struct error *err);
     /* Does one unit: reads its input records, publishes its output. For a given unit the published
      * bytes are always the same. A unit that was done before may be done again. For checkpoint units

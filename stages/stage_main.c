@@ -152,10 +152,11 @@ static enum error_code wait_for(struct program *p,
 static enum error_code work_one(const struct program *p, const struct unit *unit, struct error *err)
 {
     void *state = NULL;
-    enum error_code rc = stage.open(&p->context, &state, err);
+    enum error_code rc = stage.open ? stage.open(&p->context, &state, err) : ERROR_NONE;
     if (rc == ERROR_NONE)
         rc = stage.work(&p->context, state, unit, err);
-    stage.close(state);
+    if (stage.close)
+        stage.close(state);
     return rc;
 }
 

@@ -56,8 +56,9 @@ static void sleep_until_stop(int64_t ms)
 /* 50 ms, twice that, ... up to 1 s; then a random half of it, so that workers do not come all at once. */
 static int64_t pause_ms(int failures)
 {
-    const int doublings = failures < 5 ? failures : 5;
-    int64_t most = (int64_t)PAUSE_MS_MIN << doublings;
+    int64_t most = PAUSE_MS_MIN;
+    for (int i = 0; i < failures && most < PAUSE_MS_MAX; i++)
+        most *= 2;
     most = most < PAUSE_MS_MAX ? most : PAUSE_MS_MAX;
     const uint64_t noise =
         ((uint64_t)(clock_seconds() * 1e6) + (uint64_t)getpid()) * 0x9E3779B97F4A7C15ULL;

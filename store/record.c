@@ -67,7 +67,7 @@ void record_environment_set(const char *text)
 {
     must(strlen(text) <= ENVIRONMENT_SIZE);
     memset(environment_text, 0, sizeof environment_text);
-    memcpy(environment_text, text, strlen(text));
+    (void)snprintf(environment_text, sizeof environment_text, "%s", text);
 }
 
 const char *record_environment(void)
@@ -334,8 +334,9 @@ static enum error_code decode_entry(const struct record_view *view, uint64_t at,
 static enum error_code place_section(const struct record_view *view, struct record_section *section,
                                      uint64_t *end, struct error *err)
 {
-    const uint64_t start = aligned(*end);
-    if (start > view->size || section->count > (view->size - start) / element_size(section->type))
+    const uint64_t start = aligned(*end), size = element_size(section->type);
+    must(size > 0); /* decode_entry() has seen the type */
+    if (start > view->size || section->count > (view->size - start) / size)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: offset %" PRIu64 ": section %s: expected %" PRIu64
                          " elements of %zu bytes, found the record's end at %zu",
@@ -447,6 +448,7 @@ enum error_code record_text_get(const struct record_view *view, const char *name
                          "record %s: section %s: expected text of at most %zu bytes, found %" PRIu64
                          "%s",
                          view->key, name, size - 1, length, length < size ? " with a NUL" : "");
+    must(text != NULL);
     memcpy(out, text, length);
     out[length] = '\0';
     return ERROR_NONE;

@@ -21,7 +21,9 @@ enum {
     PIECE_COUNT_MAX = 1 + 2 * RECORD_SECTION_COUNT_MAX
 };
 
-static const struct store_backend *const backends[] = {&directory_backend};
+enum { BACKEND_COUNT = 1 };
+
+static const struct store_backend *const backends[BACKEND_COUNT] = {&directory_backend};
 
 struct store {
     const struct store_backend *backend;
@@ -43,7 +45,7 @@ static enum error_code find_backend(const char *uri, const struct store_backend 
     if (size == 0 || uri[size] != ':')
         return *uri ? ERROR_NONE : error_set(err, ERROR_INVALID, "the store has an empty name");
     *place = uri + size + 1;
-    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+    for (size_t i = 0; i < BACKEND_COUNT; i++) {
         *backend = backends[i];
         if (strlen((*backend)->scheme) == size && strncmp(uri, (*backend)->scheme, size) == 0)
             return **place ? ERROR_NONE

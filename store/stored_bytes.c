@@ -9,19 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 64 };
+static const size_t alignment = 64;
 
 /* The heap's own pointer is kept just before the aligned bytes, so that they alone name the block. */
 enum error_code stored_bytes_new(struct stored_bytes *out, size_t size, struct error *err)
 {
     uint8_t *block = NULL;
-    if (size > SIZE_MAX - 2 * ALIGNMENT)
+    if (size > SIZE_MAX - 2 * alignment)
         return error_set(err, ERROR_NO_MEMORY, "no memory for a record of %zu bytes", size);
-    const enum error_code rc = memory_new(&block, size + 2 * ALIGNMENT, "a record", err);
+    const enum error_code rc = memory_new(&block, size + 2 * alignment, "a record", err);
     if (rc != ERROR_NONE)
         return rc;
     uint8_t *data = block + sizeof block;
-    data += (ALIGNMENT - (uintptr_t)data % ALIGNMENT) % ALIGNMENT;
+    data += (alignment - (uintptr_t)data % alignment) % alignment;
     memcpy(data - sizeof block, &block, sizeof block);
     *out = (struct stored_bytes){.data = data, .size = size};
     return ERROR_NONE;

@@ -2,6 +2,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
+#include "store/artifact_publish.h"
 #include "store/keys.h"
 #include "store/records/topology_seal.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CHUNK_KEY_SIZE = 24, VALUE_BYTES_MIN = 4096, ARRAY_COUNT = 5 };
@@ -60,11 +60,6 @@ static enum error_code lmdb_error(int code, const char *what, const char *path, 
 }
 
 /* --- writing --- */
-
-struct file_stamp {
-    dev_t device;
-    ino_t inode;
-};
 
 /* Room for every value on pages of its own, and for the pages that name them. A pure function of the
  * sizes, because it is written into the file. */
@@ -150,15 +145,6 @@ static enum error_code write_file(const char *path, const struct array *array, s
     return ERROR_NONE;
 }
 
-static enum error_code stamp_of(const char *path, struct file_stamp *out, struct error *err)
-{
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return error_set_errno(err, ERROR_IO, "%s", path);
-    *out = (struct file_stamp){.device = status.st_dev, .inode = status.st_ino};
-    return ERROR_NONE;
-}
-
 /* Fails with ERROR_CORRUPT unless the file is what the seal says. */
 static enum error_code check_file(const char *path, const char *artifact,
                                   const struct topology_seal *seal, struct error *err)
@@ -183,21 +169,12 @@ static enum error_code check_file(const char *path, const char *artifact,
 static enum error_code publish(struct store *store, const char *path, const char *artifact,
                                const struct topology_seal *seal, struct error *err)
 {
-    struct file_stamp ours = {0}, there = {0};
-    char published[FILE_PATH_SIZE];
-    enum error_code rc = stamp_of(path, &ours, err);
-    if (rc == ERROR_NONE)
-        rc = store_publish(store, path, artifact, err);
-    if (rc != ERROR_NONE)
+    char found[FILE_PATH_SIZE];
+    bool existed = false;
+    const enum error_code rc = artifact_publish(store, path, artifact, &existed, found, err);
+    if (rc != ERROR_NONE || !existed)
         return rc;
-    rc = store_artifact(store, artifact, published, err);
-    if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE; /* a replay publishes nothing; the seal is compared */
-    if (rc == ERROR_NONE)
-        rc = stamp_of(published, &there, err);
-    if (rc != ERROR_NONE || (there.device == ours.device && there.inode == ours.inode))
-        return rc;
-    return check_file(published, artifact, seal, err);
+    return check_file(found, artifact, seal, err);
 }
 
 static void list_arrays(const struct topology_arrays *from, struct array out[ARRAY_COUNT])

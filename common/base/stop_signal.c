@@ -1,14 +1,16 @@
 #include "common/base/stop_signal.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
-static volatile sig_atomic_t seen_flag;
+/* Lock-free, so a handler may write it; atomic, because any thread may read it. */
+static atomic_int seen_flag;
 
 static void handle(int number)
 {
     (void)number;
-    seen_flag = 1;
+    atomic_store(&seen_flag, 1);
 }
 
 void stop_signal_install(void)
@@ -24,10 +26,10 @@ void stop_signal_install(void)
 
 bool stop_signal_seen(void)
 {
-    return seen_flag != 0;
+    return atomic_load(&seen_flag) != 0;
 }
 
 void stop_signal_set(bool seen)
 {
-    seen_flag = seen;
+    atomic_store(&seen_flag, seen);
 }

@@ -83,8 +83,8 @@ static enum error_code read_lines(struct reading *r, FILE *file, struct error *e
 enum error_code assignment_file_read(const char *path, uint32_t part_count, uint32_t *part,
                                      uint32_t node_count, struct error *err)
 {
-    struct reading reading = {
-        .path = path, .part_count = part_count, .part = part, .node_count = node_count};
+    struct reading reading = {.path = path, .part_count = part_count, .node_count = node_count};
+    reading.part = part;
     FILE *file = fopen(path, "rbe");
     if (!file)
         return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);

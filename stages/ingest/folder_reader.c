@@ -131,7 +131,7 @@ static enum error_code open_typed(const struct folder *folder, struct feature_fi
 
 static enum error_code read_typed_features(const struct folder *folder, struct error *err)
 {
-    struct feature_file file[NODE_TYPE_COUNT_MAX] = {{0}};
+    struct feature_file file[NODE_TYPE_COUNT_MAX] = {0};
     uint32_t dim = 0;
     enum error_code rc = open_typed(folder, file, &dim, err);
     for (uint32_t i = 0; rc == ERROR_NONE && dim && i < folder->meta.node_type_count; i++)

@@ -140,15 +140,6 @@ static void print_summary(const struct dataset_schema *schema, bool unchanged)
                  schema->test_count);
 }
 
-static enum error_code ingest_open(const struct stage_context *context, void **state,
-                                   struct error *err)
-{
-    (void)context;
-    (void)state;
-    (void)err;
-    return ERROR_NONE;
-}
-
 static enum error_code ingest_work(const struct stage_context *context, void *state,
                                    const struct unit *unit, struct error *err)
 {
@@ -176,18 +167,11 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     return rc;
 }
 
-static void ingest_close(void *state)
-{
-    (void)state;
-}
-
 const struct stage stage = {
     .name = "ingest",
     .summary = "read the user's graph, or generate one, into the records of a dataset",
     .reads = "",
     .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, node_ids",
     .form = STAGE_ONCE,
-    .open = ingest_open,
     .work = ingest_work,
-    .close = ingest_close,
 };

@@ -181,6 +181,7 @@ static enum error_code take_rows(struct labels *labels, const struct npy_reader 
     enum error_code rc =
         is_integer ? npy_reader_int64(reader, first * columns, count * columns, whole, err)
                    : npy_reader_float(reader, first * columns, count * columns, real, err);
+    must(labels->row);
     for (uint64_t r = 0; rc == ERROR_NONE && r < count; r++) {
         for (uint64_t c = 0; c < columns; c++)
             labels->row[c] =

@@ -80,8 +80,10 @@ static enum error_code grow_ids(struct node_id_assigner *ids, struct error *err)
         const bool is_first = !ids->offset;
         rc = grow(ids, (void **)&ids->offset, is_first ? 0 : ids->capacity + 1, capacity + 1,
                   sizeof *ids->offset, err);
-        if (rc == ERROR_NONE && is_first)
+        if (rc == ERROR_NONE && is_first) {
+            must(ids->offset);
             ids->offset[0] = 0;
+        }
     }
     if (rc == ERROR_NONE)
         ids->capacity = capacity;

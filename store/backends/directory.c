@@ -278,7 +278,7 @@ static void remove_empty_scratch(const struct directory *directory, const char *
         (void)rmdir(folder);
 }
 
-static enum error_code publish_artifact(void *state, const char *path, const char *key,
+static enum error_code publish_artifact(void *state, const char *built, const char *key,
                                         struct error *err)
 {
     const struct directory *directory = state;
@@ -286,23 +286,23 @@ static enum error_code publish_artifact(void *state, const char *path, const cha
     char target[FILE_PATH_SIZE];
     bool existed = false;
     enum error_code rc = file_path(target, err, "%s/%s", directory->root, key);
-    if (rc == ERROR_NONE && stat(path, &status) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s", path);
+    if (rc == ERROR_NONE && stat(built, &status) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s", built);
     if (rc != ERROR_NONE)
         return rc;
     if (S_ISDIR(status.st_mode))
-        rc = mark_folder(path, err);
+        rc = mark_folder(built, err);
     if (rc == ERROR_NONE)
-        rc = file_sync_tree(path, err);
+        rc = file_sync_tree(built, err);
     if (rc == ERROR_NONE && S_ISDIR(status.st_mode))
-        rc = rename_first(directory, path, target, &existed, err);
+        rc = rename_first(directory, built, target, &existed, err);
     else if (rc == ERROR_NONE)
-        rc = link_first(directory, path, target, &existed, err);
+        rc = link_first(directory, built, target, &existed, err);
     if (rc == ERROR_NONE)
         rc = flush_folders(directory, target, err);
     if (rc == ERROR_NONE)
-        rc = file_remove_all(path, err);
-    remove_empty_scratch(directory, path);
+        rc = file_remove_all(built, err);
+    remove_empty_scratch(directory, built);
     return rc;
 }
 

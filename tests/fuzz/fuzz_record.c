@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* The name is libFuzzer's. NOLINTNEXTLINE(readability-identifier-naming) */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_sections(const struct record_view *view)
@@ -56,7 +57,7 @@ static void mend(uint8_t *data, size_t size)
     const struct checksum key = checksum_of("k", 1);
     const struct checksum content = checksum_of(data + 128, size - 128);
     const uint64_t length = size;
-    memcpy(data, "GRPHMILL", 8);
+    memcpy(data, "GRPHMILL", 8); /* NOLINT(bugprone-not-null-terminated-result) */
     memcpy(data + 16, &length, 8);
     memcpy(data + 48, key.bytes, 16);
     memcpy(data + 64, content.bytes, 16);

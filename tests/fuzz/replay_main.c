@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+/* The name is libFuzzer's. NOLINTNEXTLINE(readability-identifier-naming) */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static enum error_code replay(void *context, const char *name, struct error *err)

@@ -2,7 +2,7 @@
 #include "store/redis_connection.h"
 #include "store/redis_server.h"
 
-#include "tests/support/temp_dir.h"
+#include "tests/support/redis_fixture.h"
 #include "tests/support/test.h"
 
 #include <signal.h>
@@ -11,12 +11,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Is there a server to test with? */
-static bool installed(void)
-{
-    return system("command -v redis-server > /dev/null") == 0; /* NOLINT(cert-env33-c) */
-}
 
 static int set_up(void **state)
 {
@@ -63,7 +57,7 @@ static void starts_answers_and_stops(void **state)
     const struct temp_dir *dir = *state;
     struct error err = {0};
     struct redis_server *server = NULL;
-    if (!installed())
+    if (!redis_fixture_installed())
         skip();
     assert_ok(redis_server_open(dir->path, &server, &err), &err);
     const pid_t pid = redis_server_pid(server);
@@ -85,7 +79,7 @@ static void starts_again_when_it_was_killed(void **state)
     struct error err = {0};
     struct redis_server *server = NULL;
     bool restarted = true;
-    if (!installed())
+    if (!redis_fixture_installed())
         skip();
     assert_ok(redis_server_open(dir->path, &server, &err), &err);
     assert_ok(redis_server_check(server, &restarted, &err), &err);
@@ -108,7 +102,7 @@ static void serves_a_folder_whose_path_is_too_long_for_a_socket(void **state)
     struct error err = {0};
     struct redis_server *server = NULL;
     char folder[FILE_PATH_SIZE], name[121];
-    if (!installed())
+    if (!redis_fixture_installed())
         skip();
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -129,7 +123,7 @@ static void dies_with_the_process_that_started_it(void **state)
     const struct temp_dir *dir = *state;
     int pipe_end[2];
     pid_t server_pid = 0;
-    if (!installed())
+    if (!redis_fixture_installed())
         skip();
     assert_int_equal(pipe(pipe_end), 0);
     const pid_t child = fork();

@@ -252,7 +252,7 @@ static void every_flipped_bit_is_reported_before_lmdb_sees_it(void **state)
     artifact_path(&f, 3, path);
     assert_ok(file_size(path, &size, &f.err), &f.err);
     const struct random_stream stream = {0};
-    for (uint64_t i = 0; i < 400; i++) {
+    for (uint64_t i = 0; i < 200; i++) {
         const uint64_t bit = random_permute(&stream, i, 8 * size);
         flip_bit(path, bit);
         assert_not_opened(&f, i % 2 ? TOPOLOGY_STORAGE_IS_LOCAL : 0);

@@ -1,6 +1,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
+#include "store/redis_connection.h"
 #include "store/work_queue.h"
 
 #include "tests/support/redis_fixture.h"
@@ -493,6 +494,47 @@ static void a_queue_comes_back_with_its_server(void **state)
     work_queue_close(queue);
 }
 
+/* Scripts that the server has run so far. */
+static long scripts_run(const char *url)
+{
+    struct error err = {0};
+    struct redis_connection *connection = NULL;
+    struct redisReply *reply = NULL;
+    const char *argv[] = {"INFO", "commandstats"};
+    assert_ok(redis_connection_new(url, NULL, &connection, &err), &err);
+    assert_ok(redis_connection_call(connection, 2, argv, &reply, &err), &err);
+    const char *line = strstr(redis_reply_text(reply), "cmdstat_evalsha:calls=");
+    const long calls = line ? strtol(strchr(line, '=') + 1, NULL, 10) : 0;
+    assert_null(strstr(redis_reply_text(reply), "cmdstat_eval:")); /* never in full */
+    redis_reply_free(reply);
+    redis_connection_free(connection);
+    return calls;
+}
+
+static void a_unit_takes_two_round_trips(void **state)
+{
+    NEED_REDIS(state);
+    enum { UNITS = 20 };
+    const struct redis_fixture *fixture = *state;
+    const char *url = redis_server_url(fixture->server);
+    struct work_queue *queue = open_queue(state, "a", "sample", 0);
+    const struct work_successor after = unit_of("aggregate/0", "aggregate", UNITS + 2);
+    struct work_claim got = {0};
+    fill(queue, UNITS + 1);
+    assert_int_equal(claim(queue, &got), CLAIM_UNIT); /* the first also loads the scripts */
+    assert_true(complete(queue, &got, &after, 1));
+    const long before = scripts_run(url);
+    for (int i = 0; i < UNITS; i++) {
+        enum claim_result result = CLAIM_NOTHING;
+        struct error err = {0};
+        assert_ok(work_queue_claim(queue, 1000, &result, &got, &err), &err);
+        assert_int_equal(result, CLAIM_UNIT);
+        assert_true(complete(queue, &got, &after, 1));
+    }
+    assert_int_equal(scripts_run(url) - before, 2 * UNITS);
+    work_queue_close(queue);
+}
+
 static void *raise_stop(void *unused)
 {
     (void)unused;
@@ -667,6 +709,7 @@ int main(void)
         WITH_REDIS(a_wipe_fences_whoever_works),
         WITH_REDIS(one_worker_rebuilds_and_the_others_wait),
         WITH_REDIS(a_queue_comes_back_with_its_server),
+        WITH_REDIS(a_unit_takes_two_round_trips),
         WITH_REDIS(a_blocked_claim_ends_on_a_unit_or_a_stop_signal),
         WITH_REDIS(status_shows_counts_and_beats),
         cmocka_unit_test(refuses_bad_addresses_and_names),

@@ -199,7 +199,7 @@ void small_dataset_write(struct store *store, const struct small_dataset *d)
 
 struct small_dataset small_dataset_karate(uint32_t *source, uint32_t *target)
 {
-    for (uint32_t e = 0; e < KARATE_EDGE_COUNT; e++) {
+    for (size_t e = 0; e < KARATE_EDGE_COUNT; e++) {
         source[2 * e] = target[2 * e + 1] = karate_edge[e][0];
         target[2 * e] = source[2 * e + 1] = karate_edge[e][1];
     }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 /* Bytes of `text` as one gzip member; returns their number. */
@@ -14,7 +15,7 @@ static size_t pack(const char *text, size_t size, uint8_t *out, size_t out_size)
 {
     z_stream stream = {0};
     must(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-    stream.next_in = (Bytef *)(uintptr_t)text;
+    stream.next_in = (const Bytef *)text;
     stream.avail_in = (uInt)size;
     stream.next_out = out;
     stream.avail_out = (uInt)out_size;
@@ -96,8 +97,8 @@ static void refuses_damaged_gzip(void **state)
     char out[128];
     uint8_t packed[256];
     const size_t size = pack("0,1\n1,2\n2,3\n", 12, packed, sizeof packed - 8);
-    memcpy(packed + size, "rubbish", 7);
-    assert_fails(join("t.gz", packed, size + 7, out, sizeof out, &err), ERROR_INPUT,
+    memcpy(packed + size, "rubbish", 8);
+    assert_fails(join("t.gz", packed, size + 8, out, sizeof out, &err), ERROR_INPUT,
                  "expected the end of the gzip file", &err);
     packed[size - 5] ^= 1; /* the checksum behind the data */
     assert_fails(join("t.gz", packed, size, out, sizeof out, &err), ERROR_INPUT,

@@ -1,300 +1,274 @@
-/* Random graphs through the builder against an obvious reference, for every policy; then bad input. */
-#include "common/base/memory.h"
-#include "common/base/random.h"
+/* What the builder makes of nodes: types, labels, splits, ids, features; and of bad ones. */
 #include "stages/ingest/dataset_builder.h"
-#include "store/keys.h"
 
-#include "tests/support/temp_dir.h"
-#include "tests/support/test.h"
+#include "tests/stages/ingest/builder_fixture.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-enum { NODES_MAX = 64, EDGES_MAX = 600, ROOMY = 1 << 24 };
+/* ---- bad nodes ------------------------------------------------------------------------------ */
 
-struct raw_graph {
-    uint32_t node_count;
-    bool undirected;
-    size_t count;
-    int64_t source[EDGES_MAX], target[EDGES_MAX];
-    float weight[EDGES_MAX];
-    double time[EDGES_MAX];
-    uint16_t type[EDGES_MAX];
-};
-
-struct reference_edge {
-    uint32_t neighbor;
-    uint16_t type;
-    double time;
-    float weight;
-    size_t input;
-};
-
-struct reference_row {
-    size_t count;
-    struct reference_edge edge[2 * EDGES_MAX];
-};
-
-struct fixture {
-    struct temp_dir dir;
-    struct store *store;
-    struct pipeline_settings settings;
-    struct dataset_builder *builder;
-};
-
-static struct fixture fixture;
-
-static int open_fixture(void **state)
+static void the_number_of_nodes_is_checked(void **state)
 {
     (void)state;
     struct error err = {0};
-    temp_dir_make(&fixture.dir);
-    assert_ok(store_open(fixture.dir.path, 0, &fixture.store, &err), &err);
-    pipeline_settings_defaults(&fixture.settings);
-    return 0;
+    assert_fails(dataset_builder_set_nodes(start("n", ROOMY), 0, false, &err), ERROR_INPUT,
+                 "empty graph: expected at least one node, found none", &err);
+    assert_fails(dataset_builder_set_nodes(start("n", ROOMY), UINT32_MAX, false, &err), ERROR_INPUT,
+                 "expected at most 4294967294 nodes, found 4294967295", &err);
 }
 
-static int close_fixture(void **state)
+static void bad_types_are_named(void **state)
 {
     (void)state;
-    dataset_builder_free(fixture.builder);
-    fixture.builder = NULL;
-    store_close(fixture.store);
-    temp_dir_remove(&fixture.dir);
-    assert_int_equal(memory_live_blocks(), 0);
-    return 0;
+    struct error err = {0};
+    const struct node_type gap[] = {{"a", 0, 4}, {"b", 5, 5}}, few[] = {{"a", 0, 4}, {"b", 4, 5}};
+    const struct edge_type edge_type = {.name = "e"};
+    struct dataset_builder *builder = start_nodes("bad", 10);
+    assert_fails(dataset_builder_set_types(builder, gap, 2, &edge_type, 1, &err), ERROR_INPUT,
+                 "node type b: expected first node 4, found 5", &err);
+    assert_fails(dataset_builder_set_types(builder, few, 2, &edge_type, 1, &err), ERROR_INPUT,
+                 "node types: expected 10 nodes in all, found 9", &err);
+    assert_fails(dataset_builder_set_types(builder, few, 17, &edge_type, 1, &err), ERROR_INPUT,
+                 "expected 1 to 16 node types and 1 to 64 edge types, found 17 and 1", &err);
 }
 
-static struct dataset_builder *start(const char *id, uint64_t memory_bytes)
+static void bad_labels_are_named(void **state)
 {
+    (void)state;
     struct error err = {0};
+    const int64_t low[] = {0, -1, -2}, high[] = {0, 1048576, 0};
+    const float half[] = {0, 1, 0.5F, 1, NAN, NAN}, broken[] = {0, 1, NAN, 0, 1, 1};
+    struct dataset_builder *builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, low, 2, &err), ERROR_INPUT,
+                 "y.csv: expected 3 labels, one for each node, found 2", &err);
+    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, low, 3, &err), ERROR_INPUT,
+                 "y.csv:3: label -2 is out of range: expected -1 (none) to 1048575", &err);
+    builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, high, 3, &err), ERROR_INPUT,
+                 "y.csv:2: label 1048576 is out of range", &err);
+    builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", half, 3, 2, &err), ERROR_INPUT,
+                 "y.npy: row 1, column 0: label is 0.5: expected 0 or 1", &err);
+    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", broken, 3, 2, &err),
+                 ERROR_INPUT, "y.npy: row 1, column 1: label is 0: expected", &err);
+    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", half, 3, 0, &err), ERROR_INPUT,
+                 "y.npy: expected 1 to 1048575 label columns, found 0", &err);
+}
+
+static void bad_splits_are_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t nodes[] = {2, 1, 1}, far[] = {2, 3}, label[] = {0, -1, 1};
+    struct dataset_builder *builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 5, nodes, 3, &err),
+                 ERROR_INPUT, "train.csv:7: node 1 is in the train split twice", &err);
+    assert_fails(dataset_builder_set_split(builder, SPLIT_TEST, "test.csv", 5, nodes, 1, &err),
+                 ERROR_INPUT, "test.csv:5: node 2 of the test split is in the train split already",
+                 &err);
+    builder = start_nodes("bad", 3);
+    assert_fails(dataset_builder_set_split(builder, SPLIT_VALID, "valid.csv", 1, far, 2, &err),
+                 ERROR_INPUT, "valid.csv:2: node 3 is out of range: expected a node id from 0 to 2",
+                 &err);
+    builder = start_nodes("bad", 3);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, nodes, 2, &err),
+              &err);
+    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INPUT,
+                 "train.csv:2: node 1 has no label: expected one for every training node", &err);
+}
+
+static void a_task_without_its_labels_is_refused(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t label[] = {0, 1, 1};
+    fixture.settings.ingest.task = TASK_CHOICE_SINGLE;
+    assert_fails(dataset_builder_finish(start_nodes("bad", 3), NULL, &err), ERROR_INVALID,
+                 "ingest.task is single_label, but the input has no labels", &err);
+    fixture.settings.ingest.task = TASK_CHOICE_MULTI;
+    struct dataset_builder *builder = start_nodes("bad", 3);
+    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INVALID,
+                 "ingest.task is multi_label, but the input has one label a node", &err);
+}
+
+/* ---- what is legal -------------------------------------------------------------------------- */
+
+static void one_node_without_edges_is_a_graph(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema;
+    struct edge_chunk chunk;
+    bool found = true;
+    assert_ok(dataset_builder_finish(start_nodes("one", 1), NULL, &err), &err);
+    assert_ok(dataset_schema_get(fixture.store, "one", &schema, &err), &err);
+    assert_int_equal(schema.node_count, 1);
+    assert_int_equal(schema.edge_count, 0);
+    assert_int_equal(schema.task, TASK_NONE);
+    assert_string_equal(schema.feature_origin, "degree+random");
+    assert_ok(edge_chunk_get(fixture.store, "one", 0, &chunk, &err), &err);
+    assert_int_equal(chunk.edge_count, 0);
+    store_release_record(&chunk.view);
+    assert_ok(store_has(fixture.store, "dataset/one/labels", &found, &err), &err);
+    assert_false(found);
+}
+
+static void labels_splits_features_and_ids_are_stored(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema;
+    struct node_labels labels;
+    struct node_splits splits;
+    struct node_ids ids;
+    const int64_t label[] = {4, -1, 0}, train[] = {2, 0}, test[] = {1}, id[] = {-7, 100, 3};
+    const int32_t expected[] = {4, -1, 0};
+    const float row[] = {1, 2, 3};
+    const struct node_ids given = {.node_count = 3, .integer = id};
+    struct dataset_builder *builder = start_nodes("full", 3);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, train, 2, &err),
+              &err);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TEST, "test.csv", 1, test, 1, &err), &err);
+    assert_ok(dataset_builder_add_features(builder, "x.npy", row, 3, 1, &err), &err);
+    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_ok(dataset_builder_set_ids(builder, &given, &err), &err);
+    assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
+    assert_int_equal(schema.task, TASK_SINGLE_LABEL);
+    assert_int_equal(schema.class_count, 5);
+    assert_int_equal(schema.train_count, 2);
+    assert_int_equal(schema.node_id_form, NODE_ID_INTEGER);
+    assert_string_equal(schema.feature_origin, "given");
+
+    assert_ok(node_labels_get(fixture.store, "full", &labels, &err), &err);
+    assert_memory_equal(labels.label, expected, sizeof expected);
+    store_release_record(&labels.view);
+    assert_ok(node_splits_get(fixture.store, "dataset/full/splits", "full", &splits, &err), &err);
+    assert_int_equal(splits.node[SPLIT_TRAIN][0], 0);
+    assert_int_equal(splits.node[SPLIT_TRAIN][1], 2);
+    assert_int_equal(splits.count[SPLIT_VALID], 0);
+    assert_int_equal(splits.node[SPLIT_TEST][0], 1);
+    store_release_record(&splits.view);
+    assert_ok(node_ids_get(fixture.store, "full", &ids, &err), &err);
+    assert_memory_equal(ids.integer, id, sizeof id);
+    store_release_record(&ids.view);
+}
+
+static void several_labels_a_node_and_text_ids_are_stored(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema;
+    struct node_labels labels;
+    struct node_ids ids;
+    const float label[] = {1, 0, NAN, NAN};
+    const int64_t train[] = {0};
+    const uint64_t offset[] = {0, 3, 6};
+    const struct node_ids given = {.node_count = 2, .offset = offset, .text = "onetwo"};
+    struct dataset_builder *builder = start_nodes("multi", 2);
+    assert_ok(dataset_builder_set_multi_labels(builder, "y.npy", label, 2, 2, &err), &err);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, train, 1, &err),
+              &err);
+    assert_ok(dataset_builder_set_ids(builder, &given, &err), &err);
+    assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
+    assert_int_equal(schema.task, TASK_MULTI_LABEL);
+    assert_int_equal(schema.class_count, 2);
+    assert_int_equal(schema.node_id_form, NODE_ID_STRING);
+    assert_ok(node_labels_get(fixture.store, "multi", &labels, &err), &err);
+    assert_memory_equal(labels.multi, label, sizeof label);
+    store_release_record(&labels.view);
+    assert_ok(node_ids_get(fixture.store, "multi", &ids, &err), &err);
+    assert_memory_equal(ids.text, "onetwo", 6);
+    store_release_record(&ids.view);
+}
+
+/* 0 -> 1, 0 -> 2, 2 -> 2 and a repeated 0 -> 1: node 0 has two edges out and none in. */
+static void degree_features_are_of_the_stored_edges(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct feature_chunk chunk;
+    const int64_t source[] = {0, 0, 2, 0}, target[] = {1, 2, 2, 1};
+    const double in[] = {0, 1, 2}, out[] = {2, 0, 1};
+    const struct edge_piece piece = {.where = "e", .count = 4, .source = source, .target = target};
+    fixture.settings.ingest.features = FEATURES_DEGREE;
+    struct dataset_builder *builder = start_nodes("degree", 3);
+    assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+    assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
+    assert_ok(feature_chunk_get(fixture.store, "degree", 0, &chunk, &err), &err);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(fabs((double)chunk.row[2 * i] - log1p(in[i])) < 1e-6);
+        assert_true(fabs((double)chunk.row[2 * i + 1] - log1p(out[i])) < 1e-6);
+    }
+    store_release_record(&chunk.view);
+}
+
+static enum error_code build_everything(const char *id, struct error *err)
+{
     const struct dataset_builder_config config = {.store = fixture.store,
                                                   .settings = &fixture.settings,
                                                   .dataset_id = id,
                                                   .name = "test",
-                                                  .memory_bytes = memory_bytes};
-    dataset_builder_free(fixture.builder);
-    fixture.builder = NULL;
-    assert_ok(dataset_builder_new(&config, &fixture.builder, &err), &err);
-    return fixture.builder;
+                                                  .memory_bytes = ROOMY};
+    const int64_t ends[] = {0, 1, 2}, label[] = {0, 1, 1}, train[] = {1};
+    const float weight[] = {1, 2, 3};
+    const struct edge_piece piece = {
+        .where = "e", .count = 3, .source = ends, .target = ends, .weight = weight};
+    const struct node_ids ids = {.node_count = 3, .integer = ends};
+    struct dataset_builder *builder = NULL;
+    enum error_code rc = dataset_builder_new(&config, &builder, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_nodes(builder, 3, false, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_add_edges(builder, &piece, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_add_features(builder, "x", weight, 3, 1, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_labels(builder, "y", 1, label, 3, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_split(builder, SPLIT_TRAIN, "t", 1, train, 1, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_ids(builder, &ids, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_finish(builder, NULL, err);
+    dataset_builder_free(builder);
+    return rc;
 }
 
-static struct dataset_builder *start_nodes(const char *id, uint64_t node_count)
-{
-    struct error err = {0};
-    struct dataset_builder *builder = start(id, ROOMY);
-    assert_ok(dataset_builder_set_nodes(builder, node_count, false, &err), &err);
-    return builder;
-}
-
-/* ---- the reference -------------------------------------------------------------------------- */
-
-static void random_graph(struct raw_graph *graph, uint64_t seed, bool undirected)
-{
-    const struct random_stream stream = random_stream_of(seed, RANDOM_GENERATOR, 0, 0, 0);
-    *graph = (struct raw_graph){.node_count = 1 + random_word(&stream, 0, 0) % NODES_MAX,
-                                .undirected = undirected,
-                                .count = random_word(&stream, 0, 1) % EDGES_MAX};
-    for (size_t i = 0; i < graph->count; i++) {
-        uint32_t word[4];
-        random_block(&stream, i + 1, 0, word);
-        /* Few nodes, so that self loops and repeated edges are common. */
-        graph->source[i] = word[0] % graph->node_count;
-        graph->target[i] = word[1] % graph->node_count;
-        graph->weight[i] = random_unit(word[2]);
-        graph->time[i] = word[3] % 2;
-        graph->type[i] = (uint16_t)(word[3] / 2 % 2);
-    }
-}
-
-static int reference_order(const void *a, const void *b)
-{
-    const struct reference_edge *x = a, *y = b;
-    if (x->neighbor != y->neighbor)
-        return x->neighbor < y->neighbor ? -1 : 1;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    if (x->time < y->time || x->time > y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->input < y->input ? -1 : 1;
-}
-
-static void reference_add(struct reference_row *row, const struct raw_graph *graph, size_t i,
-                          int64_t neighbor, enum edge_policy duplicates)
-{
-    const struct reference_edge edge = {(uint32_t)neighbor, graph->type[i], graph->time[i],
-                                        graph->weight[i], i};
-    for (size_t e = 0; duplicates == EDGES_REMOVE && e < row->count; e++)
-        if (row->edge[e].neighbor == edge.neighbor && row->edge[e].type == edge.type &&
-            fabs(row->edge[e].time - edge.time) < 0.5)
-            return;
-    row->edge[row->count++] = edge;
-}
-
-/* Row `node` by going through all edges. */
-static void reference_row(const struct raw_graph *graph, const struct pipeline_settings *settings,
-                          uint32_t node, struct reference_row *row)
-{
-    const int64_t direction = settings->ingest.direction;
-    const bool both =
-        direction == DIRECTION_UNDIRECTED || (direction == DIRECTION_AUTO && graph->undirected);
-    const enum edge_policy duplicates = (enum edge_policy)settings->ingest.duplicates;
-    row->count = 0;
-    for (size_t i = 0; i < graph->count; i++) {
-        const bool loop = graph->source[i] == graph->target[i];
-        const int64_t from = direction == DIRECTION_REVERSED ? graph->target[i] : graph->source[i];
-        const int64_t to = direction == DIRECTION_REVERSED ? graph->source[i] : graph->target[i];
-        if (loop && settings->ingest.self_loops == EDGES_REMOVE)
-            continue;
-        if (to == node)
-            reference_add(row, graph, i, from, duplicates);
-        if (both && !loop && from == node)
-            reference_add(row, graph, i, to, duplicates);
-    }
-    qsort(row->edge, row->count, sizeof *row->edge, reference_order);
-}
-
-/* ---- comparing ------------------------------------------------------------------------------ */
-
-enum attributes { PLAIN = 0, WEIGHTS = 1, TIMES = 2, TYPES = 4 };
-
-/* What the reference does not know about when the input does not say it. */
-static void drop_attributes(struct raw_graph *graph, unsigned attributes)
-{
-    for (size_t i = 0; i < graph->count; i++) {
-        if (!(attributes & TIMES))
-            graph->time[i] = 0;
-        if (!(attributes & TYPES))
-            graph->type[i] = 0;
-    }
-}
-
-static void add_in_pieces(struct dataset_builder *builder, const struct raw_graph *graph,
-                          unsigned attributes, struct error *err)
-{
-    enum { PIECE = 37 };
-    for (size_t i = 0; i < graph->count; i += PIECE) {
-        const struct edge_piece piece = {
-            .where = "edges.csv",
-            .first_line = (int64_t)i + 2,
-            .count = graph->count - i < PIECE ? graph->count - i : PIECE,
-            .source = graph->source + i,
-            .target = graph->target + i,
-            .weight = attributes & WEIGHTS ? graph->weight + i : NULL,
-            .time = attributes & TIMES ? graph->time + i : NULL,
-            .edge_type = attributes & TYPES ? graph->type + i : NULL,
-        };
-        assert_ok(dataset_builder_add_edges(builder, &piece, err), err);
-    }
-}
-
-static void build(const char *id, const struct raw_graph *graph, unsigned attributes,
-                  uint64_t memory_bytes, struct dataset_schema *schema)
-{
-    struct error err = {0};
-    struct node_type node_type = {.name = "thing", .node_count = graph->node_count};
-    struct edge_type edge_type[2] = {{.name = "likes"}, {.name = "knows"}};
-    struct dataset_builder *builder = start(id, memory_bytes);
-    assert_ok(dataset_builder_set_nodes(builder, graph->node_count, graph->undirected, &err), &err);
-    if (attributes & TYPES)
-        assert_ok(dataset_builder_set_types(builder, &node_type, 1, edge_type, 2, &err), &err);
-    add_in_pieces(builder, graph, attributes, &err);
-    assert_ok(dataset_builder_finish(builder, schema, &err), &err);
-}
-
-struct totals {
-    uint64_t edges, loops, type[2];
-};
-
-static void compare_row(const struct edge_chunk *chunk, uint32_t node, unsigned attributes,
-                        const struct reference_row *row, struct totals *totals)
-{
-    const uint64_t start_at = chunk->row_start[node];
-    assert_int_equal(chunk->row_start[node + 1] - start_at, row->count);
-    for (size_t i = 0; i < row->count; i++) {
-        const uint64_t at = start_at + i;
-        assert_int_equal(chunk->neighbor[at], row->edge[i].neighbor);
-        if (attributes & WEIGHTS)
-            assert_memory_equal(&chunk->weight[at], &row->edge[i].weight, sizeof(float));
-        if (attributes & TIMES)
-            assert_memory_equal(&chunk->time[at], &row->edge[i].time, sizeof(double));
-        if (attributes & TYPES)
-            assert_int_equal(chunk->edge_type[at], row->edge[i].type);
-        totals->edges++;
-        totals->loops += row->edge[i].neighbor == node;
-        totals->type[row->edge[i].type]++;
-    }
-}
-
-static void compare_schema(const struct dataset_schema *schema, const struct raw_graph *graph,
-                           unsigned attributes, const struct totals *totals)
-{
-    uint64_t loops = 0;
-    for (size_t i = 0; i < graph->count; i++)
-        loops += graph->source[i] == graph->target[i];
-    const bool removed = fixture.settings.ingest.self_loops == EDGES_REMOVE;
-    const uint64_t left =
-        schema->input_edge_rows - schema->removed_self_loops - schema->removed_duplicates;
-    assert_int_equal(schema->node_count, graph->node_count);
-    assert_int_equal(schema->edge_count, totals->edges);
-    assert_int_equal(schema->self_loop_count, totals->loops);
-    assert_int_equal(schema->input_edge_rows, graph->count);
-    assert_int_equal(schema->removed_self_loops, removed ? loops : 0);
-    assert_int_equal(schema->undirected ? 2 * left - totals->loops : left, totals->edges);
-    assert_int_equal(schema->has_weight, graph->count > 0 && (attributes & WEIGHTS) != 0);
-    assert_int_equal(schema->edge_type_count, attributes & TYPES ? 2 : 1);
-    for (uint32_t t = 0; t < schema->edge_type_count; t++)
-        assert_int_equal(schema->edge_type[t].edge_count, totals->type[t]);
-}
-
-static void compare(const char *id, const struct raw_graph *graph, unsigned attributes)
-{
-    static struct reference_row row;
-    struct error err = {0};
-    struct dataset_schema schema;
-    struct edge_chunk chunk;
-    struct totals totals = {0};
-    assert_ok(dataset_schema_get(fixture.store, id, &schema, &err), &err);
-    assert_int_equal(schema.edge_chunk_count, 1);
-    assert_ok(edge_chunk_get(fixture.store, id, 0, &chunk, &err), &err);
-    assert_int_equal(chunk.node_count, graph->node_count);
-    for (uint32_t node = 0; node < graph->node_count; node++) {
-        reference_row(graph, &fixture.settings, node, &row);
-        compare_row(&chunk, node, attributes, &row, &totals);
-    }
-    compare_schema(&schema, graph, attributes, &totals);
-    store_release_record(&chunk.view);
-}
-
-static void builds_what_the_reference_builds_under_every_policy(void **state)
+static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
-    static struct raw_graph graph;
-    struct dataset_schema schema;
-    const enum edge_policy policies[] = {EDGES_KEEP, EDGES_REMOVE};
-    unsigned number = 0;
-    for (int64_t direction = DIRECTION_AUTO; direction <= DIRECTION_REVERSED; direction++)
-        for (int p = 0; p < 16; p++) {
-            char id[32];
-            const unsigned attributes = number % 8;
-            (void)snprintf(id, sizeof id, "graph-%u", number++);
-            fixture.settings.ingest.direction = direction;
-            fixture.settings.ingest.self_loops = policies[p % 2];
-            fixture.settings.ingest.duplicates = policies[p / 2 % 2];
-            random_graph(&graph, number, p / 4 % 2);
-            drop_attributes(&graph, attributes);
-            build(id, &graph, attributes, ROOMY, &schema);
-            compare(id, &graph, attributes);
-        }
+    struct error err = {0};
+    enum error_code rc = ERROR_NO_MEMORY;
+    fixture.settings.ingest.normalise_rows = true;
+    fixture.settings.ingest.standardise = true;
+    fixture.settings.ingest.duplicates = EDGES_REFUSE;
+    for (long n = 0; rc != ERROR_NONE; n++) {
+        const long before = memory_live_blocks();
+        memory_fail_after(n);
+        rc = build_everything("scarce", &err);
+        memory_fail_after(-1);
+        if (rc != ERROR_NONE && rc != ERROR_NO_MEMORY)
+            fail_msg("allocation %ld: %s", n, err.message);
+        assert_int_equal(memory_live_blocks(), before);
+        assert_true(n < 1000);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(builds_what_the_reference_builds_under_every_policy,
-                                        open_fixture, close_fixture),
+        FIXTURE_TEST(the_number_of_nodes_is_checked),
+        FIXTURE_TEST(bad_types_are_named),
+        FIXTURE_TEST(bad_labels_are_named),
+        FIXTURE_TEST(bad_splits_are_named),
+        FIXTURE_TEST(a_task_without_its_labels_is_refused),
+        FIXTURE_TEST(one_node_without_edges_is_a_graph),
+        FIXTURE_TEST(labels_splits_features_and_ids_are_stored),
+        FIXTURE_TEST(several_labels_a_node_and_text_ids_are_stored),
+        FIXTURE_TEST(degree_features_are_of_the_stored_edges),
+        FIXTURE_TEST(every_failed_allocation_is_reported),
     };
-    (void)start_nodes;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

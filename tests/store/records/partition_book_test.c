@@ -78,7 +78,7 @@ static void a_book_reads_back_as_written(void **state)
 static void a_book_whose_ranges_do_not_ascend_is_refused(void **state)
 {
     (void)state;
-    static const uint32_t late[] = {1, 2, 2, 5}, back[] = {0, 3, 2, 5}, short_[] = {0, 2, 2, 4};
+    static const uint32_t late[] = {1, 2, 2, 5}, back[] = {0, 3, 2, 5}, early[] = {0, 2, 2, 4};
     struct error err = {0};
     struct partition_book bad = good_book("p-ranges");
     bad.book = late;
@@ -87,7 +87,7 @@ static void a_book_whose_ranges_do_not_ascend_is_refused(void **state)
     bad.book = back;
     assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
                  "part 1 ends at node 2, before its start 3", &err);
-    bad.book = short_;
+    bad.book = early;
     assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
                  "the last part ends at node 4, expected 5", &err);
 }
@@ -108,14 +108,14 @@ static void maps_that_are_not_inverse_are_refused(void **state)
 }
 
 /* A record that has the right hashes and the wrong content, as a faulty writer would make. */
-static void put_raw(const char *id, const uint32_t *ranges, uint64_t parts, const uint32_t *back,
-                    uint64_t back_count, const uint64_t facts[8])
+static void put_raw(const char *id, const uint32_t *ranges, uint64_t parts, const uint32_t *map,
+                    uint64_t map_count, const uint64_t facts[8])
 {
     struct error err = {0};
     struct record record = {.kind = RECORD_PARTITION_BOOK, .version = 1};
     record_add(&record, "book", ELEMENT_U32, ranges, parts + 1);
     record_add(&record, "to_dataset", ELEMENT_U32, to_dataset, 5);
-    record_add(&record, "to_partition", ELEMENT_U32, back, back_count);
+    record_add(&record, "to_partition", ELEMENT_U32, map, map_count);
     record_add_text(&record, "dataset", "karate-1");
     record_add(&record, "facts", ELEMENT_U64, facts, 8);
     assert_ok(store_put(store, key_partition(id, "book").text, id, &record, STORE_DURABLE, &err),
@@ -128,10 +128,10 @@ static void a_stored_book_is_checked_when_it_is_read(void **state)
     static const uint64_t facts[8] = {7, 1, 8, 2, TASK_SINGLE_LABEL, 3, 1, 1};
     static const uint64_t no_task[8] = {7, 1, 8, 2, 9, 3, 1, 1};
     static const uint64_t wide[8] = {7, 1, 1ULL << 32, 2, TASK_SINGLE_LABEL, 3, 1, 1};
-    static const uint32_t back[] = {0, 3, 2, 5}, swapped[] = {3, 1, 4, 2, 0};
+    static const uint32_t falling[] = {0, 3, 2, 5}, swapped[] = {3, 1, 4, 2, 0};
     struct error err = {0};
     struct partition_book read;
-    put_raw("p-1", back, 3, to_partition, 5, facts);
+    put_raw("p-1", falling, 3, to_partition, 5, facts);
     assert_fails(partition_book_get(store, "p-1", &read, &err), ERROR_CORRUPT,
                  "partition/p-1/book: part 1 ends at node 2", &err);
     put_raw("p-2", book, 3, swapped, 5, facts);

@@ -35,9 +35,9 @@ static void another_plan_of_the_same_run_is_an_alarm(void **state)
 static void an_unknown_run_is_not_found_and_a_bad_id_is_refused(void **state)
 {
     struct temp_store *p = *state;
-    static const char *const bad[] = {"", "../karate", "a/b", ".hidden",
-                                      "0123456789012345678901234567890123456789"
-                                      "0123456789012345678901234567890123456789"};
+    char long_id[sizeof some_plan.id + 1] = {0};
+    memset(long_id, 'x', sizeof some_plan.id);
+    const char *const bad[] = {"", "../karate", "a/b", ".hidden", long_id};
     struct run_plan got;
     assert_fails(run_plan_get(p->store, "nobody", &got, &p->err), ERROR_NOT_FOUND,
                  "run/nobody/plan", &p->err);

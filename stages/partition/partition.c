@@ -1,0 +1,326 @@
+/*
+ *   dataset schema ──┐
+ *   edge chunks ─────┼─> assign ─> renumber ─> topologies, shards, splits, report ─> check ─> book
+ *   feature chunks ──┤   (metis,    (close       (part by part)                     (read      (the
+ *   labels, splits ──┘    hash,      in a                                            back)     commit)
+ *                         file)      part)
+ *
+ * One unit of work, whole or not at all: a partition counts once its book stands. A run that was killed
+ * before finds its records there, makes the same ones and goes on; only the assignment, which is the
+ * costly part, is taken from the record.
+ *
+ * Memory: a few words a node, and of edges and features what the budget allows at a time.
+ */
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "stages/partition/assignment.h"
+#include "stages/partition/edge_walk.h"
+#include "stages/partition/node_assigner.h"
+#include "stages/partition/part_writer.h"
+#include "stages/partition/partition_check.h"
+#include "stages/partition/partition_id.h"
+#include "stages/partition/partition_quality.h"
+#include "stages/partition/renumbering.h"
+#include "stages/stage.h"
+#include "store/keys.h"
+#include "store/records/dataset_arrays.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/partition_report.h"
+#include "store/topology.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct partition_job { /* {0} is empty */
+    const struct stage_context *context;
+    struct dataset_schema schema;
+    char id[ID_SIZE];
+    uint64_t budget_bytes; /* what the arrays below leave of the memory */
+    uint32_t *in_degree;   /* [node_count], owned; likewise below */
+    uint8_t *split_marks;  /* [node_count]: enum split plus 1, 0 for none */
+    struct renumbering renumbering;
+    struct partition_quality quality;
+};
+
+enum { BYTES_PER_NODE = 32, BYTES_ASIDE = 32 << 20 }; /* the arrays of a job; chunks being read */
+
+static enum error_code read_dataset(struct partition_job *job, struct error *err)
+{
+    const struct stage_context *context = job->context;
+    const struct key key = key_current("dataset", context->settings->name);
+    char dataset_id[ID_SIZE];
+    enum error_code rc =
+        store_switch_get(context->store, key.text, dataset_id, sizeof dataset_id, err);
+    if (rc == ERROR_NOT_FOUND)
+        return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_get(context->store, dataset_id, &job->schema, err);
+    if (rc == ERROR_NONE)
+        rc = partition_id(context->settings, dataset_id, job->id, err);
+    if (rc == ERROR_NONE && context->settings->partition.parts > job->schema.node_count)
+        rc = error_set(err, ERROR_INVALID,
+                       "partition.parts is %" PRId64 ", expected at most %" PRIu32
+                       " parts: the dataset has that many nodes",
+                       context->settings->partition.parts, job->schema.node_count);
+    const uint64_t fixed = (uint64_t)BYTES_PER_NODE * job->schema.node_count + BYTES_ASIDE;
+    if (context->memory_bytes > fixed)
+        job->budget_bytes = context->memory_bytes - fixed;
+    return rc;
+}
+
+static enum error_code count_in_edges(void *in_degree, const struct edge_chunk *chunk,
+                                      struct error *err)
+{
+    (void)err;
+    for (uint32_t row = 0; row < chunk->node_count; row++)
+        ((uint32_t *)in_degree)[chunk->first_node + row] =
+            (uint32_t)(chunk->row_start[row + 1] - chunk->row_start[row]);
+    return ERROR_NONE;
+}
+
+static enum error_code mark_splits(struct partition_job *job, struct error *err)
+{
+    struct store *store = job->context->store;
+    const struct key key = key_dataset(job->schema.id, "splits");
+    struct node_splits splits = {0};
+    enum error_code rc = node_splits_get(store, key.text, job->schema.id, &splits, err);
+    for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++)
+        for (uint32_t i = 0; rc == ERROR_NONE && i < splits.count[s]; i++) {
+            const uint32_t node = splits.node[s][i];
+            if (node >= job->schema.node_count || job->split_marks[node])
+                rc = error_set(err, ERROR_CORRUPT,
+                               "%s: node %" PRIu32 " of split %d is out of range or in two splits",
+                               key.text, node, s);
+            else
+                job->split_marks[node] = (uint8_t)(s + 1);
+        }
+    store_release_record(&splits.view);
+    return rc;
+}
+
+static enum error_code measure_dataset(struct partition_job *job, struct error *err)
+{
+    const size_t node_count = job->schema.node_count;
+    enum error_code rc = memory_new(&job->in_degree, node_count, "in-degrees", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&job->split_marks, node_count, "split marks", err);
+    if (rc == ERROR_NONE)
+        rc = mark_splits(job, err);
+    if (rc == ERROR_NONE)
+        rc = edge_walk(job->context->store, &job->schema, count_in_edges, job->in_degree, err);
+    return rc;
+}
+
+static enum error_code make_assignment(struct partition_job *job, uint32_t *part, struct error *err)
+{
+    const struct assigner_request request = {
+        .store = job->context->store,
+        .settings = job->context->settings,
+        .schema = &job->schema,
+        .in_degree = job->in_degree,
+        .split_marks = job->split_marks,
+        .budget_bytes = job->budget_bytes,
+    };
+    const enum error_code rc = node_assigner_run(&request, part, err);
+    return rc != ERROR_NONE
+               ? rc
+               : assignment_put(request.store, job->id, part, job->schema.node_count, err);
+}
+
+/* Of an attempt that was killed; a replay computes it anew, to compare. */
+static enum error_code take_assignment(struct partition_job *job, uint32_t *part, bool *taken,
+                                       struct error *err)
+{
+    const uint32_t part_count = (uint32_t)job->context->settings->partition.parts;
+    const uint32_t *stored = NULL;
+    uint32_t node_count = 0;
+    struct record_view view = {0};
+    *taken = false;
+    if (job->context->is_replay)
+        return ERROR_NONE;
+    enum error_code rc =
+        assignment_get(job->context->store, job->id, &stored, &node_count, &view, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc == ERROR_NONE && node_count != job->schema.node_count)
+        rc = error_set(err, ERROR_CORRUPT, "%s: has %" PRIu32 " nodes, expected %" PRIu32,
+                       key_partition(job->id, "assignment").text, node_count,
+                       job->schema.node_count);
+    if (rc == ERROR_NONE)
+        rc = assignment_check(stored, node_count, part_count, err);
+    if (rc == ERROR_NONE) {
+        memcpy(part, stored, node_count * sizeof *part);
+        *taken = true;
+    }
+    store_release_record(&view);
+    return rc;
+}
+
+static enum error_code assign_and_renumber(struct partition_job *job, struct error *err)
+{
+    const struct stage_context *context = job->context;
+    uint32_t *part = NULL;
+    bool taken = false;
+    enum error_code rc = memory_new(&part, job->schema.node_count, "the assignment", err);
+    if (rc == ERROR_NONE)
+        rc = take_assignment(job, part, &taken, err);
+    if (rc == ERROR_NONE && !taken)
+        rc = make_assignment(job, part, err);
+    if (rc == ERROR_NONE)
+        rc = renumbering_init(&job->renumbering, part, job->schema.node_count,
+                              (uint32_t)context->settings->partition.parts, err);
+    memory_free(part);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct numbering numbering = renumbering_view(&job->renumbering);
+    const struct part_rows_source source = {
+        .store = context->store,
+        .schema = &job->schema,
+        .numbering = &numbering,
+        .in_degree = job->in_degree,
+        .bare = true,
+        .budget_bytes = job->budget_bytes,
+    };
+    return renumbering_order(&job->renumbering, &source, err);
+}
+
+static enum error_code write_parts(struct partition_job *job, struct error *err)
+{
+    const struct numbering numbering = renumbering_view(&job->renumbering);
+    const struct part_writer writer = {
+        .store = job->context->store,
+        .partition_id = job->id,
+        .schema = &job->schema,
+        .numbering = &numbering,
+        .in_degree = job->in_degree,
+        .split_marks = job->split_marks,
+        .budget_bytes = job->budget_bytes,
+    };
+    enum error_code rc = partition_quality_init(&job->quality, job->id, numbering.node_count,
+                                                numbering.part_count, job->schema.feature_dim, err);
+    if (rc == ERROR_NONE)
+        rc = part_writer_topologies(&writer, &job->quality, err);
+    if (rc == ERROR_NONE)
+        rc = part_writer_shards(&writer, err);
+    if (rc == ERROR_NONE)
+        rc = part_writer_splits(&writer, err);
+    if (rc == ERROR_NONE)
+        rc = partition_report_put(writer.store, partition_quality_finish(&job->quality), err);
+    return rc;
+}
+
+static enum error_code check_and_commit(const struct partition_job *job, struct error *err)
+{
+    const struct stage_context *context = job->context;
+    const struct dataset_schema *schema = &job->schema;
+    struct partition_book book = {
+        .part_count = job->renumbering.part_count,
+        .node_count = schema->node_count,
+        .edge_count = schema->edge_count,
+        .self_loop_count = schema->self_loop_count,
+        .feature_dim = schema->feature_dim,
+        .class_count = schema->class_count,
+        .task = schema->task,
+        .train_count = schema->train_count,
+        .valid_count = schema->valid_count,
+        .test_count = schema->test_count,
+        .book = job->renumbering.book,
+        .to_dataset = job->renumbering.to_dataset,
+        .to_partition = job->renumbering.to_partition,
+    };
+    must(text_copy(book.id, sizeof book.id, job->id));
+    must(text_copy(book.dataset_id, sizeof book.dataset_id, schema->id));
+    const struct partition_check check = {
+        .store = context->store,
+        .schema = schema,
+        .book = &book,
+        .scratch = context->scratch,
+        .topology_flags = context->storage_is_local ? TOPOLOGY_STORAGE_IS_LOCAL : 0,
+    };
+    const enum error_code rc = partition_check(&check, err);
+    return rc == ERROR_NONE ? partition_book_put(context->store, &book, err) : rc;
+}
+
+static enum error_code build(struct partition_job *job, struct error *err)
+{
+    enum error_code rc = measure_dataset(job, err);
+    if (rc == ERROR_NONE)
+        rc = assign_and_renumber(job, err);
+    if (rc == ERROR_NONE)
+        rc = write_parts(job, err);
+    if (rc == ERROR_NONE)
+        rc = check_and_commit(job, err);
+    return rc;
+}
+
+/* The program's answer, and in the log what a round of this pipeline takes from other parts. */
+static enum error_code print_report(const struct partition_job *job, struct error *err)
+{
+    const struct pipeline_settings *settings = job->context->settings;
+    struct partition_report report = {0};
+    char size[32];
+    const enum error_code rc = partition_report_get(job->context->store, job->id, &report, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t round_bytes = partition_report_round_bytes(
+        &report, settings->sample.fanouts.value, settings->sample.fanouts.count,
+        settings->sample.batch_size * settings->sample.batches_per_round);
+    log_info("partition parts=%d cut_share=%.4f node_variation=%.4f edge_variation=%.4f "
+             "train_variation=%.4f remote_features_a_round=%s",
+             report.part_count, report.cut_share, report.nodes.variation, report.edges.variation,
+             report.train.variation, text_size(round_bytes, size));
+    (void)printf("partition=%s parts=%d cut=%" PRIu64 " balance=%.4f replication=%.4f halo=%" PRIu64
+                 " round_bytes=%" PRIu64 "\n",
+                 job->id, report.part_count, report.cut_edges, report.nodes.ratio,
+                 report.replication_factor, report.halo, round_bytes);
+    partition_report_release(&report);
+    return rc;
+}
+
+static void release(struct partition_job *job)
+{
+    partition_quality_release(&job->quality);
+    renumbering_release(&job->renumbering);
+    memory_free(job->split_marks);
+    memory_free(job->in_degree);
+    memory_free(job);
+}
+
+static enum error_code partition_work(const struct stage_context *context, void *state,
+                                      const struct unit *unit, struct error *err)
+{
+    struct partition_job *job = NULL;
+    bool found = false;
+    (void)state;
+    (void)unit;
+    enum error_code rc = memory_new(&job, 1, "partition", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    job->context = context;
+    rc = read_dataset(job, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(context->store, key_partition(job->id, "book").text, &found, err);
+    if (rc == ERROR_NONE && found && !context->is_replay)
+        log_info("partition %s is unchanged", job->id);
+    else if (rc == ERROR_NONE)
+        rc = build(job, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_set(context->store,
+                              key_current("partition", context->settings->name).text, job->id, err);
+    if (rc == ERROR_NONE)
+        rc = print_report(job, err);
+    release(job);
+    return rc;
+}
+
+const struct stage stage = {
+    .name = "partition",
+    .summary = "cuts the graph into parts and lays out their topology and features",
+    .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits",
+    .writes =
+        "assignment, topology_seal, shard_seal, node_splits, partition_report, partition_book",
+    .form = STAGE_ONCE,
+    .work = partition_work,
+};

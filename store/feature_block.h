@@ -1,0 +1,31 @@
+/*
+ * feature_block - up to 256 rows of a tensor as one value: their hash, then the rows.
+ *
+ * The key of a block is its number, big-endian, so that the order of keys is the order of rows.
+ */
+#ifndef STORE_FEATURE_BLOCK_H
+#define STORE_FEATURE_BLOCK_H
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+#include "store/feature_shard.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FEATURE_BLOCK_KEY_SIZE = 8, FEATURE_BLOCK_SUM_SIZE = 16, FEATURE_ELEMENT_SIZE = 4 };
+
+void feature_block_key(uint64_t block, char key[FEATURE_BLOCK_KEY_SIZE]);
+uint64_t feature_block_count(const struct tensor_spec *tensor);
+/* 256, or what is left for the last block. */
+uint32_t feature_block_rows(const struct tensor_spec *tensor, uint64_t block);
+/* Bytes of the rows alone. */
+size_t feature_block_bytes(const struct tensor_spec *tensor, uint64_t block);
+/* Fails: ERROR_CORRUPT with what was expected and found, unless `value` is that block whole. */
+MUST_CHECK enum error_code feature_block_check(const struct tensor_spec *tensor, uint64_t block,
+                                               const char *value, size_t size, struct error *err);
+/* Copies the rows of a value to their place in `rows` [row_count, dim] with `stride` elements a row. */
+void feature_block_copy(const struct tensor_spec *tensor, uint64_t block, const char *value,
+                        char *rows, size_t stride);
+
+#endif

@@ -1,0 +1,523 @@
+#include "store/feature_shard.h"
+
+#include "common/base/checksum.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "store/artifact_publish.h"
+#include "store/feature_block.h"
+#include "store/folder_sums.h"
+#include "store/keys.h"
+#include "store/records/shard_seal.h"
+
+#include <inttypes.h>
+#include <rocksdb/c.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { READAHEAD_BYTES = 4 << 20, SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
+
+/* What RocksDB said, which becomes ours to free, as an error. In a sealed shard a file that is missing or
+ * does not parse is damage; what is left are troubles of the host. */
+static enum error_code rocksdb_failed(char *text, const char *shard, const char *what,
+                                      struct error *err)
+{
+    const bool host = strncmp(text, "IO error", 8) == 0 && !strstr(text, "No such file");
+    const enum error_code rc =
+        error_set(err, host ? ERROR_IO : ERROR_CORRUPT, "artifact %s: %s: %s", shard, what, text);
+    rocksdb_free(text);
+    return rc;
+}
+
+/* Blocks are large, read once and copied, so neither compression nor RocksDB's cache helps. */
+static rocksdb_options_t *shard_options(void)
+{
+    rocksdb_options_t *options = rocksdb_options_create();
+    rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_no_block_cache(table, 1);
+    rocksdb_options_set_block_based_table_factory(options, table);
+    rocksdb_block_based_options_destroy(table);
+    rocksdb_options_set_compression(options, rocksdb_no_compression);
+    rocksdb_options_set_info_log_level(options, 4); /* fatal only */
+    rocksdb_options_set_disable_auto_compactions(options, 1);
+    return options;
+}
+
+/* --- reading --- */
+
+struct feature_shard {
+    char key[KEY_SIZE], path[FILE_PATH_SIZE];
+    struct shard_seal seal;
+    rocksdb_options_t *options;
+    rocksdb_readoptions_t *read_options;
+    rocksdb_t *db;
+    rocksdb_column_family_handle_t *family[SHARD_TENSOR_COUNT_MAX + 1]; /* 0: "default", empty */
+};
+
+void feature_shard_close(struct feature_shard *shard)
+{
+    if (!shard)
+        return;
+    for (int i = 0; i <= SHARD_TENSOR_COUNT_MAX; i++)
+        if (shard->family[i])
+            rocksdb_column_family_handle_destroy(shard->family[i]);
+    if (shard->db)
+        rocksdb_close(shard->db);
+    if (shard->read_options)
+        rocksdb_readoptions_destroy(shard->read_options);
+    if (shard->options)
+        rocksdb_options_destroy(shard->options);
+    memory_free(shard);
+}
+
+/* Read-only leaves the folder as it is: no lock, no log. Direct reads keep the pages out of the page
+ * cache, which is right because blocks are copied; where the file system refuses them it is asked again
+ * without. */
+static enum error_code open_database(struct feature_shard *shard, struct error *err)
+{
+    const char *name[SHARD_TENSOR_COUNT_MAX + 1] = {"default"};
+    const rocksdb_options_t *options[SHARD_TENSOR_COUNT_MAX + 1];
+    const int count = shard->seal.tensor_count + 1;
+    char *failure = NULL;
+    shard->options = shard_options();
+    shard->read_options = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_readahead_size(shard->read_options, READAHEAD_BYTES);
+    for (int i = 0; i < count; i++) {
+        name[i] = i ? shard->seal.tensor[i - 1].name : name[0];
+        options[i] = shard->options;
+    }
+    for (unsigned char direct = 1; !shard->db; direct = 0) {
+        rocksdb_options_set_use_direct_reads(shard->options, direct);
+        shard->db = rocksdb_open_for_read_only_column_families(
+            shard->options, shard->path, count, name, options, shard->family, 0, &failure);
+        if (failure && !direct)
+            return rocksdb_failed(failure, shard->key, "cannot be opened", err);
+        rocksdb_free(failure);
+        failure = NULL;
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code open_folder(const char *path, const char *key, const struct shard_seal *seal,
+                                   struct feature_shard **out, struct error *err)
+{
+    struct feature_shard *shard = NULL;
+    enum error_code rc = folder_sums_check(path, key, false, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&shard, 1, "a feature shard", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(text_copy(shard->key, KEY_SIZE, key) && text_copy(shard->path, FILE_PATH_SIZE, path));
+    shard->seal = *seal;
+    rc = open_database(shard, err);
+    if (rc != ERROR_NONE) {
+        feature_shard_close(shard);
+        return rc;
+    }
+    *out = shard;
+    return ERROR_NONE;
+}
+
+enum error_code feature_shard_open(struct store *store, const char *key, const char *seal_key,
+                                   const char *owner_id, struct feature_shard **out,
+                                   struct error *err)
+{
+    struct shard_seal seal;
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = shard_seal_get(store, seal_key, owner_id, &seal, err);
+    if (rc == ERROR_NONE)
+        rc = store_artifact(store, key, path, err);
+    return rc == ERROR_NONE ? open_folder(path, key, &seal, out, err) : rc;
+}
+
+const struct tensor_spec *feature_shard_tensor(const struct feature_shard *shard, const char *name)
+{
+    const int index = shard_seal_find(&shard->seal, name);
+    return index < 0 ? NULL : &shard->seal.tensor[index];
+}
+
+static enum error_code find_tensor(const struct feature_shard *shard, const char *name, int *index,
+                                   struct error *err)
+{
+    *index = shard_seal_find(&shard->seal, name);
+    if (*index >= 0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_NOT_FOUND, "artifact %s has no tensor %s", shard->key, name);
+}
+
+/* Says which block an error is about. */
+static enum error_code of_block(const struct feature_shard *shard, int index, uint64_t block,
+                                enum error_code rc, struct error *err)
+{
+    return error_context(err, rc, "artifact %s: tensor %s: block %" PRIu64, shard->key,
+                         shard->seal.tensor[index].name, block);
+}
+
+static enum error_code block_missing(const struct feature_shard *shard, int index, uint64_t block,
+                                     const char *found, struct error *err)
+{
+    return of_block(shard, index, block,
+                    error_set(err, ERROR_CORRUPT, "expected a value, found %s", found), err);
+}
+
+enum error_code feature_shard_read_block(struct feature_shard *shard, const char *tensor,
+                                         uint64_t block, void *rows, uint32_t *row_count,
+                                         struct error *err)
+{
+    int index = 0;
+    char key[FEATURE_BLOCK_KEY_SIZE];
+    char *failure = NULL;
+    size_t size = 0;
+    enum error_code rc = find_tensor(shard, tensor, &index, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct tensor_spec *spec = &shard->seal.tensor[index];
+    must(block < feature_block_count(spec));
+    feature_block_key(block, key);
+    rocksdb_pinnableslice_t *slice = rocksdb_get_pinned_cf(
+        shard->db, shard->read_options, shard->family[index + 1], key, sizeof key, &failure);
+    if (failure) {
+        rc = rocksdb_failed(failure, shard->key, tensor, err);
+    } else if (!slice) {
+        rc = block_missing(shard, index, block, "none", err);
+    } else {
+        const char *value = rocksdb_pinnableslice_value(slice, &size);
+        rc = feature_block_check(spec, block, value, size, err);
+        if (rc == ERROR_NONE)
+            memcpy(rows, value + SUM_SIZE, size - SUM_SIZE);
+        else
+            rc = of_block(shard, index, block, rc, err);
+        *row_count = feature_block_rows(spec, block);
+    }
+    if (slice)
+        rocksdb_pinnableslice_destroy(slice);
+    return rc;
+}
+
+/* Each block must come in its turn, whole, and all of them together be what was sealed. */
+static enum error_code scan_blocks(struct feature_shard *shard, int index, rocksdb_iterator_t *scan,
+                                   struct checksum_stream *sums, char *rows, size_t stride,
+                                   struct error *err)
+{
+    const struct tensor_spec *tensor = &shard->seal.tensor[index];
+    const uint64_t count = feature_block_count(tensor);
+    uint64_t block = 0;
+    for (rocksdb_iter_seek_to_first(scan); rocksdb_iter_valid(scan); rocksdb_iter_next(scan)) {
+        size_t key_size = 0, size = 0;
+        char expected[FEATURE_BLOCK_KEY_SIZE];
+        const char *key = rocksdb_iter_key(scan, &key_size);
+        const char *value = rocksdb_iter_value(scan, &size);
+        feature_block_key(block, expected);
+        if (block >= count || key_size != sizeof expected ||
+            memcmp(key, expected, sizeof expected) != 0)
+            return block_missing(shard, index, block, "another key", err);
+        const enum error_code rc = feature_block_check(tensor, block, value, size, err);
+        if (rc != ERROR_NONE)
+            return of_block(shard, index, block, rc, err);
+        checksum_stream_add(sums, value, SUM_SIZE);
+        if (rows)
+            feature_block_copy(tensor, block, value, rows, stride);
+        block++;
+    }
+    char *failure = NULL;
+    rocksdb_iter_get_error(scan, &failure);
+    if (failure)
+        return rocksdb_failed(failure, shard->key, tensor->name, err);
+    return block == count ? ERROR_NONE : block_missing(shard, index, block, "the end", err);
+}
+
+static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
+                                struct error *err)
+{
+    const struct tensor_spec *tensor = &shard->seal.tensor[index];
+    struct checksum_stream *sums = NULL;
+    enum error_code rc = checksum_stream_new(&sums, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rocksdb_iterator_t *scan =
+        rocksdb_create_iterator_cf(shard->db, shard->read_options, shard->family[index + 1]);
+    rc = scan_blocks(shard, index, scan, sums, rows, stride, err);
+    rocksdb_iter_destroy(scan);
+    const struct checksum found = checksum_stream_sum(sums);
+    checksum_stream_free(sums);
+    if (rc != ERROR_NONE || checksum_equal(&found, &shard->seal.content[index]))
+        return rc;
+    rc = checksum_mismatch(&shard->seal.content[index], &found, err);
+    return error_context(err, rc, "artifact %s: tensor %s: content", shard->key, tensor->name);
+}
+
+enum error_code feature_shard_read_all(struct feature_shard *shard, const char *tensor, void *rows,
+                                       size_t stride, struct error *err)
+{
+    int index = 0;
+    const enum error_code rc = find_tensor(shard, tensor, &index, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(stride >= shard->seal.tensor[index].dim);
+    return read_all(shard, index, rows, stride, err);
+}
+
+enum error_code feature_shard_verify(struct feature_shard *shard, struct error *err)
+{
+    enum error_code rc = folder_sums_check(shard->path, shard->key, true, err);
+    for (int i = 0; rc == ERROR_NONE && i < shard->seal.tensor_count; i++)
+        rc = read_all(shard, i, NULL, shard->seal.tensor[i].dim, err);
+    return rc;
+}
+
+/* --- writing --- */
+
+struct feature_shard_writer {
+    struct store *store;
+    char key[KEY_SIZE], seal_key[KEY_SIZE], owner_id[ID_SIZE];
+    char scratch[FILE_PATH_SIZE];
+    struct shard_seal seal;
+    rocksdb_options_t *options;
+    rocksdb_envoptions_t *file_options;
+    /* The tensor being written: */
+    rocksdb_sstfilewriter_t *file; /* NULL until its first block */
+    struct checksum_stream *sums;
+    char *value; /* a block: its hash, then up to 256 rows */
+    uint32_t buffered_rows;
+    uint64_t row_count; /* so far */
+};
+
+static void free_writer(struct feature_shard_writer *writer)
+{
+    if (writer->file)
+        rocksdb_sstfilewriter_destroy(writer->file);
+    if (writer->file_options)
+        rocksdb_envoptions_destroy(writer->file_options);
+    if (writer->options)
+        rocksdb_options_destroy(writer->options);
+    checksum_stream_free(writer->sums);
+    memory_free(writer->value);
+    memory_free(writer);
+}
+
+void feature_shard_writer_abandon(struct feature_shard_writer *writer)
+{
+    if (!writer)
+        return;
+    if (*writer->scratch && file_remove_all(writer->scratch, NULL) != ERROR_NONE)
+        writer->scratch[0] = '\0'; /* store_sweep() takes it */
+    free_writer(writer);
+}
+
+enum error_code feature_shard_writer_new(struct store *store, const char *key, const char *seal_key,
+                                         const char *owner_id, struct feature_shard_writer **out,
+                                         struct error *err)
+{
+    struct feature_shard_writer *writer = NULL;
+    enum error_code rc = memory_new(&writer, 1, "a shard writer", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    writer->store = store;
+    must(text_copy(writer->key, KEY_SIZE, key) && text_copy(writer->seal_key, KEY_SIZE, seal_key) &&
+         text_copy(writer->owner_id, ID_SIZE, owner_id));
+    writer->options = shard_options();
+    writer->file_options = rocksdb_envoptions_create();
+    rc = store_scratch(store, writer->scratch, err);
+    if (rc == ERROR_NONE)
+        rc = checksum_stream_new(&writer->sums, err);
+    if (rc != ERROR_NONE) {
+        feature_shard_writer_abandon(writer);
+        return rc;
+    }
+    *out = writer;
+    return ERROR_NONE;
+}
+
+static enum error_code sst_path(const struct feature_shard_writer *writer, int tensor,
+                                char path[FILE_PATH_SIZE], struct error *err)
+{
+    return file_path(path, err, "%s/tensor-%d.sst", writer->scratch, tensor);
+}
+
+static enum error_code open_file(struct feature_shard_writer *writer, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    char *failure = NULL;
+    const enum error_code rc = sst_path(writer, writer->seal.tensor_count - 1, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    writer->file = rocksdb_sstfilewriter_create(writer->file_options, writer->options);
+    rocksdb_sstfilewriter_open(writer->file, path, &failure);
+    return failure ? rocksdb_failed(failure, writer->key, "cannot be written", err) : ERROR_NONE;
+}
+
+static enum error_code flush_block(struct feature_shard_writer *writer, struct error *err)
+{
+    const struct tensor_spec *tensor = &writer->seal.tensor[writer->seal.tensor_count - 1];
+    const size_t bytes = (size_t)writer->buffered_rows * tensor->dim * FEATURE_ELEMENT_SIZE;
+    const struct checksum sum = checksum_of(writer->value + SUM_SIZE, bytes);
+    char key[FEATURE_BLOCK_KEY_SIZE];
+    char *failure = NULL;
+    const enum error_code rc = writer->file ? ERROR_NONE : open_file(writer, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    feature_block_key((writer->row_count - 1) / FEATURE_BLOCK_ROWS, key);
+    memcpy(writer->value, sum.bytes, SUM_SIZE);
+    rocksdb_sstfilewriter_put(writer->file, key, sizeof key, writer->value, SUM_SIZE + bytes,
+                              &failure);
+    checksum_stream_add(writer->sums, sum.bytes, SUM_SIZE);
+    writer->buffered_rows = 0;
+    return failure ? rocksdb_failed(failure, writer->key, "cannot be written", err) : ERROR_NONE;
+}
+
+/* Completes the tensor that is being written, if any. */
+static enum error_code end_tensor(struct feature_shard_writer *writer, struct error *err)
+{
+    const int index = writer->seal.tensor_count - 1;
+    char *failure = NULL;
+    if (index < 0)
+        return ERROR_NONE;
+    const struct tensor_spec *tensor = &writer->seal.tensor[index];
+    if (writer->row_count != tensor->row_count)
+        return error_set(err, ERROR_INVALID, "tensor %s: expected %" PRIu64 " rows, found %" PRIu64,
+                         tensor->name, tensor->row_count, writer->row_count);
+    const enum error_code rc = writer->buffered_rows ? flush_block(writer, err) : ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
+    if (writer->file) {
+        rocksdb_sstfilewriter_finish(writer->file, &failure);
+        rocksdb_sstfilewriter_destroy(writer->file);
+        writer->file = NULL;
+    }
+    writer->seal.content[index] = checksum_stream_sum(writer->sums);
+    return failure ? rocksdb_failed(failure, writer->key, "cannot be written", err) : ERROR_NONE;
+}
+
+enum error_code feature_shard_writer_begin(struct feature_shard_writer *writer,
+                                           const struct tensor_spec *tensor, struct error *err)
+{
+    enum error_code rc = end_tensor(writer, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(writer->seal.tensor_count < SHARD_TENSOR_COUNT_MAX);
+    must(*tensor->name && strcmp(tensor->name, "default") != 0 &&
+         shard_seal_find(&writer->seal, tensor->name) < 0);
+    if (tensor->dim == 0 || tensor->dim > TENSOR_DIM_MAX)
+        return error_set(err, ERROR_INVALID, "tensor %s: expected a dim of 1 to %d, found %" PRIu32,
+                         tensor->name, TENSOR_DIM_MAX, tensor->dim);
+    memory_free(writer->value);
+    writer->value = NULL;
+    rc = memory_new(&writer->value,
+                    SUM_SIZE + (size_t)FEATURE_BLOCK_ROWS * tensor->dim * FEATURE_ELEMENT_SIZE,
+                    "a block of rows", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    writer->seal.tensor[writer->seal.tensor_count++] = *tensor;
+    writer->row_count = 0;
+    writer->buffered_rows = 0;
+    checksum_stream_reset(writer->sums);
+    return ERROR_NONE;
+}
+
+enum error_code feature_shard_writer_add(struct feature_shard_writer *writer, const void *rows,
+                                         uint64_t row_count, struct error *err)
+{
+    const char *from = rows;
+    must(writer->seal.tensor_count > 0);
+    const struct tensor_spec *tensor = &writer->seal.tensor[writer->seal.tensor_count - 1];
+    const size_t row_bytes = (size_t)tensor->dim * FEATURE_ELEMENT_SIZE;
+    if (row_count > tensor->row_count - writer->row_count)
+        return error_set(err, ERROR_INVALID, "tensor %s: more than its %" PRIu64 " rows",
+                         tensor->name, tensor->row_count);
+    while (row_count) {
+        const uint32_t room = FEATURE_BLOCK_ROWS - writer->buffered_rows;
+        const uint32_t take = row_count < room ? (uint32_t)row_count : room;
+        memcpy(writer->value + SUM_SIZE + writer->buffered_rows * row_bytes, from,
+               take * row_bytes);
+        writer->buffered_rows += take;
+        writer->row_count += take;
+        row_count -= take;
+        from += take * row_bytes;
+        if (writer->buffered_rows < FEATURE_BLOCK_ROWS)
+            break;
+        const enum error_code rc = flush_block(writer, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    return ERROR_NONE;
+}
+
+/* One column family with the rows of one tensor. */
+static char *ingest_tensor(const struct feature_shard_writer *writer, rocksdb_t *db, int index)
+{
+    char *failure = NULL;
+    char path[FILE_PATH_SIZE];
+    const char *const files[] = {path};
+    rocksdb_column_family_handle_t *family = rocksdb_create_column_family(
+        db, writer->options, writer->seal.tensor[index].name, &failure);
+    if (!failure && writer->seal.tensor[index].row_count &&
+        sst_path(writer, index, path, NULL) == ERROR_NONE) {
+        rocksdb_ingestexternalfileoptions_t *how = rocksdb_ingestexternalfileoptions_create();
+        rocksdb_ingestexternalfileoptions_set_move_files(how, 1);
+        rocksdb_ingest_external_file_cf(db, family, files, 1, how, &failure);
+        rocksdb_ingestexternalfileoptions_destroy(how);
+    }
+    if (family)
+        rocksdb_column_family_handle_destroy(family);
+    return failure;
+}
+
+/* The log and the lock are of no use in a folder that is only read. */
+static enum error_code remove_log(void *context, const char *name, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    if (strncmp(name, "LOG", 3) != 0 && strcmp(name, "LOCK") != 0)
+        return ERROR_NONE;
+    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
+    return rc == ERROR_NONE ? file_remove_all(path, err) : rc;
+}
+
+static enum error_code build_database(const struct feature_shard_writer *writer, char *path,
+                                      struct error *err)
+{
+    char *failure = NULL;
+    rocksdb_options_set_create_if_missing(writer->options, 1);
+    rocksdb_options_set_error_if_exists(writer->options, 1);
+    rocksdb_t *db = rocksdb_open(writer->options, path, &failure);
+    for (int i = 0; !failure && i < writer->seal.tensor_count; i++)
+        failure = ingest_tensor(writer, db, i);
+    if (db)
+        rocksdb_close(db);
+    return failure ? rocksdb_failed(failure, writer->key, "cannot be built", err)
+                   : file_list(path, remove_log, path, err);
+}
+
+/* Moves the folder to its name. When one is there already it stays, and must hold the same rows. */
+static enum error_code publish(struct feature_shard_writer *writer, const char *path,
+                               struct error *err)
+{
+    char found[FILE_PATH_SIZE];
+    struct feature_shard *shard = NULL;
+    bool existed = false;
+    enum error_code rc = artifact_publish(writer->store, path, writer->key, &existed, found, err);
+    if (rc != ERROR_NONE || !existed)
+        return rc;
+    rc = open_folder(found, writer->key, &writer->seal, &shard, err);
+    if (rc == ERROR_NONE)
+        rc = feature_shard_verify(shard, err);
+    feature_shard_close(shard);
+    return rc;
+}
+
+enum error_code feature_shard_writer_finish(struct feature_shard_writer *writer, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = end_tensor(writer, err);
+    must(rc != ERROR_NONE || writer->seal.tensor_count > 0);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/shard", writer->scratch);
+    if (rc == ERROR_NONE)
+        rc = build_database(writer, path, err);
+    if (rc == ERROR_NONE)
+        rc = folder_sums_write(path, err);
+    if (rc == ERROR_NONE)
+        rc = publish(writer, path, err);
+    if (rc == ERROR_NONE)
+        rc = shard_seal_put(writer->store, writer->seal_key, writer->owner_id, &writer->seal, err);
+    feature_shard_writer_abandon(writer);
+    return rc;
+}

@@ -1,0 +1,96 @@
+#include "store/records/shard_seal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { SHARD_SEAL_VERSION = 1 };
+
+enum error_code shard_seal_put(struct store *store, const char *key, const char *owner_id,
+                               const struct shard_seal *seal, struct error *err)
+{
+    char name[SHARD_TENSOR_COUNT_MAX][TENSOR_NAME_SIZE] = {{0}};
+    uint32_t dim[SHARD_TENSOR_COUNT_MAX];
+    uint64_t row_count[SHARD_TENSOR_COUNT_MAX];
+    const uint64_t count = (uint64_t)seal->tensor_count;
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(name[i], seal->tensor[i].name, strlen(seal->tensor[i].name));
+        dim[i] = seal->tensor[i].dim;
+        row_count[i] = seal->tensor[i].row_count;
+    }
+    struct record record = {.kind = RECORD_SHARD_SEAL, .version = SHARD_SEAL_VERSION};
+    record_add(&record, "name", ELEMENT_U8, name, count * TENSOR_NAME_SIZE);
+    record_add(&record, "dim", ELEMENT_U32, dim, count);
+    record_add(&record, "row_count", ELEMENT_U64, row_count, count);
+    record_add(&record, "content", ELEMENT_U8, seal->content, count * sizeof seal->content[0]);
+    return store_put(store, key, owner_id, &record, STORE_DURABLE, err);
+}
+
+int shard_seal_find(const struct shard_seal *seal, const char *name)
+{
+    for (int i = 0; i < seal->tensor_count; i++)
+        if (strcmp(seal->tensor[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* The next tensor of the table, checked. */
+static enum error_code add_tensor(const struct record_view *view, struct shard_seal *out,
+                                  const char *name, uint32_t dim, uint64_t row_count,
+                                  struct error *err)
+{
+    struct tensor_spec *tensor = &out->tensor[out->tensor_count];
+    if (!*name || !memchr(name, '\0', TENSOR_NAME_SIZE) || shard_seal_find(out, name) >= 0)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section name: expected a new name for tensor %d, found '%.*s'",
+                         view->key, out->tensor_count, TENSOR_NAME_SIZE, name);
+    if (dim == 0 || dim > TENSOR_DIM_MAX)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section dim: expected 1 to %d for tensor %s, found %" PRIu32,
+                         view->key, TENSOR_DIM_MAX, name, dim);
+    *tensor = (struct tensor_spec){.dim = dim, .row_count = row_count};
+    memcpy(tensor->name, name, TENSOR_NAME_SIZE);
+    out->tensor_count++;
+    return ERROR_NONE;
+}
+
+static enum error_code decode(const struct record_view *view, struct shard_seal *out,
+                              struct error *err)
+{
+    const void *name = NULL, *dim = NULL, *row_count = NULL, *content = NULL;
+    uint64_t count = 0;
+    enum error_code rc = record_expect(view, RECORD_SHARD_SEAL, SHARD_SEAL_VERSION, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "dim", ELEMENT_U32, -1, &dim, &count, err);
+    if (rc == ERROR_NONE && (count == 0 || count > SHARD_TENSOR_COUNT_MAX))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "record %s: section dim: expected 1 to %d tensors, found %" PRIu64,
+                       view->key, SHARD_TENSOR_COUNT_MAX, count);
+    const int64_t tensors = (int64_t)count;
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "name", ELEMENT_U8, tensors * TENSOR_NAME_SIZE, &name, NULL,
+                                err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "row_count", ELEMENT_U64, tensors, &row_count, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "content", ELEMENT_U8,
+                                tensors * (int64_t)sizeof out->content[0], &content, NULL, err);
+    *out = (struct shard_seal){0};
+    for (int64_t i = 0; rc == ERROR_NONE && i < tensors; i++)
+        rc = add_tensor(view, out, (const char *)name + i * TENSOR_NAME_SIZE,
+                        ((const uint32_t *)dim)[i], ((const uint64_t *)row_count)[i], err);
+    if (rc == ERROR_NONE)
+        memcpy(out->content, content, (size_t)tensors * sizeof out->content[0]);
+    return rc;
+}
+
+enum error_code shard_seal_get(struct store *store, const char *key, const char *owner_id,
+                               struct shard_seal *out, struct error *err)
+{
+    struct record_view view;
+    enum error_code rc = store_get(store, key, owner_id, &view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = decode(&view, out, err);
+    store_release_record(&view);
+    return rc;
+}

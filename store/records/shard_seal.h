@@ -1,0 +1,45 @@
+/*
+ * shard_seal - which tensors a feature shard holds, and the hash of their rows.
+ *
+ * Written by whoever builds a shard (partition; infer, for a layer's embeddings) when the folder is
+ * published; read by whoever opens it. Lives as long as the shard.
+ *
+ *   key       partition/<id>/part/<p>/shard_seal, run/<id>/infer/<layer>/part/<p>/shard_seal
+ *   sections  "name"      U8  [count, 32]  names of the tensors, NUL-padded, in the order written
+ *             "dim"       U32 [count]      elements a row
+ *             "row_count" U64 [count]
+ *             "content"   U8  [count, 16]  XXH3-128 of the tensor's block hashes in order, which are the
+ *                                          XXH3-128 of the rows of each block
+ *   valid     1 to 8 tensors of different names; each dim is 1 to 2^20
+ *
+ * The content is hashed and not the files: equal builds give different SST bytes.
+ */
+#ifndef STORE_RECORDS_SHARD_SEAL_H
+#define STORE_RECORDS_SHARD_SEAL_H
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+#include "store/feature_shard.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+enum { TENSOR_DIM_MAX = 1 << 20 };
+
+struct shard_seal {
+    int tensor_count;
+    struct tensor_spec tensor[SHARD_TENSOR_COUNT_MAX];
+    struct checksum content[SHARD_TENSOR_COUNT_MAX];
+};
+
+MUST_CHECK enum error_code shard_seal_put(struct store *store, const char *key,
+                                          const char *owner_id, const struct shard_seal *seal,
+                                          struct error *err);
+/* Copies everything out: nothing to release. */
+MUST_CHECK enum error_code shard_seal_get(struct store *store, const char *key,
+                                          const char *owner_id, struct shard_seal *out,
+                                          struct error *err);
+/* The index of a tensor, or -1. */
+int shard_seal_find(const struct shard_seal *seal, const char *name);
+
+#endif

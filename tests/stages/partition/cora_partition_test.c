@@ -1,0 +1,112 @@
+/* Cora from its files: ingest's reader and builder, then partition, compared with the files' own edges. */
+#include "stages/ingest/dataset_builder.h"
+#include "stages/ingest/folder_reader.h"
+#include "store/records/partition_report.h"
+
+#include "tests/stages/partition/partition_fixture.h"
+
+#include <stdlib.h>
+
+enum { CORA_NODES = 2708, CORA_EDGES = 2 * 5278, MEMORY = 1 << 30 };
+
+static const char *cora_folder(void)
+{
+    static char path[FILE_PATH_SIZE];
+    const char *datasets = getenv("GRAPHMILL_DATASETS"), *source = getenv("GRAPHMILL_SOURCE");
+    if (datasets)
+        (void)snprintf(path, sizeof path, "%s/cora", datasets);
+    else
+        (void)snprintf(path, sizeof path, "%s/../shared/datasets/cora", source ? source : ".");
+    return file_exists(path) ? path : NULL;
+}
+
+static void ingest_cora(struct store *store, const char *folder)
+{
+    struct error err = {0};
+    struct pipeline_settings settings = settings_of("cora", PARTITION_METIS, 4);
+    struct dataset_builder *builder = NULL;
+    (void)snprintf(settings.ingest.path, sizeof settings.ingest.path, "%s", folder);
+    const struct dataset_builder_config config = {.store = store,
+                                                  .settings = &settings,
+                                                  .dataset_id = "cora-1",
+                                                  .name = "cora",
+                                                  .memory_bytes = MEMORY};
+    assert_ok(dataset_builder_new(&config, &builder, &err), &err);
+    assert_ok(folder_reader_run(&settings, builder, &err), &err);
+    assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
+    dataset_builder_free(builder);
+    assert_ok(store_switch_set(store, key_current("dataset", "cora").text, "cora-1", &err), &err);
+}
+
+/* Each line of edges.csv is a pair of edges; both are there, and no other. */
+static void check_edges(struct store *store, const char *folder, const struct partition_book *book)
+{
+    static bool linked[CORA_NODES][CORA_NODES];
+    struct error err = {0};
+    struct topology topology;
+    char path[FILE_PATH_SIZE];
+    unsigned from = 0, to = 0, listed = 0, found = 0;
+    assert_ok(file_path(path, &err, "%s/edges.csv", folder), &err);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "src,dst"), 0);
+    while (fscanf(file, "%u,%u", &from, &to) == 2) { // NOLINT(cert-err34-c): a known file
+        linked[from][to] = linked[to][from] = true;
+        listed += 2;
+    }
+    (void)fclose(file);
+    assert_ok(topology_open(store, book, "/tmp", TOPOLOGY_STORAGE_IS_LOCAL, &topology, &err), &err);
+    for (int p = 0; p < topology.part_count; p++) {
+        const struct topology_part *part = &topology.part[p];
+        for (uint32_t row = 0; row < part->node_count; row++)
+            for (uint64_t e = topology_row_start(part, row); e < topology_row_start(part, row + 1);
+                 e++) {
+                const uint32_t target = book->to_dataset[part->first_node + row];
+                const uint32_t source = book->to_dataset[*topology_neighbor(part, e)];
+                assert_true(linked[source][target]);
+                linked[source][target] = false;
+                found++;
+            }
+    }
+    topology_close(&topology);
+    assert_int_equal(found, listed);
+    assert_int_equal(found, CORA_EDGES);
+}
+
+static void four_parts_of_cora_hold_all_of_it_and_cut_little(void **state)
+{
+    struct temp_store *t = *state;
+    const char *folder = cora_folder();
+    struct pipeline_settings settings = settings_of("cora", PARTITION_METIS, 4);
+    struct partition_book book;
+    struct partition_report metis, hash;
+    if (!folder) {
+        print_message("skipped: no folder cora in GRAPHMILL_DATASETS\n");
+        skip();
+    }
+    ingest_cora(t->store, folder);
+    assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
+    open_book(t->store, "cora", &book);
+    check_edges(t->store, folder, &book);
+    assert_ok(partition_report_get(t->store, book.id, &metis, &t->err), &t->err);
+    store_release_record(&book.view);
+    settings.partition.method = PARTITION_HASH;
+    assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
+    open_book(t->store, "cora", &book);
+    assert_ok(partition_report_get(t->store, book.id, &hash, &t->err), &t->err);
+    assert_true(hash.cut_share > 0.7 && hash.cut_share < 0.8); /* 3 of 4 */
+    assert_true(metis.cut_share < 0.15);
+    assert_true(metis.nodes.variation < 0.15);
+    assert_true(metis.halo < hash.halo);
+    partition_report_release(&metis);
+    partition_report_release(&hash);
+    store_release_record(&book.view);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(four_parts_of_cora_hold_all_of_it_and_cut_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

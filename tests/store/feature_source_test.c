@@ -1,0 +1,342 @@
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "store/feature_shard.h"
+#include "store/feature_source.h"
+#include "store/keys.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PART_COUNT = 6, NODE_COUNT = 3000, DIM = 5, BATCH_SIZE_MAX = 700 };
+
+/* Parts of 0, 1, 256, 257, 0 and 2486 rows. */
+static const uint32_t bounds[PART_COUNT + 1] = {0, 0, 1, 257, 514, 514, NODE_COUNT};
+
+static const uint64_t all_bytes = (uint64_t)NODE_COUNT * DIM * sizeof(float);
+
+struct fixture {
+    struct temp_dir dir;
+    struct store *store;
+    struct error err;
+};
+
+static float value_of(uint32_t node, uint32_t column)
+{
+    return (float)(node * 10 + column);
+}
+
+static void write_part(struct fixture *f, const char *key, const char *seal, const char *owner,
+                       int part, uint32_t dim)
+{
+    struct feature_shard_writer *writer = NULL;
+    struct tensor_spec tensor = {
+        .name = "features", .dim = dim, .row_count = bounds[part + 1] - bounds[part]};
+    assert_ok(feature_shard_writer_new(f->store, key, seal, owner, &writer, &f->err), &f->err);
+    assert_ok(feature_shard_writer_begin(writer, &tensor, &f->err), &f->err);
+    for (uint32_t node = bounds[part]; node < bounds[part + 1]; node++) {
+        float row[2 * DIM];
+        for (uint32_t c = 0; c < dim; c++)
+            row[c] = value_of(node, c);
+        assert_ok(feature_shard_writer_add(writer, row, 1, &f->err), &f->err);
+    }
+    assert_ok(feature_shard_writer_finish(writer, &f->err), &f->err);
+}
+
+static struct fixture open_fixture(void)
+{
+    struct fixture f = {.store = NULL};
+    char path[FILE_PATH_SIZE];
+    temp_dir_make(&f.dir);
+    assert_ok(file_path(path, &f.err, "%s/store", f.dir.path), &f.err);
+    assert_ok(store_open(path, 0, &f.store, &f.err), &f.err);
+    for (int p = 0; p < PART_COUNT; p++)
+        write_part(&f, key_part("p", p, "shard").text, key_part("p", p, "shard_seal").text, "p", p,
+                   DIM);
+    return f;
+}
+
+static void close_fixture(struct fixture *f)
+{
+    store_close(f->store);
+    temp_dir_remove(&f->dir);
+}
+
+static struct feature_source_config config_of(struct fixture *f, uint64_t budget_bytes)
+{
+    return (struct feature_source_config){.store = f->store,
+                                          .origin = FEATURES_OF_PARTITION,
+                                          .id = "p",
+                                          .part_count = PART_COUNT,
+                                          .book = bounds,
+                                          .tensor = "features",
+                                          .budget_bytes = budget_bytes};
+}
+
+static struct feature_source *open_source(struct fixture *f, uint64_t budget_bytes)
+{
+    struct feature_source *source = NULL;
+    const struct feature_source_config config = config_of(f, budget_bytes);
+    assert_ok(feature_source_open(&config, &source, &f->err), &f->err);
+    return source;
+}
+
+/* Batch `number`: nodes in any order, with repeats, the last one always among them. */
+static size_t make_batch(uint64_t number, size_t count_max, uint32_t node[BATCH_SIZE_MAX])
+{
+    const struct random_stream stream = {.seed = number};
+    const size_t count = 1 + random_below(random_word(&stream, 0, 0), (uint32_t)count_max - 1);
+    for (size_t i = 0; i < count; i++)
+        node[i] = random_below(random_word(&stream, i + 1, 0), NODE_COUNT);
+    node[count - 1] = NODE_COUNT - 1;
+    if (count > 2)
+        node[1] = node[0];
+    return count;
+}
+
+static void assert_rows(const struct feature_rows *rows, const uint32_t *node, size_t count)
+{
+    assert_int_equal(rows->dim, DIM);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t c = 0; c < DIM; c++)
+            assert_true(rows->base[rows->row_index[i] * rows->stride + c] == value_of(node[i], c));
+}
+
+static void fetch_batches(struct fixture *f, struct feature_source *source, uint64_t budget_bytes,
+                          size_t count_max)
+{
+    uint32_t node[BATCH_SIZE_MAX];
+    for (uint64_t b = 0; b < 60; b++) {
+        struct feature_rows rows;
+        const size_t count = make_batch(b, count_max, node);
+        assert_ok(feature_source_fetch(source, node, count, &rows, &f->err), &f->err);
+        assert_rows(&rows, node, count);
+        assert_true(feature_source_bytes(source) <= budget_bytes);
+        if (feature_source_is_resident(source))
+            assert_ptr_equal(rows.row_index, node);
+    }
+}
+
+static void a_tensor_within_the_budget_is_resident(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    const long blocks = memory_live_blocks();
+    struct feature_source *source = open_source(&f, all_bytes);
+    assert_true(feature_source_is_resident(source));
+    assert_int_equal(feature_source_dim(source), DIM);
+    assert_int_equal(feature_source_bytes(source), all_bytes);
+    const long allocations = memory_allocation_count();
+    fetch_batches(&f, source, all_bytes, BATCH_SIZE_MAX);
+    assert_int_equal(memory_allocation_count(), allocations);
+    feature_source_close(source);
+    feature_source_close(NULL);
+    assert_int_equal(memory_live_blocks(), blocks);
+    close_fixture(&f);
+}
+
+static void out_of_the_budget_gives_the_same_rows(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    for (uint64_t budget = 28000; budget < all_bytes; budget += 3001) {
+        const long blocks = memory_live_blocks();
+        struct feature_source *source = open_source(&f, budget);
+        assert_false(feature_source_is_resident(source));
+        fetch_batches(&f, source, budget, budget > 48000 ? 700 : 200);
+        feature_source_close(source);
+        assert_int_equal(memory_live_blocks(), blocks);
+    }
+    close_fixture(&f);
+}
+
+static void a_batch_that_does_not_fit_is_refused_and_the_next_one_served(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    struct feature_rows rows;
+    uint32_t node[NODE_COUNT];
+    struct feature_source *source = open_source(&f, 30000);
+    for (uint32_t i = 0; i < NODE_COUNT; i++)
+        node[i] = i;
+    assert_fails(feature_source_fetch(source, node, NODE_COUNT, &rows, &f.err), ERROR_NO_MEMORY,
+                 "the budget is 30000 bytes", &f.err);
+    assert_fails(feature_source_fetch(source, node, 1000, &rows, &f.err), ERROR_NO_MEMORY,
+                 "tensor features: 1000 rows want ", &f.err);
+    assert_null(rows.base);
+    fetch_batches(&f, source, 30000, 200);
+    assert_fails(feature_source_fetch(source, node, 1000, &rows, &f.err), ERROR_NO_MEMORY,
+                 "1000 rows", &f.err);
+    fetch_batches(&f, source, 30000, 200);
+    feature_source_close(source);
+    close_fixture(&f);
+}
+
+static void no_batch_and_unknown_nodes_are_told_apart(void **state)
+{
+    (void)state;
+    static const uint32_t beyond[] = {1, NODE_COUNT};
+    struct fixture f = open_fixture();
+    for (uint64_t budget = 40000; budget <= all_bytes; budget += all_bytes - 40000) {
+        struct feature_rows rows;
+        struct feature_source *source = open_source(&f, budget);
+        assert_ok(feature_source_fetch(source, beyond, 0, &rows, &f.err), &f.err);
+        assert_ok(feature_source_fetch(source, beyond, 1, &rows, &f.err), &f.err);
+        assert_rows(&rows, beyond, 1);
+        assert_fails(feature_source_fetch(source, beyond, 2, &rows, &f.err), ERROR_CORRUPT,
+                     "node ids below 3000, found 3000", &f.err);
+        feature_source_close(source);
+    }
+    close_fixture(&f);
+}
+
+static void a_source_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const uint32_t other[PART_COUNT + 1] = {0, 0, 1, 257, 513, 514, NODE_COUNT};
+    struct fixture f = open_fixture();
+    struct feature_source *source = NULL;
+    for (uint64_t budget = 40000; budget <= all_bytes; budget += all_bytes - 40000) {
+        struct feature_source_config config = config_of(&f, budget);
+        config.book = other;
+        assert_fails(feature_source_open(&config, &source, &f.err), ERROR_CORRUPT,
+                     "artifact partition/p/part/0000000003/shard: tensor features: expected 256 "
+                     "rows, found 257",
+                     &f.err);
+        config = config_of(&f, budget);
+        config.tensor = "labels";
+        assert_fails(feature_source_open(&config, &source, &f.err), ERROR_NOT_FOUND,
+                     "no tensor labels", &f.err);
+        config.tensor = "features";
+        config.id = "q";
+        assert_fails(feature_source_open(&config, &source, &f.err), ERROR_NOT_FOUND, "partition/q",
+                     &f.err);
+    }
+    const struct feature_source_config config = config_of(&f, 1000);
+    assert_fails(feature_source_open(&config, &source, &f.err), ERROR_NO_MEMORY,
+                 "tensor features: 1 rows want ", &f.err);
+    assert_null(source);
+    close_fixture(&f);
+}
+
+static void layers_of_infer_are_found_and_must_agree_in_dim(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    for (uint64_t budget = 40000; budget <= all_bytes; budget += all_bytes - 40000) {
+        struct feature_source *source = NULL;
+        struct feature_source_config config = config_of(&f, budget);
+        config.origin = FEATURES_OF_INFER_LAYER;
+        config.id = "r";
+        for (config.layer = 1; config.layer <= 2; config.layer++)
+            for (int p = 0; p < PART_COUNT; p++)
+                write_part(&f, key_infer("r", config.layer, p, "shard").text,
+                           key_infer("r", config.layer, p, "shard_seal").text, "r", p,
+                           config.layer == 2 && p == 3 ? DIM + 1 : DIM);
+        config.layer = 1;
+        assert_ok(feature_source_open(&config, &source, &f.err), &f.err);
+        fetch_batches(&f, source, budget, 200);
+        feature_source_close(source);
+        config.layer = 2;
+        assert_fails(feature_source_open(&config, &source, &f.err), ERROR_CORRUPT,
+                     "part 3: expected a dim of 5, found 6", &f.err);
+    }
+    close_fixture(&f);
+}
+
+/* Overwrites the middle of every table of a part's shard. */
+static enum error_code damage_table(void *context, const char *name, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    if (!strstr(name, ".sst"))
+        return ERROR_NONE;
+    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 20000, SEEK_SET), 0);
+    assert_int_equal(fputc(0x55, file), 0x55);
+    assert_int_equal(fputc(0x55, file), 0x55);
+    assert_int_equal(fclose(file), 0);
+    return rc;
+}
+
+static void damage_is_named_and_never_served(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    char folder[FILE_PATH_SIZE];
+    uint32_t node[NODE_COUNT - 514];
+    struct feature_source *source = NULL;
+    struct feature_rows rows;
+    assert_ok(store_artifact(f.store, key_part("p", 5, "shard").text, folder, &f.err), &f.err);
+    assert_ok(file_list(folder, damage_table, folder, &f.err), &f.err);
+    struct feature_source_config config = config_of(&f, all_bytes);
+    assert_fails(feature_source_open(&config, &source, &f.err), ERROR_CORRUPT,
+                 "partition/p/part/0000000005/shard", &f.err);
+    source = open_source(&f, 56000);
+    int failed = 0;
+    for (uint32_t from = 514; from < NODE_COUNT; from += 100) {
+        size_t count = 0;
+        for (; count < 100 && from + count < NODE_COUNT; count++)
+            node[count] = from + (uint32_t)count;
+        const enum error_code rc = feature_source_fetch(source, node, count, &rows, &f.err);
+        if (rc == ERROR_NONE) {
+            assert_rows(&rows, node, count);
+            continue;
+        }
+        assert_int_equal(rc, ERROR_CORRUPT);
+        assert_non_null(strstr(f.err.message, "partition/p/part/0000000005/shard"));
+        /* asking again does not find the broken block in the cache */
+        assert_int_equal(feature_source_fetch(source, node, count, &rows, &f.err), ERROR_CORRUPT);
+        failed++;
+    }
+    assert_in_range(failed, 1, 4);
+    feature_source_close(source);
+    close_fixture(&f);
+}
+
+static void every_refused_allocation_leaves_nothing(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    uint32_t node[BATCH_SIZE_MAX];
+    const size_t count = make_batch(1, 200, node);
+    for (uint64_t budget = 40000; budget <= all_bytes; budget += all_bytes - 40000) {
+        const long blocks = memory_live_blocks();
+        enum error_code rc = ERROR_NO_MEMORY;
+        for (long n = 0; rc != ERROR_NONE; n++) {
+            const struct feature_source_config config = config_of(&f, budget);
+            struct feature_source *source = NULL;
+            struct feature_rows rows;
+            memory_fail_after(n);
+            rc = feature_source_open(&config, &source, &f.err);
+            if (rc == ERROR_NONE)
+                rc = feature_source_fetch(source, node, count, &rows, &f.err);
+            memory_fail_after(-1);
+            assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
+            if (rc == ERROR_NONE)
+                assert_rows(&rows, node, count);
+            feature_source_close(source);
+            assert_int_equal(memory_live_blocks(), blocks);
+            assert_true(n < 1000);
+        }
+    }
+    close_fixture(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tensor_within_the_budget_is_resident),
+        cmocka_unit_test(out_of_the_budget_gives_the_same_rows),
+        cmocka_unit_test(a_batch_that_does_not_fit_is_refused_and_the_next_one_served),
+        cmocka_unit_test(no_batch_and_unknown_nodes_are_told_apart),
+        cmocka_unit_test(a_source_that_cannot_be_is_refused),
+        cmocka_unit_test(layers_of_infer_are_found_and_must_agree_in_dim),
+        cmocka_unit_test(damage_is_named_and_never_served),
+        cmocka_unit_test(every_refused_allocation_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
