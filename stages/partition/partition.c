@@ -22,6 +22,7 @@
 #include "stages/partition/partition_id.h"
 #include "stages/partition/partition_quality.h"
 #include "stages/partition/renumbering.h"
+#include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
 #include "store/records/dataset_arrays.h"
@@ -49,10 +50,11 @@ enum { BYTES_PER_NODE = 32, BYTES_ASIDE = 32 << 20 }; /* the arrays of a job; ch
 static enum error_code read_dataset(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
-    const struct key key = key_current("dataset", context->settings->name);
+    struct key key;
     char dataset_id[ID_SIZE];
-    enum error_code rc =
-        store_switch_get(context->store, key.text, dataset_id, sizeof dataset_id, err);
+    enum error_code rc = run_input_switch(context->settings, "dataset", &key, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_get(context->store, key.text, dataset_id, sizeof dataset_id, err);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
     if (rc == ERROR_NONE)
@@ -256,7 +258,8 @@ static enum error_code build(struct partition_job *job, struct error *err)
 }
 
 /* The program's answer, and in the log what a round of this pipeline takes from other parts. */
-static enum error_code print_report(const struct partition_job *job, struct error *err)
+static enum error_code print_report(const struct partition_job *job, bool unchanged,
+                                    struct error *err)
 {
     const struct pipeline_settings *settings = job->context->settings;
     struct partition_report report = {0};
@@ -271,9 +274,9 @@ static enum error_code print_report(const struct partition_job *job, struct erro
              "train_variation=%.4f remote_features_a_round=%s",
              report.part_count, report.cut_share, report.nodes.variation, report.edges.variation,
              report.train.variation, text_size(round_bytes, size));
-    (void)printf("partition=%s parts=%d cut=%" PRIu64 " balance=%.4f replication=%.4f halo=%" PRIu64
+    (void)printf("%spartition=%s parts=%d cut=%" PRIu64 " balance=%.4f replication=%.4f halo=%" PRIu64
                  " round_bytes=%" PRIu64 "\n",
-                 job->id, report.part_count, report.cut_edges, report.nodes.ratio,
+                 unchanged ? "unchanged " : "", job->id, report.part_count, report.cut_edges, report.nodes.ratio,
                  report.replication_factor, report.halo, round_bytes);
     partition_report_release(&report);
     return rc;
@@ -286,6 +289,15 @@ static void release(struct partition_job *job)
     memory_free(job->split_marks);
     memory_free(job->in_degree);
     memory_free(job);
+}
+
+static enum error_code announce(const struct partition_job *job, bool unchanged, struct error *err)
+{
+    struct key key;
+    enum error_code rc = run_input_switch(job->context->settings, "partition", &key, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_set(job->context->store, key.text, job->id, err);
+    return rc == ERROR_NONE ? print_report(job, unchanged, err) : rc;
 }
 
 static enum error_code partition_work(const struct stage_context *context, void *state,
@@ -306,11 +318,8 @@ static enum error_code partition_work(const struct stage_context *context, void 
         log_info("partition %s is unchanged", job->id);
     else if (rc == ERROR_NONE)
         rc = build(job, err);
-    if (rc == ERROR_NONE)
-        rc = store_switch_set(context->store,
-                              key_current("partition", context->settings->name).text, job->id, err);
-    if (rc == ERROR_NONE)
-        rc = print_report(job, err);
+    if (rc == ERROR_NONE && !context->is_replay)
+        rc = announce(job, found, err);
     release(job);
     return rc;
 }
