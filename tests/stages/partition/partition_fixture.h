@@ -17,21 +17,7 @@
 
 #include <stdio.h>
 
-/* The work of the program, with stdout kept quiet by the caller or not. */
-/* Tests name the newest dataset and partition by the pipeline's name alone; the stage's switches have the
- * hash of the settings in their names. Copies one to the other, when it is there. */
-static inline void copy_switch(struct store *store, const struct pipeline_settings *settings,
-                               struct key plain, const char *what, bool from_plain)
-{
-    struct error err = {0};
-    struct key hashed;
-    char id[ID_SIZE];
-    assert_ok(run_input_switch(settings, what, &hashed, &err), &err);
-    const char *from = from_plain ? plain.text : hashed.text;
-    if (store_switch_get(store, from, id, sizeof id, &err) == ERROR_NONE)
-        assert_ok(store_switch_set(store, from_plain ? hashed.text : plain.text, id, &err), &err);
-}
-
+/* What the program does for its one unit. */
 static inline enum error_code run_partition(struct store *store,
                                             const struct pipeline_settings *settings,
                                             uint64_t memory_bytes, bool is_replay,
@@ -47,20 +33,12 @@ static inline enum error_code run_partition(struct store *store,
         .storage_is_local = true,
         .is_replay = is_replay,
     };
-    copy_switch(store, settings, key_current("dataset", settings->name), "dataset", true);
-    const enum error_code rc = stage.work(&context, NULL, &unit, err);
-    copy_switch(store, settings, key_current("partition", settings->name), "partition", false);
+    void *state = NULL;
+    enum error_code rc = stage.open(&context, &state, err);
+    if (rc == ERROR_NONE)
+        rc = stage.work(&context, state, &unit, err);
+    stage.close(state);
     return rc;
-}
-
-/* Whether a partition of these settings is named as the newest. */
-static inline bool is_announced(struct store *store, const struct pipeline_settings *settings)
-{
-    struct error err = {0};
-    struct key key;
-    char id[ID_SIZE];
-    assert_ok(run_input_switch(settings, "partition", &key, &err), &err);
-    return store_switch_get(store, key.text, id, sizeof id, &err) == ERROR_NONE;
 }
 
 static inline struct pipeline_settings settings_of(const char *name, enum partition_method method,
@@ -74,13 +52,38 @@ static inline struct pipeline_settings settings_of(const char *name, enum partit
     return settings;
 }
 
-/* The book of the partition that the switch of `name` points at. */
-static inline void open_book(struct store *store, const char *name, struct partition_book *book)
+/* The dataset that partition finds, as ingest would leave it. */
+static inline void publish_dataset(struct store *store, const char *name, const char *id)
+{
+    struct error err = {0};
+    struct key key;
+    const struct pipeline_settings settings = settings_of(name, PARTITION_METIS, 1);
+    assert_ok(run_input_switch(&settings, "dataset", &key, &err), &err);
+    assert_ok(store_switch_set(store, key.text, id, &err), &err);
+}
+
+static inline void write_dataset(struct store *store, const struct small_dataset *dataset)
+{
+    small_dataset_write(store, dataset);
+    publish_dataset(store, dataset->name, dataset->id);
+}
+
+/* The id of the newest partition of these settings; false when there is none. */
+static inline bool newest_partition(struct store *store, const struct pipeline_settings *settings,
+                                    char id[ID_SIZE])
+{
+    struct error err = {0};
+    struct key key;
+    assert_ok(run_input_switch(settings, "partition", &key, &err), &err);
+    return store_switch_get(store, key.text, id, ID_SIZE, &err) == ERROR_NONE;
+}
+
+static inline void open_book(struct store *store, const struct pipeline_settings *settings,
+                             struct partition_book *book)
 {
     struct error err = {0};
     char id[ID_SIZE];
-    assert_ok(store_switch_get(store, key_current("partition", name).text, id, sizeof id, &err),
-              &err);
+    assert_true(newest_partition(store, settings, id));
     assert_ok(partition_book_get(store, id, book, &err), &err);
 }
 
