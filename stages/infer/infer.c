@@ -72,7 +72,10 @@ static enum error_code open_topology(const struct stage_context *context, struct
         .budget_bytes = context->memory_bytes / 4,
     };
     state->arena.limit = context->memory_bytes / 4;
-    return neighbor_sampler_new(&config, &state->sampler, err);
+    rc = neighbor_sampler_new(&config, &state->sampler, err);
+    if (rc != ERROR_NONE)
+        topology_close(&state->topology);
+    return rc;
 }
 
 static enum error_code read_weights(const struct stage_context *context, struct infer_state *state,

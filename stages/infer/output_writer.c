@@ -7,6 +7,7 @@
 #include "stages/infer/part_inference.h"
 #include "stages/infer/prediction_table.h"
 #include "stages/infer/split_metrics.h"
+#include "store/artifact_publish.h"
 #include "store/feature_source.h"
 #include "store/keys.h"
 #include "store/records/outputs_seal.h"
@@ -33,6 +34,17 @@ struct outputs {
 
 static const char *const split_name[SPLIT_COUNT] = {"train", "valid", "test"};
 
+static enum error_code open_rows(const struct feature_source_config *config, uint32_t dim,
+                                 struct feature_source **out, struct error *err)
+{
+    const enum error_code rc = feature_source_open(config, out, err);
+    if (rc == ERROR_NONE && feature_source_dim(*out) != dim)
+        return error_set(err, ERROR_CORRUPT,
+                         "tensor %s of %s: expected rows of %" PRIu32 " values, found %" PRIu32,
+                         config->tensor, config->id, dim, feature_source_dim(*out));
+    return rc;
+}
+
 static enum error_code open_layer(const struct output_request *request, int layer,
                                   struct feature_source **out, struct error *err)
 {
@@ -47,7 +59,7 @@ static enum error_code open_layer(const struct output_request *request, int laye
         .tensor = layer_tensor,
         .budget_bytes = context->memory_bytes / 4,
     };
-    return feature_source_open(&config, out, err);
+    return open_rows(&config, model_layer_output_dim(request->model, layer - 1), out, err);
 }
 
 static enum error_code open_labels(const struct output_request *request,
@@ -63,7 +75,23 @@ static enum error_code open_labels(const struct output_request *request,
         .tensor = "labels",
         .budget_bytes = context->memory_bytes / 4,
     };
-    return feature_source_open(&config, out, err);
+    const bool multi = context->book->task == TASK_MULTI_LABEL;
+    return open_rows(&config, multi ? context->book->class_count : 1, out, err);
+}
+
+/* The record is sound in itself (node_splits_get); does it suit this partition? */
+static enum error_code mark_split(struct outputs *o, int split, struct error *err)
+{
+    const uint32_t count = o->splits.count[split], *node = o->splits.node[split];
+    const uint32_t node_count = o->request->context->book->node_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (node[i] >= node_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "split %s: expected nodes below %" PRIu32 ", found %" PRIu32,
+                             split_name[split], node_count, node[i]);
+        o->split_of[node[i]] = (uint8_t)(split + 1);
+    }
+    return ERROR_NONE;
 }
 
 static enum error_code read_splits(struct outputs *o, struct error *err)
@@ -75,10 +103,10 @@ static enum error_code read_splits(struct outputs *o, struct error *err)
     if (rc == ERROR_NONE)
         rc = memory_new(&o->split_of, context->book->node_count, "the split of each node", err);
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
-        for (uint32_t i = 0; i < o->splits.count[split]; i++)
-            o->split_of[o->splits.node[split][i]] = (uint8_t)(split + 1);
-        rc = split_metrics_init(&o->metrics[split], context->book->task, context->book->class_count,
-                                o->splits.count[split], err);
+        rc = mark_split(o, split, err);
+        if (rc == ERROR_NONE)
+            rc = split_metrics_init(&o->metrics[split], context->book->task,
+                                    context->book->class_count, o->splits.count[split], err);
     }
     return rc;
 }
@@ -89,11 +117,16 @@ static enum error_code read_ids(struct outputs *o, struct error *err)
     const struct stage_context *context = o->request->context;
     const char *dataset_id = context->book->dataset_id;
     bool found = false;
-    const enum error_code rc =
+    enum error_code rc =
         store_has(context->store, key_dataset(dataset_id, "node_ids").text, &found, err);
     if (rc != ERROR_NONE || !found)
         return rc;
-    return node_ids_get(context->store, dataset_id, &o->ids, err);
+    rc = node_ids_get(context->store, dataset_id, &o->ids, err);
+    if (rc == ERROR_NONE && o->ids.node_count != context->book->node_count)
+        rc = error_set(err, ERROR_CORRUPT,
+                       "node ids of %s: expected %" PRIu32 " nodes, found %" PRIu32, dataset_id,
+                       context->book->node_count, o->ids.node_count);
+    return rc;
 }
 
 static enum error_code open_files(struct outputs *o, struct error *err)
@@ -179,6 +212,21 @@ static enum error_code write_embeddings(struct outputs *o, size_t count, struct 
     return npy_writer_add(&o->embedding_file, o->piece, count * rows.dim, err);
 }
 
+static enum error_code check_label(const struct outputs *o, uint32_t node, const void *bytes,
+                                   struct error *err)
+{
+    const struct partition_book *book = o->request->context->book;
+    int32_t label = -1;
+    if (book->task == TASK_MULTI_LABEL)
+        return ERROR_NONE; /* any bits count as 0 or 1 */
+    memcpy(&label, bytes, sizeof label);
+    if (label < -1 || label >= (int64_t)book->class_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "label of node %" PRIu32 ": expected -1 to %" PRIu32 ", found %" PRId32,
+                         node, book->class_count - 1, label);
+    return ERROR_NONE;
+}
+
 static enum error_code write_predictions(struct outputs *o, uint32_t first, size_t count,
                                          struct error *err)
 {
@@ -189,9 +237,10 @@ static enum error_code write_predictions(struct outputs *o, uint32_t first, size
     for (size_t i = 0; rc == ERROR_NONE && i < count; i++) {
         const int split = o->split_of[o->node[i]] - 1;
         const float *logit = row_of(&logits, i), *label = row_of(&labels, i);
-        if (split >= 0)
+        rc = check_label(o, o->node[i], label, err);
+        if (rc == ERROR_NONE && split >= 0)
             split_metrics_add(&o->metrics[split], logit, label, 1);
-        if (o->request->context->settings->infer.predictions)
+        if (rc == ERROR_NONE && o->request->context->settings->infer.predictions)
             rc = prediction_table_add(&o->table, first + (uint32_t)i,
                                       split < 0 ? "" : split_name[split], logit, label, err);
     }
@@ -202,9 +251,10 @@ static enum error_code write_rows(struct outputs *o, struct error *err)
 {
     const struct partition_book *book = o->request->context->book;
     enum error_code rc = ERROR_NONE;
-    for (uint32_t first = 0; rc == ERROR_NONE && first < book->node_count; first += PIECE_ROWS) {
+    for (uint32_t first = 0, count = 0; rc == ERROR_NONE && first < book->node_count;
+         first += count) {
         const uint32_t left = book->node_count - first;
-        const uint32_t count = left < PIECE_ROWS ? left : PIECE_ROWS;
+        count = left < PIECE_ROWS ? left : PIECE_ROWS;
         memcpy(o->node, book->to_partition + first, count * sizeof *o->node);
         rc = write_predictions(o, first, count, err);
         if (rc == ERROR_NONE && o->request->context->settings->infer.embeddings)
@@ -250,6 +300,8 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
                                         struct error *err)
 {
     const struct stage_context *context = o->request->context;
+    char found[FILE_PATH_SIZE];
+    bool existed = false;
     enum error_code rc = ERROR_NONE;
     if (context->settings->infer.embeddings)
         rc = outputs_seal_add_file(seal, o->folder, "embeddings.npy", err);
@@ -262,8 +314,10 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
     if (rc == ERROR_NONE)
         rc = file_sync_tree(o->folder, err);
     if (rc == ERROR_NONE)
-        rc =
-            store_publish(context->store, o->folder, key_run(context->run_id, "outputs").text, err);
+        rc = artifact_publish(context->store, o->folder, key_run(context->run_id, "outputs").text,
+                              &existed, found, err);
+    if (rc == ERROR_NONE && existed)
+        rc = outputs_seal_check(seal, found, err);
     return rc == ERROR_NONE ? outputs_seal_put(context->store, context->run_id, seal, err) : rc;
 }
 

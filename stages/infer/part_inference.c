@@ -8,7 +8,20 @@
 
 const char layer_tensor[] = "output";
 
-enum { TILE_NODES = 1024 };
+/* A tile ends at a number of nodes, or of edges where the degrees are high: by the data alone, since
+ * the bits of a product may depend on how its rows are cut. */
+enum { TILE_NODES = 1024, TILE_EDGES = 1 << 18 };
+
+static uint32_t tile_size(const struct topology_part *part, uint32_t first, uint32_t end)
+{
+    const uint32_t row = first - part->first_node;
+    const uint64_t from = topology_row_start(part, row);
+    uint32_t count = 1;
+    while (count < TILE_NODES && count < end - first &&
+           topology_row_start(part, row + count + 1) - from <= TILE_EDGES)
+        count++;
+    return count;
+}
 
 static enum error_code infer_tile(struct part_inference *inference, int layer, uint32_t first,
                                   uint32_t count, float **output, struct error *err)
@@ -57,9 +70,9 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
                                  .row_count = end - begin};
     (void)snprintf(tensor.name, sizeof tensor.name, "%s", layer_tensor);
     enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
-    for (uint32_t first = begin; rc == ERROR_NONE && first < end; first += TILE_NODES) {
-        const uint32_t count = end - first < TILE_NODES ? end - first : TILE_NODES;
+    for (uint32_t first = begin, count = 0; rc == ERROR_NONE && first < end; first += count) {
         float *output = NULL;
+        count = tile_size(&inference->topology->part[part], first, end);
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
         arena_reset(&inference->arena);

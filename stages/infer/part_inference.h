@@ -1,7 +1,7 @@
 /*
  * part_inference - one layer of the model for all nodes of one part, with all their neighbours.
  *
- * The rows of a part are taken in tiles of a fixed number of nodes; each tile is a one-hop neighbourhood
+ * The rows of a part are taken in tiles fixed by the graph, not by the memory; each tile is a one-hop neighbourhood
  * without sampling, whose inputs are the features, or the layer below of every part. The output is a
  * sealed shard of its own, read by the layer above just as features are.
  */

@@ -62,6 +62,18 @@ void split_metrics_add(struct split_metrics *metrics, const float *logits, const
         add_scores(metrics, logits, label, rows);
 }
 
+/* Of several labels a node: the share of bits that are right. */
+static double accuracy(const struct split_metrics *metrics)
+{
+    const double count = (double)metrics->loss.label_count;
+    uint64_t wrong = 0;
+    if (metrics->task != TASK_MULTI_LABEL)
+        return (double)metrics->loss.right_count / count;
+    for (size_t i = metrics->class_count; i < 3 * (size_t)metrics->class_count; i++)
+        wrong += metrics->confusion[i];
+    return 1 - (double)wrong / (count * metrics->class_count);
+}
+
 enum error_code split_metrics_write(const struct split_metrics *metrics, const char *name,
                                     struct json_writer *json, struct error *err)
 {
@@ -75,7 +87,7 @@ enum error_code split_metrics_write(const struct split_metrics *metrics, const c
     json_open_object(json, name);
     json_put_int64(json, "nodes", (int64_t)metrics->loss.label_count);
     json_put_double(json, "loss", metrics->loss.sum / count);
-    json_put_double(json, "accuracy", (double)metrics->loss.right_count / count);
+    json_put_double(json, "accuracy", accuracy(metrics));
     json_put_double(json, "micro_f1", metrics_micro_f1(metrics->confusion, metrics->class_count));
     json_put_double(json, "macro_f1", metrics_macro_f1(metrics->confusion, metrics->class_count));
     if (metrics->score)

@@ -33,7 +33,12 @@ static inline enum error_code run_partition(struct store *store,
         .storage_is_local = true,
         .is_replay = is_replay,
     };
-    return stage.work(&context, NULL, &unit, err);
+    void *state = NULL;
+    enum error_code rc = stage.open(&context, &state, err);
+    if (rc == ERROR_NONE)
+        rc = stage.work(&context, state, &unit, err);
+    stage.close(state);
+    return rc;
 }
 
 static inline struct pipeline_settings settings_of(const char *name, enum partition_method method,
