@@ -21,7 +21,7 @@ static const struct command {
     {"status", "RUN", "where a run stands; --watch to follow", command_status},
     {"replay", "RUN STAGE", "compute one unit again and compare: MATCH or DIFFERS", command_replay},
     {"verify", "RUN", "check every stored record and artifact", command_verify},
-    {"export", "RUN", "write the model for PyG or DGL", command_export},
+    {"export", "RUN", "write the model for PyG or DGL, or the partition for others", command_export},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
 };
 
