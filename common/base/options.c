@@ -101,10 +101,10 @@ enum error_code options_parse(const struct option_spec *specs, int argc, char **
     struct option known[OPTION_COUNT_MAX + 1] = {{0}};
     enum error_code rc = set_defaults(specs, values, known, err);
     must(rc == ERROR_NONE);
-    optind = 1;
+    optind = 0; /* makes getopt forget the arguments of a call before */
     opterr = 0;
-    for (bool only_rest = false; rc == ERROR_NONE && optind < argc;) {
-        const int at = optind;
+    for (bool only_rest = false; rc == ERROR_NONE && (optind ? optind : 1) < argc;) {
+        const int at = optind ? optind : 1;
         /* '+': stop at what is no option, so that options and arguments may be mixed. */
         const int c = only_rest ? -1 : getopt_long(argc, argv, "+:", known, NULL);
         if (c == -1) {
