@@ -26,7 +26,7 @@ static void assert_double_returns(double value)
     assert_ok(json_writer_finish(&w, &err), &err);
     struct json_document *document = parse(w.text, w.size);
     assert_true(json_double(json_at(json_root(document), 0), &back));
-    if (!(back >= value && back <= value))
+    if (!(back >= value && back <= value) || !signbit(back) != !signbit(value))
         fail_msg("%a was written as %s and read as %a", value, w.text, back);
     json_free(document);
     json_writer_release(&w);
@@ -34,11 +34,22 @@ static void assert_double_returns(double value)
 
 static void doubles_read_back_the_same(void **state)
 {
-    static const double some[] = {0,       1,        -1,
-                                  0.1,     1.0 / 3,  DBL_MAX,
-                                  DBL_MIN, 4.9e-324, 1e15,
-                                  1e16,    1e17,     123456789012345678.0,
-                                  1e-7,    -2.5e300, 1 + DBL_EPSILON};
+    static const double some[] = {0,
+                                  -0.0,
+                                  1,
+                                  -1,
+                                  0.1,
+                                  1.0 / 3,
+                                  DBL_MAX,
+                                  DBL_MIN,
+                                  4.9e-324,
+                                  1e15,
+                                  1e16,
+                                  1e17,
+                                  123456789012345678.0,
+                                  1e-7,
+                                  -2.5e300,
+                                  1 + DBL_EPSILON};
     const struct random_stream stream = random_stream_of(1, RANDOM_GENERATOR, 0, 0, 0);
     (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
