@@ -1,25 +1,34 @@
-/* export - the model of a run as safetensors, for PyG or DGL. */
+/*
+ * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the assignment
+ * of nodes to parts as DGL's partition tools read it, the partition's report as JSON.
+ */
+#include "common/base/json.h"
 #include "common/base/options.h"
+#include "common/formats/assignment_file.h"
 #include "common/nn/model_file.h"
 #include "pipelines/commands.h"
 #include "pipelines/run_folder.h"
 #include "stages/run_model.h"
+#include "store/records/partition_report.h"
 #include "store/records/snapshot.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct export_options {
-    const char *flavor, *output, *weights, *run;
+    const char *what, *flavor, *output, *weights, *run;
+    bool json;
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct export_options, field)
 static const struct option_spec option_table[] = {
+    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model, assignment (line i: part of node i) or report (of the partition)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), "model.safetensors", 0, 0, "FILE", "where to write"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write (default: model.safetensors, node.txt or partition.json)"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -56,13 +65,67 @@ static enum error_code write_model(const struct run_folder *folder,
     return rc;
 }
 
+static enum error_code write_assignment(const struct run_folder *folder,
+                                        const struct export_options *options, struct error *err)
+{
+    struct record_view view = {0};
+    const uint32_t *part = NULL;
+    uint32_t node_count = 0;
+    enum error_code rc =
+        assignment_get(folder->store, folder->run.book.id, &part, &node_count, &view, err);
+    if (rc == ERROR_NONE)
+        rc = assignment_file_write(options->output, part, node_count, err);
+    store_release_record(&view);
+    return rc;
+}
+
+static enum error_code write_report(const struct run_folder *folder,
+                                    const struct export_options *options, struct error *err)
+{
+    struct json_writer json = {0};
+    struct partition_report report = {0};
+    enum error_code rc = partition_report_get(folder->store, folder->run.book.id, &report, err);
+    if (rc == ERROR_NONE)
+        rc = partition_report_text(&report, &json, err);
+    if (rc == ERROR_NONE)
+        rc = file_replace(options->output, json.text, json.size, false, err);
+    json_writer_release(&json);
+    partition_report_release(&report);
+    return rc;
+}
+
+static const struct exported {
+    const char *what, *output;
+    enum error_code (*write)(const struct run_folder *folder, const struct export_options *options,
+                             struct error *err);
+} things[] = {
+    {"model", "model.safetensors", write_model},
+    {"assignment", "node.txt", write_assignment},
+    {"report", "partition.json", write_report},
+};
+
+static enum error_code write_thing(const struct run_folder *folder, struct export_options *options,
+                                   struct error *err)
+{
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
+        if (strcmp(options->what, things[i].what) != 0)
+            continue;
+        if (!options->output)
+            options->output = things[i].output;
+        return things[i].write(folder, options, err);
+    }
+    return error_set(err, ERROR_USAGE, "--what is '%s', expected model, assignment or report",
+                     options->what);
+}
+
 enum error_code command_export(int argc, char **argv, struct error *err)
 {
     static struct run_folder folder;
     struct export_options options = {0};
     struct option_list rest = {0};
     if (options_want_help(argc, argv)) {
-        printf("graphmill export RUN [options] - write the model for PyG or DGL\n\n");
+        printf("graphmill export RUN [options] - the model, the assignment or the report of a "
+               "run\n\n");
         options_print_help(option_table);
         return ERROR_NONE;
     }
@@ -72,8 +135,10 @@ enum error_code command_export(int argc, char **argv, struct error *err)
     if (rc == ERROR_NONE)
         rc = run_folder_open(&folder, rest.item[0], options.run, err);
     if (rc == ERROR_NONE)
-        rc = write_model(&folder, &options, err);
-    if (rc == ERROR_NONE)
+        rc = write_thing(&folder, &options, err);
+    if (rc == ERROR_NONE && options.json)
+        printf("{\"what\":\"%s\",\"output\":\"%s\"}\n", options.what, options.output);
+    else if (rc == ERROR_NONE)
         printf("%s\n", options.output);
     run_folder_close(&folder);
     return rc;

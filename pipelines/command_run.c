@@ -47,8 +47,10 @@ static enum error_code open_queue(struct local_run *run, struct error *err)
     return rc == ERROR_NONE ? work_queue_wipe(run->queue, err) : rc;
 }
 
+/* Until the outputs are sealed: then there is nothing left that a worker could do. */
 static enum error_code watch(struct local_run *run, struct error *err)
 {
+    const struct key last_record = key_run(run->folder.run.plan.id, "outputs_seal");
     enum error_code rc = ERROR_NONE;
     for (bool finished = false; rc == ERROR_NONE && !finished;) {
         bool restarted = false;
@@ -62,6 +64,8 @@ static enum error_code watch(struct local_run *run, struct error *err)
             log_warn("Redis died and was started again; the queue is rebuilt from storage");
         if (rc == ERROR_NONE)
             rc = stage_crew_check(&run->crew, &finished, err);
+        if (rc == ERROR_NONE && !finished)
+            rc = store_has(run->folder.store, last_record.text, &finished, err);
         run_progress_draw(&run->progress, &run->folder, run->queue);
     }
     return rc;

@@ -67,7 +67,8 @@ MUST_CHECK enum error_code chain_state_refresh(struct store *store, const char *
 /* The record whose presence says that the unit is done. */
 struct key chain_output_key(const char *run_id, const struct unit *unit);
 
-/* Whether the unit's output is stored, or a later snapshot made it superfluous. */
+/* Whether the unit's output is stored, or a later snapshot made it superfluous. A checkpoint is done once the
+ * switch names it or a later one, as `state` has it. */
 MUST_CHECK enum error_code chain_is_done(struct store *store, const char *run_id,
                                          const struct chain_state *state, const struct unit *unit,
                                          bool *done, struct error *err);

@@ -1,5 +1,7 @@
 #include "stages/chain_repair.h"
 
+#include "store/records/snapshot.h"
+
 /* Can the record be made again from others that are kept as long? */
 static bool recomputable(enum unit_kind kind)
 {
@@ -32,5 +34,11 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
         *missing = *missing || !done;
     }
     unit_list_release(&inputs);
+    if (rc == ERROR_NONE && state->snapshot_version > 0) {
+        /* what the snapshot covers no unit makes again, but it holds its weights itself */
+        bool restored = false;
+        rc = snapshot_restore(store, run_id, state->snapshot_version, &restored, err);
+        *missing = *missing || restored;
+    }
     return rc;
 }

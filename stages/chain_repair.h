@@ -3,6 +3,7 @@
  *
  * Round records are not flushed to disk, so a power cut can lose or tear one that the queue counts as
  * made. It can be made again: the unit that makes it is run once more, and by rule 2 gives the same bytes.
+ * Weights and optimizer state of the newest snapshot come back from the snapshot itself.
  * Snapshots, partitions and datasets are flushed; damage to them is an error for people.
  */
 #ifndef STAGES_CHAIN_REPAIR_H

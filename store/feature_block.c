@@ -1,5 +1,7 @@
 #include "store/feature_block.h"
 
+#include "common/base/memory.h"
+
 #include <string.h>
 
 void feature_block_key(uint64_t block, char key[FEATURE_BLOCK_KEY_SIZE])
@@ -51,4 +53,45 @@ void feature_block_copy(const struct tensor_spec *tensor, uint64_t block, const 
     }
     for (uint32_t i = 0; i < count; i++)
         memcpy(rows + i * stride * FEATURE_ELEMENT_SIZE, from + i * row_bytes, row_bytes);
+}
+
+enum error_code feature_block_builder_begin(struct feature_block_builder *builder,
+                                            const struct tensor_spec *tensor, struct error *err)
+{
+    feature_block_builder_release(builder);
+    builder->tensor = *tensor;
+    return memory_new(&builder->value,
+                      FEATURE_BLOCK_SUM_SIZE +
+                          (size_t)FEATURE_BLOCK_ROWS * tensor->dim * FEATURE_ELEMENT_SIZE,
+                      "a block of rows", err);
+}
+
+void feature_block_builder_release(struct feature_block_builder *builder)
+{
+    memory_free(builder->value);
+    *builder = (struct feature_block_builder){0};
+}
+
+uint32_t feature_block_builder_take(struct feature_block_builder *builder, const void *rows,
+                                    uint64_t row_count)
+{
+    const size_t row_bytes = (size_t)builder->tensor.dim * FEATURE_ELEMENT_SIZE;
+    const uint32_t room = FEATURE_BLOCK_ROWS - builder->buffered_rows;
+    const uint32_t take = row_count < room ? (uint32_t)row_count : room;
+    memcpy(builder->value + FEATURE_BLOCK_SUM_SIZE + builder->buffered_rows * row_bytes, rows,
+           take * row_bytes);
+    builder->buffered_rows += take;
+    builder->row_count += take;
+    return take;
+}
+
+void feature_block_builder_seal(struct feature_block_builder *builder, uint64_t *block,
+                                size_t *size)
+{
+    *block = (builder->row_count - 1) / FEATURE_BLOCK_ROWS;
+    const size_t bytes = feature_block_bytes(&builder->tensor, *block);
+    const struct checksum sum = checksum_of(builder->value + FEATURE_BLOCK_SUM_SIZE, bytes);
+    memcpy(builder->value, sum.bytes, FEATURE_BLOCK_SUM_SIZE);
+    *size = FEATURE_BLOCK_SUM_SIZE + bytes;
+    builder->buffered_rows = 0;
 }

@@ -28,4 +28,25 @@ MUST_CHECK enum error_code feature_block_check(const struct tensor_spec *tensor,
 void feature_block_copy(const struct tensor_spec *tensor, uint64_t block, const char *value,
                         char *rows, size_t stride);
 
+/* Rows on their way into blocks. {0} is an empty builder. */
+struct feature_block_builder {
+    struct tensor_spec tensor;
+    char *value;            /* a block: its hash, then up to 256 rows */
+    uint32_t buffered_rows; /* in `value` */
+    uint64_t row_count;     /* taken so far */
+};
+
+/* Starts a tensor. Release with feature_block_builder_release(). */
+MUST_CHECK enum error_code feature_block_builder_begin(struct feature_block_builder *builder,
+                                                       const struct tensor_spec *tensor,
+                                                       struct error *err);
+void feature_block_builder_release(struct feature_block_builder *builder);
+/* Takes at most `row_count` rows, up to a full block; returns how many. */
+uint32_t feature_block_builder_take(struct feature_block_builder *builder, const void *rows,
+                                    uint64_t row_count);
+/* Hashes the block that was gathered, full or the last one, and starts the next. `builder->value`
+ * [*size] is valid until more rows are taken; its first bytes are the hash. *block is its number. */
+void feature_block_builder_seal(struct feature_block_builder *builder, uint64_t *block,
+                                size_t *size);
+
 #endif

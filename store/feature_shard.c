@@ -228,7 +228,6 @@ static enum error_code scan_blocks(struct feature_shard *shard, int index, rocks
 static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
                                 struct error *err)
 {
-    const struct tensor_spec *tensor = &shard->seal.tensor[index];
     struct checksum_stream *sums = NULL;
     enum error_code rc = checksum_stream_new(&sums, err);
     if (rc != ERROR_NONE)
@@ -242,7 +241,8 @@ static enum error_code read_all(struct feature_shard *shard, int index, char *ro
     if (rc != ERROR_NONE || checksum_equal(&found, &shard->seal.content[index]))
         return rc;
     rc = checksum_mismatch(&shard->seal.content[index], &found, err);
-    return error_context(err, rc, "artifact %s: tensor %s: content", shard->key, tensor->name);
+    return error_context(err, rc, "artifact %s: tensor %s: content", shard->key,
+                         shard->seal.tensor[index].name);
 }
 
 enum error_code feature_shard_read_all(struct feature_shard *shard, const char *tensor, void *rows,
@@ -276,23 +276,8 @@ struct feature_shard_writer {
     /* The tensor being written: */
     rocksdb_sstfilewriter_t *file; /* NULL until its first block */
     struct checksum_stream *sums;
-    char *value; /* a block: its hash, then up to 256 rows */
-    uint32_t buffered_rows;
-    uint64_t row_count; /* so far */
+    struct feature_block_builder builder;
 };
-
-static void free_writer(struct feature_shard_writer *writer)
-{
-    if (writer->file)
-        rocksdb_sstfilewriter_destroy(writer->file);
-    if (writer->file_options)
-        rocksdb_envoptions_destroy(writer->file_options);
-    if (writer->options)
-        rocksdb_options_destroy(writer->options);
-    checksum_stream_free(writer->sums);
-    memory_free(writer->value);
-    memory_free(writer);
-}
 
 void feature_shard_writer_abandon(struct feature_shard_writer *writer)
 {
@@ -300,7 +285,15 @@ void feature_shard_writer_abandon(struct feature_shard_writer *writer)
         return;
     if (*writer->scratch && file_remove_all(writer->scratch, NULL) != ERROR_NONE)
         writer->scratch[0] = '\0'; /* store_sweep() takes it */
-    free_writer(writer);
+    if (writer->file)
+        rocksdb_sstfilewriter_destroy(writer->file);
+    if (writer->file_options)
+        rocksdb_envoptions_destroy(writer->file_options);
+    if (writer->options)
+        rocksdb_options_destroy(writer->options);
+    checksum_stream_free(writer->sums);
+    feature_block_builder_release(&writer->builder);
+    memory_free(writer);
 }
 
 enum error_code feature_shard_writer_new(struct store *store, const char *key, const char *seal_key,
@@ -347,20 +340,17 @@ static enum error_code open_file(struct feature_shard_writer *writer, struct err
 
 static enum error_code flush_block(struct feature_shard_writer *writer, struct error *err)
 {
-    const struct tensor_spec *tensor = &writer->seal.tensor[writer->seal.tensor_count - 1];
-    const size_t bytes = (size_t)writer->buffered_rows * tensor->dim * FEATURE_ELEMENT_SIZE;
-    const struct checksum sum = checksum_of(writer->value + SUM_SIZE, bytes);
     char key[FEATURE_BLOCK_KEY_SIZE];
     char *failure = NULL;
+    uint64_t block = 0;
+    size_t size = 0;
     const enum error_code rc = writer->file ? ERROR_NONE : open_file(writer, err);
     if (rc != ERROR_NONE)
         return rc;
-    feature_block_key((writer->row_count - 1) / FEATURE_BLOCK_ROWS, key);
-    memcpy(writer->value, sum.bytes, SUM_SIZE);
-    rocksdb_sstfilewriter_put(writer->file, key, sizeof key, writer->value, SUM_SIZE + bytes,
-                              &failure);
-    checksum_stream_add(writer->sums, sum.bytes, SUM_SIZE);
-    writer->buffered_rows = 0;
+    feature_block_builder_seal(&writer->builder, &block, &size);
+    feature_block_key(block, key);
+    rocksdb_sstfilewriter_put(writer->file, key, sizeof key, writer->builder.value, size, &failure);
+    checksum_stream_add(writer->sums, writer->builder.value, SUM_SIZE);
     return failure ? rocksdb_failed(failure, writer->key, "cannot be written", err) : ERROR_NONE;
 }
 
@@ -372,10 +362,11 @@ static enum error_code end_tensor(struct feature_shard_writer *writer, struct er
     if (index < 0)
         return ERROR_NONE;
     const struct tensor_spec *tensor = &writer->seal.tensor[index];
-    if (writer->row_count != tensor->row_count)
+    if (writer->builder.row_count != tensor->row_count)
         return error_set(err, ERROR_INVALID, "tensor %s: expected %" PRIu64 " rows, found %" PRIu64,
-                         tensor->name, tensor->row_count, writer->row_count);
-    const enum error_code rc = writer->buffered_rows ? flush_block(writer, err) : ERROR_NONE;
+                         tensor->name, tensor->row_count, writer->builder.row_count);
+    const enum error_code rc =
+        writer->builder.buffered_rows ? flush_block(writer, err) : ERROR_NONE;
     if (rc != ERROR_NONE)
         return rc;
     if (writer->file) {
@@ -399,16 +390,10 @@ enum error_code feature_shard_writer_begin(struct feature_shard_writer *writer,
     if (tensor->dim == 0 || tensor->dim > TENSOR_DIM_MAX)
         return error_set(err, ERROR_INVALID, "tensor %s: expected a dim of 1 to %d, found %" PRIu32,
                          tensor->name, TENSOR_DIM_MAX, tensor->dim);
-    memory_free(writer->value);
-    writer->value = NULL;
-    rc = memory_new(&writer->value,
-                    SUM_SIZE + (size_t)FEATURE_BLOCK_ROWS * tensor->dim * FEATURE_ELEMENT_SIZE,
-                    "a block of rows", err);
+    rc = feature_block_builder_begin(&writer->builder, tensor, err);
     if (rc != ERROR_NONE)
         return rc;
     writer->seal.tensor[writer->seal.tensor_count++] = *tensor;
-    writer->row_count = 0;
-    writer->buffered_rows = 0;
     checksum_stream_reset(writer->sums);
     return ERROR_NONE;
 }
@@ -417,24 +402,18 @@ enum error_code feature_shard_writer_add(struct feature_shard_writer *writer, co
                                          uint64_t row_count, struct error *err)
 {
     const char *from = rows;
+    struct feature_block_builder *builder = &writer->builder;
+    const struct tensor_spec *tensor = &builder->tensor;
     must(writer->seal.tensor_count > 0);
-    const struct tensor_spec *tensor = &writer->seal.tensor[writer->seal.tensor_count - 1];
-    const size_t row_bytes = (size_t)tensor->dim * FEATURE_ELEMENT_SIZE;
-    if (row_count > tensor->row_count - writer->row_count)
+    if (row_count > tensor->row_count - builder->row_count)
         return error_set(err, ERROR_INVALID, "tensor %s: more than its %" PRIu64 " rows",
                          tensor->name, tensor->row_count);
     while (row_count) {
-        const uint32_t room = FEATURE_BLOCK_ROWS - writer->buffered_rows;
-        const uint32_t take = row_count < room ? (uint32_t)row_count : room;
-        memcpy(writer->value + SUM_SIZE + writer->buffered_rows * row_bytes, from,
-               take * row_bytes);
-        writer->buffered_rows += take;
-        writer->row_count += take;
-        row_count -= take;
-        from += take * row_bytes;
-        if (writer->buffered_rows < FEATURE_BLOCK_ROWS)
-            break;
-        const enum error_code rc = flush_block(writer, err);
+        const uint32_t taken = feature_block_builder_take(builder, from, row_count);
+        row_count -= taken;
+        from += (size_t)taken * tensor->dim * FEATURE_ELEMENT_SIZE;
+        const bool full = builder->buffered_rows == FEATURE_BLOCK_ROWS;
+        const enum error_code rc = full ? flush_block(writer, err) : ERROR_NONE;
         if (rc != ERROR_NONE)
             return rc;
     }

@@ -156,6 +156,7 @@ static enum error_code open_shards(struct feature_source *source,
                                    const struct feature_source_config *config, struct error *err)
 {
     const size_t parts = (size_t)source->part_count;
+    /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     enum error_code rc = memory_new(&source->shard, parts, "the shards of a tensor", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&source->first_block, parts + 1, "the blocks of a tensor", err);

@@ -443,12 +443,12 @@ enum error_code record_text_get(const struct record_view *view, const char *name
     const enum error_code rc = record_section_get(view, name, ELEMENT_U8, -1, &text, &length, err);
     if (rc != ERROR_NONE)
         return rc;
+    must(text != NULL);
     if (length >= size || memchr(text, '\0', length))
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section %s: expected text of at most %zu bytes, found %" PRIu64
                          "%s",
                          view->key, name, size - 1, length, length < size ? " with a NUL" : "");
-    must(text != NULL);
     memcpy(out, text, length);
     out[length] = '\0';
     return ERROR_NONE;

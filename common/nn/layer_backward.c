@@ -194,6 +194,7 @@ static enum error_code find_room(struct backward_job *job, struct arena *arena, 
     job->scratch_size = output_dim + TILE_ROWS * output_dim;
     if (pass->maps_first)
         job->scratch_size += (size_t)TILE_ROWS * pass->input_dim;
+    job->scratch_size = layer_pass_scratch(job->scratch_size);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->bias_lane, LANE_COUNT * output_dim, what, err);
     if (rc == ERROR_NONE)

@@ -130,7 +130,8 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
     struct forward_job job = {
         .pass = pass,
         .weight = matrix_view_of(pass->weight, pass->output_dim, pass->mixed_dim),
-        .scratch_size = TILE_ROWS * (pass->maps_first ? pass->input_dim : pass->mixed_dim),
+        .scratch_size =
+            layer_pass_scratch(TILE_ROWS * (pass->maps_first ? pass->input_dim : pass->mixed_dim)),
     };
     const uint32_t sources = pass->block.source_count;
     const uint32_t destinations = pass->block.destination_count;

@@ -81,6 +81,13 @@ layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
 struct matrix_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
                                     uint32_t end, float *scratch);
 
+/* Floats of scratch for one thread, so that all threads' start on a cache line alike: where memory lies
+ * must not be a way in which threads differ. */
+static inline size_t layer_pass_scratch(size_t floats)
+{
+    return (floats + 15) / 16 * 16;
+}
+
 static inline int64_t layer_pass_tiles(uint32_t rows)
 {
     return ((int64_t)rows + TILE_ROWS - 1) / TILE_ROWS;

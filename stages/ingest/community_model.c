@@ -6,12 +6,13 @@
 
 static const double weight_unit = 65536.0; /* of the lightest level */
 
-/* 2^-x for x >= 0, by roots and products only; the fraction to 32 binary digits. */
+/* 2^-x for a small x >= 0, by roots and products only; the fraction to 32 binary digits. */
 static double half_to_the(double x)
 {
     double result = 1.0, root = 0.5;
-    double whole = floor(x), fraction = x - whole;
-    for (; whole > 0.0; whole -= 1.0)
+    const int whole = (int)x;
+    double fraction = x - whole;
+    for (int i = 0; i < whole; i++)
         result *= 0.5;
     for (int digit = 0; digit < 32; digit++) {
         root = sqrt(root);

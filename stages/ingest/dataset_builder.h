@@ -7,7 +7,14 @@
  * duplicate policy. Peak memory is the budget plus a few arrays of one entry a node, never a multiple of
  * the edges. The chunks written do not depend on the budget.
  *
- * Order of calls: new, set_nodes, then the others in any order, finish. Errors of the input name what
+ * An edge repeats another when source, target, type and time are the same, after direction is applied:
+ * of an undirected graph "1 2" and "2 1" are one edge. Of repeated edges that are removed the first in
+ * input order stays, with its weight. A row is ordered by neighbour, type, time, input. A self loop is
+ * stored once. The counts of removed edges in the schema are rows of the input. Nothing is stored before
+ * all of the input is known to be good.
+ *
+ * Order of calls: new, set_nodes, then the others in any order (set_types before edges that have types),
+ * finish. Labels, ids and each split come at most once. Errors of the input name what
  * `where` says ("edges.csv:17").
  */
 #ifndef STAGES_INGEST_DATASET_BUILDER_H

@@ -177,13 +177,14 @@ struct pass {
     struct store *store;
     const char *dataset_id;
     uint64_t chunk;
+    bool measured; /* means and deviations are known: rows are standardised on the way */
 };
 
 typedef enum error_code (*chunk_body)(struct pass *pass, uint32_t first, uint32_t count,
-                                      float *rows, struct error *err);
+                                      const float *rows, struct error *err);
 
-static enum error_code add_to_sums(struct pass *pass, uint32_t first, uint32_t count, float *rows,
-                                   struct error *err)
+static enum error_code add_to_sums(struct pass *pass, uint32_t first, uint32_t count,
+                                   const float *rows, struct error *err)
 {
     const uint32_t dim = pass->maker->dim;
     (void)err;
@@ -200,7 +201,7 @@ static enum error_code add_to_sums(struct pass *pass, uint32_t first, uint32_t c
 }
 
 static enum error_code add_to_squares(struct pass *pass, uint32_t first, uint32_t count,
-                                      float *rows, struct error *err)
+                                      const float *rows, struct error *err)
 {
     const uint32_t dim = pass->maker->dim;
     (void)first;
@@ -215,19 +216,24 @@ static enum error_code add_to_squares(struct pass *pass, uint32_t first, uint32_
     return ERROR_NONE;
 }
 
-static enum error_code store_rows(struct pass *pass, uint32_t first, uint32_t count, float *rows,
-                                  struct error *err)
+static enum error_code store_rows(struct pass *pass, uint32_t first, uint32_t count,
+                                  const float *rows, struct error *err)
 {
     const uint32_t dim = pass->maker->dim;
-    for (size_t i = 0; pass->column && i < (size_t)count * dim; i++) {
+    const struct feature_chunk chunk = {
+        .first_node = first, .node_count = count, .dim = dim, .row = rows};
+    return feature_chunk_put(pass->store, pass->dataset_id, (int64_t)pass->chunk++, &chunk, err);
+}
+
+static void standardise(const struct pass *pass, uint32_t count, float *rows)
+{
+    const uint32_t dim = pass->maker->dim;
+    for (size_t i = 0; i < (size_t)count * dim; i++) {
         const struct column *column = &pass->column[i % dim];
         rows[i] = column->deviation > 0.0
                       ? (float)(((double)rows[i] - column->mean) / column->deviation)
                       : 0.0F;
     }
-    const struct feature_chunk chunk = {
-        .first_node = first, .node_count = count, .dim = dim, .row = rows};
-    return feature_chunk_put(pass->store, pass->dataset_id, (int64_t)pass->chunk++, &chunk, err);
 }
 
 static uint32_t chunk_rows(const struct feature_maker *maker)
@@ -248,6 +254,8 @@ static enum error_code for_each_chunk(struct pass *pass, chunk_body body, float 
         const uint64_t left = maker->node_count - first;
         const uint32_t count = left < step ? (uint32_t)left : step;
         rc = make_rows(maker, (uint32_t)first, count, rows, err);
+        if (rc == ERROR_NONE && pass->measured)
+            standardise(pass, count, rows);
         if (rc == ERROR_NONE)
             rc = body(pass, (uint32_t)first, count, rows, err);
     }
@@ -272,6 +280,7 @@ static enum error_code measure_columns(struct pass *pass, float *rows, struct er
         const bool constant = column->least >= column->most;
         column->deviation = constant || squares <= 0.0 ? 0.0 : sqrt(squares / count);
     }
+    pass->measured = true;
     return rc;
 }
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 static enum error_code check_sources(const struct dataset_schema *schema,
-                                  const struct edge_chunk *chunk, struct error *err)
+                                     const struct edge_chunk *chunk, struct error *err)
 {
     for (uint64_t edge = 0; edge < chunk->edge_count; edge++)
         if (chunk->neighbor[edge] >= schema->node_count)

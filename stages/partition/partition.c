@@ -34,7 +34,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct partition_job { /* {0} is empty */
+struct partition_job { /* {0} is empty; for one unit */
     const struct stage_context *context;
     struct dataset_schema schema;
     char id[ID_SIZE];
@@ -45,16 +45,17 @@ struct partition_job { /* {0} is empty */
     struct partition_quality quality;
 };
 
-enum { BYTES_PER_NODE = 32, BYTES_ASIDE = 32 << 20 }; /* the arrays of a job; chunks being read */
+/* The arrays of a job; the program itself, chunks being read and shards being written. */
+enum { BYTES_PER_NODE = 32, BYTES_ASIDE = 64 << 20 };
 
 static enum error_code read_dataset(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
-    struct key key;
     char dataset_id[ID_SIZE];
-    enum error_code rc = run_input_switch(context->settings, "dataset", &key, err);
+    struct key newest;
+    enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
     if (rc == ERROR_NONE)
-        rc = store_switch_get(context->store, key.text, dataset_id, sizeof dataset_id, err);
+        rc = store_switch_get(context->store, newest.text, dataset_id, sizeof dataset_id, err);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
     if (rc == ERROR_NONE)
@@ -274,16 +275,30 @@ static enum error_code print_report(const struct partition_job *job, bool unchan
              "train_variation=%.4f remote_features_a_round=%s",
              report.part_count, report.cut_share, report.nodes.variation, report.edges.variation,
              report.train.variation, text_size(round_bytes, size));
-    (void)printf("%spartition=%s parts=%d cut=%" PRIu64 " balance=%.4f replication=%.4f halo=%" PRIu64
-                 " round_bytes=%" PRIu64 "\n",
-                 unchanged ? "unchanged " : "", job->id, report.part_count, report.cut_edges, report.nodes.ratio,
-                 report.replication_factor, report.halo, round_bytes);
+    (void)printf("%spartition=%s parts=%d cut=%" PRIu64
+                 " balance=%.4f replication=%.4f halo=%" PRIu64 " round_bytes=%" PRIu64 "\n",
+                 unchanged ? "unchanged " : "", job->id, report.part_count, report.cut_edges,
+                 report.nodes.ratio, report.replication_factor, report.halo, round_bytes);
     partition_report_release(&report);
     return rc;
 }
 
-static void release(struct partition_job *job)
+static enum error_code partition_open(const struct stage_context *context, void **state,
+                                      struct error *err)
 {
+    struct partition_job *job = NULL;
+    const enum error_code rc = memory_new(&job, 1, "partition", err);
+    if (rc == ERROR_NONE)
+        job->context = context;
+    *state = job;
+    return rc;
+}
+
+static void partition_close(void *state)
+{
+    struct partition_job *job = state;
+    if (!job)
+        return;
     partition_quality_release(&job->quality);
     renumbering_release(&job->renumbering);
     memory_free(job->split_marks);
@@ -291,37 +306,26 @@ static void release(struct partition_job *job)
     memory_free(job);
 }
 
-static enum error_code announce(const struct partition_job *job, bool unchanged, struct error *err)
-{
-    struct key key;
-    enum error_code rc = run_input_switch(job->context->settings, "partition", &key, err);
-    if (rc == ERROR_NONE)
-        rc = store_switch_set(job->context->store, key.text, job->id, err);
-    return rc == ERROR_NONE ? print_report(job, unchanged, err) : rc;
-}
-
 static enum error_code partition_work(const struct stage_context *context, void *state,
                                       const struct unit *unit, struct error *err)
 {
-    struct partition_job *job = NULL;
+    struct partition_job *job = state;
+    struct key newest;
     bool found = false;
-    (void)state;
     (void)unit;
-    enum error_code rc = memory_new(&job, 1, "partition", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    job->context = context;
-    rc = read_dataset(job, err);
+    enum error_code rc = read_dataset(job, err);
     if (rc == ERROR_NONE)
         rc = store_has(context->store, key_partition(job->id, "book").text, &found, err);
     if (rc == ERROR_NONE && found && !context->is_replay)
         log_info("partition %s is unchanged", job->id);
     else if (rc == ERROR_NONE)
         rc = build(job, err);
-    if (rc == ERROR_NONE && !context->is_replay)
-        rc = announce(job, found, err);
-    release(job);
-    return rc;
+    if (rc != ERROR_NONE || context->is_replay)
+        return rc;
+    rc = run_input_switch(context->settings, "partition", &newest, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_set(context->store, newest.text, job->id, err);
+    return rc == ERROR_NONE ? print_report(job, found, err) : rc;
 }
 
 const struct stage stage = {
@@ -331,5 +335,7 @@ const struct stage stage = {
     .writes =
         "assignment, topology_seal, shard_seal, node_splits, partition_report, partition_book",
     .form = STAGE_ONCE,
+    .open = partition_open,
     .work = partition_work,
+    .close = partition_close,
 };

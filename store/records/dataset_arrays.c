@@ -16,7 +16,7 @@ uint32_t feature_chunk_rows(uint32_t dim)
     return rows > ROW_BLOCK ? rows : ROW_BLOCK;
 }
 
-/* A reader that fails gives the record back and leaves `out` empty. */
+/* On failure gives the record back and leaves `out` empty. */
 #define KEEP_OR_RELEASE(rc, out)                                                                   \
     do {                                                                                           \
         if ((rc) != ERROR_NONE) {                                                                  \
@@ -156,6 +156,13 @@ static enum error_code read_edges(struct edge_chunk *out, struct error *err)
     return rc;
 }
 
+enum error_code edge_chunk_decode(const struct record_view *view, struct edge_chunk *out,
+                                  struct error *err)
+{
+    *out = (struct edge_chunk){.view = *view};
+    return read_edges(out, err);
+}
+
 enum error_code edge_chunk_get(struct store *store, const char *dataset_id, int64_t chunk,
                                struct edge_chunk *out, struct error *err)
 {
@@ -204,6 +211,13 @@ static enum error_code read_features(struct feature_chunk *out, struct error *er
                             &row, &found, err);
     out->row = row;
     return rc;
+}
+
+enum error_code feature_chunk_decode(const struct record_view *view, struct feature_chunk *out,
+                                     struct error *err)
+{
+    *out = (struct feature_chunk){.view = *view};
+    return read_features(out, err);
 }
 
 enum error_code feature_chunk_get(struct store *store, const char *dataset_id, int64_t chunk,
@@ -305,6 +319,13 @@ static enum error_code read_labels(struct node_labels *out, struct error *err)
     return rc == ERROR_NONE ? check_single(out, err) : rc;
 }
 
+enum error_code node_labels_decode(const struct record_view *view, struct node_labels *out,
+                                   struct error *err)
+{
+    *out = (struct node_labels){.view = *view};
+    return read_labels(out, err);
+}
+
 enum error_code node_labels_get(struct store *store, const char *dataset_id,
                                 struct node_labels *out, struct error *err)
 {
@@ -376,6 +397,13 @@ static enum error_code read_splits(struct node_splits *out, struct error *err)
         for (int b = a + 1; rc == ERROR_NONE && b < SPLIT_COUNT; b++)
             rc = check_disjoint(out, a, b, err);
     return rc;
+}
+
+enum error_code node_splits_decode(const struct record_view *view, struct node_splits *out,
+                                   struct error *err)
+{
+    *out = (struct node_splits){.view = *view};
+    return read_splits(out, err);
 }
 
 enum error_code node_splits_get(struct store *store, const char *key, const char *owner,
@@ -467,6 +495,13 @@ static enum error_code read_ids(struct node_ids *out, struct error *err)
         rc = set_id_count(out, "integer", found, 0, err);
     out->integer = integer;
     return rc;
+}
+
+enum error_code node_ids_decode(const struct record_view *view, struct node_ids *out,
+                                struct error *err)
+{
+    *out = (struct node_ids){.view = *view};
+    return read_ids(out, err);
 }
 
 enum error_code node_ids_get(struct store *store, const char *dataset_id, struct node_ids *out,

@@ -111,4 +111,18 @@ MUST_CHECK enum error_code node_ids_put(struct store *store, const char *dataset
 MUST_CHECK enum error_code node_ids_get(struct store *store, const char *dataset_id,
                                         struct node_ids *out, struct error *err);
 
+/* The checks alone, of a decoded record of any origin. out->view is a copy of `view`, so only one of
+ * the two is to be released, failure or not. Fails: ERROR_CORRUPT naming key and section, what was
+ * expected and what was found. */
+MUST_CHECK enum error_code edge_chunk_decode(const struct record_view *view, struct edge_chunk *out,
+                                             struct error *err);
+MUST_CHECK enum error_code feature_chunk_decode(const struct record_view *view,
+                                                struct feature_chunk *out, struct error *err);
+MUST_CHECK enum error_code node_labels_decode(const struct record_view *view,
+                                              struct node_labels *out, struct error *err);
+MUST_CHECK enum error_code node_splits_decode(const struct record_view *view,
+                                              struct node_splits *out, struct error *err);
+MUST_CHECK enum error_code node_ids_decode(const struct record_view *view, struct node_ids *out,
+                                           struct error *err);
+
 #endif

@@ -59,14 +59,20 @@ static void write_report(struct json_writer *w, const struct partition_report *r
     json_close_object(w);
 }
 
+enum error_code partition_report_text(const struct partition_report *report,
+                                      struct json_writer *json, struct error *err)
+{
+    write_report(json, report);
+    return json_writer_finish(json, err);
+}
+
 enum error_code partition_report_put(struct store *store, const struct partition_report *report,
                                      struct error *err)
 {
     const struct key key = key_partition(report->id, "report");
     struct json_writer w = {0};
     struct record record = {.kind = RECORD_PARTITION_REPORT, .version = REPORT_VERSION};
-    write_report(&w, report);
-    enum error_code rc = json_writer_finish(&w, err);
+    enum error_code rc = partition_report_text(report, &w, err);
     if (rc == ERROR_NONE) {
         record_add(&record, "json", ELEMENT_U8, w.text, w.size);
         rc = store_put(store, key.text, report->id, &record, STORE_DURABLE, err);

@@ -13,6 +13,7 @@
 #define STORE_RECORDS_PARTITION_REPORT_H
 
 #include "common/base/error.h"
+#include "common/base/json.h"
 #include "store/store.h"
 
 #include <stdint.h>
@@ -47,6 +48,9 @@ struct partition_report { /* {0} is empty */
 
 MUST_CHECK enum error_code
 partition_report_put(struct store *store, const struct partition_report *report, struct error *err);
+/* The report as the JSON of its record, appended to `json`. */
+MUST_CHECK enum error_code partition_report_text(const struct partition_report *report,
+                                                 struct json_writer *json, struct error *err);
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the key and what is wrong. */
 MUST_CHECK enum error_code partition_report_get(struct store *store, const char *partition_id,
                                                 struct partition_report *out, struct error *err);

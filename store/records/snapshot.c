@@ -231,7 +231,7 @@ static bool is_lost(enum error_code rc)
 }
 
 static enum error_code restore_state(struct store *store, const char *run_id,
-                                     const struct snapshot *s, struct error *err)
+                                     const struct snapshot *s, bool *changed, struct error *err)
 {
     struct optimizer_state there = {0};
     const struct optimizer_state state = {.version = (uint64_t)s->version,
@@ -241,11 +241,12 @@ static enum error_code restore_state(struct store *store, const char *run_id,
                                           .second = s->second};
     const enum error_code rc = optimizer_state_get(store, run_id, s->version, &there, err);
     store_release_record(&there.view);
+    *changed = *changed || is_lost(rc);
     return is_lost(rc) ? optimizer_state_put(store, run_id, &state, err) : rc;
 }
 
 static enum error_code restore_weights(struct store *store, const char *run_id,
-                                       const struct snapshot *s, struct error *err)
+                                       const struct snapshot *s, bool *changed, struct error *err)
 {
     struct weights there = {0};
     struct weights weights = {.version = (uint64_t)s->version,
@@ -256,18 +257,20 @@ static enum error_code restore_weights(struct store *store, const char *run_id,
     memcpy(weights.progress, s->progress, sizeof weights.progress);
     const enum error_code rc = weights_get(store, run_id, s->version, &there, err);
     store_release_record(&there.view);
+    *changed = *changed || is_lost(rc);
     return is_lost(rc) ? weights_put(store, run_id, &weights, err) : rc;
 }
 
 enum error_code snapshot_restore(struct store *store, const char *run_id, int64_t version,
-                                 struct error *err)
+                                 bool *changed, struct error *err)
 {
+    *changed = false;
     struct snapshot snapshot = {0};
     enum error_code rc = snapshot_get(store, run_id, version, &snapshot, err);
     if (rc == ERROR_NONE)
-        rc = restore_state(store, run_id, &snapshot, err);
+        rc = restore_state(store, run_id, &snapshot, changed, err);
     if (rc == ERROR_NONE)
-        rc = restore_weights(store, run_id, &snapshot, err);
+        rc = restore_weights(store, run_id, &snapshot, changed, err);
     store_release_record(&snapshot.view);
     return rc;
 }

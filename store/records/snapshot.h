@@ -61,10 +61,10 @@ MUST_CHECK enum error_code snapshot_current_version(struct store *store, const c
                                                     int64_t *version, struct error *err);
 MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                            struct error *err);
-/* Makes weights and optimizer state of that version again, bit for bit, where they are missing or damaged.
- * Round records are not flushed to disk, the snapshot is: after a crash of the host it may be all there is.
+/* Makes weights and optimizer state of that version again, bit for bit, where they are missing or damaged;
+ * *changed says whether they were. Round records are not flushed to disk, the snapshot is: after a crash of the host it may be all there is.
  * Fails: ERROR_NOT_FOUND without that snapshot; ERROR_CORRUPT; ERROR_IO. */
 MUST_CHECK enum error_code snapshot_restore(struct store *store, const char *run_id,
-                                            int64_t version, struct error *err);
+                                            int64_t version, bool *changed, struct error *err);
 
 #endif

@@ -17,8 +17,7 @@ static void the_model_follows_settings_and_data(void **state)
     pipeline_settings_defaults(&settings);
     assert_ok(pipeline_settings_assign(&settings, "train-step.model", "gcn", "test", &err), &err);
     assert_ok(pipeline_settings_assign(&settings, "train-step.hidden", "7", "test", &err), &err);
-    assert_ok(pipeline_settings_assign(&settings, "sample.fanouts", "5, 4, 3", "test", &err),
-              &err);
+    assert_ok(pipeline_settings_assign(&settings, "sample.fanouts", "5, 4, 3", "test", &err), &err);
     assert_ok(run_model_init(&model, &settings, &book, &err), &err);
     assert_int_equal(model.config.layer, LAYER_GCN);
     assert_int_equal(model.config.layer_count, 3);

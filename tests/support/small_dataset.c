@@ -194,7 +194,6 @@ void small_dataset_write(struct store *store, const struct small_dataset *d)
     schema.valid_count = splits.count[SPLIT_VALID];
     schema.test_count = splits.count[SPLIT_TEST];
     demand(dataset_schema_put(store, &schema, &err), &err);
-    demand(store_switch_set(store, key_current("dataset", d->name).text, d->id, &err), &err);
 }
 
 struct small_dataset small_dataset_karate(uint32_t *source, uint32_t *target)

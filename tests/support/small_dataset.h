@@ -33,7 +33,7 @@ float small_dataset_feature(uint32_t node, uint32_t column);
 /* Label `c` of a node that has several: 0 or 1. */
 float small_dataset_multi_label(uint32_t node, uint32_t class_count, uint32_t c);
 
-/* Writes all records and sets current/dataset/<name>; aborts the program when that fails. */
+/* Writes all records; aborts the program when that fails. */
 void small_dataset_write(struct store *store, const struct small_dataset *dataset);
 
 /* The karate club, both directions, two classes. `source` and `target` have room

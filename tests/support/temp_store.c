@@ -6,7 +6,7 @@ int temp_store_setup(void **state)
     temp = (struct temp_store){0};
     temp_dir_make(&temp.dir);
     *state = &temp;
-    return store_open(temp.dir.path, 0, &temp.store, &temp.err);
+    return store_open(temp.dir.path, 0, &temp.store, &temp.err) == ERROR_NONE ? 0 : -1;
 }
 
 int temp_store_teardown(void **state)

@@ -243,6 +243,56 @@ static void a_replay_matches_and_remembers_nothing(void **state)
     store_close(replay);
 }
 
+/* Memory would give the later round what the replay computed, not what the run went on with. */
+static void a_replay_computes_each_round_from_what_is_stored(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    struct store *replay = NULL;
+    float other[SMALL_VALUES];
+    const struct tamper change = {"value", ELEMENT_F32, other, SMALL_VALUES};
+    small_run_draw(other, 77, 77);
+    begin(&run, temp, adam);
+    initialise(&run);
+    for (int64_t round = 0; round < 3; round++)
+        small_run_put_gradients(&run, round);
+    do_rounds(&run, 0, 3, false);
+    record_tamper(run.store, key_weights(SMALL_RUN_ID, 2).text, SMALL_RUN_ID, &change);
+    assert_ok(store_open(temp->dir.path, STORE_REPLAY, &replay, &run.err), &run.err);
+    run.context.store = replay;
+    run.context.is_replay = true;
+    do_rounds(&run, 1, 3, false);
+    const struct store_replay report = store_replay_report(replay);
+    assert_int_equal(report.matched, 1); /* the state of version 2 */
+    assert_int_equal(report.differed, 3);
+    assert_string_equal(report.first_difference, key_weights(SMALL_RUN_ID, 2).text);
+    store_close(replay);
+}
+
+static void a_round_that_failed_leaves_nothing_in_memory(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    float value[SMALL_VALUES];
+    const struct key slot = key_gradient(SMALL_RUN_ID, 1, 0);
+    begin(&run, temp, adam);
+    run.settings.aggregate.clip_norm = 0;
+    initialise(&run);
+    small_run_put_gradients(&run, 0);
+    struct gradient bad = small_run_gradient(&run, 1, 0, value);
+    value[0] = 1e30F; /* its square is no float: found out only after the step */
+    void *warm = open_stage(&run);
+    assert_ok(small_run_work(&run, warm, UNIT_AGGREGATE, 0), &run.err);
+    assert_ok(gradient_put(run.store, SMALL_RUN_ID, 1, 0, &bad, &run.err), &run.err);
+    assert_fails(small_run_work(&run, warm, UNIT_AGGREGATE, 1), ERROR_INPUT,
+                 "round 1: the second moment of convs.0.", &run.err);
+    assert_ok(store_remove(run.store, slot.text, &run.err), &run.err);
+    small_run_put_gradients(&run, 1);
+    assert_ok(small_run_work(&run, warm, UNIT_AGGREGATE, 1), &run.err);
+    do_rounds(&run, 1, 2, true); /* another result would be refused by the store */
+    stage.close(warm);
+}
+
 static void a_missing_gradient_is_named(void **state)
 {
     struct small_run run;
@@ -368,6 +418,8 @@ int main(void)
         test_with_store(a_worker_reads_the_rounds_that_another_did),
         test_with_store(a_unit_killed_between_state_and_weights_is_done_again_alike),
         test_with_store(a_replay_matches_and_remembers_nothing),
+        test_with_store(a_replay_computes_each_round_from_what_is_stored),
+        test_with_store(a_round_that_failed_leaves_nothing_in_memory),
         test_with_store(a_missing_gradient_is_named),
         test_with_store(gradients_that_cannot_be_used_are_refused),
         test_with_store(weights_of_another_model_are_refused),

@@ -403,7 +403,7 @@ static void a_bad_edge_is_named_with_its_line(void **state)
                  "edges.csv:17: source 4294967296 is out of range", &err);
     assert_fails(add_one(builder, (struct one_edge){.weight = NAN}, &err), ERROR_INPUT,
                  "edges.csv:17: the weight is nan: expected a finite number", &err);
-    assert_fails(add_one(builder, (struct one_edge){.time = INFINITY}, &err), ERROR_INPUT,
+    assert_fails(add_one(builder, (struct one_edge){.time = (double)INFINITY}, &err), ERROR_INPUT,
                  "edges.csv:17: the time is inf: expected a finite number", &err);
     assert_fails(add_one(builder, (struct one_edge){.type = 1}, &err), ERROR_INPUT,
                  "edges.csv:17: edge type 1 is out of range: expected an edge type from 0 to 0",

@@ -120,7 +120,7 @@ static void columns_get_mean_0_and_variance_1(void **state)
     uint64_t chunks = 0;
     float given[NODES * DIM];
     double mean[DIM] = {0}, square[DIM] = {0};
-    for (int i = 0; i < NODES; i++) {
+    for (size_t i = 0; i < NODES; i++) {
         given[i * DIM] = 8388608.0F + (float)(i % 2);
         given[i * DIM + 1] = 0.1F;
         given[i * DIM + 2] = (float)(i * 7 % 31) - 3.5F;
@@ -137,7 +137,7 @@ static void columns_get_mean_0_and_variance_1(void **state)
         assert_true(fabs(mean[c]) < 1e-6);
         assert_true(fabs(square[c] - 1.0) < 1e-6);
     }
-    for (int i = 0; i < NODES; i++) {
+    for (size_t i = 0; i < NODES; i++) {
         assert_true(fabsf(rows[i * DIM] - (i % 2 ? 1.0F : -1.0F)) < 1e-6F);
         assert_true(rows[i * DIM + 1] == 0.0F);
     }
@@ -156,7 +156,7 @@ static void degrees_become_their_logarithms(void **state)
     float *rows = finish("d", &chunks);
     assert_string_equal(maker->origin, "degree");
     assert_int_equal(maker->dim, 2);
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         assert_true(fabsf(rows[i * 2] - logf(1.0F + (float)in[i])) < 1e-6F);
         assert_true(fabsf(rows[i * 2 + 1] - logf(1.0F + (float)out[i])) < 1e-5F);
     }
@@ -185,7 +185,7 @@ static void random_numbers_depend_on_seed_node_and_column_only(void **state)
     fixture.settings.seed++;
     start(10);
     float *other = finish("other", &chunks);
-    assert_true(few[0] != other[0] && few[9 * DIM] != other[9 * DIM]);
+    assert_true(few[0] != other[0] && few[DIM] != other[DIM]);
     memory_free(many);
     memory_free(few);
     memory_free(other);
@@ -205,7 +205,7 @@ static void degree_and_random_stand_side_by_side(void **state)
     fixture.settings.ingest.features = FEATURES_RANDOM;
     start(4);
     float *random = finish("random", &chunks);
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++)
         assert_memory_equal(both + i * 8 + 2, random + i * 6, 6 * sizeof *both);
     memory_free(both);
     memory_free(random);

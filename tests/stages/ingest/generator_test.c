@@ -118,7 +118,7 @@ static void degrees_follow_the_power_law(void **state)
     const double exponents[] = {2.2, 2.5, 3.0};
     for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
         char id[32];
-        struct dataset_schema schema;
+        struct dataset_schema schema = {0};
         struct edge_facts facts;
         (void)snprintf(id, sizeof id, "tail-%zu", i);
         fixture.settings.ingest.nodes = 100000;
@@ -142,7 +142,7 @@ static void edges_stay_inside_as_often_as_asked(void **state)
     const double shares[] = {0.0, 0.3, 0.8, 1.0};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         char id[32];
-        struct dataset_schema schema;
+        struct dataset_schema schema = {0};
         struct edge_facts facts;
         (void)snprintf(id, sizeof id, "share-%zu", i);
         fixture.settings.ingest.homophily = shares[i];
@@ -184,7 +184,7 @@ static void compare(const char *a, const char *b, bool expected)
 static void the_same_seed_gives_the_same_bytes_at_any_budget(void **state)
 {
     (void)state;
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     generate("one", &schema);
     fixture.memory_bytes = 1800000;
     generate("two", &schema);
@@ -220,7 +220,7 @@ static void the_bytes_are_those_of_every_machine(void **state)
         {"labels", "f4aa6e293c243f4479843335429c8c68"},
         {"splits", "c176637cbdd421240a1e8e14edf66694"},
     };
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     fixture.settings.ingest.nodes = 1000;
     generate("golden", &schema);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -234,7 +234,7 @@ static void the_bytes_are_those_of_every_machine(void **state)
 static void splits_have_their_shares(void **state)
 {
     (void)state;
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     fixture.settings.ingest.train_share = 0.5;
     fixture.settings.ingest.valid_share = 0.15;
     generate("splits", &schema);
@@ -246,7 +246,7 @@ static void splits_have_their_shares(void **state)
 static void labels_are_drawn_at_random_as_often_as_asked(void **state)
 {
     (void)state;
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     struct error err = {0};
     struct node_labels clean, noisy;
     uint32_t changed = 0, next_alike = 0;
@@ -271,7 +271,7 @@ static void labels_are_drawn_at_random_as_often_as_asked(void **state)
 static void features_are_a_centre_and_noise(void **state)
 {
     (void)state;
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     struct error err = {0};
     struct feature_chunk chunk;
     struct node_labels labels;
@@ -303,7 +303,7 @@ static void features_are_a_centre_and_noise(void **state)
 static void a_hundred_nodes_are_enough(void **state)
 {
     (void)state;
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     struct edge_facts facts;
     fixture.settings.ingest.nodes = 100;
     fixture.settings.ingest.classes = 100; /* every community has one node */
@@ -319,7 +319,7 @@ static void a_hundred_nodes_are_enough(void **state)
 static void a_million_nodes_are_no_trouble(void **state)
 {
     (void)state;
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     fixture.settings.ingest.nodes = 1000000;
     fixture.settings.ingest.average_degree = 4;
     fixture.settings.ingest.feature_dim = 2;
@@ -349,7 +349,7 @@ static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
     struct error err = {0};
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     enum error_code rc = ERROR_NO_MEMORY;
     fixture.settings.ingest.nodes = 100;
     for (long n = 0; rc != ERROR_NONE; n++) {

@@ -43,12 +43,7 @@ static enum error_code work(struct store *store, struct error *err)
     const struct stage_context context = {
         .store = store, .settings = &settings, .threads = 1, .memory_bytes = 1 << 28};
     const struct unit unit = {.kind = UNIT_INGEST};
-    void *state = NULL;
-    enum error_code rc = stage.open(&context, &state, err);
-    if (rc == ERROR_NONE)
-        rc = stage.work(&context, state, &unit, err);
-    stage.close(state);
-    return rc;
+    return stage.work(&context, NULL, &unit, err);
 }
 
 /* The switch that names the newest dataset of the settings. */

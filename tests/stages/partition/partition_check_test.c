@@ -29,10 +29,10 @@ static void make_partition(struct temp_store *t, enum dataset_task task,
                                           .feature_dim = 4,
                                           .task = task,
                                           .class_count = 5};
-    small_dataset_write(t->store, &dataset);
+    write_dataset(t->store, &dataset);
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
     assert_ok(dataset_schema_get(t->store, "checked-1", schema, &t->err), &t->err);
-    open_book(t->store, "checked", book);
+    open_book(t->store, &settings, book);
 }
 
 static enum error_code check_it(struct temp_store *t, const struct dataset_schema *schema,

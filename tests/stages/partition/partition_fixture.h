@@ -5,6 +5,7 @@
 #ifndef TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
 #define TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
 
+#include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
 #include "store/records/dataset_arrays.h"
@@ -16,7 +17,7 @@
 
 #include <stdio.h>
 
-/* The work of the program, with stdout kept quiet by the caller or not. */
+/* What the program does for its one unit. */
 static inline enum error_code run_partition(struct store *store,
                                             const struct pipeline_settings *settings,
                                             uint64_t memory_bytes, bool is_replay,
@@ -32,7 +33,12 @@ static inline enum error_code run_partition(struct store *store,
         .storage_is_local = true,
         .is_replay = is_replay,
     };
-    return stage.work(&context, NULL, &unit, err);
+    void *state = NULL;
+    enum error_code rc = stage.open(&context, &state, err);
+    if (rc == ERROR_NONE)
+        rc = stage.work(&context, state, &unit, err);
+    stage.close(state);
+    return rc;
 }
 
 static inline struct pipeline_settings settings_of(const char *name, enum partition_method method,
@@ -46,13 +52,38 @@ static inline struct pipeline_settings settings_of(const char *name, enum partit
     return settings;
 }
 
-/* The book of the partition that the switch of `name` points at. */
-static inline void open_book(struct store *store, const char *name, struct partition_book *book)
+/* The dataset that partition finds, as ingest would leave it. */
+static inline void publish_dataset(struct store *store, const char *name, const char *id)
+{
+    struct error err = {0};
+    struct key key;
+    const struct pipeline_settings settings = settings_of(name, PARTITION_METIS, 1);
+    assert_ok(run_input_switch(&settings, "dataset", &key, &err), &err);
+    assert_ok(store_switch_set(store, key.text, id, &err), &err);
+}
+
+static inline void write_dataset(struct store *store, const struct small_dataset *dataset)
+{
+    small_dataset_write(store, dataset);
+    publish_dataset(store, dataset->name, dataset->id);
+}
+
+/* The id of the newest partition of these settings; false when there is none. */
+static inline bool newest_partition(struct store *store, const struct pipeline_settings *settings,
+                                    char id[ID_SIZE])
+{
+    struct error err = {0};
+    struct key key;
+    assert_ok(run_input_switch(settings, "partition", &key, &err), &err);
+    return store_switch_get(store, key.text, id, ID_SIZE, &err) == ERROR_NONE;
+}
+
+static inline void open_book(struct store *store, const struct pipeline_settings *settings,
+                             struct partition_book *book)
 {
     struct error err = {0};
     char id[ID_SIZE];
-    assert_ok(store_switch_get(store, key_current("partition", name).text, id, sizeof id, &err),
-              &err);
+    assert_true(newest_partition(store, settings, id));
     assert_ok(partition_book_get(store, id, book, &err), &err);
 }
 

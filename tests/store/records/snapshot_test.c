@@ -179,8 +179,9 @@ static void lost_and_torn_records_are_made_again_from_a_snapshot(void **state)
     const struct snapshot put = some_snapshot();
     const struct key key[2] = {key_weights(run, 5), key_optimizer_state(run, 5)};
     struct checksum before[2];
+    bool changed = true;
     put_round_records(p, before);
-    assert_fails(snapshot_restore(p->store, run, 5, &p->err), ERROR_NOT_FOUND,
+    assert_fails(snapshot_restore(p->store, run, 5, &changed, &p->err), ERROR_NOT_FOUND,
                  key_snapshot(run, 5).text, &p->err);
     assert_ok(snapshot_put(p->store, run, &put, &p->err), &p->err);
     for (int lost = 0; lost < 2; lost++) {
@@ -189,8 +190,10 @@ static void lost_and_torn_records_are_made_again_from_a_snapshot(void **state)
                   &p->err);
         assert_ok(file_replace(path, "torn", 4, false, &p->err), &p->err);
         assert_ok(store_remove(p->store, key[1 - lost].text, &p->err), &p->err);
-        assert_ok(snapshot_restore(p->store, run, 5, &p->err), &p->err);
-        assert_ok(snapshot_restore(p->store, run, 5, &p->err), &p->err);
+        assert_ok(snapshot_restore(p->store, run, 5, &changed, &p->err), &p->err);
+        assert_true(changed);
+        assert_ok(snapshot_restore(p->store, run, 5, &changed, &p->err), &p->err);
+        assert_false(changed);
         for (int i = 0; i < 2; i++) {
             struct record_view view = {0};
             assert_ok(store_get(p->store, key[i].text, run, &view, &p->err), &p->err);

@@ -1,0 +1,95 @@
+/* fuzz_dataset_arrays - the arrays of a dataset from arbitrary sections. The first byte says which. */
+#include "store/records/dataset_arrays.h"
+
+#include "tests/fuzz/fuzz_record_view.h"
+
+#include <math.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const names[] = {
+    "range", "row_start", "neighbor", "weight", "time", "edge_type", "row",    "shape",
+    "label", "multi",     "train",    "valid",  "test", "integer",   "offset", "text"};
+
+/* What is read goes here, so that the reading is not optimised away: it is what sanitizers watch. */
+static volatile double sink;
+
+/* Each reads all that the checks promise is there. */
+static void read_edges(const struct record_view *view)
+{
+    struct edge_chunk edges;
+    if (edge_chunk_decode(view, &edges, NULL) != ERROR_NONE)
+        return;
+    double sum = 0.0;
+    for (uint32_t row = 0; row < edges.node_count; row++)
+        for (uint64_t i = edges.row_start[row]; i < edges.row_start[row + 1]; i++) {
+            must(i == edges.row_start[row] || edges.neighbor[i] >= edges.neighbor[i - 1]);
+            sum += edges.weight ? (double)edges.weight[i] : 0.0;
+            sum += edges.time ? edges.time[i] : 0.0;
+            sum += edges.edge_type ? edges.edge_type[i] : 0;
+        }
+    sink = sum;
+    must(edges.row_start[edges.node_count] == edges.edge_count);
+}
+
+static void read_features(const struct record_view *view)
+{
+    struct feature_chunk rows;
+    if (feature_chunk_decode(view, &rows, NULL) != ERROR_NONE)
+        return;
+    must(rows.node_count >= 1 && rows.node_count <= feature_chunk_rows(rows.dim));
+    sink = (double)rows.row[(size_t)rows.node_count * rows.dim - 1];
+}
+
+static void read_labels(const struct record_view *view)
+{
+    struct node_labels labels;
+    if (node_labels_decode(view, &labels, NULL) != ERROR_NONE)
+        return;
+    for (uint32_t i = 0; labels.label && i < labels.node_count; i++)
+        must(labels.label[i] >= -1);
+    for (size_t i = 0; labels.multi && i < (size_t)labels.node_count * labels.class_count; i++)
+        must(isnan(labels.multi[i]) || labels.multi[i] == 0.0F || labels.multi[i] == 1.0F);
+}
+
+static void read_splits(const struct record_view *view)
+{
+    struct node_splits splits;
+    if (node_splits_decode(view, &splits, NULL) != ERROR_NONE)
+        return;
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        for (uint32_t i = 1; i < splits.count[s]; i++)
+            must(splits.node[s][i] > splits.node[s][i - 1]);
+}
+
+static void read_ids(const struct record_view *view)
+{
+    struct node_ids ids;
+    if (node_ids_decode(view, &ids, NULL) != ERROR_NONE)
+        return;
+    uint64_t at = 0;
+    for (uint32_t i = 0; ids.offset && i < ids.node_count; i++)
+        for (; at < ids.offset[i + 1]; at++)
+            sink = ids.text[at];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct {
+        enum record_kind kind;
+        void (*read)(const struct record_view *view);
+    } readers[] = {
+        {RECORD_EDGE_CHUNK, read_edges},   {RECORD_FEATURE_CHUNK, read_features},
+        {RECORD_NODE_LABELS, read_labels}, {RECORD_NODE_SPLITS, read_splits},
+        {RECORD_NODE_IDS, read_ids},
+    };
+    static _Alignas(64) uint8_t room[FUZZ_ROOM];
+    struct record_view view;
+    if (size == 0)
+        return 0;
+    const size_t which = data[0] % (sizeof readers / sizeof *readers);
+    fuzz_record_view(data + 1, size - 1, readers[which].kind, names, sizeof names / sizeof *names,
+                     room, &view);
+    readers[which].read(&view);
+    return 0;
+}
