@@ -56,7 +56,7 @@ static void rename_for_dgl(const struct model *model, int index, const float *va
         }
         return;
     }
-    must(!"every parameter has a name in DGL");
+    must(false); /* every parameter has a name in DGL */
 }
 
 static void name_tensors(const struct model *model, const float *value, enum model_flavor flavor,
