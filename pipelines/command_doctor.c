@@ -61,7 +61,7 @@ static void look_at_host(struct findings *f, const char *directory)
                    text_size(host_memory_bytes(), size));
     tell(f, host_memory_bytes() >= 1ULL << 30, "memory", text);
     char environment[41];
-    run_environment(environment);
+    run_environment(false, environment);
     (void)snprintf(text, sizeof text, "%s; %s", environment,
                    getenv("OPENBLAS_CORETYPE") ? "pinned by OPENBLAS_CORETYPE"
                                                : "OpenBLAS chose by the processor");

@@ -6,6 +6,7 @@
  */
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
+#include "common/base/text.h"
 #include "pipelines/commands.h"
 
 #include <stdio.h>
@@ -21,7 +22,8 @@ static const struct command {
     {"status", "RUN", "where a run stands; --watch to follow", command_status},
     {"replay", "RUN STAGE", "compute one unit again and compare: MATCH or DIFFERS", command_replay},
     {"verify", "RUN", "check every stored record and artifact", command_verify},
-    {"export", "RUN", "write the model for PyG or DGL, or the partition for others", command_export},
+    {"export", "RUN", "write the model for PyG or DGL, or the partition for others",
+     command_export},
     {"doctor", "", "what this machine has, and what graphmill chose", command_doctor},
 };
 
@@ -38,6 +40,18 @@ static void print_help(void)
            "graphmill COMMAND --help tells more. Answers go to stdout, progress to stderr.\n"
            "Exit status: 0 done; 64 usage; 65 bad data; 70 bug; 71 memory; 74 input/output; 75 try "
            "again; 78 bad settings.\n");
+}
+
+static enum error_code unknown_command(const char *word, struct error *err)
+{
+    const char *names[COMMAND_COUNT + 1] = {NULL};
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i].name;
+    const char *nearest = text_nearest(word, names);
+    if (nearest)
+        return error_set(err, ERROR_USAGE, "unknown command '%s'; did you mean '%s'?", word,
+                         nearest);
+    return error_set(err, ERROR_USAGE, "unknown command '%s'; graphmill --help lists them", word);
 }
 
 int main(int argc, char **argv)
@@ -61,8 +75,7 @@ int main(int argc, char **argv)
             rc = commands[i].run(argc - 1, argv + 1, &err);
     }
     if (!found)
-        rc = error_set(&err, ERROR_USAGE, "unknown command '%s'; graphmill --help lists them",
-                       argv[1]);
+        rc = unknown_command(argv[1], &err);
     if (rc != ERROR_NONE)
         (void)fprintf(stderr, "graphmill: %s\n", err.message);
     return error_exit_status(rc);

@@ -119,7 +119,5 @@ enum error_code pipeline_prepare(const struct pipeline_options *options, struct 
         rc = run_start(folder->store, &options->settings, run_id, err);
     if (rc == ERROR_NONE)
         rc = run_folder_bind(folder, run_id, err);
-    if (rc == ERROR_NONE)
-        rc = run_check_environment(&folder->run, err);
     return rc;
 }

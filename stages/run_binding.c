@@ -27,14 +27,16 @@ enum error_code run_input_switch(const struct pipeline_settings *settings, const
     return ERROR_NONE;
 }
 
-void run_environment(char text[41])
+const char run_portable_core[] = "Haswell";
+
+void run_environment(bool portable, char text[41])
 {
+    const char *core = portable ? run_portable_core : blas_core_name();
     /* The version text goes on with build options: "OpenBLAS 0.3.21" is what matters here. */
 #if defined(__clang__)
-    (void)snprintf(text, 41, "%.12s %.15s clang-%d", blas_core_name(), blas_version(),
-                   __clang_major__);
+    (void)snprintf(text, 41, "%.12s %.15s clang-%d", core, blas_version(), __clang_major__);
 #else
-    (void)snprintf(text, 41, "%.12s %.15s gcc-%d", blas_core_name(), blas_version(), __GNUC__);
+    (void)snprintf(text, 41, "%.12s %.15s gcc-%d", core, blas_version(), __GNUC__);
 #endif
 }
 
@@ -67,7 +69,7 @@ enum error_code run_start(struct store *store, const struct pipeline_settings *s
         rc = pipeline_settings_text(settings, "", plan.settings, err);
     if (rc != ERROR_NONE)
         return rc;
-    run_environment(plan.environment);
+    run_environment(settings->portable, plan.environment);
     make_run_id(&plan, settings->name, plan.id);
     rc = store_has(store, key_run(plan.id, "plan").text, &started, err);
     if (rc == ERROR_NONE && !started)
@@ -107,7 +109,7 @@ enum error_code run_open(struct store *store, const char *run_id, struct run_bin
 enum error_code run_check_environment(const struct run_binding *run, struct error *err)
 {
     char here[41] = "";
-    run_environment(here);
+    run_environment(false, here);
     if (strcmp(here, run->plan.environment) == 0)
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,

@@ -28,8 +28,11 @@ struct run_binding { /* {0} is none */
 MUST_CHECK enum error_code run_input_switch(const struct pipeline_settings *settings,
                                             const char *what, struct key *out, struct error *err);
 
-/* What the bits of this process depend on: core type of the BLAS, its version, compiler. */
-void run_environment(char text[41]);
+/* The core type that `portable: true` pins: every processor with AVX2 gives the same bits with it. */
+extern const char run_portable_core[];
+/* What the bits of a run depend on: core type of the BLAS, its version, compiler. `portable`: as it is when
+ * the core type is pinned; else as it is in this process. */
+void run_environment(bool portable, char text[41]);
 
 /* Writes the plan of the run that `settings` make on the newest partition, unless it is there, and
  * names it as the newest run. Fails: ERROR_UNAVAILABLE while there is no partition yet. */
@@ -40,7 +43,7 @@ MUST_CHECK enum error_code run_newest(struct store *store, char run_id[ID_SIZE],
 /* Reads plan, settings, book and schedule. Fails: ERROR_NOT_FOUND, ERROR_CORRUPT. */
 MUST_CHECK enum error_code run_open(struct store *store, const char *run_id,
                                     struct run_binding *out, struct error *err);
-/* Fails: ERROR_INVALID when this process would give other bits than the one that started the run. */
+/* For a process that computes. Fails: ERROR_INVALID when this process would give other bits than the one that started the run. */
 MUST_CHECK enum error_code run_check_environment(const struct run_binding *run, struct error *err);
 void run_close(struct run_binding *run);
 

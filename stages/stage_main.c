@@ -109,9 +109,10 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
  * when it is loaded: so the program starts itself again with it. */
 static void restart_portable(const struct pipeline_settings *settings, char **argv)
 {
-    if (!settings->portable || getenv("OPENBLAS_CORETYPE"))
+    const char *pinned = getenv("OPENBLAS_CORETYPE");
+    if (!settings->portable || (pinned && strcmp(pinned, run_portable_core) == 0))
         return;
-    if (setenv("OPENBLAS_CORETYPE", "Haswell", 1) == 0)
+    if (setenv("OPENBLAS_CORETYPE", run_portable_core, 1) == 0)
         (void)execv("/proc/self/exe", argv);
 }
 
@@ -241,6 +242,7 @@ static enum error_code open_context(struct program *p, struct error *err)
 
 static enum error_code run_program(struct program *p, char **argv, struct error *err)
 {
+    char environment[41];
     enum error_code rc = ERROR_NONE;
     if (p->options.pipeline)
         rc = read_settings(p, err);
@@ -258,6 +260,8 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
     if (rc != ERROR_NONE)
         return rc;
     restart_portable(&p->settings, argv);
+    run_environment(false, environment);
+    record_environment_set(environment);
     if (stage.form == STAGE_LOOP)
         rc = run_check_environment(&p->run, err);
     if (rc == ERROR_NONE)
@@ -291,9 +295,6 @@ int main(int argc, char **argv)
     if (rc == ERROR_NONE) {
         log_open(name, (enum log_level)program.options.log_level);
         stop_signal_install();
-        char environment[41];
-        run_environment(environment);
-        record_environment_set(environment);
         rc = run_program(&program, argv, &err);
     }
     thread_pool_free(program.pool);

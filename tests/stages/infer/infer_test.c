@@ -1,0 +1,175 @@
+/* Units of infer as the loop hands them out, to the sealed outputs. */
+#define INFER_RUN_WITH_STAGE
+#include "store/records/outputs_seal.h"
+
+#include "tests/stages/infer/infer_run.h"
+
+static enum error_code work(struct infer_run *run, enum unit_kind kind, int layer, int part)
+{
+    const struct unit unit = {.kind = kind, .layer = layer, .slot = part};
+    run->err = (struct error){0};
+    return stage.work(&run->context, run->state, &unit, &run->err);
+}
+
+/* Parts in an order of their own: units of a layer may be done in any. */
+static void infer_everything(struct infer_run *run)
+{
+    static const int order[INFER_PARTS] = {2, 0, 3, 1};
+    if (!run->state)
+        assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+    for (int layer = 1; layer <= run->model.config.layer_count; layer++)
+        for (int i = 0; i < INFER_PARTS; i++)
+            assert_ok(work(run, UNIT_INFER, layer, order[i]), &run->err);
+    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+}
+
+static void start_again(struct infer_run *run, int threads, uint64_t memory_bytes)
+{
+    stage.close(run->state);
+    run->state = NULL;
+    thread_pool_free(run->context.pool);
+    assert_ok(thread_pool_new(threads, &run->context.pool, &run->err), &run->err);
+    run->context.memory_bytes = memory_bytes;
+}
+
+static void read_seal(struct infer_run *run, struct outputs_seal *seal, char folder[FILE_PATH_SIZE])
+{
+    assert_ok(outputs_seal_get(run->temp->store, INFER_RUN_ID, seal, &run->err), &run->err);
+    assert_ok(
+        store_artifact(run->temp->store, key_run(INFER_RUN_ID, "outputs").text, folder, &run->err),
+        &run->err);
+}
+
+static void the_best_weights_are_used_unless_told_otherwise(void **state)
+{
+    static const char *const choices[] = {"best", "last"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        void *temp = NULL;
+        static struct outputs_seal seal;
+        char folder[FILE_PATH_SIZE];
+        assert_int_equal(temp_store_setup(&temp), 0);
+        struct infer_run *run = infer_run_new(temp, &(struct infer_case){0});
+        infer_run_set(run, "infer.weights", choices[i]);
+        infer_everything(run);
+        read_seal(run, &seal, folder);
+        assert_int_equal(seal.version, i == 0 ? 3 : 5);
+        double *expected = infer_run_reference(run, i == 0 ? run->best_value : run->value);
+        float *found = infer_run_layer(run, 2, 3);
+        infer_run_assert_close(found, expected, (size_t)INFER_NODES * 3, 5e-6);
+        memory_free(expected);
+        memory_free(found);
+        infer_run_close(run);
+        assert_int_equal(temp_store_teardown(&temp), 0);
+    }
+}
+
+/* Each unit done again is compared with its record, and so are the outputs with their seal. */
+static void done_again_with_other_threads_and_memory_nothing_differs(void **state)
+{
+    const struct infer_case what = {.model = "gcn", .near = true};
+    struct infer_run *run = infer_run_new(*state, &what);
+    infer_everything(run);
+    infer_everything(run);
+    start_again(run, 2, 1ULL << 30);
+    infer_everything(run);
+    start_again(run, 4, 4000000);
+    infer_everything(run);
+    start_again(run, 1, 2000000);
+    infer_everything(run);
+    thread_pool_free(run->context.pool);
+    run->context.pool = NULL;
+    infer_run_close(run);
+}
+
+static void outputs_of_a_killed_worker_are_taken_over(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    static struct outputs_seal first, second;
+    char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    const struct key seal_key = key_run(INFER_RUN_ID, "outputs_seal");
+    bool found = true;
+    infer_everything(run);
+    read_seal(run, &first, folder);
+    assert_ok(store_remove(run->temp->store, seal_key.text, &run->err), &run->err);
+    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err); /* published, but not yet sealed */
+    read_seal(run, &second, folder);
+    assert_string_equal(first.files, second.files);
+    assert_string_equal(first.metrics, second.metrics);
+    assert_ok(outputs_seal_check(&second, folder, &run->err), &run->err);
+
+    assert_ok(store_remove(run->temp->store, seal_key.text, &run->err), &run->err);
+    assert_ok(file_path(path, &run->err, "%s/metrics.json", folder), &run->err);
+    assert_ok(file_replace(path, "{}\n", 3, false, &run->err), &run->err);
+    assert_fails(work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT, "metrics.json: expected", &run->err);
+    assert_ok(store_has(run->temp->store, seal_key.text, &found, &run->err), &run->err);
+    assert_false(found);
+    infer_run_close(run);
+}
+
+static void a_replay_compares_and_writes_nothing(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    infer_everything(run);
+    stage.close(run->state);
+    run->state = NULL;
+    struct store *usual = run->temp->store, *replay = NULL;
+    assert_ok(store_open(run->temp->dir.path, STORE_REPLAY, &replay, &run->err), &run->err);
+    run->context.store = replay;
+    run->context.is_replay = true;
+    infer_everything(run);
+    const struct store_replay seen = store_replay_report(replay);
+    assert_int_equal(seen.matched, 2 * INFER_PARTS + 1);
+    assert_int_equal(seen.differed, 0);
+    stage.close(run->state);
+    run->state = NULL;
+    store_close(replay);
+    run->temp->store = usual;
+    infer_run_close(run);
+}
+
+static void without_a_snapshot_there_is_nothing_to_do_yet(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    assert_ok(store_remove(run->temp->store, key_snapshot(INFER_RUN_ID, 5).text, &run->err),
+              &run->err);
+    assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+    assert_fails(work(run, UNIT_INFER, 1, 0), ERROR_NOT_FOUND, "snapshot", &run->err);
+    infer_run_close(run);
+}
+
+static void a_layer_waits_for_all_parts_below(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+    assert_ok(work(run, UNIT_INFER, 1, 0), &run->err);
+    assert_fails(work(run, UNIT_INFER, 2, 0), ERROR_NOT_FOUND, "infer", &run->err);
+    assert_fails(work(run, UNIT_OUTPUTS, 0, 0), ERROR_NOT_FOUND, "outputs of run-1", &run->err);
+    for (int part = 1; part < INFER_PARTS; part++)
+        assert_ok(work(run, UNIT_INFER, 1, part), &run->err);
+    assert_ok(work(run, UNIT_INFER, 2, 0), &run->err);
+    infer_run_close(run);
+}
+
+static void a_budget_too_small_is_said(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    run->context.memory_bytes = 40000;
+    assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+    assert_fails(work(run, UNIT_INFER, 1, 0), ERROR_NO_MEMORY, "budget", &run->err);
+    infer_run_close(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_weights_are_used_unless_told_otherwise),
+        test_with_store(done_again_with_other_threads_and_memory_nothing_differs),
+        test_with_store(outputs_of_a_killed_worker_are_taken_over),
+        test_with_store(a_replay_compares_and_writes_nothing),
+        test_with_store(without_a_snapshot_there_is_nothing_to_do_yet),
+        test_with_store(a_layer_waits_for_all_parts_below),
+        test_with_store(a_budget_too_small_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

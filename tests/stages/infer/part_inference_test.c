@@ -1,0 +1,181 @@
+/* Layer by layer over several parts, against the model over the whole graph at once. */
+#include "common/base/stop_signal.h"
+#include "stages/infer/part_inference.h"
+
+#include "tests/stages/infer/infer_run.h"
+
+struct infer_conditions { /* what must not change a bit */
+    int threads;
+    uint64_t memory_bytes;
+    uint64_t input_bytes; /* budget of the rows a layer reads */
+};
+
+static struct feature_source *open_input(struct infer_run *run, int layer, uint64_t budget_bytes)
+{
+    struct feature_source *source = NULL;
+    const struct feature_source_config config = {
+        .store = run->temp->store,
+        .origin = layer == 1 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
+        .id = layer == 1 ? INFER_PARTITION_ID : INFER_RUN_ID,
+        .layer = layer - 1,
+        .part_count = INFER_PARTS,
+        .book = run->parts,
+        .tensor = layer == 1 ? "features" : layer_tensor,
+        .budget_bytes = budget_bytes,
+    };
+    assert_ok(feature_source_open(&config, &source, &run->err), &run->err);
+    return source;
+}
+
+static void infer_all_parts(struct infer_run *run, const struct topology *topology, int layer,
+                            const struct infer_conditions *how)
+{
+    const struct neighbor_sampler_config config = {.topology = topology, .has_self_loops = true};
+    struct part_inference inference = {.context = &run->context,
+                                       .topology = topology,
+                                       .model = &run->model,
+                                       .weights = run->value,
+                                       .input = open_input(run, layer, how->input_bytes)};
+    assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
+    if (layer == 1)
+        assert_true(feature_source_is_resident(inference.input) ==
+                    (how->input_bytes > INFER_NODES * INFER_DIM * sizeof(float)));
+    for (int part = INFER_PARTS - 1; part >= 0; part--)
+        assert_ok(part_inference_run(&inference, layer, part, &run->err), &run->err);
+    neighbor_sampler_free(inference.sampler);
+    feature_source_close(inference.input);
+    arena_release(&inference.arena);
+}
+
+/* Done again, a part is compared with what is stored, so different bits are an error. */
+static void infer_all_layers(struct infer_run *run, const struct infer_conditions *how)
+{
+    struct topology topology = {0};
+    struct thread_pool *pool = NULL;
+    assert_ok(topology_open(run->temp->store, &run->book, NULL, TOPOLOGY_STORAGE_IS_LOCAL,
+                            &topology, &run->err),
+              &run->err);
+    assert_ok(thread_pool_new(how->threads, &pool, &run->err), &run->err);
+    run->context.pool = pool;
+    for (int layer = 1; layer <= run->model.config.layer_count; layer++)
+        infer_all_parts(run, &topology, layer, how);
+    run->context.pool = NULL;
+    thread_pool_free(pool);
+    topology_close(&topology);
+}
+
+static const struct infer_conditions plenty = {.threads = 1, .input_bytes = 1ULL << 30};
+
+static void the_layers_give_the_model_over_all_neighbors(void **state)
+{
+    static const char *const models[] = {"sage", "gcn"}, *const fanouts[] = {"4", "4, 4",
+                                                                             "3, 3, 3"};
+    (void)state;
+    for (int m = 0; m < 2; m++)
+        for (int layers = 1; layers <= 3; layers++) {
+            void *temp = NULL;
+            const struct infer_case what = {.model = models[m], .fanouts = fanouts[layers - 1]};
+            assert_int_equal(temp_store_setup(&temp), 0);
+            struct infer_run *run = infer_run_new(temp, &what);
+            assert_int_equal(run->model.config.layer_count, layers);
+            infer_all_layers(run, &plenty);
+            double *expected = infer_run_reference(run, run->value);
+            float *found = infer_run_layer(run, layers, 3);
+            infer_run_assert_close(found, expected, (size_t)INFER_NODES * 3, m == 0 ? 5e-6 : 2e-4);
+            memory_free(expected);
+            memory_free(found);
+            infer_run_close(run);
+            assert_int_equal(temp_store_teardown(&temp), 0);
+        }
+}
+
+static void threads_and_memory_change_no_bit(void **state)
+{
+    static const char *const models[] = {"sage", "gcn"};
+    static const struct infer_conditions others[] = {
+        {.threads = 2, .input_bytes = 1ULL << 30},
+        {.threads = 4, .input_bytes = 1ULL << 30},
+        {.threads = 1, .input_bytes = 300000},
+        {.threads = 3, .input_bytes = 390000},
+    };
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        void *temp = NULL;
+        const struct infer_case what = {.model = models[m], .near = true};
+        assert_int_equal(temp_store_setup(&temp), 0);
+        struct infer_run *run = infer_run_new(temp, &what);
+        infer_all_layers(run, &plenty);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            infer_all_layers(run, &others[i]);
+        infer_run_close(run);
+        assert_int_equal(temp_store_teardown(&temp), 0);
+    }
+}
+
+static void other_weights_are_another_output(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    struct topology topology = {0};
+    infer_all_layers(run, &plenty);
+    assert_ok(topology_open(run->temp->store, &run->book, NULL, TOPOLOGY_STORAGE_IS_LOCAL,
+                            &topology, &run->err),
+              &run->err);
+    const struct neighbor_sampler_config config = {.topology = &topology, .has_self_loops = true};
+    struct part_inference inference = {.context = &run->context,
+                                       .topology = &topology,
+                                       .model = &run->model,
+                                       .weights = run->best_value,
+                                       .input = open_input(run, 1, 1ULL << 30)};
+    assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
+    assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_CORRUPT, "infer",
+                 &run->err);
+    neighbor_sampler_free(inference.sampler);
+    feature_source_close(inference.input);
+    arena_release(&inference.arena);
+    topology_close(&topology);
+    infer_run_close(run);
+}
+
+static void a_stop_or_a_small_budget_leaves_nothing(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    struct topology topology = {0};
+    bool found = true;
+    assert_ok(topology_open(run->temp->store, &run->book, NULL, TOPOLOGY_STORAGE_IS_LOCAL,
+                            &topology, &run->err),
+              &run->err);
+    const struct neighbor_sampler_config config = {.topology = &topology, .has_self_loops = true};
+    struct part_inference inference = {.context = &run->context,
+                                       .topology = &topology,
+                                       .model = &run->model,
+                                       .weights = run->value,
+                                       .input = open_input(run, 1, 1ULL << 30)};
+    assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
+    stop_signal_set(true);
+    assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_UNAVAILABLE, "stopped",
+                 &run->err);
+    stop_signal_set(false);
+    inference.arena.limit = 4096;
+    assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_NO_MEMORY, "budget of 4096",
+                 &run->err);
+    assert_ok(
+        store_has(run->temp->store, key_infer(INFER_RUN_ID, 1, 0, "shard").text, &found, &run->err),
+        &run->err);
+    assert_false(found);
+    neighbor_sampler_free(inference.sampler);
+    feature_source_close(inference.input);
+    arena_release(&inference.arena);
+    topology_close(&topology);
+    infer_run_close(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_layers_give_the_model_over_all_neighbors),
+        cmocka_unit_test(threads_and_memory_change_no_bit),
+        test_with_store(other_weights_are_another_output),
+        test_with_store(a_stop_or_a_small_budget_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

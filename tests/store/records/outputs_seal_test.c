@@ -1,0 +1,75 @@
+#include "common/base/file.h"
+#include "store/records/outputs_seal.h"
+
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+static const char run[] = "run-1";
+
+static void make_seal(struct temp_store *p, struct outputs_seal *seal)
+{
+    *seal = (struct outputs_seal){.version = 17};
+    (void)temp_dir_write(&p->dir, "a.npy", "first", 5);
+    (void)temp_dir_write(&p->dir, "b.csv", "", 0);
+    (void)strcpy(seal->metrics, "{\"test\":{}}\n"); // NOLINT: fits
+    assert_ok(outputs_seal_add_file(seal, p->dir.path, "a.npy", &p->err), &p->err);
+    assert_ok(outputs_seal_add_file(seal, p->dir.path, "b.csv", &p->err), &p->err);
+}
+
+static void a_seal_comes_back_as_it_was(void **state)
+{
+    struct temp_store *p = *state;
+    static struct outputs_seal put, got;
+    make_seal(p, &put);
+    assert_ok(outputs_seal_put(p->store, run, &put, &p->err), &p->err);
+    assert_ok(outputs_seal_get(p->store, run, &got, &p->err), &p->err);
+    assert_string_equal(got.files, put.files);
+    assert_string_equal(got.metrics, put.metrics);
+    assert_int_equal(got.version, 17);
+    assert_memory_equal(got.files, "a.npy 5 ", 8);
+    assert_ok(outputs_seal_check(&got, p->dir.path, &p->err), &p->err);
+    assert_fails(outputs_seal_get(p->store, "run-2", &got, &p->err), ERROR_NOT_FOUND, "run-2",
+                 &p->err);
+}
+
+static void a_changed_byte_is_named_with_both_hashes(void **state)
+{
+    struct temp_store *p = *state;
+    static struct outputs_seal seal;
+    make_seal(p, &seal);
+    (void)temp_dir_write(&p->dir, "a.npy", "firsu", 5);
+    assert_fails(outputs_seal_check(&seal, p->dir.path, &p->err), ERROR_CORRUPT,
+                 "a.npy: expected 'a.npy 5 ", &p->err);
+    assert_non_null(strstr(p->err.message, "', found 'a.npy 5 "));
+    (void)temp_dir_write(&p->dir, "a.npy", "first", 5);
+    (void)temp_dir_write(&p->dir, "b.csv", "x", 1);
+    assert_fails(outputs_seal_check(&seal, p->dir.path, &p->err), ERROR_CORRUPT,
+                 "b.csv: expected 'b.csv 0 ", &p->err);
+    assert_ok(file_remove_all(temp_dir_write(&p->dir, "b.csv", "", 0), &p->err), &p->err);
+    assert_fails(outputs_seal_check(&seal, p->dir.path, &p->err), ERROR_NOT_FOUND, "b.csv",
+                 &p->err);
+}
+
+static void lines_that_are_none_and_files_too_many_are_refused(void **state)
+{
+    struct temp_store *p = *state;
+    static struct outputs_seal seal;
+    enum error_code rc = ERROR_NONE;
+    make_seal(p, &seal);
+    (void)strcpy(seal.files, " 5 abc\n"); // NOLINT: fits
+    assert_fails(outputs_seal_check(&seal, p->dir.path, &p->err), ERROR_CORRUPT, "not a file line",
+                 &p->err);
+    for (int i = 0; rc == ERROR_NONE && i < OUTPUTS_FILES_SIZE; i++)
+        rc = outputs_seal_add_file(&seal, p->dir.path, "a.npy", &p->err);
+    assert_fails(rc, ERROR_INVALID, "more output files than a seal holds: a.npy", &p->err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(a_seal_comes_back_as_it_was),
+        test_with_store(a_changed_byte_is_named_with_both_hashes),
+        test_with_store(lines_that_are_none_and_files_too_many_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
