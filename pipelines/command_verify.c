@@ -43,12 +43,14 @@ struct verification {
 
 static void note_damage(struct verification *v, const char *key, const struct error *cause)
 {
-    v->damaged++;
-    if (!v->first_damage[0])
-        (void)snprintf(v->first_damage, sizeof v->first_damage, "%.180s: %.300s", key,
-                       cause->message);
+    const bool named = strstr(cause->message, key) != NULL;
+    char text[sizeof v->first_damage];
+    (void)snprintf(text, sizeof text, "%.190s%s%.300s", named ? "" : key, named ? "" : ": ",
+                   cause->message);
+    if (v->damaged++ == 0)
+        memcpy(v->first_damage, text, sizeof text);
     if (!v->options->json)
-        printf("DAMAGED %s: %s\n", key, cause->message);
+        printf("DAMAGED %s\n", text);
 }
 
 static bool ends_with(const char *key, const char *end)

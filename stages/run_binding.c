@@ -50,6 +50,20 @@ static void make_run_id(const struct run_plan *plan, const char *name, char run_
     (void)snprintf(run_id, ID_SIZE, "%.63s-%.8s", name, digits);
 }
 
+/* A run that could not be opened is not started: as one on a dataset without training nodes. */
+static enum error_code check_schedule(struct store *store, const struct pipeline_settings *settings,
+                                      const char *partition_id, struct error *err)
+{
+    struct partition_book book = {0};
+    struct schedule schedule;
+    enum error_code rc = partition_book_get(store, partition_id, &book, err);
+    if (rc == ERROR_NONE)
+        rc = schedule_init(&schedule, settings, book.train_count, book.valid_count,
+                           book.part_count, err);
+    store_release_record(&book.view);
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "partition %s", partition_id);
+}
+
 enum error_code run_start(struct store *store, const struct pipeline_settings *settings,
                           char run_id[ID_SIZE], struct error *err)
 {
@@ -72,6 +86,8 @@ enum error_code run_start(struct store *store, const struct pipeline_settings *s
     run_environment(settings->portable, plan.environment);
     make_run_id(&plan, settings->name, plan.id);
     rc = store_has(store, key_run(plan.id, "plan").text, &started, err);
+    if (rc == ERROR_NONE && !started)
+        rc = check_schedule(store, settings, plan.partition_id, err);
     if (rc == ERROR_NONE && !started)
         rc = run_plan_put(store, &plan, err);
     if (rc == ERROR_NONE)

@@ -19,7 +19,8 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
     if (train_count < 1)
         return error_set(
             err, ERROR_INPUT,
-            "the dataset has no training nodes; expected at least one in its train split");
+            "the dataset has no training nodes: expected labels and a train split beside the edges "
+            "(format folder: node-label.csv and train.csv)");
     struct schedule s = {
         .train_count = train_count,
         .valid_count = valid_count,

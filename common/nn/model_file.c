@@ -56,7 +56,7 @@ static void rename_for_dgl(const struct model *model, int index, const float *va
         }
         return;
     }
-    must(false); /* every parameter has a name in DGL */
+    must_failed("every parameter has a name in DGL", __FILE__, __LINE__);
 }
 
 static void name_tensors(const struct model *model, const float *value, enum model_flavor flavor,

@@ -188,9 +188,9 @@ enum error_code node_targets_put(const struct node_targets *targets, struct stor
                                            .multi = targets->multi};
         rc = node_labels_put(store, dataset_id, &labels, err);
     }
-    if (rc != ERROR_NONE || !targets->split_of)
+    if (rc != ERROR_NONE)
         return rc;
-    struct node_splits splits = {0};
+    struct node_splits splits = {0}; /* stored empty too: partition need not know of datasets without */
     for (int s = 0; s < SPLIT_COUNT; s++) {
         splits.count[s] = targets->split[s].count;
         splits.node[s] = targets->split[s].node;

@@ -48,7 +48,7 @@ MUST_CHECK enum error_code node_targets_set_split(struct node_targets *targets, 
 /* What concerns labels, splits and the chosen task together; *task is what the dataset is for. */
 MUST_CHECK enum error_code node_targets_check(struct node_targets *targets, enum task_choice choice,
                                               enum dataset_task *task, struct error *err);
-/* After the check: stores labels and splits, those that there are. */
+/* After the check: stores the labels, if there are any, and the splits. */
 MUST_CHECK enum error_code node_targets_put(const struct node_targets *targets, struct store *store,
                                             const char *dataset_id, struct error *err);
 void node_targets_release(struct node_targets *targets);
