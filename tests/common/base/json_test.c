@@ -78,11 +78,11 @@ static void a_document_is_written_and_read(void **state)
     json_open_array(&w, "list");
     json_put_bool(&w, NULL, true);
     json_put_null(&w, NULL);
-    json_put_double(&w, NULL, NAN);
+    json_put_double(&w, NULL, (double)NAN);
     json_open_object(&w, NULL);
     json_close_object(&w);
     json_close_array(&w);
-    json_put_double(&w, "endless", -INFINITY);
+    json_put_double(&w, "endless", -(double)INFINITY);
     json_close_object(&w);
     json_put_raw(&w, "\n");
     assert_ok(json_writer_finish(&w, &err), &err);
