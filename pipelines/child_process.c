@@ -62,7 +62,7 @@ static _Noreturn void become(const struct child_command *command, const char *lo
         (void)dup2(stdout_fd, STDOUT_FILENO);
     memcpy(argument, command->argument, sizeof argument);
     (void)execvp(argument[0], argument);
-    (void)dprintf(STDERR_FILENO, "error: %s cannot be started: %s\n", argument[0], strerror(errno));
+    (void)dprintf(STDERR_FILENO, "error %s cannot be started: %s\n", argument[0], strerror(errno));
     _exit(EX_OSERR);
 }
 
@@ -140,12 +140,9 @@ void child_last_error(const char *log_path, char text[CHILD_TEXT_SIZE])
     if (file_read(log_path, 0, &data, &size, NULL) != ERROR_NONE)
         return;
     const char *last = NULL;
-    for (const char *line = data; line && *line;) {
-        const char *end = strchr(line, '\n');
-        const char *mark = strstr(line, "error");
-        if (mark && (!end || mark < end))
-            last = mark;
-        line = end ? end + 1 : NULL;
+    for (const char *mark = data; (mark = strstr(mark, "error "));) {
+        last = mark;
+        mark += strcspn(mark, "\n");
     }
     if (last)
         (void)snprintf(text, CHILD_TEXT_SIZE, "%.*s", (int)strcspn(last, "\n"), last);

@@ -91,12 +91,14 @@ static void note_damage(struct verification *v, const char *key, const struct er
 {
     if (v->options->remove && !v->removal.message[0])
         (void)remove_piece(v->folder->store, key, &v->removal);
-    v->damaged++;
-    if (!v->first_damage[0])
-        (void)snprintf(v->first_damage, sizeof v->first_damage, "%.180s: %.300s", key,
-                       cause->message);
+    const bool named = strstr(cause->message, key) != NULL;
+    char text[sizeof v->first_damage];
+    (void)snprintf(text, sizeof text, "%.190s%s%.300s", named ? "" : key, named ? "" : ": ",
+                   cause->message);
+    if (v->damaged++ == 0)
+        memcpy(v->first_damage, text, sizeof text);
     if (!v->options->json)
-        printf("DAMAGED %s: %s\n", key, cause->message);
+        printf("DAMAGED %s\n", text);
 }
 
 static enum error_code verify_shard(struct verification *v, const char *key, struct error *err)

@@ -14,6 +14,13 @@ jobs=$(nproc)
 started=$SECONDS
 section() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - started)); }
 
+# Tests flush thousands of small files; where memory has room for them that takes a tenth of the time of a disk.
+if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm | tail -1)" -gt 2000000 ]; then
+    TMPDIR=$(mktemp -d /dev/shm/graphmill-XXXXXX)
+    export TMPDIR
+    trap 'rm -rf "$TMPDIR"' EXIT
+fi
+
 section 'packages'
 pipelines/install.sh build test
 

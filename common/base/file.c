@@ -123,10 +123,16 @@ enum error_code file_list(const char *folder, file_visitor visit, void *context,
     DIR *dir = opendir(folder);
     if (!dir)
         return error_set_errno(err, code_of_errno(), "%s", folder);
-    errno = 0;
-    for (struct dirent *entry; rc == ERROR_NONE && (entry = readdir(dir));)
+    while (rc == ERROR_NONE) {
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (!entry && errno != 0)
+            rc = error_set_errno(err, ERROR_IO, "folder %s cannot be read", folder);
+        if (!entry)
+            break;
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             rc = name_list_add(&list, entry->d_name, err);
+    }
     (void)closedir(dir);
     if (rc == ERROR_NONE && list.count > 1)
         qsort(list.name, list.count, sizeof *list.name, name_order);

@@ -242,6 +242,10 @@ void json_put_double(struct json_writer *w, const char *key, double value)
         put_text(w, "null", 4);
         return;
     }
+    if (signbit(value) && !(value < 0)) {
+        put_text(w, "-0.0", 4); /* "-0" would read back as the integer 0 */
+        return;
+    }
     for (int digits = 6; digits <= 17; digits++) {
         double back = 0.0;
         size = snprintf(number, sizeof number, "%.*g", digits, value);

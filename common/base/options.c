@@ -61,42 +61,59 @@ static enum error_code unknown_option(const struct option_spec *specs, const cha
     memcpy(word, start, size);
     word[size] = '\0';
     const char *nearest = text_nearest(word, names);
+    if (nearest && strcmp(nearest, word) == 0)
+        return error_set(err, ERROR_USAGE, "--%s takes no value, found '%s'", word, text);
     if (nearest)
         return error_set(err, ERROR_USAGE, "unknown option '--%s'; did you mean '--%s'?", word,
                          nearest);
     return error_set(err, ERROR_USAGE, "unknown option '%s'; see --help", text);
 }
 
+static enum error_code set_defaults(const struct option_spec *specs, void *values,
+                                    struct option known[OPTION_COUNT_MAX + 1], struct error *err)
+{
+    for (int i = 0; specs[i].name; i++) {
+        must(i < OPTION_COUNT_MAX);
+        known[i] = (struct option){.name = specs[i].name,
+                                   .has_arg = specs[i].type == OPTION_FLAG ? no_argument
+                                                                           : required_argument,
+                                   .val = i};
+        if (!specs[i].default_text)
+            continue;
+        const enum error_code rc = assign(&specs[i], specs[i].default_text, values, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code add_rest(struct option_list *rest, const char *text, struct error *err)
+{
+    if (rest->count == OPTION_LIST_MAX)
+        return error_set(err, ERROR_USAGE, "more than %d arguments", OPTION_LIST_MAX);
+    rest->item[rest->count++] = text;
+    return ERROR_NONE;
+}
+
 enum error_code options_parse(const struct option_spec *specs, int argc, char **argv, void *values,
                               struct option_list *rest, struct error *err)
 {
     struct option known[OPTION_COUNT_MAX + 1] = {{0}};
-    enum error_code rc = ERROR_NONE;
-    int count = 0;
-    for (; specs[count].name; count++) {
-        must(count < OPTION_COUNT_MAX);
-        known[count] = (struct option){
-            .name = specs[count].name,
-            .has_arg = specs[count].type == OPTION_FLAG ? no_argument : required_argument,
-            .val = count};
-        if (specs[count].default_text)
-            rc = assign(&specs[count], specs[count].default_text, values, err);
-        must(rc == ERROR_NONE);
-    }
-    optind = 1;
+    enum error_code rc = set_defaults(specs, values, known, err);
+    must(rc == ERROR_NONE);
+    optind = 0; /* makes getopt forget the arguments of a call before */
     opterr = 0;
-    while (rc == ERROR_NONE && optind < argc) {
-        const int at = optind;
+    for (bool only_rest = false; rc == ERROR_NONE && (optind ? optind : 1) < argc;) {
+        const int at = optind ? optind : 1;
         /* '+': stop at what is no option, so that options and arguments may be mixed. */
-        const int c = getopt_long(argc, argv, "+:", known, NULL);
+        const int c = only_rest ? -1 : getopt_long(argc, argv, "+:", known, NULL);
         if (c == -1) {
-            if (rest->count == OPTION_LIST_MAX)
-                return error_set(err, ERROR_USAGE, "more than %d arguments", OPTION_LIST_MAX);
+            only_rest = only_rest || strcmp(argv[at], "--") == 0;
             if (optind < argc)
-                rest->item[rest->count++] = argv[optind++];
+                rc = add_rest(rest, argv[optind++], err);
         } else if (c == ':') {
             rc = error_set(err, ERROR_USAGE, "%s needs a value", argv[at]);
-        } else if (c < 0 || c >= count) {
+        } else if (c == '?') {
             rc = unknown_option(specs, argv[at], err);
         } else {
             rc = assign(&specs[c], optarg, values, err);

@@ -36,7 +36,8 @@ struct option_spec {
 };
 
 /* Fills `values` from the table's defaults, then from argv; strings are borrowed from both. What is no
- * option is gathered in *rest in order. --help is not handled here: see options_wants_help().
+ * option, and all behind "--", is gathered in *rest in order. --help is not handled here: see
+ * options_want_help().
  * Fails: ERROR_USAGE, for an unknown option with the nearest known one. */
 MUST_CHECK enum error_code options_parse(const struct option_spec *specs, int argc, char **argv,
                                          void *values, struct option_list *rest, struct error *err);

@@ -53,14 +53,18 @@ static enum error_code add_entry(struct reader *r, const char *value, struct err
     return ERROR_NONE;
 }
 
+static const char decorated[] = "anchors and tags are not used in settings";
+
 static enum error_code on_scalar(struct reader *r, const yaml_event_t *event, struct error *err)
 {
     const char *text = (const char *)event->data.scalar.value;
     if (strlen(text) != event->data.scalar.length)
         return refuse(r, event, "a NUL character inside a value", err);
     if (event->data.scalar.anchor || event->data.scalar.tag)
-        return refuse(r, event, "anchors and tags are not used in settings", err);
+        return refuse(r, event, decorated, err);
     if (r->in_sequence) {
+        if (!*text || strchr(text, ','))
+            return refuse(r, event, "an item of a list is empty or has a comma", err);
         const size_t used = strlen(r->value);
         const int n =
             snprintf(r->value + used, sizeof r->value - used, "%s%s", used ? "," : "", text);
@@ -79,30 +83,60 @@ static enum error_code on_scalar(struct reader *r, const yaml_event_t *event, st
     return ERROR_NONE;
 }
 
+/* A section is a key like any other: all that belongs to it stands in one place. */
+static enum error_code open_section(struct reader *r, const yaml_event_t *event, struct error *err)
+{
+    (void)text_copy(r->section, sizeof r->section, r->key);
+    const size_t size = strlen(r->section);
+    for (size_t i = 0; i < r->file->count; i++) {
+        const struct yaml_entry *entry = &r->file->entry[i];
+        if (strncmp(entry->name, r->section, size) == 0 &&
+            (entry->name[size] == '.' || entry->name[size] == '\0'))
+            return error_set(err, ERROR_INVALID, "%s:%zu: %s stands a second time; see line %d",
+                             r->name, event->start_mark.line + 1, r->section, entry->line);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code on_mapping(struct reader *r, const yaml_event_t *event, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (event->data.mapping_start.anchor || event->data.mapping_start.tag)
+        return refuse(r, event, decorated, err);
+    if (r->in_sequence || (r->depth > 0 && !r->have_key))
+        return refuse(r, event, "expected a value, found a mapping", err);
+    if (r->depth == DEPTH_MAX)
+        return refuse(r, event, "settings are two levels deep, this is a third", err);
+    if (r->depth++ == 1)
+        rc = open_section(r, event, err);
+    r->have_key = false;
+    return rc;
+}
+
+static enum error_code on_sequence(struct reader *r, const yaml_event_t *event, struct error *err)
+{
+    if (event->data.sequence_start.anchor || event->data.sequence_start.tag)
+        return refuse(r, event, decorated, err);
+    if (!r->have_key || r->in_sequence)
+        return refuse(r, event, "a list can only be the value of a key", err);
+    r->in_sequence = true;
+    r->value[0] = '\0';
+    return ERROR_NONE;
+}
+
 static enum error_code on_event(struct reader *r, const yaml_event_t *event, struct error *err)
 {
     switch (event->type) {
     case YAML_SCALAR_EVENT:
         return on_scalar(r, event, err);
     case YAML_MAPPING_START_EVENT:
-        if (r->in_sequence || (r->depth > 0 && !r->have_key))
-            return refuse(r, event, "expected a value, found a mapping", err);
-        if (r->depth == DEPTH_MAX)
-            return refuse(r, event, "settings are two levels deep, this is a third", err);
-        if (r->depth++ == 1)
-            (void)text_copy(r->section, sizeof r->section, r->key);
-        r->have_key = false;
-        return ERROR_NONE;
+        return on_mapping(r, event, err);
     case YAML_MAPPING_END_EVENT:
         r->depth--;
         r->section[0] = '\0';
         return ERROR_NONE;
     case YAML_SEQUENCE_START_EVENT:
-        if (!r->have_key || r->in_sequence)
-            return refuse(r, event, "a list can only be the value of a key", err);
-        r->in_sequence = true;
-        r->value[0] = '\0';
-        return ERROR_NONE;
+        return on_sequence(r, event, err);
     case YAML_SEQUENCE_END_EVENT:
         r->in_sequence = false;
         return add_entry(r, r->value, err);

@@ -2,7 +2,7 @@
  * yaml - a settings file as a flat list of scalars with the line each stands on (libyaml).
  *
  * Settings files are two mappings deep: `section:` and `key: value` below it, or `key: value` at the
- * top. A sequence of scalars becomes one value with the items joined by commas ("[10, 5]" is "10,5").
+ * top. A sequence of scalars becomes one value with the items joined by commas ("[10, 5]" is "10,5"; an item has no comma itself).
  * Anchors, aliases, tags, several documents and deeper nesting are refused by line.
  */
 #ifndef COMMON_BASE_YAML_H
@@ -26,7 +26,7 @@ struct yaml_file { /* {0} is empty */
 };
 
 /* `name` stands in messages. Fails: ERROR_INVALID with name and line. Release with
- * yaml_file_release(). A key that stands twice is refused. */
+ * yaml_file_release(). A key or section that stands twice is refused. */
 MUST_CHECK enum error_code yaml_parse(const char *text, size_t size, const char *name,
                                       struct yaml_file *out, struct error *err);
 void yaml_file_release(struct yaml_file *file);

@@ -12,15 +12,15 @@ enum { TEXT_COUNT = 8, TEXT_SIZE = 32 };
 
 /* What a parameter is called elsewhere: its name behind "convs.<k>." here, and there. */
 static const struct {
-    enum layer_kind layer;
     const char *pyg, *dgl;
+    enum layer_kind layer;
     bool transposed; /* in DGL */
 } dgl_name[] = {
-    {LAYER_SAGE, "lin_l.weight", "fc_neigh.weight", false},
-    {LAYER_SAGE, "lin_l.bias", "fc_self.bias", false},
-    {LAYER_SAGE, "lin_r.weight", "fc_self.weight", false},
-    {LAYER_GCN, "lin.weight", "weight", true},
-    {LAYER_GCN, "bias", "bias", false},
+    {"lin_l.weight", "fc_neigh.weight", LAYER_SAGE, false},
+    {"lin_l.bias", "fc_self.bias", LAYER_SAGE, false},
+    {"lin_r.weight", "fc_self.weight", LAYER_SAGE, false},
+    {"lin.weight", "weight", LAYER_GCN, true},
+    {"bias", "bias", LAYER_GCN, false},
 };
 
 struct named_tensors {
@@ -56,7 +56,7 @@ static void rename_for_dgl(const struct model *model, int index, const float *va
         }
         return;
     }
-    must(!"every parameter has a name in DGL");
+    must_failed("every parameter has a name in DGL", __FILE__, __LINE__);
 }
 
 static void name_tensors(const struct model *model, const float *value, enum model_flavor flavor,

@@ -78,7 +78,7 @@ enum error_code split_metrics_write(const struct split_metrics *metrics, const c
                                     struct json_writer *json, struct error *err)
 {
     const double count = (double)metrics->loss.label_count;
-    double area = NAN;
+    double area = (double)NAN;
     enum error_code rc = ERROR_NONE;
     if (metrics->score)
         rc = metrics_roc_auc(metrics->score, metrics->truth, metrics->score_count, &area, err);

@@ -48,7 +48,8 @@ static void close_fixture(struct fixture *f)
     temp_dir_remove(&f->dir);
 }
 
-#define FOR_EACH_BACKEND(f)                                                                        \
+/* Runs what follows with a fixture `f` on each backend. */
+#define FOR_EACH_BACKEND                                                                           \
     for (size_t case_index = 0; case_index < sizeof cases / sizeof *cases; case_index++)           \
         for (struct fixture f = open_fixture(&cases[case_index]); f.store;                         \
              close_fixture(&f), f.store = NULL)
@@ -91,7 +92,7 @@ static void damage_directory(const struct fixture *f, const char *key, const voi
 static void a_record_is_read_as_it_was_put(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         struct record_view view;
         bool found = true;
@@ -118,7 +119,7 @@ static void small_and_big_records_are_aligned_and_equal(void **state)
     assert_non_null(value);
     for (uint32_t i = 0; i < 1000000; i++)
         value[i] = i * 2654435761U;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
             char key[32];
@@ -147,7 +148,7 @@ static void small_and_big_records_are_aligned_and_equal(void **state)
 static void the_first_record_wins_and_an_equal_one_is_success(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         for (int durability = STORE_RECOMPUTABLE; durability <= STORE_DURABLE; durability++) {
             char key[32];
@@ -171,7 +172,7 @@ static void a_damaged_record_makes_way_only_when_it_can_be_made_again(void **sta
 {
     (void)state;
     static const char *const damaged[] = {"", "GRPHMILL", "neither"};
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
             struct record_view view;
@@ -242,7 +243,7 @@ static void keys_are_listed_in_the_order_of_their_bytes(void **state)
     (void)state;
     static const char *const keys[] = {"run/a/b", "run/a", "run/a-b", "run/a.b", "run/a/b/c",
                                        "run/0",   "s",     "run/aa",  "run_/x"};
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         assert_listed(f.store, "", "");
         assert_listed(f.store, "run", "");
@@ -266,7 +267,7 @@ static void keys_are_listed_in_the_order_of_their_bytes(void **state)
 static void removing_takes_records_artifacts_and_empty_folders(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         bool found = true;
         assert_ok(put_number(f.store, "run/x/round/1/a", 1, STORE_RECOMPUTABLE, &f.err), &f.err);
@@ -293,7 +294,7 @@ static void removing_takes_records_artifacts_and_empty_folders(void **state)
 static void the_first_artifact_stays(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         char path[FILE_PATH_SIZE], inside[FILE_PATH_SIZE];
         char *text = NULL;
@@ -324,7 +325,7 @@ static void the_first_artifact_stays(void **state)
 static void a_switch_holds_the_last_text(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         char text[4096], small[4], big[4098];
         memset(big, 'x', sizeof big - 1);
@@ -355,7 +356,7 @@ static void keys_that_are_no_keys_are_refused(void **state)
     static const char *const bad[] = {"",      "/a",  "a/",       "a//b",       "a/../b", "a/.b",
                                       "a b",   "a:b", "tmp/x",    "switch/x",   "tmp",    "a\\b",
                                       "\xc3x", "a\n", "a.record", "a.record/b", "."};
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
             char text[8], path[FILE_PATH_SIZE];
@@ -390,7 +391,7 @@ static void keys_that_are_no_keys_are_refused(void **state)
 static void a_store_for_reading_changes_nothing(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         struct store *reader = NULL;
         char path[FILE_PATH_SIZE];
@@ -413,7 +414,7 @@ static void a_store_for_reading_changes_nothing(void **state)
 static void a_replay_compares_and_changes_nothing(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         struct store *replay = NULL;
         bool found = true;
@@ -508,7 +509,7 @@ static void run_writers(struct store *store, struct writer writer[WRITER_COUNT],
 static void threads_that_put_equal_records_all_succeed(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         struct writer writer[WRITER_COUNT];
         run_writers(f.store, writer, 0);
@@ -520,7 +521,7 @@ static void threads_that_put_equal_records_all_succeed(void **state)
 static void threads_that_put_different_records_raise_the_alarm(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         struct writer writer[WRITER_COUNT];
         int won = 0, alarmed = 0;
@@ -539,7 +540,7 @@ static void threads_that_put_different_records_raise_the_alarm(void **state)
 static void threads_mend_a_damaged_record_once(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         struct writer writer[WRITER_COUNT];
         for (uint32_t i = 0; i < RACE_COUNT; i++) {
@@ -574,7 +575,7 @@ static int write_in_child(const char *uri, uint32_t value)
 static void processes_race_as_threads_do(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         for (uint32_t step = 0; step <= 1000; step += 1000) {
             pid_t child[2];
@@ -600,7 +601,7 @@ static void processes_race_as_threads_do(void **state)
 static void a_put_survives_that_its_folder_vanishes(void **state)
 {
     (void)state;
-    FOR_EACH_BACKEND(f)
+    FOR_EACH_BACKEND
     {
         /* The parent folders come and go while another process puts into them. */
         const pid_t child = fork();

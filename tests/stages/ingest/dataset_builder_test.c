@@ -29,7 +29,7 @@ static void bad_types_are_named(void **state)
     assert_fails(dataset_builder_set_types(builder, few, 2, &edge_type, 1, &err), ERROR_INPUT,
                  "node types: expected 10 nodes in all, found 9", &err);
     assert_fails(dataset_builder_set_types(builder, few, 17, &edge_type, 1, &err), ERROR_INPUT,
-                 "expected 1 to 16 node types and 1 to 64 edge types, found 17 and 1", &err);
+                 "expected 1 to 16 node types and 1 to 512 edge types, found 17 and 1", &err);
 }
 
 static void bad_labels_are_named(void **state)

@@ -241,7 +241,7 @@ static void names_file_line_expected_and_found(void **state)
          ERROR_INPUT},
         {"edges.csv", "src,dst\n0,1.5\n",
          "edges.csv:2: target: expected a 64-bit integer, found '1.5'", ERROR_INPUT},
-        {"edges.csv", "src,dst,etype\n0,1,64\n", "edges.csv:2: edge type: expected 0 to 63",
+        {"edges.csv", "src,dst,etype\n0,1,512\n", "edges.csv:2: edge type: expected 0 to 511",
          ERROR_INPUT},
         {"node-label.csv", "0\n1\n",
          "node-label.csv:3: expected 3 lines, one for each node, found "
@@ -384,6 +384,32 @@ static void counts_real_datasets_as_their_readmes_do(void **state)
     assert_int_equal(recorded.node_type[1].first_node, 4019);
 }
 
+/* A knowledge graph: more relations than a byte counts. */
+static void counts_the_relations_of_a_knowledge_graph(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    char path[FILE_PATH_SIZE];
+    if (!datasets()) {
+        print_message("no datasets: set GRAPHMILL_DATASETS\n");
+        skip();
+    }
+    assert_ok(file_path(path, &err, "%s/fb15k-237", datasets()), &err);
+    assert_ok(run_folder(path, &err), &err);
+    assert_int_equal(recorded.node_count, 14541);
+    assert_int_equal(recorded.edge_count, 272115);
+    assert_int_equal(recorded.edge_type_count, 237);
+    assert_string_equal(recorded.edge_type[236].name, "edge-236");
+    static bool seen[237];
+    uint64_t distinct = 0;
+    for (uint64_t i = 0; i < recorded.edge_count; i++) {
+        assert_true(recorded.type[i] < 237);
+        distinct += !seen[recorded.type[i]];
+        seen[recorded.type[i]] = true;
+    }
+    assert_int_equal(distinct, 237);
+}
+
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
 int main(void)
@@ -399,6 +425,7 @@ int main(void)
         FOLDER_TEST(refuses_features_of_another_shape),
         FOLDER_TEST(gives_everything_back_when_memory_fails),
         cmocka_unit_test(counts_real_datasets_as_their_readmes_do),
+        cmocka_unit_test(counts_the_relations_of_a_knowledge_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

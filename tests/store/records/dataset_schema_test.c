@@ -162,7 +162,7 @@ static void refuses_types_that_do_not_fit(void **state)
     (void)state;
     expect_corrupt("\"node_types\"", "\"types\"", "\"node_types\": expected an array of 1 to 16");
     expect_corrupt("\"edge_types\":[", "\"edge_types\":[],\"x\":[",
-                   "\"edge_types\": expected an array of 1 to 64 types, found 0");
+                   "\"edge_types\": expected an array of 1 to 512 types, found 0");
     expect_corrupt("\"first_node\":2000", "\"first_node\":\"2000\"",
                    "node type 1: dataset/cora-01/schema: \"first_node\": expected an integer");
     expect_corrupt("\"first_node\":2000", "\"first_node\":2001",

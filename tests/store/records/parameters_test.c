@@ -144,7 +144,7 @@ static void weights_with_one_bad_section_are_corrupt(void **state)
 {
     struct temp_store *p = *state;
     static const uint64_t other_version = 13;
-    static const double progress[6] = {0.5, 3, INFINITY, 0.01, 2.5, 0};
+    static const double progress[6] = {0.5, 3, (double)INFINITY, 0.01, 2.5, 0};
     const struct bad_section bad[] = {
         {{"version", ELEMENT_U64, &other_version, 1}, "version is 13, expected 12"},
         {{"version", ELEMENT_UNKNOWN, NULL, 0}, "version"},

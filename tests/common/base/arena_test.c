@@ -1,0 +1,102 @@
+#include "common/base/arena.h"
+#include "common/base/memory.h"
+
+#include "tests/support/test.h"
+
+enum { REQUESTS = 200 };
+
+static size_t size_of_request(size_t i)
+{
+    return i % 17 == 0 ? 300000 + i * 5000 : i * 37 % 900;
+}
+
+static void take_all(struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < REQUESTS; i++) {
+        char *bytes = NULL;
+        assert_ok(arena_new(arena, &bytes, size_of_request(i), "bytes", err), err);
+        assert_int_equal((uintptr_t)bytes % 64, 0);
+        memset(bytes, (int)i, size_of_request(i));
+    }
+}
+
+static void a_second_unit_allocates_nothing(void **state)
+{
+    struct arena arena = {0};
+    struct error err = {0};
+    const long live = memory_live_blocks();
+    (void)state;
+    take_all(&arena, &err);
+    const long allocations = memory_allocation_count();
+    for (int i = 0; i < 3; i++) {
+        arena_reset(&arena);
+        assert_int_equal(arena.used, 0);
+        take_all(&arena, &err);
+    }
+    assert_int_equal(memory_allocation_count(), allocations);
+    arena_release(&arena);
+    arena_release(&arena);
+    assert_int_equal(memory_live_blocks(), live);
+}
+
+static void what_is_handed_out_does_not_overlap(void **state)
+{
+    static unsigned char *given[REQUESTS];
+    struct arena arena = {0};
+    struct error err = {0};
+    (void)state;
+    for (size_t i = 0; i < REQUESTS; i++) {
+        assert_ok(arena_new(&arena, &given[i], size_of_request(i), "bytes", &err), &err);
+        memset(given[i], (int)i, size_of_request(i));
+    }
+    for (size_t i = 0; i < REQUESTS; i++)
+        for (size_t b = 0; b < size_of_request(i); b++)
+            if (given[i][b] != (unsigned char)i)
+                fail_msg("byte %zu of request %zu was written by another", b, i);
+    arena_release(&arena);
+}
+
+static void the_limit_is_kept_and_said(void **state)
+{
+    struct arena arena = {.limit = 1024};
+    struct error err = {0};
+    double *some = NULL;
+    (void)state;
+    assert_ok(arena_new(&arena, &some, 64, "activations", &err), &err);
+    assert_fails(arena_new(&arena, &some, 65, "activations", &err), ERROR_NO_MEMORY,
+                 "activations needs 576 bytes, 512 of the budget of 1024 are used", &err);
+    assert_null(some);
+    assert_ok(arena_new(&arena, &some, 64, "activations", &err), &err);
+    arena_reset(&arena);
+    assert_ok(arena_new(&arena, &some, 128, "activations", &err), &err);
+    arena_release(&arena);
+    assert_int_equal(arena.limit, 1024);
+}
+
+static void sizes_that_overflow_and_empty_memory_are_said(void **state)
+{
+    struct arena arena = {0};
+    struct error err = {0};
+    double *some = NULL;
+    (void)state;
+    assert_fails(arena_new(&arena, &some, SIZE_MAX / 4, "rows", &err), ERROR_NO_MEMORY, "rows",
+                 &err);
+    memory_fail_after(0);
+    assert_fails(arena_new(&arena, &some, 4, "rows", &err), ERROR_NO_MEMORY, "no memory for rows",
+                 &err);
+    assert_fails(arena_new(&arena, &some, 1 << 20, "rows", &err), ERROR_NO_MEMORY, "rows", &err);
+    memory_fail_after(-1);
+    assert_int_equal(arena.used, 0);
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_second_unit_allocates_nothing),
+        cmocka_unit_test(what_is_handed_out_does_not_overlap),
+        cmocka_unit_test(the_limit_is_kept_and_said),
+        cmocka_unit_test(sizes_that_overflow_and_empty_memory_are_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+#include "common/base/file.h"
+#include "common/base/memory.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct place {
+    struct temp_dir dir;
+    struct error err;
+};
+
+static int set_up(void **state)
+{
+    static struct place place;
+    temp_dir_make(&place.dir);
+    *state = &place;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    temp_dir_remove(&((struct place *)*state)->dir);
+    return 0;
+}
+
+static void path_in(const struct place *p, const char *name, char path[FILE_PATH_SIZE])
+{
+    assert_ok(file_path(path, NULL, "%s/%s", p->dir.path, name), &p->err);
+}
+
+static void expect_content(struct place *p, const char *path, const char *text)
+{
+    char *data = NULL;
+    size_t size = 0;
+    assert_ok(file_read(path, 0, &data, &size, &p->err), &p->err);
+    assert_int_equal(size, strlen(text));
+    assert_string_equal(data, text);
+    memory_free(data);
+}
+
+static enum error_code note_name(void *context, const char *name, struct error *err)
+{
+    char *names = context;
+    (void)err;
+    (void)strcat(strcat(names, name), " "); // NOLINT: the names of these tests fit
+    return ERROR_NONE;
+}
+
+static void a_path_too_long_is_refused(void **state)
+{
+    struct place *p = *state;
+    static char words[FILE_PATH_SIZE + 1];
+    char path[FILE_PATH_SIZE];
+    memset(words, 'a', sizeof words - 1);
+    assert_fails(file_path(path, &p->err, "%s", words), ERROR_INVALID, "longer than 1023 bytes",
+                 &p->err);
+    words[FILE_PATH_SIZE - 1] = '\0';
+    assert_ok(file_path(path, &p->err, "%s", words), &p->err);
+}
+
+static void a_file_is_replaced_and_leaves_no_other(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE], names[256] = "";
+    path_in(p, "f", path);
+    assert_ok(file_replace(path, "one", 3, true, &p->err), &p->err);
+    expect_content(p, path, "one");
+    assert_ok(file_replace(path, "", 0, false, &p->err), &p->err);
+    expect_content(p, path, "");
+    assert_ok(file_list(p->dir.path, note_name, names, &p->err), &p->err);
+    assert_string_equal(names, "f ");
+    path_in(p, "none/f", path);
+    assert_fails(file_replace(path, "x", 1, false, &p->err), ERROR_IO, "cannot be created",
+                 &p->err);
+    path_in(p, "folder/inside", path);
+    assert_ok(file_make_folders(path, &p->err), &p->err);
+    path_in(p, "folder", path);
+    assert_fails(file_replace(path, "x", 1, false, &p->err), ERROR_IO, "cannot be renamed",
+                 &p->err);
+    names[0] = '\0';
+    assert_ok(file_list(p->dir.path, note_name, names, &p->err), &p->err);
+    assert_string_equal(names, "f folder ");
+}
+
+struct race {
+    const char *path;
+    atomic_bool over;
+};
+
+enum { VERSION_BYTES = 30000, VERSIONS = 200 };
+
+static void *write_versions(void *context)
+{
+    static char data[VERSION_BYTES];
+    struct race *race = context;
+    for (int i = 1; i <= VERSIONS; i++) {
+        memset(data, i % 26 + 'a', sizeof data);
+        const enum error_code rc = file_replace(race->path, data, sizeof data, false, NULL);
+        must(rc == ERROR_NONE);
+    }
+    atomic_store(&race->over, true);
+    return NULL;
+}
+
+static void a_reader_sees_one_version_whole(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE];
+    pthread_t writer;
+    path_in(p, "f", path);
+    struct race race = {.path = path};
+    assert_ok(file_replace(path, "", 0, false, &p->err), &p->err);
+    assert_int_equal(pthread_create(&writer, NULL, write_versions, &race), 0);
+    while (!atomic_load(&race.over)) {
+        char *data = NULL;
+        size_t size = 0;
+        assert_ok(file_read(path, 0, &data, &size, &p->err), &p->err);
+        assert_true(size == 0 || size == VERSION_BYTES);
+        for (size_t i = 1; i < size; i++)
+            assert_int_equal(data[i], data[0]);
+        memory_free(data);
+    }
+    assert_int_equal(pthread_join(writer, NULL), 0);
+}
+
+static void missing_files_and_limits_are_said(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE], *data = NULL;
+    size_t size = 0;
+    uint64_t bytes = 0;
+    path_in(p, "f", path);
+    assert_fails(file_read(path, 0, &data, &size, &p->err), ERROR_NOT_FOUND, path, &p->err);
+    assert_fails(file_size(path, &bytes, &p->err), ERROR_NOT_FOUND, path, &p->err);
+    assert_fails(file_list(path, note_name, NULL, &p->err), ERROR_NOT_FOUND, path, &p->err);
+    assert_fails(file_sync(path, &p->err), ERROR_NOT_FOUND, path, &p->err);
+    assert_false(file_exists(path));
+    (void)temp_dir_write(&p->dir, "f", "12345", 5);
+    assert_true(file_exists(path));
+    assert_ok(file_size(path, &bytes, &p->err), &p->err);
+    assert_int_equal(bytes, 5);
+    assert_fails(file_read(path, 4, &data, &size, &p->err), ERROR_INPUT,
+                 "has 5 bytes, at most 4 are read", &p->err);
+    path_in(p, "f/below", path);
+    assert_fails(file_make_folders(path, &p->err), ERROR_IO, "cannot be made", &p->err);
+}
+
+static void trees_are_copied_synced_and_removed(void **state)
+{
+    struct place *p = *state;
+    char from[FILE_PATH_SIZE], to[FILE_PATH_SIZE], path[FILE_PATH_SIZE], names[256] = "";
+    path_in(p, "from/a/b", path);
+    assert_ok(file_make_folders(path, &p->err), &p->err);
+    assert_ok(file_make_folders(path, &p->err), &p->err);
+    (void)temp_dir_write(&p->dir, "from/a/z", "zz", 2);
+    (void)temp_dir_write(&p->dir, "from/a/b/y", "", 0);
+    path_in(p, "from", from);
+    path_in(p, "to", to);
+    path_in(p, "from/link", path);
+    assert_ok(file_copy_tree(from, to, &p->err), &p->err);
+    assert_ok(file_sync_tree(to, &p->err), &p->err);
+    assert_int_equal(symlink(to, path), 0);
+    assert_ok(file_remove_all(from, &p->err),
+              &p->err); /* removes the link, not what it points at */
+    assert_ok(file_remove_all(from, &p->err), &p->err);
+    path_in(p, "to/a", path);
+    assert_ok(file_list(path, note_name, names, &p->err), &p->err);
+    assert_string_equal(names, "b z ");
+    path_in(p, "to/a/z", path);
+    expect_content(p, path, "zz");
+    assert_fails(file_copy_tree(from, to, &p->err), ERROR_NOT_FOUND, from, &p->err);
+}
+
+static void a_full_disk_is_said(void **state)
+{
+    struct place *p = *state;
+    const int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        skip();
+    assert_fails(file_write_all(fd, "x", 1, "there", &p->err), ERROR_IO, "there cannot be written",
+                 &p->err);
+    (void)close(fd);
+}
+
+#define test_in_place(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_in_place(a_path_too_long_is_refused),
+        test_in_place(a_file_is_replaced_and_leaves_no_other),
+        test_in_place(a_reader_sees_one_version_whole),
+        test_in_place(missing_files_and_limits_are_said),
+        test_in_place(trees_are_copied_synced_and_removed),
+        test_in_place(a_full_disk_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/formats/safetensors.h"
+#include "common/nn/model_file.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+
+struct written {
+    struct model model;
+    float *value;
+    char *bytes;
+    size_t size;
+    struct safetensors content;
+};
+
+static void write_model(struct written *w, enum layer_kind layer, int layers,
+                        enum model_flavor flavor)
+{
+    const struct model_config config = {.layer = layer,
+                                        .layer_count = layers,
+                                        .input_dim = 5,
+                                        .hidden_dim = 4,
+                                        .output_dim = 3,
+                                        .dropout = 0.1F};
+    struct error err = {0};
+    struct temp_dir dir;
+    *w = (struct written){.value = NULL};
+    temp_dir_make(&dir);
+    const char *path = temp_dir_write(&dir, "model.safetensors", "what was there before", 21);
+    assert_ok(model_init(&w->model, &config, &err), &err);
+    w->value = memory_alloc(w->model.value_count, sizeof *w->value);
+    model_initialise(&w->model, 7, w->value);
+    assert_ok(model_file_write(&w->model, w->value, "run-1", 12, flavor, path, &err), &err);
+    assert_ok(file_read(path, 0, &w->bytes, &w->size, &err), &err);
+    assert_ok(safetensors_decode((const uint8_t *)w->bytes, w->size, path, &w->content, &err),
+              &err);
+    temp_dir_remove(&dir);
+}
+
+static void forget(struct written *w)
+{
+    safetensors_release(&w->content);
+    memory_free(w->bytes);
+    memory_free(w->value);
+}
+
+/* Tensor `name` is parameter `own` of the model, or its transpose. */
+static void expect_tensor(const struct written *w, const char *name, const char *own,
+                          bool transposed)
+{
+    const struct safetensors_tensor *tensor = safetensors_find(&w->content, name);
+    const struct parameter *p = w->model.parameter;
+    while (p < w->model.parameter + w->model.parameter_count && strcmp(p->name, own) != 0)
+        p++;
+    if (!tensor || p == w->model.parameter + w->model.parameter_count)
+        fail_msg("no tensor %s, or no parameter %s", name, own);
+    must(tensor);
+    const uint32_t rows = p->rows, cols = p->cols;
+    assert_int_equal(tensor->dim_count, p->is_vector ? 1 : 2);
+    assert_int_equal(tensor->dim[0], transposed ? cols : rows);
+    if (!p->is_vector)
+        assert_int_equal(tensor->dim[1], transposed ? rows : cols);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t c = 0; c < cols; c++) {
+            const size_t at = transposed ? (size_t)c * rows + r : (size_t)r * cols + c;
+            float found = 0;
+            memcpy(&found, (const char *)tensor->data + 4 * at, sizeof found);
+            assert_memory_equal(&found, &w->value[p->offset + (size_t)r * cols + c], sizeof found);
+        }
+}
+
+static void expect_all(enum layer_kind layer, enum model_flavor flavor,
+                       const char *const (*names)[2], int count, const char *transposed)
+{
+    struct written w;
+    write_model(&w, layer, 3, flavor);
+    assert_int_equal(w.content.tensor_count, 3 * count);
+    for (int number = 0; number < 3; number++)
+        for (int i = 0; i < count; i++) {
+            char name[64], own[64];
+            (void)snprintf(name, sizeof name, "%s.%d.%s",
+                           flavor == MODEL_FLAVOR_PYG ? "convs" : "layers", number, names[i][0]);
+            (void)snprintf(own, sizeof own, "convs.%d.%s", number, names[i][1]);
+            expect_tensor(&w, name, own, transposed && strcmp(names[i][0], transposed) == 0);
+        }
+    forget(&w);
+}
+
+static void pyg_has_its_names_and_shapes(void **state)
+{
+    static const char *const sage[][2] = {{"lin_l.weight", "lin_l.weight"},
+                                          {"lin_l.bias", "lin_l.bias"},
+                                          {"lin_r.weight", "lin_r.weight"}};
+    static const char *const gcn[][2] = {{"lin.weight", "lin.weight"}, {"bias", "bias"}};
+    (void)state;
+    expect_all(LAYER_SAGE, MODEL_FLAVOR_PYG, sage, 3, NULL);
+    expect_all(LAYER_GCN, MODEL_FLAVOR_PYG, gcn, 2, NULL);
+}
+
+static void dgl_has_its_names_and_shapes(void **state)
+{
+    static const char *const sage[][2] = {{"fc_neigh.weight", "lin_l.weight"},
+                                          {"fc_self.bias", "lin_l.bias"},
+                                          {"fc_self.weight", "lin_r.weight"}};
+    static const char *const gcn[][2] = {{"weight", "lin.weight"}, {"bias", "bias"}};
+    (void)state;
+    expect_all(LAYER_SAGE, MODEL_FLAVOR_DGL, sage, 3, NULL);
+    expect_all(LAYER_GCN, MODEL_FLAVOR_DGL, gcn, 2, "weight");
+}
+
+static void the_metadata_says_how_to_build_the_model(void **state)
+{
+    static const struct {
+        const char *key, *value;
+    } expected[] = {
+        {"model", "GraphSAGE"},    {"num_layers", "2"},   {"in_channels", "5"},
+        {"hidden_channels", "4"},  {"out_channels", "3"}, {"dropout", "0.100000001"},
+        {"weights_version", "12"}, {"run", "run-1"},      {"flavor", "pyg"},
+        {"format", "pt"},
+    };
+    struct written w;
+    (void)state;
+    write_model(&w, LAYER_SAGE, 2, MODEL_FLAVOR_PYG);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const char *found = safetensors_metadata(&w.content, expected[i].key);
+        assert_non_null(found);
+        assert_string_equal(found, expected[i].value);
+    }
+    forget(&w);
+    write_model(&w, LAYER_GCN, 1, MODEL_FLAVOR_DGL);
+    assert_string_equal(safetensors_metadata(&w.content, "model"), "GCN");
+    assert_string_equal(safetensors_metadata(&w.content, "flavor"), "dgl");
+    forget(&w);
+}
+
+static void equal_models_give_equal_bytes(void **state)
+{
+    struct written one, other;
+    (void)state;
+    for (int flavor = MODEL_FLAVOR_PYG; flavor <= MODEL_FLAVOR_DGL; flavor++) {
+        write_model(&one, LAYER_GCN, 2, (enum model_flavor)flavor);
+        write_model(&other, LAYER_GCN, 2, (enum model_flavor)flavor);
+        assert_int_equal(one.size, other.size);
+        assert_memory_equal(one.bytes, other.bytes, one.size);
+        forget(&one);
+        forget(&other);
+    }
+}
+
+static void failures_leave_the_file_as_it_was(void **state)
+{
+    struct written w;
+    struct temp_dir dir;
+    struct error err = {0};
+    enum error_code rc = ERROR_NO_MEMORY;
+    (void)state;
+    write_model(&w, LAYER_GCN, 2, MODEL_FLAVOR_DGL);
+    temp_dir_make(&dir);
+    const char *path = temp_dir_write(&dir, "m", "before", 6);
+    const long live = memory_live_blocks();
+    for (long n = 0; rc != ERROR_NONE; n++) {
+        uint64_t size = 0;
+        memory_fail_after(n);
+        rc = model_file_write(&w.model, w.value, "run-1", 12, MODEL_FLAVOR_DGL, path, &err);
+        memory_fail_after(-1);
+        assert_ok(file_size(path, &size, &err), &err);
+        assert_int_equal(size, rc == ERROR_NONE ? w.size : 6);
+        assert_int_equal(memory_live_blocks(), live);
+        assert_true(n < 20 && (rc == ERROR_NO_MEMORY || (rc == ERROR_NONE && n > 2)));
+    }
+    temp_dir_remove(&dir);
+    forget(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pyg_has_its_names_and_shapes),
+        cmocka_unit_test(dgl_has_its_names_and_shapes),
+        cmocka_unit_test(the_metadata_says_how_to_build_the_model),
+        cmocka_unit_test(equal_models_give_equal_bytes),
+        cmocka_unit_test(failures_leave_the_file_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
