@@ -190,7 +190,8 @@ enum error_code node_targets_put(const struct node_targets *targets, struct stor
     }
     if (rc != ERROR_NONE)
         return rc;
-    struct node_splits splits = {0}; /* stored empty too: partition need not know of datasets without */
+    struct node_splits splits = {
+        0}; /* stored empty too: partition need not know of datasets without */
     for (int s = 0; s < SPLIT_COUNT; s++) {
         splits.count[s] = targets->split[s].count;
         splits.node[s] = targets->split[s].node;
