@@ -41,6 +41,16 @@ static double metric_of(const struct json_document *metrics, const char *split, 
     return value;
 }
 
+/* With checkpoint.keep: 1 nothing is left of the last round that could be compared. */
+static void print_replay(const struct run_folder *folder, int64_t round)
+{
+    const struct key gradient = key_gradient(folder->run.plan.id, round, 0);
+    bool found = false;
+    if (store_has(folder->store, gradient.text, &found, NULL) == ERROR_NONE && found)
+        printf("replay a unit  graphmill replay %s train-step --round %" PRId64 " --slot 0\n",
+               folder->path, round);
+}
+
 static void print_text(const struct run_folder *folder, const struct summary *s,
                        const struct json_document *metrics)
 {
@@ -60,8 +70,7 @@ static void print_text(const struct run_folder *folder, const struct summary *s,
         }
     printf("weights hash   %s\n", s->model_hash);
     printf("outputs        %s/outputs\n", folder->path);
-    printf("replay a unit  graphmill replay %s train-step --round %" PRId64 " --slot 0\n",
-           folder->path, s->last_version - 1);
+    print_replay(folder, s->last_version - 1);
 }
 
 static enum error_code print_json(const struct run_folder *folder, const struct summary *s,

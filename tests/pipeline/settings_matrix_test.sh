@@ -61,3 +61,8 @@ expect 78 'at most 1' run share "$pipeline" --set ingest.train_share=0.8 --set i
 expect 78 'evaluation_fanouts has 1' run fan "$pipeline" --set sample.evaluation_fanouts=3
 expect 65 'no training nodes' run none "$pipeline" "${small[@]}" --set ingest.train_share=0
 expect 71 'memory budget' run poor "$pipeline" --memory 1M
+
+# Of a run that keeps one snapshot no round is left to replay, which the summary and replay know.
+"$bin/graphmill" run "$pipeline" "${small[@]}" --directory "$work/matrix" --quiet --set checkpoint.keep=1 >"$work/summary"
+grep -q '^replay a unit' "$work/summary" && fail "a replay is proposed that cannot be done: $(cat "$work/summary")"
+expect 65 'was pruned or never made' "$bin/graphmill" replay "$work/matrix" train-step --round 1 --slot 0
