@@ -2,16 +2,21 @@
  * verify - every stored byte against its hash: records by their header, artifacts by their seal.
  *
  * Reads all of a store, or of one run with what it stands on. Each damage is one line; the command goes on
- * to the end and then fails.
+ * to the end and then fails. What should be there and is not counts as damage too (missing_records.h).
+ *
+ * --remove takes away what is damaged, with the record that closes that piece of work: so the next
+ * `graphmill run` does the piece again. Nothing else in a store has to be mended by hand.
  */
 #include "common/base/json.h"
 #include "common/base/options.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "pipelines/commands.h"
+#include "pipelines/missing_records.h"
 #include "pipelines/run_folder.h"
 #include "store/feature_shard.h"
 #include "store/records/outputs_seal.h"
+#include "store/records/snapshot.h"
 #include "store/records/topology_seal.h"
 
 #include <inttypes.h>
@@ -20,7 +25,7 @@
 
 struct verify_options {
     const char *run;
-    bool json, list;
+    bool json, list, remove;
 };
 
 /* clang-format off */
@@ -28,6 +33,7 @@ struct verify_options {
 static const struct option_spec option_table[] = {
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
     {"list", OPTION_FLAG, AT(list), NULL, 0, 0, NULL, "print the manifest: each record with its kind, size and content hash"},
+    {"remove", OPTION_FLAG, AT(remove), NULL, 0, 0, NULL, "remove what is damaged, so that graphmill run makes it again"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -37,12 +43,54 @@ struct verification {
     struct run_folder *folder;
     const struct verify_options *options;
     int64_t records, artifacts, damaged;
+    struct error removal; /* of the first that could not be removed */
     uint64_t bytes;
     char first_damage[512];
 };
 
+static bool ends_with(const char *key, const char *end)
+{
+    const size_t size = strlen(key), tail = strlen(end);
+    return size >= tail && strcmp(key + size - tail, end) == 0;
+}
+
+/* Whether `key` lies in the first two names of `family`/..., as dataset/<id>; if so, puts `closer` there. */
+static bool closer_of(const char *key, const char *family, const char *closer, struct key *out)
+{
+    const size_t front = strlen(family);
+    if (strncmp(key, family, front) != 0)
+        return false;
+    const size_t id = strcspn(key + front, "/");
+    (void)snprintf(out->text, sizeof out->text, "%.*s/%s", (int)(front + id), key, closer);
+    return true;
+}
+
+/* An artifact and its seal go together; a dataset or partition loses the record that says it is whole. */
+static enum error_code remove_piece(struct store *store, const char *key, struct error *err)
+{
+    static const char mark[] = "_seal";
+    const bool is_seal = ends_with(key, mark);
+    const bool is_artifact =
+        ends_with(key, "/shard") || ends_with(key, "/topology") || ends_with(key, "/outputs");
+    struct key other;
+    enum error_code rc = ERROR_NONE;
+    if (closer_of(key, "dataset/", "schema", &other) ||
+        closer_of(key, "partition/", "book", &other))
+        rc = store_remove(store, other.text, err);
+    if (is_seal)
+        (void)snprintf(other.text, sizeof other.text, "%.*s", (int)(strlen(key) - strlen(mark)),
+                       key);
+    else if (is_artifact)
+        (void)snprintf(other.text, sizeof other.text, "%.190s%s", key, mark);
+    if (rc == ERROR_NONE && (is_seal || is_artifact))
+        rc = store_remove(store, other.text, err);
+    return rc == ERROR_NONE ? store_remove(store, key, err) : rc;
+}
+
 static void note_damage(struct verification *v, const char *key, const struct error *cause)
 {
+    if (v->options->remove && !v->removal.message[0])
+        (void)remove_piece(v->folder->store, key, &v->removal);
     const bool named = strstr(cause->message, key) != NULL;
     char text[sizeof v->first_damage];
     (void)snprintf(text, sizeof text, "%.190s%s%.300s", named ? "" : key, named ? "" : ": ",
@@ -51,12 +99,6 @@ static void note_damage(struct verification *v, const char *key, const struct er
         memcpy(v->first_damage, text, sizeof text);
     if (!v->options->json)
         printf("DAMAGED %s\n", text);
-}
-
-static bool ends_with(const char *key, const char *end)
-{
-    const size_t size = strlen(key), tail = strlen(end);
-    return size >= tail && strcmp(key + size - tail, end) == 0;
 }
 
 static enum error_code verify_shard(struct verification *v, const char *key, struct error *err)
@@ -131,8 +173,12 @@ static enum error_code visit(void *context, const char *key, bool is_artifact, s
     struct error cause = {0};
     if (stop_signal_seen())
         return error_set(err, ERROR_UNAVAILABLE, "stopped");
-    const enum error_code rc =
+    enum error_code rc =
         is_artifact ? verify_artifact(v, key, &cause) : verify_record(v, key, &cause);
+    bool still_there = false;
+    if (rc == ERROR_NOT_FOUND && is_artifact &&
+        store_has(v->folder->store, key, &still_there, NULL) == ERROR_NONE && still_there)
+        rc = ERROR_CORRUPT; /* a file in it, or its seal */
     if (rc == ERROR_CORRUPT || rc == ERROR_IO || rc == ERROR_INPUT)
         note_damage(v, key, &cause);
     else if (rc == ERROR_NO_MEMORY) {
@@ -167,22 +213,94 @@ static void print_answer(const struct verification *v)
     json_writer_release(&json);
 }
 
+static void visit_missing(void *context, const char *key)
+{
+    struct verification *v = context;
+    struct error cause = {0};
+    (void)error_set(&cause, ERROR_NOT_FOUND, "is missing");
+    note_damage(v, key, &cause);
+}
+
+static enum error_code note_version(void *context, const char *key, bool is_artifact,
+                                    struct error *err)
+{
+    int64_t *newest = context, version = 0;
+    const char *digits = strrchr(key, '/') + 1;
+    (void)err;
+    if (!is_artifact && text_int64(digits, strlen(digits), &version) && version > *newest)
+        *newest = version;
+    return ERROR_NONE;
+}
+
+/* The switch that names the run's snapshot is no record: when it is lost, or names one that is gone, the
+ * newest that is left is what to go on from. */
+static enum error_code mend_snapshot_switch(const struct run_folder *folder, struct error *err)
+{
+    const char *run_id = folder->run.plan.id;
+    int64_t current = -1, newest = -1;
+    bool found = false;
+    enum error_code rc = snapshot_current_version(folder->store, run_id, &current, NULL);
+    if (rc == ERROR_NONE)
+        rc = store_has(folder->store, key_snapshot(run_id, current).text, &found, err);
+    if (found)
+        return rc;
+    rc = store_list(folder->store, key_run(run_id, "snapshot").text, note_version, &newest, err);
+    return rc == ERROR_NONE && newest >= 0 ? snapshot_switch(folder->store, run_id, newest, err)
+                                           : rc;
+}
+
 /* The run's own records, and those of the partition and the dataset it stands on. */
 static enum error_code verify_all(struct verification *v, struct error *err)
 {
     const struct run_binding *run = &v->folder->run;
     const struct key prefix[] = {key_dataset(run->book.dataset_id, ""),
                                  key_partition(run->book.id, ""), key_run(run->plan.id, "")};
-    enum error_code rc = ERROR_NONE;
+    /* First what is missing: afterwards --remove has taken away more. */
+    enum error_code rc = missing_records_visit(v->folder, visit_missing, v, err);
     for (int i = 0; i < 3 && rc == ERROR_NONE; i++)
         rc = store_list(v->folder->store, prefix[i].text, visit, v, err);
+    if (rc == ERROR_NONE && v->options->remove)
+        rc = mend_snapshot_switch(v->folder, err);
     if (rc != ERROR_NONE)
         return rc;
     print_answer(v);
+    if (v->removal.message[0]) {
+        *err = v->removal;
+        return error_context(err, err->code, "what is damaged cannot be removed");
+    }
     if (v->damaged)
-        return error_set(err, ERROR_CORRUPT, "%" PRId64 " damaged; first: %s", v->damaged,
-                         v->first_damage);
+        return error_set(err, ERROR_CORRUPT, "%" PRId64 " damaged; first: %s; %s", v->damaged,
+                         v->first_damage,
+                         v->options->remove ? "removed: graphmill run makes them again"
+                                            : "verify --remove, then run, makes them again");
     return ERROR_NONE;
+}
+
+static enum error_code remove_if_damaged(void *context, const char *key, bool is_artifact,
+                                         struct error *err)
+{
+    struct store *store = context;
+    struct record_view view = {0};
+    if (is_artifact || (!ends_with(key, "/plan") && !ends_with(key, "/book")))
+        return ERROR_NONE;
+    const enum error_code rc = store_get(store, key, NULL, &view, NULL);
+    store_release_record(&view);
+    if (rc != ERROR_CORRUPT)
+        return ERROR_NONE;
+    printf("DAMAGED %s: removed\n", key);
+    return store_remove(store, key, err);
+}
+
+/* To remove, without a sound plan and book no run can be opened: they go first. */
+static enum error_code open_folder(struct run_folder *folder, const char *path,
+                                   const struct verify_options *options, struct error *err)
+{
+    if (!options->remove)
+        return run_folder_open(folder, path, options->run, err);
+    enum error_code rc = run_folder_open_store(folder, path, 0, err);
+    if (rc == ERROR_NONE)
+        rc = store_list(folder->store, "", remove_if_damaged, folder->store, err);
+    return rc == ERROR_NONE ? run_folder_bind(folder, options->run, err) : rc;
 }
 
 enum error_code command_verify(int argc, char **argv, struct error *err)
@@ -199,7 +317,7 @@ enum error_code command_verify(int argc, char **argv, struct error *err)
     if (rc == ERROR_NONE && rest.count != 1)
         rc = error_set(err, ERROR_USAGE, "graphmill verify takes one run's folder");
     if (rc == ERROR_NONE)
-        rc = run_folder_open(&folder, rest.item[0], options.run, err);
+        rc = open_folder(&folder, rest.item[0], &options, err);
     struct verification verification = {.folder = &folder, .options = &options};
     if (rc == ERROR_NONE)
         rc = verify_all(&verification, err);

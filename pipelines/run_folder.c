@@ -64,8 +64,8 @@ enum error_code run_folder_bind(struct run_folder *folder, const char *run_id, s
     return rc == ERROR_NONE ? run_open(folder->store, run_id, &folder->run, err) : rc;
 }
 
-enum error_code run_folder_open(struct run_folder *folder, const char *path, const char *run_id,
-                                struct error *err)
+enum error_code run_folder_open_store(struct run_folder *folder, const char *path, unsigned flags,
+                                      struct error *err)
 {
     char inner[FILE_PATH_SIZE];
     enum error_code rc = set_paths(folder, path, err);
@@ -73,10 +73,24 @@ enum error_code run_folder_open(struct run_folder *folder, const char *path, con
         rc = file_path(inner, err, "%s/store", folder->path);
     if (rc == ERROR_NONE && !file_exists(inner))
         rc = file_path(folder->store_uri, err, "dir:%s", folder->path);
+    if (rc == ERROR_NONE && !file_exists(folder->path))
+        rc = error_set(err, ERROR_NOT_FOUND, "there is no such folder");
     if (rc == ERROR_NONE)
-        rc = store_open(folder->store_uri, STORE_READ_ONLY, &folder->store, err);
-    if (rc == ERROR_NONE)
-        rc = run_folder_bind(folder, run_id, err);
+        rc = store_open(folder->store_uri, flags, &folder->store, err);
+    if (rc != ERROR_NONE) {
+        run_folder_close(folder);
+        return error_context(err, rc, "%s", path);
+    }
+    return ERROR_NONE;
+}
+
+enum error_code run_folder_open(struct run_folder *folder, const char *path, const char *run_id,
+                                struct error *err)
+{
+    enum error_code rc = run_folder_open_store(folder, path, STORE_READ_ONLY, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = run_folder_bind(folder, run_id, err);
     if (rc != ERROR_NONE) {
         run_folder_close(folder);
         return error_context(err, rc, "%s", path);

@@ -28,8 +28,11 @@ struct run_folder { /* {0} is closed */
  * Fails: ERROR_BUSY when another driver works there. */
 MUST_CHECK enum error_code run_folder_create(struct run_folder *folder, const char *path,
                                              struct error *err);
-/* Opens the store of an existing folder for reading and binds the newest run, or `run_id`.
+/* Opens the store of an existing folder (`flags`: enum store_flags), without lock and without a run.
  * `path` may also be the store's own folder. Fails: ERROR_NOT_FOUND. */
+MUST_CHECK enum error_code run_folder_open_store(struct run_folder *folder, const char *path,
+                                                 unsigned flags, struct error *err);
+/* The same for reading, and binds the newest run, or `run_id`. Fails: ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code run_folder_open(struct run_folder *folder, const char *path,
                                            const char *run_id, struct error *err);
 MUST_CHECK enum error_code run_folder_bind(struct run_folder *folder, const char *run_id,

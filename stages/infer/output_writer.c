@@ -129,6 +129,14 @@ static enum error_code read_ids(struct outputs *o, struct error *err)
     return rc;
 }
 
+/* Are there embeddings of nodes whose ids no other file tells? */
+static bool needs_ids(const struct outputs *o)
+{
+    const struct pipeline_settings *settings = o->request->context->settings;
+    return settings->infer.embeddings && !settings->infer.predictions &&
+           (o->ids.integer || o->ids.offset);
+}
+
 static enum error_code open_files(struct outputs *o, struct error *err)
 {
     const struct stage_context *context = o->request->context;
@@ -147,6 +155,11 @@ static enum error_code open_files(struct outputs *o, struct error *err)
         if (rc == ERROR_NONE)
             rc = prediction_table_open(&o->table, path, context->book->task,
                                        model->config.output_dim, &o->ids, err);
+    }
+    if (rc == ERROR_NONE && needs_ids(o)) {
+        rc = file_path(path, err, "%s/node_ids.csv", o->folder);
+        if (rc == ERROR_NONE)
+            rc = prediction_table_write_ids(path, &o->ids, context->book->node_count, err);
     }
     return rc;
 }
@@ -309,6 +322,8 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
         rc = outputs_seal_add_file(seal, o->folder, "metrics.json", err);
     if (rc == ERROR_NONE)
         rc = outputs_seal_add_file(seal, o->folder, "model.safetensors", err);
+    if (rc == ERROR_NONE && needs_ids(o))
+        rc = outputs_seal_add_file(seal, o->folder, "node_ids.csv", err);
     if (rc == ERROR_NONE && context->settings->infer.predictions)
         rc = outputs_seal_add_file(seal, o->folder, "predictions.csv", err);
     if (rc == ERROR_NONE)

@@ -6,6 +6,8 @@
  *                       row i is node i of the input
  *   predictions.csv     node,split,label,prediction,probability; node is the user's id. Multi-label:
  *                       labels separated by spaces, no probability
+ *   node_ids.csv        the user's ids, row i for node i; only when they are not 0..N-1 and there is no
+ *                       predictions.csv beside the embeddings
  *   metrics.json        metrics of each split, over the whole split
  *
  * Rows are read in the order of the input from shards that are in the order of the partition, a bounded

@@ -112,3 +112,21 @@ void prediction_table_close(struct prediction_table *table)
         (void)fclose(table->file);
     table->file = NULL;
 }
+
+enum error_code prediction_table_write_ids(const char *path, const struct node_ids *ids,
+                                           uint32_t node_count, struct error *err)
+{
+    struct prediction_table table = {.ids = ids};
+    enum error_code rc = file_path(table.path, err, "%s", path);
+    if (rc != ERROR_NONE)
+        return rc;
+    table.file = fopen(path, "wxe");
+    if (!table.file)
+        return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
+    (void)fputs("node\n", table.file);
+    for (uint32_t node = 0; node < node_count; node++) {
+        put_id(&table, node);
+        (void)fputc('\n', table.file);
+    }
+    return prediction_table_finish(&table, err);
+}

@@ -29,6 +29,10 @@ MUST_CHECK enum error_code prediction_table_add(struct prediction_table *table, 
                                                 const void *label, struct error *err);
 MUST_CHECK enum error_code prediction_table_finish(struct prediction_table *table,
                                                    struct error *err);
+/* node_ids.csv: the header "node", then the id of each dataset node, for rows of embeddings.npy that no
+ * predictions.csv names. */
+MUST_CHECK enum error_code prediction_table_write_ids(const char *path, const struct node_ids *ids,
+                                                      uint32_t node_count, struct error *err);
 void prediction_table_close(struct prediction_table *table);
 
 #endif

@@ -57,6 +57,7 @@ static void expect_tensor(const struct written *w, const char *name, const char 
         p++;
     if (!tensor || p == w->model.parameter + w->model.parameter_count)
         fail_msg("no tensor %s, or no parameter %s", name, own);
+    must(tensor);
     const uint32_t rows = p->rows, cols = p->cols;
     assert_int_equal(tensor->dim_count, p->is_vector ? 1 : 2);
     assert_int_equal(tensor->dim[0], transposed ? cols : rows);

@@ -48,7 +48,8 @@ static void assert_embeddings(struct infer_run *run)
     assert_int_equal(reader.header.shape[1], dim);
     for (uint32_t node = 0; node < INFER_NODES; node++) {
         assert_ok(npy_reader_float(&reader, (uint64_t)node * dim, dim, row, &run->err), &run->err);
-        assert_memory_equal(row, expected + (size_t)run->to_partition[node] * dim, dim * 4);
+        assert_memory_equal(row, expected + (size_t)run->to_partition[node] * dim,
+                            dim * sizeof *row);
     }
     npy_reader_close(&reader);
     memory_free(expected);

@@ -39,7 +39,7 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
     if (layer == 1)
         assert_true(feature_source_is_resident(inference.input) ==
-                    (how->input_bytes > INFER_NODES * INFER_DIM * sizeof(float)));
+                    (how->input_bytes > sizeof(float) * INFER_NODES * INFER_DIM));
     for (int part = INFER_PARTS - 1; part >= 0; part--)
         assert_ok(part_inference_run(&inference, layer, part, &run->err), &run->err);
     neighbor_sampler_free(inference.sampler);

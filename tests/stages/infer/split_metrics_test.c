@@ -14,7 +14,7 @@ static struct json_document *metrics_of(enum dataset_task task, uint32_t classes
     struct split_metrics metrics = {0};
     struct json_writer json = {0};
     struct json_document *document = NULL;
-    const size_t label_size = 4 * (task == TASK_MULTI_LABEL ? classes : 1U);
+    const size_t label_size = (task == TASK_MULTI_LABEL ? classes : 1) * sizeof(float);
     assert_ok(split_metrics_init(&metrics, task, classes, rows, &err), &err);
     for (size_t i = 0; i < rows; i += step)
         split_metrics_add(&metrics, logits + i * classes, (const char *)label + i * label_size,
