@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "store/keys.h"
+#include "store/records/node_labels.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -190,7 +191,8 @@ enum error_code node_targets_put(const struct node_targets *targets, struct stor
     }
     if (rc != ERROR_NONE)
         return rc;
-    struct node_splits splits = {0}; /* stored empty too: partition need not know of datasets without */
+    struct node_splits splits = {
+        0}; /* stored empty too: partition need not know of datasets without */
     for (int s = 0; s < SPLIT_COUNT; s++) {
         splits.count[s] = targets->split[s].count;
         splits.node[s] = targets->split[s].node;

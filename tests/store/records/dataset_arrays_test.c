@@ -1,5 +1,10 @@
+/* The arrays of a dataset: edge_chunk, feature_chunk, node_labels, node_splits, node_ids. */
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_labels.h"
+#include "store/records/node_splits.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
