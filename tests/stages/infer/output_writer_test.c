@@ -292,6 +292,35 @@ static void only_what_is_asked_for_is_written(void **state)
     infer_run_close(run);
 }
 
+/* Embeddings without predictions: the ids have a file of their own, a line a node in the input's order. */
+static void embeddings_alone_come_with_the_ids_of_their_rows(void **state)
+{
+    char path[FILE_PATH_SIZE], expected[64];
+    char *text = NULL;
+    size_t size = 0;
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    infer_run_set(run, "infer.predictions", "false");
+    put_string_ids(run);
+    infer_layers(run);
+    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+    assert_embeddings(run);
+    output_path(run, "node_ids.csv", path);
+    assert_ok(file_read(path, 0, &text, &size, &run->err), &run->err);
+    const char *line = text;
+    assert_memory_equal(line, "node\n", 5);
+    line += 5;
+    for (uint32_t node = 0; node < INFER_NODES; node++) {
+        string_id(node, expected, sizeof expected);
+        assert_memory_equal(line, expected, strlen(expected));
+        line += strlen(expected);
+        assert_int_equal(*line, '\n');
+        line++;
+    }
+    assert_int_equal(line - text, size);
+    memory_free(text);
+    infer_run_close(run);
+}
+
 static void ids_of_another_dataset_are_refused(void **state)
 {
     static const int64_t integer[3] = {1, 2, 3};
@@ -328,6 +357,7 @@ int main(void)
         test_with_store(consecutive_ids_are_the_numbers_of_nodes),
         test_with_store(integer_ids_come_back),
         test_with_store(string_ids_come_back_quoted_where_needed),
+        test_with_store(embeddings_alone_come_with_the_ids_of_their_rows),
         cmocka_unit_test(tasks_layers_and_splits_of_all_kinds_are_written),
         test_with_store(only_what_is_asked_for_is_written),
         test_with_store(ids_of_another_dataset_are_refused),
