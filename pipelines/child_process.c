@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +85,18 @@ int child_status(int wait_word)
     return WIFSIGNALED(wait_word) ? 128 + WTERMSIG(wait_word) : WEXITSTATUS(wait_word);
 }
 
+enum { LOOK_MS = 100 };
+
+/* Waits until `fd` can be read, and passes a request to stop on to the child. Not by an interrupted call
+ * alone: the signal may have come just before. */
+static void wait_readable(int fd, pid_t pid)
+{
+    struct pollfd entry = {.fd = fd, .events = POLLIN};
+    while (poll(&entry, 1, LOOK_MS) <= 0)
+        if (stop_signal_seen())
+            (void)kill(pid, SIGTERM);
+}
+
 /* Reads all of the pipe, keeps the first line. */
 static void read_first_line(int fd, pid_t pid, char line[CHILD_TEXT_SIZE])
 {
@@ -91,12 +104,10 @@ static void read_first_line(int fd, pid_t pid, char line[CHILD_TEXT_SIZE])
     size_t used = 0;
     bool whole = false;
     for (;;) {
+        wait_readable(fd, pid);
         const ssize_t n = read(fd, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR) {
-            if (stop_signal_seen())
-                (void)kill(pid, SIGTERM);
+        if (n < 0 && errno == EINTR)
             continue;
-        }
         if (n <= 0)
             break;
         for (ssize_t i = 0; i < n && !whole; i++) {

@@ -99,7 +99,9 @@ static enum error_code run_once(const struct pipeline_options *options,
     }
     if (!options->quiet)
         (void)fprintf(stderr, "%-10s %5.1f s  %s\n", stage, clock_seconds() - before, line);
-    return ERROR_NONE;
+    return stop_signal_seen()
+               ? error_set(err, ERROR_UNAVAILABLE, "stopped after %s; run again to go on", stage)
+               : ERROR_NONE;
 }
 
 enum error_code pipeline_prepare(const struct pipeline_options *options, struct run_folder *folder,

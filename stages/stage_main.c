@@ -177,6 +177,11 @@ static enum error_code replay(const struct program *p, struct error *err)
                        unit_stage(unit.kind));
     if (rc == ERROR_NONE)
         rc = work_one(p, &unit, err);
+    if (rc == ERROR_NOT_FOUND)
+        return error_context(err, rc,
+                             "%s: an input was pruned or never made (checkpoint.keep: 0 keeps "
+                             "every record)",
+                             p->options.replay);
     if (rc != ERROR_NONE)
         return rc;
     const struct store_replay seen = store_replay_report(p->store);

@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/base/stop_signal.h"
 #include "common/base/text.h"
 
 #include <errno.h>
@@ -230,6 +231,8 @@ enum error_code byte_source_read(struct byte_source *source, void *out, size_t s
                                  struct error *err)
 {
     *got = 0;
+    if (stop_signal_seen()) /* every large text comes through here, piece by piece */
+        return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
     if (source->is_gzip)
         return read_gzip(source, out, size, got, err);
     if (source->inflater.avail_in == 0)

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "common/base/stop_signal.h"
 #include "store/records/feature_chunk.h"
 
 #include <inttypes.h>
@@ -253,6 +254,8 @@ static enum error_code for_each_chunk(struct pass *pass, chunk_body body, float 
     for (uint64_t first = 0; rc == ERROR_NONE && first < maker->node_count; first += step) {
         const uint64_t left = maker->node_count - first;
         const uint32_t count = left < step ? (uint32_t)left : step;
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
         rc = make_rows(maker, (uint32_t)first, count, rows, err);
         if (rc == ERROR_NONE && pass->measured)
             standardise(pass, count, rows);

@@ -1,6 +1,7 @@
 #include "stages/ingest/scratch_file.h"
 
 #include "common/base/memory.h"
+#include "common/base/stop_signal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,10 +38,18 @@ void scratch_file_close(struct scratch_file *file)
     *file = (struct scratch_file){0};
 }
 
+/* All that is bulky in ingest goes through scratch files, piece by piece. */
+static enum error_code asked_to_stop(struct error *err)
+{
+    return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+}
+
 static enum error_code flush(struct scratch_file *file, struct error *err)
 {
     const size_t size = file->buffered;
     file->buffered = 0;
+    if (stop_signal_seen())
+        return asked_to_stop(err);
     return size ? file_write_all(file->fd, file->buffer, size, file->path, err) : ERROR_NONE;
 }
 
@@ -74,6 +83,8 @@ enum error_code scratch_file_rewind(struct scratch_file *file, struct error *err
 enum error_code scratch_file_read(struct scratch_file *file, void *data, size_t size,
                                   struct error *err)
 {
+    if (stop_signal_seen())
+        return asked_to_stop(err);
     for (size_t have = 0; have < size;) {
         const ssize_t got = read(file->fd, (uint8_t *)data + have, size - have);
         if (got < 0 && errno == EINTR)

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Every way to bring a graph in, from files to predictions in the ids of the input; and graphs that cannot be trained on.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+karate=$source_folder/tests/data/karate
+
+pipeline() { # format, path, more lines of the ingest section
+    printf 'name: formats\nepochs: 2\ningest:\n  format: %s\n  path: %s\n%b' "$1" "$2" "${3:-}" >"$work/$1.yaml"
+    printf 'partition:\n  parts: 2\nsample:\n  fanouts: [5, 5]\n' >>"$work/$1.yaml"
+    echo "$work/$1.yaml"
+}
+rows() { [ "$(wc -l <"$work/$1/outputs/predictions.csv")" -eq $(($2 + 1)) ] || fail "$1: not $2 predictions"; }
+
+run folder "$(pipeline folder "$karate")" >/dev/null
+rows folder 34
+
+# The same graph as the Open Graph Benchmark lays it out: the same model, since features are made by rule.
+mkdir -p "$work/benchmark/raw" "$work/benchmark/split/time"
+tail -n +2 "$karate/edges.csv" | gzip >"$work/benchmark/raw/edge.csv.gz"
+echo 34 | gzip >"$work/benchmark/raw/num-node-list.csv.gz"
+tail -n +2 "$karate/edges.csv" | wc -l | gzip >"$work/benchmark/raw/num-edge-list.csv.gz"
+gzip <"$karate/node-label.csv" >"$work/benchmark/raw/node-label.csv.gz"
+for split in train valid test; do gzip <"$karate/$split.csv" >"$work/benchmark/split/time/$split.csv.gz"; done
+run ogb "$(pipeline ogb "$work/benchmark" '  direction: undirected\n')" >/dev/null
+rows ogb 34
+cmp -s "$work/folder/outputs/predictions.csv" "$work/ogb/outputs/predictions.csv" || fail "ogb and folder differ"
+
+run generated "$(pipeline generated '' '  nodes: 100\n')" >/dev/null
+rows generated 100
+
+# Several labels a node.
+cp -r "$karate" "$work/many"
+sed 's/0/1,0,1/; t; s/1/0,1,0/' "$karate/node-label.csv" >"$work/many/node-label.csv"
+run many "$(pipeline folder "$work/many")" --set checkpoint.metric=micro_f1 >"$work/answer"
+grep -q '"micro_f1"' "$work/answer" || fail "no micro F1 for several labels: $(cat "$work/answer")"
+expect 78 'roc_auc.*two classes.*3' run auc "$work/folder.yaml" --set checkpoint.metric=roc_auc
+
+# Edges alone are cut into parts; what training lacks is said, and no run is started.
+edges_only() { # name, nodes
+    expect 65 'no training nodes.*node-label.csv and train.csv' "$bin/graphmill" run "$(pipeline edge_list "$work/$1")" \
+        --directory "$work/run-$1"
+    grep -q "^ingest .* nodes=$2 " "$work/stderr" || fail "$1: not $2 nodes: $(cat "$work/stderr")"
+    grep -q '^partition .* parts=2 ' "$work/stderr" || fail "$1: no partition: $(cat "$work/stderr")"
+    expect 65 'no run was started' "$bin/graphmill" status "$work/run-$1"
+}
+printf '# Directed graph\n# FromNodeId\tToNodeId\n9223372036854775807\t-5\n-5\t4611686018427387904\n17 9223372036854775807\n' |
+    tr ' ' '\t' >"$work/sparse.txt"
+edges_only sparse.txt 4
+printf 'source,target\n"Doe, Jane","Roe, Richard"\n"Roe, Richard",Ann\nAnn,"Doe, Jane"\n' >"$work/names.csv"
+edges_only names.csv 3
