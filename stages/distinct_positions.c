@@ -14,6 +14,15 @@ size_t distinct_positions_scratch(uint32_t length, uint32_t count)
     return uses_list(length, count) ? 0 : (size_t)length / 64 + 1;
 }
 
+/* What step i draws of [0, j]. `words` holds the random words of this step and the three around it. */
+static inline uint32_t draw(const struct random_stream *stream, uint64_t item, uint32_t i,
+                            uint32_t j, uint32_t words[4])
+{
+    if (i % 4 == 0)
+        random_block(stream, item, i / 4, words);
+    return random_below(words[i % 4], j + 1);
+}
+
 /* Step i takes a position of [0, j], j = length - count + i; when that one is taken already it takes
  * j, which is above all taken so far and goes to the end. */
 static void draw_list(const struct random_stream *stream, uint64_t item, uint32_t length,
@@ -21,10 +30,8 @@ static void draw_list(const struct random_stream *stream, uint64_t item, uint32_
 {
     uint32_t words[4] = {0};
     for (uint32_t i = 0; i < count; i++) {
-        if (i % 4 == 0)
-            random_block(stream, item, i / 4, words);
         const uint32_t j = length - count + i;
-        const uint32_t drawn = random_below(words[i % 4], j + 1);
+        const uint32_t drawn = draw(stream, item, i, j, words);
         uint32_t at = i;
         while (at > 0 && out[at - 1] > drawn)
             at--;
@@ -43,10 +50,8 @@ static void draw_bits(const struct random_stream *stream, uint64_t item, uint32_
 {
     uint32_t words[4] = {0};
     for (uint32_t i = 0; i < count; i++) {
-        if (i % 4 == 0)
-            random_block(stream, item, i / 4, words);
         const uint32_t j = length - count + i;
-        const uint32_t drawn = random_below(words[i % 4], j + 1);
+        const uint32_t drawn = draw(stream, item, i, j, words);
         const uint32_t taken = bits[drawn / 64] >> (drawn % 64) & 1;
         const uint32_t chosen = taken ? j : drawn;
         bits[chosen / 64] |= 1ULL << (chosen % 64);

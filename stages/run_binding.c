@@ -58,8 +58,8 @@ static enum error_code check_schedule(struct store *store, const struct pipeline
     struct schedule schedule;
     enum error_code rc = partition_book_get(store, partition_id, &book, err);
     if (rc == ERROR_NONE)
-        rc = schedule_init(&schedule, settings, book.train_count, book.valid_count,
-                           book.part_count, err);
+        rc = schedule_init(&schedule, settings, book.train_count, book.valid_count, book.part_count,
+                           err);
     store_release_record(&book.view);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "partition %s", partition_id);
 }

@@ -15,6 +15,7 @@ started=$SECONDS
 section() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - started)); }
 
 # Tests flush thousands of small files; where memory has room for them that takes a tenth of the time of a disk.
+disk=${TMPDIR:-/tmp}
 if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm | tail -1)" -gt 2000000 ]; then
     TMPDIR=$(mktemp -d /dev/shm/graphmill-XXXXXX)
     export TMPDIR
@@ -35,17 +36,24 @@ build() { # folder, then cmake's arguments
 run_tests() { # folder, then ctest's arguments
     local folder=$1
     shift
-    (cd "$folder" && ctest --output-on-failure -j "$jobs" "$@")
+    (cd "$folder" && ctest --output-on-failure -j "$jobs" "$@") | tee "$folder.tests.log"
+    counts+=("$(printf '%-12s %3d tests passed, %d skipped' "$folder" \
+        "$(grep -c '   Passed ' "$folder.tests.log")" "$(grep -c '\*\*\*Skipped ' "$folder.tests.log")")")
 }
+counts=()
 
 section 'gcc: build without warnings, all tests'
 build build-test -DCMAKE_C_COMPILER=gcc
 run_tests build-test --no-tests=error
-[ "$mode" = quick ] && exit 0
+if [ "$mode" = quick ]; then
+    printf '%s\n' "${counts[@]}"
+    exit 0
+fi
 
-section 'clang: build without warnings, unit tests'
+# On a disk, where flushes and direct reads are real.
+section 'clang: build without warnings, tests of all but whole stages'
 build build-clang -DCMAKE_C_COMPILER=clang
-run_tests build-clang -L 'unit|tree|fuzz' --no-tests=error
+TMPDIR=$disk run_tests build-clang -L 'unit|store|tree|fuzz' --no-tests=error
 
 section 'address and undefined-behaviour sanitizers'
 build build-asan -DCMAKE_C_COMPILER=gcc -DSANITIZE=address,undefined -DCMAKE_C_FLAGS_RELEASE='-O1 -g'
@@ -59,10 +67,9 @@ section 'format'
 git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 section 'lint'
-git ls-files '*.c' | grep -v '^tests/fuzz/' | xargs -P "$jobs" -n 4 clang-tidy -p build-clang --quiet >build-clang.tidy.log 2>/dev/null ||
+git ls-files '*.c' | xargs -P "$jobs" -n 4 clang-tidy -p build-clang --quiet >build-clang.tidy.log 2>/dev/null ||
     { grep -E 'error|warning' build-clang.tidy.log | sort -u | head -40; exit 1; }
-echo "clang-tidy: $(git ls-files '*.c' | grep -vc '^tests/fuzz/') files without a finding"
+echo "clang-tidy: $(git ls-files '*.c' | wc -l) files without a finding"
 
 section 'done'
-total=$(cd build-test && ctest -N | sed -n 's/^Total Tests: //p')
-echo "tests in one build: $total"
+printf '%s\n' "${counts[@]}"

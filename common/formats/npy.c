@@ -316,47 +316,61 @@ static float float_of(enum npy_type type, const uint8_t *at)
     return (float)value;
 }
 
-enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first, size_t count,
-                                 int64_t *out, struct error *err)
+/* Turns elements as they lie in the file into those of the caller's array. */
+typedef void (*element_converter)(const struct npy_header *header, const uint8_t *raw, size_t count,
+                                  void *out);
+
+static void convert_integers(const struct npy_header *header, const uint8_t *raw, size_t count,
+                             void *out)
 {
-    const struct npy_header *header = &reader->header;
+    int64_t *value = out;
+    for (size_t i = 0; i < count; i++)
+        value[i] = integer_of(header->type, raw + i * header->item_size);
+}
+
+static void convert_floats(const struct npy_header *header, const uint8_t *raw, size_t count,
+                           void *out)
+{
+    float *value = out;
+    for (size_t i = 0; i < count; i++)
+        value[i] = float_of(header->type, raw + i * header->item_size);
+}
+
+/* Reads a piece at a time and converts it into `out`, whose elements have `size` bytes. */
+static enum error_code read_converted(const struct npy_reader *reader, uint64_t first, size_t count,
+                                      element_converter convert, void *out, size_t size,
+                                      struct error *err)
+{
     uint8_t raw[CONVERT_SIZE] = {0};
-    if (!npy_is_integer(header))
-        return error_set(err, ERROR_INPUT, "%s: expected integers, found floating point numbers",
-                         reader->path);
-    if (header->type == NPY_I64)
-        return read_elements(reader, first, count, out, err);
+    const size_t fit = sizeof raw / reader->header.item_size;
     for (size_t done = 0; done < count;) {
-        const size_t fit = sizeof raw / header->item_size;
         const size_t piece = count - done < fit ? count - done : fit;
         const enum error_code rc = read_elements(reader, first + done, piece, raw, err);
         if (rc != ERROR_NONE)
             return rc;
-        for (size_t i = 0; i < piece; i++)
-            out[done + i] = integer_of(header->type, raw + i * header->item_size);
+        convert(&reader->header, raw, piece, (char *)out + done * size);
         done += piece;
     }
     return ERROR_NONE;
 }
 
+enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first, size_t count,
+                                 int64_t *out, struct error *err)
+{
+    if (!npy_is_integer(&reader->header))
+        return error_set(err, ERROR_INPUT, "%s: expected integers, found floating point numbers",
+                         reader->path);
+    if (reader->header.type == NPY_I64)
+        return read_elements(reader, first, count, out, err);
+    return read_converted(reader, first, count, convert_integers, out, sizeof *out, err);
+}
+
 enum error_code npy_reader_float(const struct npy_reader *reader, uint64_t first, size_t count,
                                  float *out, struct error *err)
 {
-    const struct npy_header *header = &reader->header;
-    uint8_t raw[CONVERT_SIZE] = {0};
-    if (header->type == NPY_F32)
+    if (reader->header.type == NPY_F32)
         return read_elements(reader, first, count, out, err);
-    for (size_t done = 0; done < count;) {
-        const size_t fit = sizeof raw / header->item_size;
-        const size_t piece = count - done < fit ? count - done : fit;
-        const enum error_code rc = read_elements(reader, first + done, piece, raw, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        for (size_t i = 0; i < piece; i++)
-            out[done + i] = float_of(header->type, raw + i * header->item_size);
-        done += piece;
-    }
-    return ERROR_NONE;
+    return read_converted(reader, first, count, convert_floats, out, sizeof *out, err);
 }
 
 /* The header, padded so that the elements start at a multiple of 64. Returns its size. */

@@ -10,6 +10,8 @@
 #include "store/artifact_publish.h"
 #include "store/feature_source.h"
 #include "store/keys.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_splits.h"
 #include "store/records/outputs_seal.h"
 
 #include <inttypes.h>

@@ -6,8 +6,8 @@
 
 #include "common/base/error.h"
 #include "common/base/file.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/node_ids.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
 #include "common/base/error.h"
 #include "common/base/json.h"
 #include "common/nn/loss.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/dataset_schema.h"
 
 #include <stddef.h>

@@ -23,8 +23,9 @@
 #include "common/base/error.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/pipeline_settings.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_splits.h"
 #include "store/store.h"
 
 #include <stdbool.h>

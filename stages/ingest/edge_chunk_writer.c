@@ -1,7 +1,7 @@
 #include "stages/ingest/edge_chunk_writer.h"
 
 #include "common/base/memory.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/edge_chunk.h"
 
 static uint32_t node_capacity(const struct edge_chunk_needs *needs)
 {

@@ -1,7 +1,7 @@
 /*
  * edge_chunk_writer - gathers rows of in-neighbours into edge chunks and stores them.
  *
- * Where a chunk ends follows from the rows alone (dataset_arrays.h). The arrays of one chunk are the
+ * Where a chunk ends follows from the rows alone (edge_chunk.h). The arrays of one chunk are the
  * only memory.
  */
 #ifndef STAGES_INGEST_EDGE_CHUNK_WRITER_H

@@ -6,6 +6,7 @@
 #include "stages/ingest/edge_buffer.h"
 #include "stages/ingest/edge_columns.h"
 #include "stages/ingest/node_id_assigner.h"
+#include "store/records/node_ids.h"
 
 #include <inttypes.h>
 #include <math.h>

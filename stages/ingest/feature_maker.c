@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/base/stop_signal.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/feature_chunk.h"
 
 #include <inttypes.h>
 #include <math.h>

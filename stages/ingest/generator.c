@@ -21,6 +21,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "stages/ingest/community_model.h"
+#include "store/records/node_splits.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 #define STAGES_INGEST_NODE_ID_ASSIGNER_H
 
 #include "common/base/error.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/node_ids.h"
 
 #include <stdbool.h>
 #include <stddef.h>

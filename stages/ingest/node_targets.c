@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "store/keys.h"
+#include "store/records/node_labels.h"
 
 #include <inttypes.h>
 #include <math.h>

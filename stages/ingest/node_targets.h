@@ -9,8 +9,8 @@
 
 #include "common/base/error.h"
 #include "stages/pipeline_settings.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/node_splits.h"
 #include "store/store.h"
 
 #include <stdbool.h>

@@ -11,6 +11,7 @@
 #include "stages/ingest/input_files.h"
 #include "stages/ingest/integer_column.h"
 #include "stages/ingest/label_reader.h"
+#include "store/records/node_splits.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -9,8 +9,8 @@
 #define STAGES_PARTITION_EDGE_WALK_H
 
 #include "common/base/error.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/edge_chunk.h"
 #include "store/store.h"
 
 /* Gets one chunk, valid until it returns. */

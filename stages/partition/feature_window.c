@@ -4,7 +4,7 @@
 #include "common/base/stop_signal.h"
 #include "store/feature_shard.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/feature_chunk.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "stages/partition/assignment.h"
 #include "stages/partition/hash_partitioner.h"
 #include "stages/partition/metis_partitioner.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/node_splits.h"
 
 #include <inttypes.h>
 

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/partition/edge_walk.h"
 #include "stages/partition/row_sorter.h"
+#include "store/records/edge_chunk.h"
 
 #include <inttypes.h>
 #include <string.h>

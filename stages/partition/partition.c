@@ -25,8 +25,9 @@
 #include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/node_splits.h"
 #include "store/records/partition_report.h"
 #include "store/topology.h"
 

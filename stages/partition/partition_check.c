@@ -5,7 +5,8 @@
 #include "stages/partition/edge_walk.h"
 #include "stages/partition/shard_check.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/node_splits.h"
 #include "store/topology.h"
 
 #include <inttypes.h>

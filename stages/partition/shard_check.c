@@ -5,7 +5,8 @@
 #include "stages/partition/feature_window.h"
 #include "store/feature_shard.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_labels.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

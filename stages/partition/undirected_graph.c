@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/partition/edge_walk.h"
+#include "store/records/edge_chunk.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -14,8 +14,8 @@
 #include "stages/neighbor_sampler.h"
 #include "stages/stage.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/mini_batch.h"
+#include "store/records/node_splits.h"
 #include "store/topology.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/feature_chunk.h"
 
 #include <inttypes.h>
 #include <string.h>

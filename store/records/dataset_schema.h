@@ -8,7 +8,7 @@
  *   sections  "json" U8: one object; keys below. Text, because schemas grow.
  *   valid     1 to 2^32 - 2 nodes, feature_dim >= 1, self loops <= edges; node types are consecutive
  *             and cover all nodes; edge types' counts add up to edge_count; feature_chunk_count as
- *             dataset_arrays.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
+ *             feature_chunk.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
  *             is no task; the three splits together hold at most node_count nodes
  *
  * A homogeneous graph is one node type and one edge type. Every node and edge carries its type, weight

@@ -1,5 +1,9 @@
 /* fuzz_dataset_arrays - the arrays of a dataset from arbitrary sections. The first byte says which. */
-#include "store/records/dataset_arrays.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_labels.h"
+#include "store/records/node_splits.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

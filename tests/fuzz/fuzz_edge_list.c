@@ -6,6 +6,7 @@
  */
 #include "common/base/error.h"
 #include "stages/ingest/edge_list_reader.h"
+#include "store/records/node_ids.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -270,17 +270,6 @@ static void readers_leave_the_folder_as_it_is(void **state)
     close_fixture(&f);
 }
 
-static void flip_bit(const char *path, uint64_t bit)
-{
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, (long)(bit / 8), SEEK_SET), 0);
-    const int byte = fgetc(file);
-    assert_int_equal(fseek(file, (long)(bit / 8), SEEK_SET), 0);
-    assert_int_not_equal(fputc(byte ^ (1 << bit % 8), file), EOF);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Whether opening or reading everything finds the damage. */
 static enum error_code open_and_verify(struct fixture *f)
 {
@@ -310,13 +299,13 @@ static void every_flipped_bit_of_every_file_is_reported(void **state)
         tables += table;
         for (uint64_t i = 0; i < (table ? 20 : 8) && i < 8 * size; i++) {
             const uint64_t bit = random_permute(&stream, i, 8 * size);
-            flip_bit(path, bit);
+            temp_dir_flip_bit(path, bit);
             const enum error_code rc = open_and_verify(&f);
             if (rc != ERROR_CORRUPT)
                 fail_msg("bit %d of %s: code %d: %s", (int)bit, names.name[n], (int)rc,
                          f.err.message);
             assert_non_null(strstr(f.err.message, shard_key));
-            flip_bit(path, bit);
+            temp_dir_flip_bit(path, bit);
         }
     }
     assert_int_equal(tables, ODD_COUNT - 1);

@@ -221,17 +221,6 @@ static void a_replay_compares_the_file(void **state)
     close_fixture(&f);
 }
 
-static void flip_bit(const char *path, uint64_t bit)
-{
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, (long)(bit / 8), SEEK_SET), 0);
-    const int byte = fgetc(file);
-    assert_int_equal(fseek(file, (long)(bit / 8), SEEK_SET), 0);
-    assert_int_not_equal(fputc(byte ^ (1 << bit % 8), file), EOF);
-    assert_int_equal(fclose(file), 0);
-}
-
 static void assert_not_opened(struct fixture *f, unsigned flags)
 {
     struct topology t = {0};
@@ -254,9 +243,9 @@ static void every_flipped_bit_is_reported_before_lmdb_sees_it(void **state)
     const struct random_stream stream = {0};
     for (uint64_t i = 0; i < 200; i++) {
         const uint64_t bit = random_permute(&stream, i, 8 * size);
-        flip_bit(path, bit);
+        temp_dir_flip_bit(path, bit);
         assert_not_opened(&f, i % 2 ? TOPOLOGY_STORAGE_IS_LOCAL : 0);
-        flip_bit(path, bit);
+        temp_dir_flip_bit(path, bit);
     }
     struct topology t = {0};
     assert_ok(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), &f.err);

@@ -3,7 +3,10 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_labels.h"
+#include "store/records/node_splits.h"
 
 #include "tests/support/karate_graph.h"
 

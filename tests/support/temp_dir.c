@@ -30,3 +30,14 @@ const char *temp_dir_write(const struct temp_dir *dir, const char *name, const v
     must(file_replace(path, text, size, false, &err) == ERROR_NONE);
     return path;
 }
+
+void temp_dir_flip_bit(const char *path, uint64_t bit)
+{
+    FILE *file = fopen(path, "r+b");
+    must(file != NULL);
+    must(fseek(file, (long)(bit / 8), SEEK_SET) == 0);
+    const int byte = fgetc(file);
+    must(fseek(file, (long)(bit / 8), SEEK_SET) == 0);
+    must(fputc(byte ^ (1 << bit % 8), file) != EOF);
+    must(fclose(file) == 0);
+}

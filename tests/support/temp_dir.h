@@ -4,6 +4,8 @@
 
 #include "common/base/file.h"
 
+#include <stdint.h>
+
 struct temp_dir {
     char path[FILE_PATH_SIZE];
 };
@@ -14,5 +16,7 @@ void temp_dir_remove(struct temp_dir *dir);
 /* Writes `text` to the file `name` inside and returns its path, valid until the next call. */
 const char *temp_dir_write(const struct temp_dir *dir, const char *name, const void *text,
                            size_t size);
+/* Flips one bit of a file, as a disk may. */
+void temp_dir_flip_bit(const char *path, uint64_t bit);
 
 #endif

@@ -1,5 +1,7 @@
 #include "tests/support/temp_store.h"
 
+#include "common/base/memory.h"
+
 int temp_store_setup(void **state)
 {
     static struct temp_store temp;
@@ -14,5 +16,5 @@ int temp_store_teardown(void **state)
     struct temp_store *temp = *state;
     store_close(temp->store);
     temp_dir_remove(&temp->dir);
-    return 0;
+    return memory_live_blocks() == 0 ? 0 : -1;
 }

@@ -13,7 +13,7 @@
 #include "stages/stage.h"
 #include "store/feature_shard.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/node_splits.h"
 #include "store/records/snapshot.h"
 #include "store/topology.h"
 

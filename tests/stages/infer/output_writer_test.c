@@ -2,6 +2,8 @@
 #define INFER_RUN_WITH_STAGE
 #include "common/base/json.h"
 #include "common/formats/npy.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_splits.h"
 #include "store/records/outputs_seal.h"
 
 #include "tests/stages/infer/infer_run.h"

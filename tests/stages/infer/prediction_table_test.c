@@ -1,5 +1,6 @@
 #include "common/base/memory.h"
 #include "stages/infer/prediction_table.h"
+#include "store/records/node_ids.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

@@ -1,5 +1,10 @@
 /* What the builder makes of nodes: types, labels, splits, ids, features; and of bad ones. */
 #include "stages/ingest/dataset_builder.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_labels.h"
+#include "store/records/node_splits.h"
 
 #include "tests/stages/ingest/builder_fixture.h"
 

@@ -3,6 +3,7 @@
 #include "common/base/random.h"
 #include "stages/ingest/dataset_edges.h"
 #include "store/keys.h"
+#include "store/records/edge_chunk.h"
 
 #include "tests/stages/ingest/builder_fixture.h"
 

@@ -3,7 +3,7 @@
 #include "common/base/random.h"
 #include "stages/ingest/edge_chunk_writer.h"
 #include "stages/ingest/edge_sorter.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/edge_chunk.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

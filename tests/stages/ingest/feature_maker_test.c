@@ -1,6 +1,6 @@
 #include "common/base/memory.h"
 #include "stages/ingest/feature_maker.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/feature_chunk.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

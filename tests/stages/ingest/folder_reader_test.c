@@ -1,4 +1,5 @@
 #include "stages/ingest/folder_reader.h"
+#include "store/records/node_splits.h"
 
 #include "tests/stages/ingest/recording_builder.h"
 #include "tests/support/temp_dir.h"

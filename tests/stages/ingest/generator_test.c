@@ -2,6 +2,9 @@
 #include "common/base/memory.h"
 #include "stages/ingest/generator.h"
 #include "store/keys.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_labels.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

@@ -2,8 +2,9 @@
 #include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/node_ids.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"

@@ -1,5 +1,6 @@
 #include "common/base/memory.h"
 #include "stages/ingest/node_id_assigner.h"
+#include "store/records/node_ids.h"
 
 #include "tests/support/test.h"
 

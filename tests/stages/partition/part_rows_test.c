@@ -2,7 +2,6 @@
 #include "stages/partition/part_rows.h"
 #include "stages/partition/renumbering.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
 
 #include "tests/support/random_edges.h"
 #include "tests/support/small_dataset.h"

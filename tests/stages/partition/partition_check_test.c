@@ -1,4 +1,5 @@
 #include "stages/partition/partition_check.h"
+#include "store/records/edge_chunk.h"
 
 #include "tests/stages/partition/partition_fixture.h"
 #include "tests/support/random_edges.h"

@@ -8,7 +8,6 @@
 #include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
 #include "store/topology.h"
 
 #include "tests/support/small_dataset.h"

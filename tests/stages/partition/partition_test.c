@@ -1,6 +1,7 @@
 #include "common/base/memory.h"
 #include "stages/partition/assignment.h"
 #include "store/feature_shard.h"
+#include "store/records/node_splits.h"
 #include "store/records/partition_report.h"
 
 #include "tests/stages/partition/partition_fixture.h"

@@ -3,30 +3,20 @@
 
 #include "tests/support/random_edges.h"
 #include "tests/support/small_dataset.h"
-#include "tests/support/temp_dir.h"
+#include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 
 enum { NODES = 40, EDGES = 150 };
 
-static struct temp_dir folder;
 static struct store *store;
 
 static int set_up(void **state)
 {
-    (void)state;
-    struct error err = {0};
-    temp_dir_make(&folder);
-    return store_open(folder.path, 0, &store, &err) == ERROR_NONE ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    store_close(store);
-    temp_dir_remove(&folder);
-    return 0;
+    const int failed = temp_store_setup(state);
+    store = ((struct temp_store *)*state)->store;
+    return failed;
 }
 
 static void compare_with_matrix(const struct undirected_graph *graph, uint32_t node_count,
@@ -194,5 +184,5 @@ int main(void)
         cmocka_unit_test(graphs_beyond_32_bits_are_refused_with_the_limit),
         cmocka_unit_test(no_memory_is_reported_and_nothing_leaks),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, temp_store_teardown);
 }

@@ -1,8 +1,8 @@
 #include "common/base/memory.h"
 #include "stages/stage.h"
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
 #include "store/records/mini_batch.h"
+#include "store/records/node_splits.h"
 #include "store/topology.h"
 
 #include "tests/reference/slow_sampler.h"

@@ -1,31 +1,23 @@
-#include "common/base/memory.h"
+/* The arrays of a dataset: edge_chunk, feature_chunk, node_labels, node_splits, node_ids. */
 #include "store/keys.h"
-#include "store/records/dataset_arrays.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_labels.h"
+#include "store/records/node_splits.h"
 
-#include "tests/support/temp_dir.h"
+#include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
 #include <math.h>
 
-static struct temp_dir dir;
 static struct store *store;
 
-static int open_store(void **state)
+static int set_up(void **state)
 {
-    (void)state;
-    struct error err = {0};
-    temp_dir_make(&dir);
-    assert_ok(store_open(dir.path, 0, &store, &err), &err);
-    return 0;
-}
-
-static int close_store(void **state)
-{
-    (void)state;
-    store_close(store);
-    temp_dir_remove(&dir);
-    assert_int_equal(memory_live_blocks(), 0);
-    return 0;
+    const int failed = temp_store_setup(state);
+    store = ((struct temp_store *)*state)->store;
+    return failed;
 }
 
 /* Replaces what stands at `key` by this record. */
@@ -414,7 +406,7 @@ static void refuses_arrays_of_another_kind(void **state)
     assert_fails(node_ids_get(store, "d", &ids, &err), ERROR_CORRUPT, "gradient", &err);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, temp_store_teardown)
 
 int main(void)
 {

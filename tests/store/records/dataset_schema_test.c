@@ -2,30 +2,18 @@
 #include "store/keys.h"
 #include "store/records/dataset_schema.h"
 
-#include "tests/support/temp_dir.h"
+#include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 
-static struct temp_dir dir;
 static struct store *store;
 
-static int open_store(void **state)
+static int set_up(void **state)
 {
-    (void)state;
-    struct error err = {0};
-    temp_dir_make(&dir);
-    assert_ok(store_open(dir.path, 0, &store, &err), &err);
-    return 0;
-}
-
-static int close_store(void **state)
-{
-    (void)state;
-    store_close(store);
-    temp_dir_remove(&dir);
-    assert_int_equal(memory_live_blocks(), 0);
-    return 0;
+    const int failed = temp_store_setup(state);
+    store = ((struct temp_store *)*state)->store;
+    return failed;
 }
 
 static struct dataset_schema example(void)
@@ -243,7 +231,7 @@ static void every_failed_allocation_is_reported(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_store, close_store)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, temp_store_teardown)
 
 int main(void)
 {

@@ -1,26 +1,16 @@
 #include "store/keys.h"
 #include "store/records/partition_book.h"
 
-#include "tests/support/temp_dir.h"
+#include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
-static struct temp_dir folder;
 static struct store *store;
 
 static int set_up(void **state)
 {
-    (void)state;
-    struct error err = {0};
-    temp_dir_make(&folder);
-    return store_open(folder.path, 0, &store, &err) == ERROR_NONE ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    store_close(store);
-    temp_dir_remove(&folder);
-    return 0;
+    const int failed = temp_store_setup(state);
+    store = ((struct temp_store *)*state)->store;
+    return failed;
 }
 
 static const uint32_t book[] = {0, 2, 2, 5};
@@ -178,5 +168,5 @@ int main(void)
         cmocka_unit_test(a_stored_book_is_checked_when_it_is_read),
         cmocka_unit_test(an_assignment_reads_back_as_written),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, temp_store_teardown);
 }

@@ -1,0 +1,48 @@
+/*
+ * edge_chunk - edges of a dataset as rows of in-neighbours.
+ *
+ * Written by ingest, read by partition. Node ids are 0..N-1 in the order of ingest. Chunk boundaries depend
+ * on the data only, never on the memory at hand.
+ *
+ *   dataset/<id>/edges/<chunk>     in-neighbours of the nodes [first_node, first_node + node_count)
+ *       "range"     U64 [3]        first_node, node_count, edge_count
+ *       "row_start" U64 [node_count + 1], from 0
+ *       "neighbor"  U32 [edge_count], ascending within a row
+ *       "weight" F32, "time" F64, "edge_type" U16 [edge_count]   when the schema has them
+ *       A chunk ends before the node that would take it above 2^24 edges or 2^20 nodes.
+ */
+#ifndef STORE_RECORDS_EDGE_CHUNK_H
+#define STORE_RECORDS_EDGE_CHUNK_H
+
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+enum { EDGE_CHUNK_EDGES_MAX = 1 << 24, EDGE_CHUNK_NODES_MAX = 1 << 20 };
+
+/* Arrays point into `view`, which the caller releases with store_release_record(). For writing, fill
+ * the pointers and leave `view` zero. */
+struct edge_chunk {
+    uint32_t first_node, node_count;
+    uint64_t edge_count;
+    const uint64_t *row_start;
+    const uint32_t *neighbor;
+    const float *weight; /* NULL when there is none; likewise below */
+    const double *time;
+    const uint16_t *edge_type;
+    struct record_view view;
+};
+
+MUST_CHECK enum error_code edge_chunk_put(struct store *store, const char *dataset_id,
+                                          int64_t chunk, const struct edge_chunk *edges,
+                                          struct error *err);
+MUST_CHECK enum error_code edge_chunk_get(struct store *store, const char *dataset_id,
+                                          int64_t chunk, struct edge_chunk *out, struct error *err);
+/* The checks alone, of a decoded record of any origin. out->view is a copy of `view`, so only one of
+ * the two is to be released, failure or not. Fails: ERROR_CORRUPT naming key and section, what was
+ * expected and what was found. */
+MUST_CHECK enum error_code edge_chunk_decode(const struct record_view *view, struct edge_chunk *out,
+                                             struct error *err);
+
+#endif

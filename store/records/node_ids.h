@@ -1,0 +1,37 @@
+/*
+ * node_ids - the user's id of each node of a dataset.
+ *
+ * Written by ingest, read by infer, whose outputs are in these ids.
+ *
+ *   dataset/<id>/node_ids          only when ids are not 0..N-1 themselves
+ *       "integer" I64 [N]; or "offset" U64 [N + 1] and "text" U8 [offset[N]]
+ */
+#ifndef STORE_RECORDS_NODE_IDS_H
+#define STORE_RECORDS_NODE_IDS_H
+
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+/* Arrays point into `view`, which the caller releases with store_release_record(). For writing, fill
+ * the pointers and leave `view` zero. */
+struct node_ids {
+    uint32_t node_count;
+    const int64_t *integer; /* [node_count] or NULL */
+    const uint64_t *offset; /* [node_count + 1] or NULL */
+    const char *text;       /* id of node i is text[offset[i]] .. text[offset[i + 1]], no NUL */
+    struct record_view view;
+};
+
+MUST_CHECK enum error_code node_ids_put(struct store *store, const char *dataset_id,
+                                        const struct node_ids *ids, struct error *err);
+MUST_CHECK enum error_code node_ids_get(struct store *store, const char *dataset_id,
+                                        struct node_ids *out, struct error *err);
+/* The checks alone, of a decoded record of any origin. out->view is a copy of `view`, so only one of
+ * the two is to be released, failure or not. Fails: ERROR_CORRUPT naming key and section, what was
+ * expected and what was found. */
+MUST_CHECK enum error_code node_ids_decode(const struct record_view *view, struct node_ids *out,
+                                           struct error *err);
+
+#endif

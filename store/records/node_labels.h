@@ -1,0 +1,38 @@
+/*
+ * node_labels - the label of each node of a dataset, or its labels.
+ *
+ * Written by ingest, read by partition.
+ *
+ *   dataset/<id>/labels
+ *       "shape" U64 [2]            N, class_count of multi-label (else 0)
+ *       "label" I32 [N], -1 none; or "multi" F32 [N, class_count] of 0 and 1, NaN for a node without
+ */
+#ifndef STORE_RECORDS_NODE_LABELS_H
+#define STORE_RECORDS_NODE_LABELS_H
+
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+/* Arrays point into `view`, which the caller releases with store_release_record(). For writing, fill
+ * the pointers and leave `view` zero. */
+struct node_labels {
+    uint32_t node_count;
+    uint32_t class_count; /* of multi-label */
+    const int32_t *label; /* [node_count] or NULL */
+    const float *multi;   /* [node_count, class_count] or NULL */
+    struct record_view view;
+};
+
+MUST_CHECK enum error_code node_labels_put(struct store *store, const char *dataset_id,
+                                           const struct node_labels *labels, struct error *err);
+MUST_CHECK enum error_code node_labels_get(struct store *store, const char *dataset_id,
+                                           struct node_labels *out, struct error *err);
+/* The checks alone, of a decoded record of any origin. out->view is a copy of `view`, so only one of
+ * the two is to be released, failure or not. Fails: ERROR_CORRUPT naming key and section, what was
+ * expected and what was found. */
+MUST_CHECK enum error_code node_labels_decode(const struct record_view *view,
+                                              struct node_labels *out, struct error *err);
+
+#endif
