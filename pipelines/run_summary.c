@@ -12,9 +12,26 @@
 /* What is printed, gathered first. */
 struct summary {
     struct outputs_seal seal;
-    char model_hash[CHECKSUM_TEXT_SIZE];
+    char weights_hash[CHECKSUM_TEXT_SIZE]; /* of the weights that the outputs are made with */
     int64_t last_version;
 };
+
+/* Of the numbers alone, so that runs which differ in name or settings can be compared. */
+static enum error_code hash_weights(const struct run_folder *folder, struct summary *s,
+                                    struct error *err)
+{
+    struct snapshot snapshot = {0};
+    const enum error_code rc =
+        snapshot_get(folder->store, folder->run.plan.id, s->last_version, &snapshot, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const bool best = folder->run.settings.infer.weights == WEIGHTS_BEST;
+    const struct checksum sum = checksum_of(best ? snapshot.best_value : snapshot.value,
+                                            snapshot.value_count * sizeof(float));
+    checksum_text(&sum, s->weights_hash);
+    store_release_record(&snapshot.view);
+    return ERROR_NONE;
+}
 
 static enum error_code gather(const struct run_folder *folder, struct summary *s, struct error *err)
 {
@@ -24,14 +41,7 @@ static enum error_code gather(const struct run_folder *folder, struct summary *s
         rc = snapshot_current_version(folder->store, run_id, &s->last_version, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "run %s is not finished", run_id);
-    const char *line = strstr(s->seal.files, "model.safetensors ");
-    const char *hash = line ? strchr(line + strlen("model.safetensors "), ' ') : NULL;
-    if (!hash || strlen(hash) < CHECKSUM_TEXT_SIZE)
-        return error_set(err, ERROR_CORRUPT, "run %s: its outputs have no model.safetensors",
-                         run_id);
-    memcpy(s->model_hash, hash + 1, CHECKSUM_TEXT_SIZE - 1);
-    s->model_hash[CHECKSUM_TEXT_SIZE - 1] = '\0';
-    return ERROR_NONE;
+    return hash_weights(folder, s, err);
 }
 
 static double metric_of(const struct json_document *metrics, const char *split, const char *name)
@@ -68,7 +78,7 @@ static void print_text(const struct run_folder *folder, const struct summary *s,
             if (json_get(json_get(json_root(metrics), splits[i]), "roc_auc"))
                 printf("%-5s ROC AUC  %.4f\n", splits[i], metric_of(metrics, splits[i], "roc_auc"));
         }
-    printf("weights hash   %s\n", s->model_hash);
+    printf("weights hash   %s\n", s->weights_hash);
     printf("outputs        %s/outputs\n", folder->path);
     print_replay(folder, s->last_version - 1);
 }
@@ -85,7 +95,7 @@ static enum error_code print_json(const struct run_folder *folder, const struct 
     json_put_string(&json, "run", folder->run.plan.id);
     json_put_int64(&json, "rounds", s->last_version);
     json_put_int64(&json, "weights_version", (int64_t)s->seal.version);
-    json_put_string(&json, "weights_hash", s->model_hash);
+    json_put_string(&json, "weights_hash", s->weights_hash);
     json_put_string(&json, "outputs", outputs);
     json_put_double(&json, "seconds", seconds);
     json_put_raw(&json, ",\"metrics\":");
