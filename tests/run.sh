@@ -5,7 +5,8 @@
 #   tests/run.sh quick      one build with gcc and all its tests
 #
 # GRAPHMILL_DATASETS (default: ../shared/datasets beside the source): real graphs; tests that need one are
-# skipped without, and say so. FAULTS=large: the long fault storms. FUZZ_SECONDS: time for each fuzzer.
+# skipped without, and say so. FAULTS=large: the long fault storms. FUZZ_SECONDS=n: also fuzz each parser for n seconds
+# (without it, the corpora are replayed).
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
@@ -62,6 +63,19 @@ run_tests build-asan -LE 'slow|tree' --no-tests=error
 section 'thread sanitizer'
 build build-tsan -DCMAKE_C_COMPILER=clang -DSANITIZE=thread -DCMAKE_C_FLAGS_RELEASE='-O1 -g'
 TSAN_OPTIONS="suppressions=$source/tests/thread_sanitizer.supp" run_tests build-tsan -L threads --no-tests=error
+
+if [ -n "${FUZZ_SECONDS:-}" ]; then
+    section "fuzzing, $FUZZ_SECONDS s each"
+    build build-fuzz -DCMAKE_C_COMPILER=clang -DFUZZ=ON -DSANITIZE=address,undefined -DCMAKE_C_FLAGS_RELEASE='-O1 -g'
+    for fuzzer in build-fuzz/tests/fuzz_*; do
+        name=${fuzzer##*/fuzz_}
+        found=$(mktemp -d)
+        "$fuzzer" -max_total_time="$FUZZ_SECONDS" -print_final_stats=0 -artifact_prefix="$source/build-fuzz/" \
+            "$found" "tests/fuzz/corpus/$name" >"build-fuzz/$name.log" 2>&1 || { tail -30 "build-fuzz/$name.log"; exit 1; }
+        echo "$name: $(grep -oE '^Done [0-9]+ runs' "build-fuzz/$name.log")"
+        rm -rf "$found"
+    done
+fi
 
 section 'format'
 git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
