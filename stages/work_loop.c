@@ -241,10 +241,11 @@ static bool state_is_old(const struct work_loop *loop, const struct work_claim *
 }
 
 /* An input is missing or damaged. Missing because a newer snapshot made the unit superfluous: it counts as
- * done. Inputs that can be made again: the unit goes back to the queue behind them (*given_back). Else the
- * failure stays, as when the unit's output is there and differs from what was computed now. */
+ * done. Inputs that can be made again: the unit goes back to the queue behind them (*given_back). Inputs
+ * that are whole now: *whole, and the failure stays. */
 static enum error_code heal(struct work_loop *loop, const struct work_claim *claim,
-                            const struct unit *unit, bool *given_back, struct error *err)
+                            const struct unit *unit, bool *given_back, bool *whole,
+                            struct error *err)
 {
     const struct error cause = *err;
     bool done = false, missing = false, fenced = false;
@@ -258,6 +259,7 @@ static enum error_code heal(struct work_loop *loop, const struct work_claim *cla
     if (rc != ERROR_NONE)
         return rc;
     if (!missing) {
+        *whole = true;
         *err = cause;
         return cause.code;
     }
@@ -265,6 +267,24 @@ static enum error_code heal(struct work_loop *loop, const struct work_claim *cla
     *given_back = true;
     rc = work_queue_give_back(loop->queue, claim, &fenced, err);
     return rc == ERROR_NONE ? rebuild(loop, err) : rc;
+}
+
+/* Another worker that met the same damage may have mended it before we looked. So when all inputs are
+ * whole the work is done once more; what fails again fails for good, such as an output that is there and
+ * differs. */
+static enum error_code work_and_heal(struct work_loop *loop, const struct work_claim *claim,
+                                     const struct unit *unit, bool *given_back, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool whole = true;
+    for (int attempt = 0; attempt < 2 && whole; attempt++) {
+        whole = false;
+        rc = loop->config->stage->work(loop->context, loop->stage_state, unit, err);
+        loop->contact_ms = clock_ms(); /* Redis was not asked meanwhile */
+        if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
+            rc = heal(loop, claim, unit, given_back, &whole, err);
+    }
+    return rc;
 }
 
 static enum error_code do_unit(struct work_loop *loop, const struct work_claim *claim,
@@ -278,10 +298,7 @@ static enum error_code do_unit(struct work_loop *loop, const struct work_claim *
         rc = is_done(loop, unit, &done, err);
     if (rc != ERROR_NONE || done)
         return rc;
-    rc = loop->config->stage->work(loop->context, loop->stage_state, unit, err);
-    loop->contact_ms = clock_ms(); /* Redis was not asked meanwhile */
-    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? heal(loop, claim, unit, given_back, err)
-                                                        : rc;
+    return work_and_heal(loop, claim, unit, given_back, err);
 }
 
 /* No retry mends the unit: the dead list stops the other workers. When Redis does not take it, they meet
