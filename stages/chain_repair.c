@@ -1,5 +1,6 @@
 #include "stages/chain_repair.h"
 
+#include "store/keys.h"
 #include "store/records/snapshot.h"
 
 /* Can the record be made again from others that are kept as long? */
@@ -18,6 +19,63 @@ static enum error_code remove_if_damaged(struct store *store, const char *key, s
     return rc == ERROR_CORRUPT ? store_remove(store, key, err) : ERROR_NONE;
 }
 
+/* Versions of the weights that the unit itself reads: (before, last]; none when equal. */
+static void versions_read(const struct schedule *schedule, const struct unit *unit, int64_t *before,
+                          int64_t *last)
+{
+    *before = *last = unit->round;
+    if (unit->kind == UNIT_AGGREGATE)
+        *before = unit->round - 1;
+    if (unit->kind == UNIT_CHECKPOINT)
+        *before = schedule_snapshot_before(schedule, unit->round);
+}
+
+static enum error_code is_whole(struct store *store, const char *key, bool *whole,
+                                struct error *err)
+{
+    enum error_code rc = remove_if_damaged(store, key, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(store, key, whole, err);
+    return rc;
+}
+
+/* One unit makes both, and it is done when the weights are there. So without the state they go too. */
+static enum error_code repair_version(struct store *store, const char *run_id, int64_t version,
+                                      bool needs_state, bool *missing, struct error *err)
+{
+    const struct key weights = key_weights(run_id, version);
+    bool has_weights = false, has_state = true;
+    enum error_code rc = is_whole(store, weights.text, &has_weights, err);
+    if (rc == ERROR_NONE && needs_state)
+        rc = is_whole(store, key_optimizer_state(run_id, version).text, &has_state, err);
+    if (rc == ERROR_NONE && has_weights && !has_state)
+        rc = store_remove(store, weights.text, err);
+    *missing = *missing || !has_weights || !has_state;
+    return rc;
+}
+
+/* Weights and optimizer state that the unit reads are no record it waits for: it waits for others that
+ * were made from them. When they have to be made again those go too, or it would not wait. */
+static enum error_code repair_versions(const struct schedule *schedule, struct store *store,
+                                       const char *run_id, const struct chain_state *state,
+                                       const struct unit *unit, const struct unit_list *inputs,
+                                       bool *missing, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool lost = false;
+    int64_t before = 0, last = 0;
+    versions_read(schedule, unit, &before, &last);
+    /* those of a snapshot come back from it */
+    before = before > state->snapshot_version ? before : state->snapshot_version;
+    for (int64_t version = before + 1; version <= last && rc == ERROR_NONE; version++)
+        rc = repair_version(store, run_id, version, version == last, &lost, err);
+    for (int64_t i = 0; lost && i < inputs->count && rc == ERROR_NONE; i++)
+        if (inputs->unit[i].kind == UNIT_TRAIN_STEP || inputs->unit[i].kind == UNIT_EVALUATE)
+            rc = store_remove(store, chain_output_key(run_id, &inputs->unit[i]).text, err);
+    *missing = *missing || lost;
+    return rc;
+}
+
 enum error_code chain_repair_inputs(const struct schedule *schedule, struct store *store,
                                     const char *run_id, const struct chain_state *state,
                                     const struct unit *unit, bool *missing, struct error *err)
@@ -33,6 +91,8 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
             rc = chain_is_done(store, run_id, state, &inputs.unit[i], &done, err);
         *missing = *missing || !done;
     }
+    if (rc == ERROR_NONE)
+        rc = repair_versions(schedule, store, run_id, state, unit, &inputs, missing, err);
     unit_list_release(&inputs);
     if (rc == ERROR_NONE && state->snapshot_version > 0) {
         /* what the snapshot covers no unit makes again, but it holds its weights itself */

@@ -11,7 +11,7 @@
 
 #include "stages/chain.h"
 
-/* Removes every prerequisite's record that does not match its checksums. Then sets *missing: does any
+/* Removes every record that `unit` reads and that does not match its checksums. Then sets *missing: does any
  * record that `unit` waits for have to be made (again)? chain_rebuild() queues those. */
 MUST_CHECK enum error_code chain_repair_inputs(const struct schedule *schedule, struct store *store,
                                                const char *run_id, const struct chain_state *state,

@@ -79,6 +79,40 @@ static void a_torn_input_is_removed_and_missing(void **state)
     assert_false(found);
 }
 
+static bool stored(struct small_run *run, struct key key)
+{
+    bool found = false;
+    assert_ok(store_has(run->store, key.text, &found, &run->err), &run->err);
+    return found;
+}
+
+/* An aggregate waits for gradients alone and a checkpoint for evaluations; both read weights themselves. */
+static void weights_that_the_work_itself_reads_are_made_again(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    for (int damage = 0; damage < 2; damage++) {
+        small_run_put_version(&run, 3);
+        small_run_put_gradients(&run, 3);
+        assert_false(repair(&run, UNIT_AGGREGATE, 3));
+        tear(&run, damage ? key_weights(SMALL_RUN_ID, 3) : key_optimizer_state(SMALL_RUN_ID, 3));
+        assert_true(repair(&run, UNIT_AGGREGATE, 3));
+        assert_false(stored(&run, key_weights(SMALL_RUN_ID, 3)));
+        assert_false(stored(&run, key_gradient(SMALL_RUN_ID, 3, 0)));
+    }
+    small_run_put_version(&run, 3);
+    small_run_put_version(&run, 4);
+    small_run_put_evaluations(&run, 4, 7);
+    assert_false(repair(&run, UNIT_CHECKPOINT, 4));
+    assert_ok(store_remove(run.store, key_optimizer_state(SMALL_RUN_ID, 3).text, &run.err),
+              &run.err);
+    assert_false(repair(&run, UNIT_CHECKPOINT, 4)); /* of weights 3 it reads the progress only */
+    tear(&run, key_weights(SMALL_RUN_ID, 4));
+    assert_true(repair(&run, UNIT_CHECKPOINT, 4));
+    assert_false(stored(&run, key_evaluation(SMALL_RUN_ID, 4, 0)));
+    assert_true(stored(&run, key_weights(SMALL_RUN_ID, 3)));
+}
+
 static void a_checkpoint_is_done_when_the_switch_has_reached_it(void **state)
 {
     struct small_run run;
@@ -97,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_store(weights_of_the_newest_snapshot_come_back_from_it),
         test_with_store(a_torn_input_is_removed_and_missing),
+        test_with_store(weights_that_the_work_itself_reads_are_made_again),
         test_with_store(a_checkpoint_is_done_when_the_switch_has_reached_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
