@@ -14,7 +14,7 @@ int redis_fixture_set_up(void **state)
     static struct redis_fixture fixture;
     struct error err = {0};
     fixture = (struct redis_fixture){0};
-    (void)signal(SIGPIPE, SIG_IGN); /* as programs do: servers are killed here */
+    (void)signal(SIGPIPE, SIG_IGN); /* as stop_signal_install() does for the programs */
     temp_dir_make(&fixture.dir);
     *state = &fixture;
     if (redis_fixture_installed() &&
