@@ -64,13 +64,15 @@ static enum error_code run_once(const struct pipeline_options *options,
                                 struct error *err)
 {
     char program[FILE_PATH_SIZE], log_path[FILE_PATH_SIZE], line[CHILD_TEXT_SIZE], memory[24];
-    char threads[16];
+    char times[FILE_PATH_SIZE], threads[16];
     struct child_command command = {0};
     int status = 0;
     const double before = clock_seconds();
     enum error_code rc = child_program(stage, program, err);
     if (rc == ERROR_NONE)
         rc = file_path(log_path, err, "%s/logs/%s.log", folder->path, stage);
+    if (rc == ERROR_NONE)
+        rc = file_path(times, err, "%s/times/%s.jsonl", folder->path, stage);
     if (rc != ERROR_NONE)
         return rc;
     (void)snprintf(memory, sizeof memory, "%" PRIu64, options->memory);
@@ -83,6 +85,7 @@ static enum error_code run_once(const struct pipeline_options *options,
     if (options->memory)
         child_add_option(&command, "--memory", memory);
     child_add_option(&command, "--threads", threads);
+    child_add_option(&command, "--times", times);
     child_add_option(&command, "--local-storage", NULL);
     rc = child_run(&command, log_path, line, &status, err);
     if (rc != ERROR_NONE)
