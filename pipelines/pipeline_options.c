@@ -16,7 +16,7 @@ static const struct option_spec option_table[] = {
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"workers", OPTION_INT, AT(workers), "1", 1, 64, "N", "worker processes of each stage"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads of a stage's workers together; 0: one a core"},
-    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget of each program (default: a quarter of the machine's)"},
+    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget of each program (default: a quarter of the machine's, a half for ingest and partition)"},
     {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "use this Redis instead of a private one"},
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
     {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},

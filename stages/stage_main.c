@@ -41,7 +41,7 @@ static const struct option_spec option_table[] = {
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with the password of Redis"},
     {"worker", OPTION_TEXT, AT(worker), NULL, 0, 0, "NAME", "name of this worker, unique in the run (default: host and pid)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one for each core"},
-    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has)"},
+    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has; a half for ingest and partition, which run alone)"},
     {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER", "local folder for copies of sealed files"},
     {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a local disk: open sealed files in place"},
     {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS", "wait so long for what earlier stages write"},
@@ -251,6 +251,12 @@ static enum error_code work_loop(const struct program *p, struct error *err)
     return work_loop_run(&config, err);
 }
 
+/* The programs of a run work side by side; ingest and partition have the machine for themselves. */
+static uint64_t default_memory_bytes(void)
+{
+    return host_memory_bytes() / (stage.form == STAGE_ONCE ? 2 : 4);
+}
+
 static enum error_code open_context(struct program *p, struct error *err)
 {
     const struct stage_options *o = &p->options;
@@ -259,7 +265,7 @@ static enum error_code open_context(struct program *p, struct error *err)
         .store = p->store,
         .settings = &p->settings,
         .threads = threads,
-        .memory_bytes = o->memory ? o->memory : host_memory_bytes() / 4,
+        .memory_bytes = o->memory ? o->memory : default_memory_bytes(),
         .scratch = o->scratch,
         .storage_is_local = o->local_storage,
         .is_replay = o->replay != NULL,
