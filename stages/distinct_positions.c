@@ -1,5 +1,10 @@
 #include "stages/distinct_positions.h"
 
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 /* A list of this many is kept sorted by moving its elements; above it, or when the row is short, one bit
  * for each position is cheaper, and gives the ascending order for free. */
 enum { LIST_COUNT_MAX = 32, BITS_PER_LIST_ELEMENT = 256 };
@@ -76,4 +81,85 @@ void distinct_positions_draw(const struct random_stream *stream, uint64_t item, 
     }
     draw_bits(stream, item, length, count, scratch);
     collect_bits(scratch, length, out);
+}
+
+/* Step i of all lanes. `out` [i] is ascending in each lane and stays so: the new position moves up
+ * through it. */
+static void insert_plain(const uint32_t word[DISTINCT_LANES], const uint32_t last[DISTINCT_LANES],
+                         uint32_t i, uint32_t (*out)[DISTINCT_LANES])
+{
+    uint32_t chosen[DISTINCT_LANES];
+    for (int lane = 0; lane < DISTINCT_LANES; lane++) {
+        const uint32_t drawn = random_below(word[lane], last[lane] + 1);
+        uint32_t taken = 0;
+        for (uint32_t k = 0; k < i; k++)
+            taken |= out[k][lane] == drawn;
+        chosen[lane] = taken ? last[lane] : drawn;
+    }
+    for (uint32_t k = 0; k < i; k++)
+        for (int lane = 0; lane < DISTINCT_LANES; lane++) {
+            const uint32_t a = out[k][lane], b = chosen[lane];
+            out[k][lane] = a < b ? a : b;
+            chosen[lane] = a < b ? b : a;
+        }
+    memcpy(out[i], chosen, sizeof chosen);
+}
+
+static void choose_plain(uint32_t (*word)[DISTINCT_LANES], const uint32_t length[DISTINCT_LANES],
+                         uint32_t count, uint32_t (*out)[DISTINCT_LANES])
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t last[DISTINCT_LANES];
+        for (int lane = 0; lane < DISTINCT_LANES; lane++)
+            last[lane] = length[lane] - count + i;
+        insert_plain(word[i], last, i, out);
+    }
+}
+
+#ifdef __x86_64__
+
+/* The same with a lane's numbers in one vector register, which compilers do not make of the above. */
+__attribute__((target("avx512f"))) static void choose_avx512(uint32_t (*word)[DISTINCT_LANES],
+                                                             const uint32_t length[DISTINCT_LANES],
+                                                             uint32_t count,
+                                                             uint32_t (*out)[DISTINCT_LANES])
+{
+    const __m512i one = _mm512_set1_epi32(1);
+    __m512i last = _mm512_sub_epi32(_mm512_loadu_si512(length), _mm512_set1_epi32((int)count));
+    for (uint32_t i = 0; i < count; i++, last = _mm512_add_epi32(last, one)) {
+        const __m512i w = _mm512_loadu_si512(word[i]), bound = _mm512_add_epi32(last, one);
+        const __m512i even = _mm512_mul_epu32(w, bound);
+        const __m512i odd =
+            _mm512_mul_epu32(_mm512_srli_epi64(w, 32), _mm512_srli_epi64(bound, 32));
+        const __m512i drawn = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
+        __mmask16 taken = 0;
+        for (uint32_t k = 0; k < i; k++)
+            taken |= _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(out[k]), drawn);
+        __m512i chosen = _mm512_mask_blend_epi32(taken, drawn, last);
+        for (uint32_t k = 0; k < i; k++) {
+            const __m512i other = _mm512_loadu_si512(out[k]);
+            _mm512_storeu_si512(out[k], _mm512_min_epu32(other, chosen));
+            chosen = _mm512_max_epu32(other, chosen);
+        }
+        _mm512_storeu_si512(out[i], chosen);
+    }
+}
+
+#endif
+
+void distinct_positions_draw_lanes(const struct random_stream *stream,
+                                   const uint32_t item[DISTINCT_LANES],
+                                   const uint32_t length[DISTINCT_LANES], uint32_t count,
+                                   uint32_t (*out)[DISTINCT_LANES])
+{
+    uint32_t word[DISTINCT_LANES_COUNT_MAX][DISTINCT_LANES];
+    for (uint32_t i = 0; i < count; i += 4)
+        random_items(stream, item, i / 4, &word[i]);
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f")) {
+        choose_avx512(word, length, count, out);
+        return;
+    }
+#endif
+    choose_plain(word, length, count, out);
 }
