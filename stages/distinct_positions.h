@@ -19,7 +19,7 @@ size_t distinct_positions_scratch(uint32_t length, uint32_t count);
 
 /* `count` of the positions 0 .. length - 1, ascending, into `out` [count]. 1 <= count <= length;
  * `scratch` [distinct_positions_scratch()] is zero before and after. */
-void distinct_positions_draw(const struct random_stream *stream, uint64_t item, uint32_t length,
+void distinct_positions_draw(const struct random_stream *stream, uint32_t item, uint32_t length,
                              uint32_t count, uint64_t *scratch, uint32_t *out);
 
 enum { DISTINCT_LANES = RANDOM_LANES, DISTINCT_LANES_COUNT_MAX = 64 };

@@ -1,9 +1,11 @@
 #include "common/base/random.h"
 
+#include "common/base/cpu_level.h"
+
 #include <Random123/philox.h>
 #include <math.h>
 #include <string.h>
-#ifdef __x86_64__
+#if CPU_LEVEL_X86
 #include <immintrin.h>
 #endif
 
@@ -52,11 +54,11 @@ static void philox_plain(struct lanes *lanes, uint32_t key0, uint32_t key1)
     }
 }
 
-#ifdef __x86_64__
+#if CPU_LEVEL_X86
 
 /* Low and high halves of the products of the lanes of `x` with `factor`. */
-#define AVX512 __attribute__((target("avx512f")))
-AVX512 static inline void multiply_avx512(__m512i x, uint32_t factor, __m512i *low, __m512i *high)
+CPU_AVX512_CODE static inline void multiply_avx512(__m512i x, uint32_t factor, __m512i *low,
+                                                   __m512i *high)
 {
     const __m512i f = _mm512_set1_epi32((int)factor);
     const __m512i even = _mm512_mul_epu32(x, f);
@@ -65,7 +67,7 @@ AVX512 static inline void multiply_avx512(__m512i x, uint32_t factor, __m512i *l
     *high = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
 }
 
-AVX512 static void philox_avx512(struct lanes *lanes, uint32_t key0, uint32_t key1)
+CPU_AVX512_CODE static void philox_avx512(struct lanes *lanes, uint32_t key0, uint32_t key1)
 {
     __m512i w0 = _mm512_loadu_si512(lanes->word[0]), w1 = _mm512_loadu_si512(lanes->word[1]);
     __m512i w2 = _mm512_loadu_si512(lanes->word[2]), w3 = _mm512_loadu_si512(lanes->word[3]);
@@ -84,8 +86,8 @@ AVX512 static void philox_avx512(struct lanes *lanes, uint32_t key0, uint32_t ke
     _mm512_storeu_si512(lanes->word[3], w3);
 }
 
-#define AVX2 __attribute__((target("avx2")))
-AVX2 static inline void multiply_avx2(__m256i x, uint32_t factor, __m256i *low, __m256i *high)
+CPU_AVX2_CODE static inline void multiply_avx2(__m256i x, uint32_t factor, __m256i *low,
+                                               __m256i *high)
 {
     const __m256i f = _mm256_set1_epi32((int)factor);
     const __m256i even = _mm256_mul_epu32(x, f);
@@ -94,7 +96,8 @@ AVX2 static inline void multiply_avx2(__m256i x, uint32_t factor, __m256i *low, 
     *high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
 }
 
-AVX2 static void philox_half_avx2(struct lanes *lanes, int first, uint32_t key0, uint32_t key1)
+CPU_AVX2_CODE static void philox_half_avx2(struct lanes *lanes, int first, uint32_t key0,
+                                           uint32_t key1)
 {
     __m256i w[4];
     for (int k = 0; k < 4; k++)
@@ -112,26 +115,24 @@ AVX2 static void philox_half_avx2(struct lanes *lanes, int first, uint32_t key0,
         _mm256_storeu_si256((__m256i_u *)(lanes->word[k] + first), w[k]);
 }
 
+#endif
+
 static void philox_lanes(struct lanes *lanes, uint32_t key0, uint32_t key1)
 {
-    if (__builtin_cpu_supports("avx512f")) {
+#if CPU_LEVEL_X86
+    const enum cpu_level level = cpu_level();
+    if (level == CPU_AVX512) {
         philox_avx512(lanes, key0, key1);
-    } else if (__builtin_cpu_supports("avx2")) {
+        return;
+    }
+    if (level == CPU_AVX2) {
         philox_half_avx2(lanes, 0, key0, key1);
         philox_half_avx2(lanes, RANDOM_LANES / 2, key0, key1);
-    } else {
-        philox_plain(lanes, key0, key1);
+        return;
     }
-}
-
-#else
-
-static void philox_lanes(struct lanes *lanes, uint32_t key0, uint32_t key1)
-{
+#endif
     philox_plain(lanes, key0, key1);
 }
-
-#endif
 
 void random_blocks(const struct random_stream *stream, uint64_t item, uint32_t block,
                    uint32_t count, uint32_t *out)
