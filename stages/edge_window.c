@@ -4,7 +4,7 @@
 
 static inline void ask(const struct edge_window *w, uint32_t edge)
 {
-    __builtin_prefetch(w->address[edge % EDGE_WINDOW]);
+    __builtin_prefetch(w->address[edge % EDGE_WINDOW], 0, 2);
 }
 
 /* False when it is no node. */
@@ -12,7 +12,7 @@ static inline bool fetch(const struct edge_window *w, uint32_t edge, uint32_t no
 {
     const uint32_t id = *w->address[edge % EDGE_WINDOW];
     w->neighbor[edge] = id;
-    __builtin_prefetch(&w->known->entry.data[id], 1);
+    __builtin_prefetch(&w->known->entry.data[id], 0, 2);
     return id < node_count;
 }
 

@@ -130,8 +130,8 @@ static inline void prefetch_row_start(const struct sampled_row *row)
 {
     const uint32_t mask = (1U << TOPOLOGY_CHUNK_SHIFT) - 1, end = row->index + 1;
     const uint64_t **chunk = row->part->row_start_chunk;
-    __builtin_prefetch(&chunk[row->index >> TOPOLOGY_CHUNK_SHIFT][row->index & mask]);
-    __builtin_prefetch(&chunk[end >> TOPOLOGY_CHUNK_SHIFT][end & mask]);
+    __builtin_prefetch(&chunk[row->index >> TOPOLOGY_CHUNK_SHIFT][row->index & mask], 0, 2);
+    __builtin_prefetch(&chunk[end >> TOPOLOGY_CHUNK_SHIFT][end & mask], 0, 2);
 }
 
 static enum error_code bad_row(const struct sampled_row *row, uint64_t end, struct error *err)
