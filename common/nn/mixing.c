@@ -56,7 +56,7 @@ static void gather(const struct mixing *mixing, const struct message_block *bloc
         vector_scale(out, mixing->destination_scale[i], dim);
         if (mixing->self_beside)
             vector_copy(out + dim, input_row(input, i), dim);
-        else
+        else if (mixing->self_scale)
             vector_add_scaled(out, input_row(input, i), mixing->self_scale[i], dim);
     }
 }
@@ -85,7 +85,7 @@ static void spread(const struct mixing *mixing, const struct transposed_edges *e
             continue;
         if (mixing->self_beside)
             vector_add(out, gradient + j * width + dim, dim);
-        else
+        else if (mixing->self_scale)
             vector_add_scaled(out, gradient + j * width, mixing->self_scale[j], dim);
     }
 }
