@@ -190,7 +190,7 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)
 {
-    return rows->base + rows->row_index[seed] * rows->stride;
+    return rows->base + (rows->row_index ? rows->row_index[seed] : seed) * rows->stride;
 }
 
 /* The rows hold int32 in the bytes of a float. */
