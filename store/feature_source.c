@@ -19,7 +19,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DENSE_SHARE = 4 }; /* a scan reads on when one block of so many is wanted */
+/* A scan reads on when one block of so many is wanted. */
+enum { DENSE_SHARE = 4, PAGE_BYTES = 4096 };
 
 _Static_assert((int)FEATURE_VISIT_MAX >= (int)FEATURE_BLOCK_ROWS, "a block is one visit");
 
@@ -313,8 +314,9 @@ static void make_room(struct feature_source *source, uint64_t bytes)
     const uint64_t budget = source->budget_bytes;
     if (bytes + kept_bytes(source) <= budget)
         return;
-    keep_only(source, feature_source_keep_count(source, budget > bytes ? budget - bytes : 0));
-    if (bytes + kept_bytes(source) > budget) /* rows go page by page, so a few more may have to */
+    const uint64_t beside = bytes + PAGE_BYTES; /* rows go page by page */
+    keep_only(source, feature_source_keep_count(source, budget > beside ? budget - beside : 0));
+    if (bytes + kept_bytes(source) > budget) /* larger pages */
         keep_only(source, 0);
 }
 

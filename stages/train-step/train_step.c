@@ -63,8 +63,10 @@ static enum error_code forward(const struct stage_context *context, struct train
                                struct model_trace **trace, struct error *err)
 {
     const struct model_workspace workspace = {&t->arena, context->pool};
-    const struct model_input input = {
-        .block = step->batch.block, .rows = step->batch.rows, .dropout = dropout};
+    const struct model_input input = {.block = step->batch.block,
+                                      .rows = step->batch.rows,
+                                      .mixed = step->batch.mixed,
+                                      .dropout = dropout};
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
 }
@@ -115,8 +117,10 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     enum error_code rc = begin_step(context, t, unit->round, BATCH_TRAINING, &key, &step, err);
     if (rc == ERROR_NONE)
         rc = arena_new(&t->arena, &gradient, t->input.model.value_count, "the gradient", err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE) {
+        step_input_read_ahead(context, &t->input, unit->round, unit->slot);
         rc = forward(context, t, &step, &dropout, &trace, err);
+    }
     if (rc != ERROR_NONE)
         return rc;
     const struct loss_result loss = loss_of(context, &step);
