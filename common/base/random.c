@@ -1,9 +1,14 @@
 #include "common/base/random.h"
 
 #include "common/base/cpu_clones.h"
+#include "common/base/cpu_level.h"
 
 #include <Random123/philox.h>
 #include <math.h>
+#include <string.h>
+#if CPU_LEVEL_X86
+#include <immintrin.h>
+#endif
 
 struct random_stream random_stream_of(uint64_t seed, enum random_purpose purpose, uint32_t round,
                                       uint32_t hop, uint32_t slot)
@@ -26,20 +31,20 @@ void random_block(const struct random_stream *stream, uint64_t item, uint32_t bl
         out[i] = drawn.v[i];
 }
 
-/* Philox4x32-10 on LANES counters side by side, in a form that compilers turn into vector code; the
- * library's own is one counter at a time. tests/common/base/random_test.c holds the two together. */
-enum { LANES = 16 };
-
+/*
+ * Philox4x32-10 on RANDOM_LANES counters side by side; the library's own is one counter at a time.
+ * tests/common/base/random_test.c holds all forms together. A 32 by 32 to 64 bit product is one instruction
+ * on every second lane of a vector, but compilers do not find it: so two forms say it.
+ */
 struct lanes {
-    uint32_t word[4][LANES];
+    uint32_t word[4][RANDOM_LANES];
 };
 
-CPU_CLONES
-static void philox_lanes(struct lanes *lanes, uint32_t key0, uint32_t key1)
+static void philox_plain(struct lanes *lanes, uint32_t key0, uint32_t key1)
 {
-    uint32_t(*w)[LANES] = lanes->word;
+    uint32_t(*w)[RANDOM_LANES] = lanes->word;
     for (int turn = 0; turn < 10; turn++, key0 += PHILOX_W32_0, key1 += PHILOX_W32_1) {
-        for (int i = 0; i < LANES; i++) {
+        for (int i = 0; i < RANDOM_LANES; i++) {
             const uint64_t product0 = (uint64_t)PHILOX_M4x32_0 * w[0][i];
             const uint64_t product1 = (uint64_t)PHILOX_M4x32_1 * w[2][i];
             w[0][i] = (uint32_t)(product1 >> 32) ^ w[1][i] ^ key0;
@@ -50,22 +55,151 @@ static void philox_lanes(struct lanes *lanes, uint32_t key0, uint32_t key1)
     }
 }
 
+#if CPU_LEVEL_X86
+
+/* Low and high halves of the products of the lanes of `x` with `factor`. */
+CPU_AVX512_CODE static inline void multiply_avx512(__m512i x, uint32_t factor, __m512i *low,
+                                                   __m512i *high)
+{
+    const __m512i f = _mm512_set1_epi32((int)factor);
+    const __m512i even = _mm512_mul_epu32(x, f);
+    const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), f);
+    *low = _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
+    *high = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
+}
+
+CPU_AVX512_CODE static void philox_avx512(struct lanes *lanes, uint32_t key0, uint32_t key1)
+{
+    __m512i w0 = _mm512_loadu_si512(lanes->word[0]), w1 = _mm512_loadu_si512(lanes->word[1]);
+    __m512i w2 = _mm512_loadu_si512(lanes->word[2]), w3 = _mm512_loadu_si512(lanes->word[3]);
+    for (int turn = 0; turn < 10; turn++, key0 += PHILOX_W32_0, key1 += PHILOX_W32_1) {
+        __m512i low0, high0, low1, high1;
+        multiply_avx512(w0, PHILOX_M4x32_0, &low0, &high0);
+        multiply_avx512(w2, PHILOX_M4x32_1, &low1, &high1);
+        w0 = _mm512_xor_si512(_mm512_xor_si512(high1, w1), _mm512_set1_epi32((int)key0));
+        w1 = low1;
+        w2 = _mm512_xor_si512(_mm512_xor_si512(high0, w3), _mm512_set1_epi32((int)key1));
+        w3 = low0;
+    }
+    _mm512_storeu_si512(lanes->word[0], w0);
+    _mm512_storeu_si512(lanes->word[1], w1);
+    _mm512_storeu_si512(lanes->word[2], w2);
+    _mm512_storeu_si512(lanes->word[3], w3);
+}
+
+CPU_AVX2_CODE static inline void multiply_avx2(__m256i x, uint32_t factor, __m256i *low,
+                                               __m256i *high)
+{
+    const __m256i f = _mm256_set1_epi32((int)factor);
+    const __m256i even = _mm256_mul_epu32(x, f);
+    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), f);
+    *low = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
+    *high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+}
+
+CPU_AVX2_CODE static void philox_half_avx2(struct lanes *lanes, int first, uint32_t key0,
+                                           uint32_t key1)
+{
+    __m256i w[4];
+    for (int k = 0; k < 4; k++)
+        w[k] = _mm256_loadu_si256((const __m256i_u *)(lanes->word[k] + first));
+    for (int turn = 0; turn < 10; turn++, key0 += PHILOX_W32_0, key1 += PHILOX_W32_1) {
+        __m256i low0, high0, low1, high1;
+        multiply_avx2(w[0], PHILOX_M4x32_0, &low0, &high0);
+        multiply_avx2(w[2], PHILOX_M4x32_1, &low1, &high1);
+        w[0] = _mm256_xor_si256(_mm256_xor_si256(high1, w[1]), _mm256_set1_epi32((int)key0));
+        w[1] = low1;
+        w[2] = _mm256_xor_si256(_mm256_xor_si256(high0, w[3]), _mm256_set1_epi32((int)key1));
+        w[3] = low0;
+    }
+    for (int k = 0; k < 4; k++)
+        _mm256_storeu_si256((__m256i_u *)(lanes->word[k] + first), w[k]);
+}
+
+#endif
+
+static void philox_lanes(struct lanes *lanes, uint32_t key0, uint32_t key1)
+{
+#if CPU_LEVEL_X86
+    const enum cpu_level level = cpu_level();
+    if (level == CPU_AVX512) {
+        philox_avx512(lanes, key0, key1);
+        return;
+    }
+    if (level == CPU_AVX2) {
+        philox_half_avx2(lanes, 0, key0, key1);
+        philox_half_avx2(lanes, RANDOM_LANES / 2, key0, key1);
+        return;
+    }
+#endif
+    philox_plain(lanes, key0, key1);
+}
+
+/* The words of blocks block .. block + RANDOM_LANES - 1. */
+static void draw_lanes(const struct random_stream *stream, uint64_t item, uint32_t block,
+                       struct lanes *lanes)
+{
+    for (uint32_t i = 0; i < RANDOM_LANES; i++) {
+        lanes->word[0][i] = (uint32_t)item;
+        lanes->word[1][i] = (uint32_t)(item >> 32) << 24 | ((block + i) & 0xffffffU);
+        lanes->word[2][i] = stream->round;
+        lanes->word[3][i] = stream->purpose_word;
+    }
+    philox_lanes(lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
+}
+
 void random_blocks(const struct random_stream *stream, uint64_t item, uint32_t block,
                    uint32_t count, uint32_t *out)
 {
     struct lanes lanes;
-    for (uint32_t done = 0; done < count; done += LANES) {
-        for (uint32_t i = 0; i < LANES; i++) {
-            lanes.word[0][i] = (uint32_t)item;
-            lanes.word[1][i] = (uint32_t)(item >> 32) << 24 | ((block + done + i) & 0xffffffU);
-            lanes.word[2][i] = stream->round;
-            lanes.word[3][i] = stream->purpose_word;
-        }
-        philox_lanes(&lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
-        for (uint32_t i = 0; i < LANES && done + i < count; i++)
+    for (uint32_t done = 0; done < count; done += RANDOM_LANES) {
+        draw_lanes(stream, item, block + done, &lanes);
+        for (uint32_t i = 0; i < RANDOM_LANES && done + i < count; i++)
             for (uint32_t k = 0; k < 4; k++)
                 *out++ = lanes.word[k][i];
     }
+}
+
+/* A byte of each lane: the borrow of draw - bound says that the draw is below. */
+CPU_CLONES
+static void compare_lanes(const struct lanes *lanes, uint32_t bound, uint8_t *restrict byte)
+{
+    for (int i = 0; i < RANDOM_LANES; i++) {
+        uint32_t below = 0;
+        for (int k = 0; k < 4; k++) {
+            below |= ((lanes->word[k][i] & 0xffffU) - bound) >> 31 << 2 * k;
+            below |= ((lanes->word[k][i] >> 16) - bound) >> 31 << (2 * k + 1);
+        }
+        byte[i] = (uint8_t)~below;
+    }
+}
+
+void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
+                     uint32_t count, uint32_t bound, uint64_t *bits)
+{
+    struct lanes lanes;
+    uint8_t byte[RANDOM_LANES];
+    memset(bits, 0, (count + 7) / 8 * sizeof *bits);
+    for (uint32_t done = 0; done < count; done += RANDOM_LANES) {
+        draw_lanes(stream, item, block + done, &lanes);
+        compare_lanes(&lanes, bound, byte);
+        memcpy((uint8_t *)bits + done, byte,
+               count - done < RANDOM_LANES ? count - done : RANDOM_LANES);
+    }
+}
+
+void random_items(const struct random_stream *stream, const uint32_t item[RANDOM_LANES],
+                  uint32_t block, uint32_t out[4][RANDOM_LANES])
+{
+    struct lanes lanes;
+    for (uint32_t i = 0; i < RANDOM_LANES; i++) {
+        lanes.word[0][i] = item[i];
+        lanes.word[1][i] = block & 0xffffffU;
+        lanes.word[2][i] = stream->round;
+        lanes.word[3][i] = stream->purpose_word;
+    }
+    philox_lanes(&lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
+    memcpy(out, lanes.word, sizeof lanes.word);
 }
 
 uint32_t random_word(const struct random_stream *stream, uint64_t item, uint32_t draw)

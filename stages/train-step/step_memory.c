@@ -1,5 +1,6 @@
 #include "stages/train-step/step_memory.h"
 
+#include "common/math/sparse_tile.h"
 #include "common/nn/layer_pass.h"
 #include "common/nn/source_mixing.h"
 
@@ -48,12 +49,12 @@ static double layer_floats(const struct model *model, int layer, const struct ho
     const double destinations = hops->node[layer_count - 1 - layer];
     const double sources = hops->node[layer_count - layer];
     const double edges = hops->edge[layer_count - layer];
-    const bool is_first = layer == 0;
+    const bool is_first = layer == 0, is_last = layer == layer_count - 1;
     const bool maps_first =
         type->maps_first(model_layer_input_dim(model, layer), model_layer_output_dim(model, layer));
     const double tile = (double)threads * TILE_ROWS;
     double floats = wide * out + 2 * destinations + sources; /* joined weights; those of edges */
-    floats += layer < layer_count - 1 ? destinations * out : 0;
+    floats += is_last ? 0 : destinations * out;
     if (maps_first)
         floats += sources * out + tile * in;
     else if (!is_mixed)
@@ -61,6 +62,9 @@ static double layer_floats(const struct model *model, int layer, const struct ho
     if (!trains)
         return floats;
     floats += LANE_COUNT * (wide + 1) * out + tile * (out + in) + threads * out;
+    if (!is_last) /* one bit for each output; tiles without zeros */
+        floats +=
+            destinations * (out / 32 + 2) + threads * sparse_tile_floats(TILE_ROWS, out, !is_first);
     if (maps_first)
         floats += destinations * out + (is_first ? 0 : sources * in);
     else
