@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { AREA_SLACK = 32 };
+enum { SLACK_SHARE = 32 };
 
 void batch_preparer_release(struct batch_preparer *preparer)
 {
@@ -116,14 +116,15 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
                                uint64_t area_bytes, uint64_t scratch_bytes, struct error *err)
 {
     struct batch_area *area = &prepared->area;
-    void *room = NULL;
-    if (scratch_bytes > preparer->scratch_bytes)
+    if (scratch_bytes > preparer->scratch_bytes) { /* the next batch may be a little larger */
         batch_preparer_release(preparer);
-    else
+        scratch_bytes += scratch_bytes / SLACK_SHARE;
+    } else {
         scratch_bytes = preparer->scratch_bytes;
+    }
     if (area_bytes > area->bytes) {
         release_area(preparer, area);
-        area_bytes += area_bytes / AREA_SLACK; /* the next batch may be a little larger */
+        area_bytes += area_bytes / SLACK_SHARE;
     } else {
         area_bytes = area->bytes;
     }
@@ -133,13 +134,7 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
         return too_small(preparer, &prepared->batch, wanted, err);
     feature_source_limit(preparer->features, preparer->budget_bytes - wanted);
     arena_reset(&preparer->scratch);
-    enum error_code rc = ERROR_NONE;
-    if (scratch_bytes > preparer->scratch_bytes) /* one block for all that is asked for later */
-        rc = arena_new_bytes(&preparer->scratch, &room, scratch_bytes, 1, "edges by source", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    arena_reset(&preparer->scratch);
-    preparer->scratch_bytes = scratch_bytes;
+    preparer->scratch.limit = preparer->scratch_bytes = scratch_bytes;
     if (area->data)
         return ERROR_NONE;
     area->data = memory_map(area_bytes);
