@@ -56,6 +56,9 @@ MUST_CHECK enum error_code store_put(struct store *store, const char *key, const
                                      const struct record *record, enum store_durability durability,
                                      struct error *err);
 
+/* Makes a record that was put as STORE_RECOMPUTABLE survive a power cut. Fails: ERROR_NOT_FOUND; ERROR_IO. */
+MUST_CHECK enum error_code store_flush(struct store *store, const char *key, struct error *err);
+
 /* Reads and verifies a record; `owner_id` NULL: any. Release with store_release_record().
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and offset; ERROR_IO. */
 MUST_CHECK enum error_code store_get(struct store *store, const char *key, const char *owner_id,
@@ -95,6 +98,13 @@ MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key
                                             struct error *err);
 MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
                                             size_t size, struct error *err);
+
+/* Records that went through this store since it was opened, with their headers, equal ones put again
+ * included. For figures only. */
+struct store_traffic {
+    uint64_t records_read, bytes_read, records_written, bytes_written;
+};
+struct store_traffic store_traffic(const struct store *store);
 
 /* What a replay store has seen so far. */
 struct store_replay {

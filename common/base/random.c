@@ -1,5 +1,6 @@
 #include "common/base/random.h"
 
+#include "common/base/cpu_clones.h"
 #include "common/base/cpu_level.h"
 
 #include <Random123/philox.h>
@@ -134,21 +135,56 @@ static void philox_lanes(struct lanes *lanes, uint32_t key0, uint32_t key1)
     philox_plain(lanes, key0, key1);
 }
 
+/* The words of blocks block .. block + RANDOM_LANES - 1. */
+static void draw_lanes(const struct random_stream *stream, uint64_t item, uint32_t block,
+                       struct lanes *lanes)
+{
+    for (uint32_t i = 0; i < RANDOM_LANES; i++) {
+        lanes->word[0][i] = (uint32_t)item;
+        lanes->word[1][i] = (uint32_t)(item >> 32) << 24 | ((block + i) & 0xffffffU);
+        lanes->word[2][i] = stream->round;
+        lanes->word[3][i] = stream->purpose_word;
+    }
+    philox_lanes(lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
+}
+
 void random_blocks(const struct random_stream *stream, uint64_t item, uint32_t block,
                    uint32_t count, uint32_t *out)
 {
     struct lanes lanes;
     for (uint32_t done = 0; done < count; done += RANDOM_LANES) {
-        for (uint32_t i = 0; i < RANDOM_LANES; i++) {
-            lanes.word[0][i] = (uint32_t)item;
-            lanes.word[1][i] = (uint32_t)(item >> 32) << 24 | ((block + done + i) & 0xffffffU);
-            lanes.word[2][i] = stream->round;
-            lanes.word[3][i] = stream->purpose_word;
-        }
-        philox_lanes(&lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
+        draw_lanes(stream, item, block + done, &lanes);
         for (uint32_t i = 0; i < RANDOM_LANES && done + i < count; i++)
             for (uint32_t k = 0; k < 4; k++)
                 *out++ = lanes.word[k][i];
+    }
+}
+
+/* A byte of each lane: the borrow of draw - bound says that the draw is below. */
+CPU_CLONES
+static void compare_lanes(const struct lanes *lanes, uint32_t bound, uint8_t *restrict byte)
+{
+    for (int i = 0; i < RANDOM_LANES; i++) {
+        uint32_t below = 0;
+        for (int k = 0; k < 4; k++) {
+            below |= ((lanes->word[k][i] & 0xffffU) - bound) >> 31 << 2 * k;
+            below |= ((lanes->word[k][i] >> 16) - bound) >> 31 << (2 * k + 1);
+        }
+        byte[i] = (uint8_t)~below;
+    }
+}
+
+void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
+                     uint32_t count, uint32_t bound, uint64_t *bits)
+{
+    struct lanes lanes;
+    uint8_t byte[RANDOM_LANES];
+    memset(bits, 0, (count + 7) / 8 * sizeof *bits);
+    for (uint32_t done = 0; done < count; done += RANDOM_LANES) {
+        draw_lanes(stream, item, block + done, &lanes);
+        compare_lanes(&lanes, bound, byte);
+        memcpy((uint8_t *)bits + done, byte,
+               count - done < RANDOM_LANES ? count - done : RANDOM_LANES);
     }
 }
 
