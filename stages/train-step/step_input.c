@@ -115,17 +115,14 @@ enum error_code step_input_weights(const struct stage_context *context, struct s
 static enum error_code check_batch(const struct stage_context *context, const struct model *model,
                                    const struct mini_batch *batch, struct error *err)
 {
-    uint32_t largest = 0;
     if (batch->hop_count != model->config.layer_count)
         return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d",
                          model->config.layer_count, batch->hop_count);
     if (model->needs_degree && !batch->degree)
         return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
-    for (uint32_t i = 0; i < batch->node_count; i++)
-        largest = batch->node[i] > largest ? batch->node[i] : largest;
-    if (largest >= context->book->node_count)
+    if (batch->node_limit > context->book->node_count)
         return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
-                         context->book->node_count, largest);
+                         context->book->node_count, batch->node_limit - 1);
     return ERROR_NONE;
 }
 

@@ -217,22 +217,28 @@ static void refuses_too_many_hops_and_other_records(void **state)
 static void finds_one_repeated_node_among_many(void **state)
 {
     (void)state;
-    enum { COUNT = 100000 };
+    enum { COUNT = 100000, WIDE = 40503, NARROW = 3 }; /* a hashed set, one of bits */
     static uint32_t node[COUNT];
     static const uint32_t hop_end[] = {COUNT}, row_start[] = {0};
     struct error err = {0};
     struct mini_batch out;
     struct record_view view = {.kind = RECORD_MINI_BATCH, .version = 1, .key = "k"};
-    for (uint32_t i = 0; i < COUNT; i++)
-        node[i] = i * 40503U;
     add(&view, "hop_end", ELEMENT_U32, 1, hop_end);
     add(&view, "node", ELEMENT_U32, COUNT, node);
     add(&view, "row_start", ELEMENT_U32, 1, row_start);
     add(&view, "neighbor", ELEMENT_U32, 0, row_start);
-    assert_ok(mini_batch_decode(&view, &out, &err), &err);
-    node[COUNT - 1] = node[1234];
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT, "which is node[1234] too",
-                 &err);
+    for (uint32_t step = NARROW; step <= WIDE; step += WIDE - NARROW) {
+        for (uint32_t i = 0; i < COUNT; i++)
+            node[i] = i * step;
+        assert_ok(mini_batch_decode(&view, &out, &err), &err);
+        assert_int_equal(out.node_limit, (COUNT - 1) * step + 1);
+        node[COUNT - 1] = node[1234];
+        assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
+                     "node[99999]: expected each node once", &err);
+        node[500] = node[3];
+        assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT, "which is node[3] too",
+                     &err);
+    }
 }
 
 static void says_so_without_memory(void **state)
