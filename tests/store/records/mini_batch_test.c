@@ -3,6 +3,7 @@
 #include "store/records/mini_batch.h"
 
 #include "tests/support/temp_dir.h"
+#include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
 /* Two seeds, two hops; written by hand. */
@@ -241,6 +242,20 @@ static void finds_one_repeated_node_among_many(void **state)
     }
 }
 
+static void putting_one_allocates_nothing(void **state)
+{
+    struct temp_store *t = *state;
+    const struct mini_batch batch = batch_of(&valid);
+    char key[] = "run/r/round/0/slot/0/mini_batch";
+    assert_ok(mini_batch_put(t->store, key, "r", &batch, &t->err), &t->err);
+    const long before = memory_allocation_count();
+    for (char slot = '1'; slot <= '5'; slot++) {
+        key[sizeof "run/r/round/0/slot/" - 1] = slot;
+        assert_ok(mini_batch_put(t->store, key, "r", &batch, &t->err), &t->err);
+    }
+    assert_int_equal(memory_allocation_count(), before);
+}
+
 static void says_so_without_memory(void **state)
 {
     (void)state;
@@ -264,6 +279,7 @@ int main(void)
         cmocka_unit_test(names_a_section_that_is_missing_or_of_another_type),
         cmocka_unit_test(refuses_too_many_hops_and_other_records),
         cmocka_unit_test(finds_one_repeated_node_among_many),
+        test_with_store(putting_one_allocates_nothing),
         cmocka_unit_test(says_so_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
