@@ -63,17 +63,14 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
 {
     const struct model *model = preparer->model;
     const uint32_t node_count = preparer->context->book->node_count;
-    uint32_t largest = 0;
     if (batch->hop_count != model->config.layer_count)
         return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d",
                          model->config.layer_count, batch->hop_count);
     if (model->needs_degree && !batch->degree)
         return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
-    for (uint32_t i = 0; i < batch->node_count; i++)
-        largest = batch->node[i] > largest ? batch->node[i] : largest;
-    if (largest >= node_count)
+    if (batch->node_limit > node_count)
         return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
-                         node_count, largest);
+                         node_count, batch->node_limit - 1);
     return ERROR_NONE;
 }
 
