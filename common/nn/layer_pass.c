@@ -74,6 +74,7 @@ struct matrix_view layer_pass_input(const struct input_rows *input, uint32_t dim
 struct forward_job {
     const struct layer_pass *pass;
     struct matrix_view weight;
+    bool is_mixed;       /* the rows in pass->mixed are there already */
     float *mapped;       /* map first: [sources, output_dim] */
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
@@ -95,7 +96,9 @@ static void mix_and_map_tile(void *context, int64_t tile, int thread)
     float *mixed = pass->mixed ? pass->mixed + first * pass->mixed_dim
                                : job->scratch + (size_t)thread * job->scratch_size;
     float *output = pass->output + (size_t)first * pass->output_dim;
-    mixing_gather(&pass->mixing, &pass->block, &pass->input, pass->input_dim, first, end, mixed);
+    if (!job->is_mixed)
+        mixing_gather(&pass->mixing, &pass->block, &pass->input, pass->input_dim, first, end,
+                      mixed);
     blas_product(BLAS_NT, matrix_view_of(mixed, end - first, pass->mixed_dim), job->weight, false,
                  output, pass->output_dim);
     layer_pass_finish(pass, output, first, end);
@@ -140,6 +143,7 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
 {
     struct forward_job job = {
         .pass = pass,
+        .is_mixed = pass->mixed != NULL,
         .weight = matrix_view_of(pass->weight, pass->output_dim, pass->mixed_dim),
         .scratch_size =
             layer_pass_scratch(TILE_ROWS * (pass->maps_first ? pass->input_dim : pass->mixed_dim)),
@@ -151,7 +155,7 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
         return sparse_layer_forward(pass, keep, arena, pool, err);
     if (pass->maps_first)
         rc = arena_new(arena, &job.mapped, (size_t)sources * pass->output_dim, "mapped rows", err);
-    else if (keep)
+    else if (keep && !job.is_mixed)
         rc = arena_new(arena, &pass->mixed, destinations * pass->mixed_dim, "mixed rows", err);
     if (rc == ERROR_NONE && keep && pass->activation.relu)
         rc = layer_pass_keep_active(pass, arena, err);
