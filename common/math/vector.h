@@ -28,6 +28,14 @@ CPU_INLINE void vector_add(float *restrict y, const float *restrict x, size_t co
         y[i] += x[i];
 }
 
+/* Four additions one after the other, with y loaded and stored once. */
+CPU_INLINE void vector_add_four(float *restrict y, const float *restrict a, const float *restrict b,
+                                const float *restrict c, const float *restrict d, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = (((y[i] + a[i]) + b[i]) + c[i]) + d[i];
+}
+
 CPU_INLINE void vector_add_scaled(float *restrict y, const float *restrict x, float scale,
                                   size_t count)
 {

@@ -4,7 +4,7 @@
 
 /* How far ahead of use rows are asked for: soon enough to hide memory, not so soon that they leave the cache
  * again. Counted in edges, so that rows of few neighbours and hubs are served alike. */
-enum { FLOATS_FAR = 10240, FLOATS_NEAR = 1200, ROWS_FAR = 8, ROWS_NEAR = 1 };
+enum { FLOATS_FAR = 10240, FLOATS_NEAR = 1200, ROWS_FAR = 8, ROWS_NEAR = 1, EDGES_INDEX = 32 };
 
 CPU_INLINE uint32_t edges_in(uint32_t floats, uint32_t dim)
 {
@@ -23,16 +23,79 @@ CPU_INLINE const float *neighbor_row(const struct message_block *block,
     return input_row(input, block->neighbor[edge]);
 }
 
+/* Where a row lies has to be known before the row can be asked for. */
+CPU_INLINE void prefetch_index(const struct message_block *block, const struct input_rows *input,
+                               uint32_t edge)
+{
+    if (input->row_index)
+        __builtin_prefetch(&input->row_index[block->neighbor[edge]]);
+}
+
+/* The edges of a range of rows, and how far ahead their rows are asked for. */
+struct lookahead {
+    uint32_t edge_end, far, near;
+};
+
+CPU_INLINE void ask_ahead(const struct lookahead *ahead, const struct message_block *block,
+                          const struct input_rows *input, uint32_t dim, uint32_t edge)
+{
+    const uint32_t left = ahead->edge_end - edge;
+    if (left > ahead->far + EDGES_INDEX)
+        prefetch_index(block, input, edge + ahead->far + EDGES_INDEX);
+    if (left > ahead->far)
+        vector_prefetch_far(neighbor_row(block, input, edge + ahead->far), dim);
+    if (left > ahead->near)
+        vector_prefetch(neighbor_row(block, input, edge + ahead->near), dim);
+}
+
+/* Adds the rows of the neighbours of i as they are. */
+CPU_INLINE void add_neighbors(const struct lookahead *ahead, const struct message_block *block,
+                              const struct input_rows *input, uint32_t dim, uint32_t i, float *out)
+{
+    uint32_t e = block->row_start[i];
+    const uint32_t end = block->row_start[i + 1];
+    for (; end - e >= 4; e += 4) {
+        for (uint32_t k = 0; k < 4; k++)
+            ask_ahead(ahead, block, input, dim, e + k);
+        vector_add_four(out, neighbor_row(block, input, e), neighbor_row(block, input, e + 1),
+                        neighbor_row(block, input, e + 2), neighbor_row(block, input, e + 3), dim);
+    }
+    for (; e < end; e++) {
+        ask_ahead(ahead, block, input, dim, e);
+        vector_add(out, neighbor_row(block, input, e), dim);
+    }
+}
+
+/* The same with a factor for each source, and without i itself where it stands apart. */
+CPU_INLINE void add_scaled_neighbors(const struct mixing *mixing, const struct lookahead *ahead,
+                                     const struct message_block *block,
+                                     const struct input_rows *input, uint32_t dim, uint32_t i,
+                                     float *out)
+{
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        const uint32_t j = block->neighbor[e];
+        ask_ahead(ahead, block, input, dim, e);
+        if (mixing->skip_self_loops && j == i)
+            continue;
+        if (mixing->source_scale)
+            vector_add_scaled(out, input_row(input, j), mixing->source_scale[j], dim);
+        else
+            vector_add(out, input_row(input, j), dim);
+    }
+}
+
 CPU_CLONES
 static void gather(const struct mixing *mixing, const struct message_block *block,
                    const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                    float *out)
 {
     const size_t width = mixing->self_beside ? 2 * (size_t)dim : dim;
-    const uint32_t far = edges_in(FLOATS_FAR, dim), near = edges_in(FLOATS_NEAR, dim);
-    const uint32_t edge_end = block->row_start[end];
-    for (uint32_t e = block->row_start[first]; e < edge_end && e - block->row_start[first] < far;
-         e++)
+    const bool plain = !mixing->source_scale && !mixing->skip_self_loops;
+    const struct lookahead ahead = {.edge_end = block->row_start[end],
+                                    .far = edges_in(FLOATS_FAR, dim),
+                                    .near = edges_in(FLOATS_NEAR, dim)};
+    for (uint32_t e = block->row_start[first];
+         e < ahead.edge_end && e - block->row_start[first] < ahead.far; e++)
         vector_prefetch_far(neighbor_row(block, input, e), dim);
     for (uint32_t i = first; i < end; i++, out += width) {
         if (end - i > ROWS_FAR)
@@ -40,19 +103,10 @@ static void gather(const struct mixing *mixing, const struct message_block *bloc
         if (end - i > ROWS_NEAR)
             vector_prefetch(input_row(input, i + ROWS_NEAR), dim);
         vector_zero(out, dim);
-        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
-            const uint32_t j = block->neighbor[e];
-            if (edge_end - e > far)
-                vector_prefetch_far(neighbor_row(block, input, e + far), dim);
-            if (edge_end - e > near)
-                vector_prefetch(neighbor_row(block, input, e + near), dim);
-            if (mixing->skip_self_loops && j == i)
-                continue;
-            if (mixing->source_scale)
-                vector_add_scaled(out, input_row(input, j), mixing->source_scale[j], dim);
-            else
-                vector_add(out, input_row(input, j), dim);
-        }
+        if (plain)
+            add_neighbors(&ahead, block, input, dim, i, out);
+        else
+            add_scaled_neighbors(mixing, &ahead, block, input, dim, i, out);
         vector_scale(out, mixing->destination_scale[i], dim);
         if (mixing->self_beside)
             vector_copy(out + dim, input_row(input, i), dim);
