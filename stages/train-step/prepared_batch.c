@@ -212,7 +212,8 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
     if (feature_source_is_resident(preparer->features)) {
         struct feature_rows rows;
         rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
-        out->rows = (struct input_rows){rows.base, rows.stride, rows.row_index};
+        out->rows = (struct input_rows){
+            .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
     } else if (floats && floats < copied && source_mixing_is_exact(&block, batch->node)) {
         rc = fill_mixed(preparer, out, floats, stop, err);
     } else {
