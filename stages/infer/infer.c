@@ -134,6 +134,7 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                             const struct unit *unit, struct error *err)
 {
     struct infer_state *state = opaque;
+    stage_times_enter(context->times, TIME_READ);
     enum error_code rc = read_weights(context, state, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -142,11 +143,13 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                                .model = &state->model,
                                                .weights = state->weights,
                                                .version = state->version};
+        stage_times_enter(context->times, TIME_WRITE);
         return output_writer_run(&request, err);
     }
     rc = open_topology(context, state, err);
     if (rc == ERROR_NONE)
         rc = open_input(context, state, unit->layer, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
     if (rc != ERROR_NONE)
         return rc;
     struct part_inference inference = {.context = context,
