@@ -59,12 +59,17 @@ MUST_CHECK enum error_code model_table_text(const struct model *model, char *out
 /* Initial weights as PyG draws their distribution: SAGE U(+-1/sqrt(in)), GCN Glorot; from the seed. */
 void model_initialise(const struct model *model, uint64_t seed, float *value);
 
+struct sparse_rows;
+
 /* Input rows of the first layer, as feature_source gives them: row i is base + row_index[i] * stride. */
 struct input_rows {
     const float *base;
     size_t stride;
     const uint32_t *row_index; /* [source_count of the first layer]; NULL: i itself */
     bool mostly_zero;          /* sparse_layer.h; must follow from the stored features alone */
+    /* All rows that row_index names, or would name; NULL: compressed for each batch. Only when mostly zero,
+     * and with row_index. */
+    const struct sparse_rows *compressed;
 };
 
 /* What a model computes on. */

@@ -214,6 +214,8 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
         rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
         out->rows = (struct input_rows){
             .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
+        if (preparer->compressed.row_count)
+            out->rows.compressed = &preparer->compressed;
     } else if (floats && floats < copied && !preparer->mostly_zero &&
                source_mixing_is_exact(&block, batch->node)) {
         rc = fill_mixed(preparer, out, floats, stop, err);

@@ -42,8 +42,28 @@ static size_t left_for_step(const struct stage_context *context, const struct st
     const struct step_memory *plan = &input->plan;
     const bool fits = feature_source_is_resident(input->features);
     const uint64_t held = feature_source_bytes(input->labels) + plan->record_bytes +
-                          (fits ? feature_source_bytes(input->features) : plan->feature_bytes);
+                          (fits ? feature_source_bytes(input->features) + input->compressed.used
+                                : plan->feature_bytes);
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
+}
+
+/* Compresses resident features once for all batches when the budget has room for both forms. Without it each
+ * batch does that for its own rows, with the same result: running out of memory is no error. */
+static void compress_features(const struct stage_context *context, struct step_input *input)
+{
+    const uint64_t held = feature_source_bytes(input->features), room = input->plan.feature_bytes;
+    struct feature_rows all = {0};
+    if (!input->preparer.mostly_zero || !feature_source_is_resident(input->features) ||
+        held >= room)
+        return;
+    input->compressed.limit = (size_t)(room - held);
+    enum error_code rc = feature_source_fetch(input->features, NULL, 0, &all, NULL);
+    const struct input_rows rows = {.base = all.base, .stride = all.stride};
+    if (rc == ERROR_NONE)
+        rc = sparse_rows_build(&rows, all.dim, context->book->node_count, &input->compressed,
+                               context->pool, &input->preparer.compressed, NULL);
+    if (rc != ERROR_NONE)
+        arena_release(&input->compressed);
 }
 
 static enum error_code open_reader(const struct stage_context *context, struct step_input *input,
@@ -55,6 +75,8 @@ static enum error_code open_reader(const struct stage_context *context, struct s
                                               .budget_bytes = input->plan.feature_bytes};
     const enum error_code rc = sparse_features_detect(input->features, context->book->node_count,
                                                       &input->preparer.mostly_zero, err);
+    if (rc == ERROR_NONE)
+        compress_features(context, input);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
     return batch_reader_new(&input->preparer, &input->reader, err);
@@ -99,6 +121,7 @@ void step_input_close(struct step_input *input)
     for (int use = 0; use < BATCH_USE_COUNT; use++)
         prepared_batch_release(&input->preparer, &input->batch[use]);
     batch_preparer_release(&input->preparer);
+    arena_release(&input->compressed);
     feature_source_close(input->features);
     feature_source_close(input->labels);
     *input = (struct step_input){0};

@@ -1,6 +1,7 @@
 /* Forward and backward of whole models against slow references, and the same bits for any threads. */
 #include "common/base/memory.h"
 #include "common/nn/model.h"
+#include "common/nn/sparse_rows.h"
 
 #include "tests/reference/model_reference.h"
 #include "tests/support/block_fixture.h"
@@ -197,6 +198,33 @@ static void mostly_zero_inputs_give_what_others_give(void **state)
     check_all_sizes(LAYER_GCN, 0, true);
 }
 
+static void rows_compressed_beforehand_give_the_same_bits(void **state)
+{
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    struct error err = {0};
+    (void)state;
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        struct run each, once;
+        struct arena arena = {0};
+        struct sparse_rows all;
+        run_start(&each, kind, &sizes, 0);
+        run_start(&once, kind, &sizes, 0);
+        thin_out(&each, sizes.input);
+        thin_out(&once, sizes.input);
+        const struct input_rows rows = {.base = once.blocks.input.base,
+                                        .stride = once.blocks.input.stride};
+        assert_ok(sparse_rows_build(&rows, sizes.input, 1500, &arena, NULL, &all, &err), &err);
+        once.blocks.input.compressed = &all;
+        run_both(&each, NULL, NULL);
+        run_both(&once, NULL, NULL);
+        assert_memory_equal(once.logits, each.logits, each.logit_count * sizeof(float));
+        assert_memory_equal(once.gradient, each.gradient, each.model.value_count * sizeof(float));
+        arena_release(&arena);
+        run_end(&each);
+        run_end(&once);
+    }
+}
+
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 17, 9};
@@ -380,6 +408,7 @@ int main(void)
         cmocka_unit_test(gcn_agrees_with_the_reference_and_central_differences),
         cmocka_unit_test(dropout_goes_through_forward_and_backward_alike),
         cmocka_unit_test(mostly_zero_inputs_give_what_others_give),
+        cmocka_unit_test(rows_compressed_beforehand_give_the_same_bits),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(a_warm_step_makes_no_allocation),
         cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),
