@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static atomic_long countdown = -1;
 static atomic_long live_blocks;
@@ -74,12 +75,40 @@ void *memory_map(size_t bytes)
     return p;
 }
 
+void *memory_reserve(size_t bytes)
+{
+    if (!allowed())
+        return NULL;
+    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    atomic_fetch_add(&live_blocks, 1);
+    return p;
+}
+
+bool memory_commit(void *p, size_t bytes)
+{
+    if (!allowed() || mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    (void)madvise(p, bytes, MADV_HUGEPAGE);
+    return true;
+}
+
 void memory_unmap(void *p, size_t bytes)
 {
     if (!p)
         return;
     atomic_fetch_sub(&live_blocks, 1);
     (void)munmap(p, bytes ? bytes : 1);
+}
+
+size_t memory_unmap_tail(void *p, size_t bytes, size_t kept)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t left = (kept + page - 1) / page * page;
+    if (left >= bytes || left == 0 || munmap((char *)p + left, bytes - left) != 0)
+        return bytes;
+    return left;
 }
 
 void memory_fail_after(long n)

@@ -64,6 +64,7 @@ struct input_rows {
     const float *base;
     size_t stride;
     const uint32_t *row_index; /* [source_count of the first layer]; NULL: i itself */
+    bool mostly_zero;          /* sparse_layer.h; must follow from the stored features alone */
 };
 
 /* What a model computes on. */
@@ -71,6 +72,9 @@ struct model_input {
     /* [layer_count], from the input side; block[l].destination_count is block[l+1].source_count. */
     const struct message_block *block;
     struct input_rows rows;
+    /* [block[0].destination_count, mixed width]: the first layer's rows, mixed already
+     * (source_mixing.h); borrowed, not written. NULL: they are gathered from `rows`. */
+    float *mixed;
     const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
 };
 

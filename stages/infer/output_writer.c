@@ -212,7 +212,7 @@ static void release(struct outputs *o)
 
 static const float *row_of(const struct feature_rows *rows, size_t i)
 {
-    return rows->base + rows->row_index[i] * rows->stride;
+    return rows->base + (rows->row_index ? rows->row_index[i] : i) * rows->stride;
 }
 
 static enum error_code write_embeddings(struct outputs *o, size_t count, struct error *err)

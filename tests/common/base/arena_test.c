@@ -90,11 +90,33 @@ static void sizes_that_overflow_and_empty_memory_are_said(void **state)
     arena_release(&arena);
 }
 
+static void units_of_varying_sizes_share_the_memory_of_the_largest(void **state)
+{
+    struct arena arena = {0};
+    struct error err = {0};
+    size_t largest = 0;
+    (void)state;
+    for (size_t unit = 0; unit < 40; unit++) {
+        arena_reset(&arena);
+        for (size_t i = 0; i < 5; i++) {
+            char *bytes = NULL;
+            const size_t size = 4000000 + unit * 37 % 41 * 1000 + i * 100000;
+            assert_ok(arena_new(&arena, &bytes, size, "bytes", &err), &err);
+            bytes[0] = bytes[size - 1] = 1;
+        }
+        largest = arena.used > largest ? arena.used : largest;
+    }
+    assert_true(arena.committed < largest + largest / 4);
+    arena_release(&arena);
+    assert_null(arena.base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_unit_allocates_nothing),
         cmocka_unit_test(what_is_handed_out_does_not_overlap),
+        cmocka_unit_test(units_of_varying_sizes_share_the_memory_of_the_largest),
         cmocka_unit_test(the_limit_is_kept_and_said),
         cmocka_unit_test(sizes_that_overflow_and_empty_memory_are_said),
     };
