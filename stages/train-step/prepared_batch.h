@@ -47,6 +47,7 @@ struct batch_preparer {
     uint64_t area_bytes;   /* of all areas */
     struct arena scratch;  /* edges and weights while rows are mixed */
     uint64_t scratch_bytes;
+    bool from_disk; /* the rows brought last came from there, not out of the page cache */
 };
 
 void batch_preparer_release(struct batch_preparer *preparer);
@@ -56,7 +57,8 @@ void batch_preparer_release(struct batch_preparer *preparer);
 MUST_CHECK enum error_code prepared_batch_read(const struct batch_preparer *preparer,
                                                struct prepared_batch *out, const struct key *key,
                                                struct error *err);
-/* Brings the rows. `stop` as in feature_source_visit(), ERROR_BUSY.
+/* Brings the rows; on two threads when the stage has them and `stop` is NULL. `stop` as in
+ * feature_source_visit(), ERROR_BUSY.
  * Fails: ERROR_NO_MEMORY naming wanted and budget; ERROR_CORRUPT naming the shard. */
 MUST_CHECK enum error_code prepared_batch_fill(struct batch_preparer *preparer,
                                                struct prepared_batch *out, const atomic_bool *stop,
