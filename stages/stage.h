@@ -51,6 +51,9 @@ struct stage {
     const char *reads;   /* record kinds, comma separated; a test compares with stages/README.md */
     const char *writes;
     enum stage_form form;
+    /* work() may be called from several threads at once, each with another unit: then --threads is the
+     * number of units in hand, and else of threads that share out one unit. */
+    bool works_side_by_side;
     /* Opens what lasts longer than a unit: topology, features, buffers. *state is the stage's own and
      * starts as NULL. open and close are NULL in a stage of one unit, which keeps nothing. */
     enum error_code (*open)(const struct stage_context *context, void **state, struct error *err);

@@ -41,16 +41,20 @@ CPU_INLINE void vector_scale(float *restrict y, float scale, size_t count)
         y[i] *= scale;
 }
 
-enum { VECTOR_PREFETCH_BYTES_MAX = 1024 };
+enum { CACHE_LINE_FLOATS = 16 };
 
-/* Asks for a row before it is needed; of a long one only the start, the rest streams in. */
+/* Asks for a row long before it is needed: into the second cache, whose misses do not stop the first. */
+CPU_INLINE void vector_prefetch_far(const float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i += CACHE_LINE_FLOATS)
+        __builtin_prefetch(x + i, 0, 2);
+}
+
+/* Asks for a row shortly before it is needed. */
 CPU_INLINE void vector_prefetch(const float *x, size_t count)
 {
-    const char *byte = (const char *)x;
-    const size_t all = count * sizeof *x;
-    const size_t bytes = all < VECTOR_PREFETCH_BYTES_MAX ? all : VECTOR_PREFETCH_BYTES_MAX;
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(byte + at);
+    for (size_t i = 0; i < count; i += CACHE_LINE_FLOATS)
+        __builtin_prefetch(x + i, 0, 3);
 }
 
 #endif

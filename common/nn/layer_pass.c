@@ -3,6 +3,7 @@
 
 #include "common/math/blas.h"
 #include "common/math/vector.h"
+#include "common/nn/sparse_layer.h"
 
 #include <string.h>
 
@@ -79,7 +80,7 @@ struct forward_job {
     size_t scratch_size; /* floats for a thread */
 };
 
-static void finish_tile(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
+void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
 {
     const size_t words = activation_words(pass->output_dim);
     activation_forward(&pass->activation, rows, pass->output_dim, first, end - first,
@@ -100,7 +101,7 @@ static void mix_and_map_tile(void *context, int64_t tile, int thread)
                       mixed);
     blas_product(BLAS_NT, matrix_view_of(mixed, end - first, pass->mixed_dim), job->weight, false,
                  output, pass->output_dim);
-    finish_tile(pass, output, first, end);
+    layer_pass_finish(pass, output, first, end);
 }
 
 static void map_tile(void *context, int64_t tile, int thread)
@@ -126,7 +127,15 @@ static void mix_tile(void *context, int64_t tile, int thread)
     float *output = pass->output + (size_t)first * pass->output_dim;
     (void)thread;
     mixing_gather(&pass->mixing, &pass->block, &mapped, pass->output_dim, first, end, output);
-    finish_tile(pass, output, first, end);
+    layer_pass_finish(pass, output, first, end);
+}
+
+enum error_code layer_pass_keep_active(struct layer_pass *pass, struct arena *arena,
+                                       struct error *err)
+{
+    return arena_new(arena, &pass->active,
+                     pass->block.destination_count * activation_words(pass->output_dim),
+                     "active outputs", err);
 }
 
 enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct arena *arena,
@@ -142,13 +151,14 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
     const uint32_t sources = pass->block.source_count;
     const uint32_t destinations = pass->block.destination_count;
     enum error_code rc = ERROR_NONE;
+    if (pass->input.mostly_zero)
+        return sparse_layer_forward(pass, keep, arena, pool, err);
     if (pass->maps_first)
         rc = arena_new(arena, &job.mapped, (size_t)sources * pass->output_dim, "mapped rows", err);
     else if (keep && !job.is_mixed)
         rc = arena_new(arena, &pass->mixed, destinations * pass->mixed_dim, "mixed rows", err);
     if (rc == ERROR_NONE && keep && pass->activation.relu)
-        rc = arena_new(arena, &pass->active, destinations * activation_words(pass->output_dim),
-                       "active outputs", err);
+        rc = layer_pass_keep_active(pass, arena, err);
     if (rc == ERROR_NONE && !pass->mixed)
         rc = arena_new(arena, &job.scratch, (size_t)thread_pool_size(pool) * job.scratch_size,
                        "tiles", err);

@@ -29,6 +29,7 @@
 #include "common/nn/layer.h"
 #include "common/nn/mixing.h"
 #include "common/nn/model.h"
+#include "common/nn/sparse_rows.h"
 #include "common/parallel/thread_pool.h"
 
 #include <stdbool.h>
@@ -46,10 +47,11 @@ struct layer_pass {
     struct mixing mixing;
     struct activation activation;
     int matrix_count;
-    const float *weight; /* [output_dim, mixed_dim]: the layer's matrices side by side */
-    float *mixed;        /* [destinations, mixed_dim]; NULL when not kept for backward */
-    float *output;       /* [destinations, output_dim] */
-    uint64_t *active;    /* with ReLU, when kept for backward: bits of `output` (activation.h) */
+    const float *weight;            /* [output_dim, mixed_dim]: the layer's matrices side by side */
+    float *mixed;                   /* [destinations, mixed_dim]; NULL when not kept for backward */
+    float *output;                  /* [destinations, output_dim] */
+    struct sparse_rows sparse_rows; /* the input, when it is mostly zero (sparse_layer.h) */
+    uint64_t *active; /* with ReLU, when kept for backward: bits of `output` (activation.h) */
     /* Left by backward for the layer below, unless this is the first: */
     struct transposed_edges edges;
     float *mixed_gradient; /* mixing first: [destinations, mixed_dim] */
@@ -85,6 +87,12 @@ layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
  * copied to `scratch` [end - first, dim]. */
 struct matrix_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
                                     uint32_t end, float *scratch);
+
+/* Bias, activation and dropout of output rows first .. end - 1, and the bits of them if they are kept. */
+void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end);
+/* Room for the bits. */
+MUST_CHECK enum error_code layer_pass_keep_active(struct layer_pass *pass, struct arena *arena,
+                                                  struct error *err);
 
 /* Floats of scratch for one thread, so that all threads' start on a cache line alike: where memory lies
  * must not be a way in which threads differ. */

@@ -64,6 +64,7 @@ struct input_rows {
     const float *base;
     size_t stride;
     const uint32_t *row_index; /* [source_count of the first layer]; NULL: i itself */
+    bool mostly_zero;          /* sparse_layer.h; must follow from the stored features alone */
 };
 
 /* What a model computes on. */

@@ -65,17 +65,14 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
 {
     const struct model *model = preparer->model;
     const uint32_t node_count = preparer->context->book->node_count;
-    uint32_t largest = 0;
     if (batch->hop_count != model->config.layer_count)
         return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d",
                          model->config.layer_count, batch->hop_count);
     if (model->needs_degree && !batch->degree)
         return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
-    for (uint32_t i = 0; i < batch->node_count; i++)
-        largest = batch->node[i] > largest ? batch->node[i] : largest;
-    if (largest >= node_count)
+    if (batch->node_limit > node_count)
         return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
-                         node_count, largest);
+                         node_count, batch->node_limit - 1);
     return ERROR_NONE;
 }
 
@@ -249,12 +246,15 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
     if (feature_source_is_resident(preparer->features)) {
         struct feature_rows rows;
         rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
-        out->rows = (struct input_rows){rows.base, rows.stride, rows.row_index};
-    } else if (floats && floats < copied && source_mixing_is_exact(&block, batch->node)) {
+        out->rows = (struct input_rows){
+            .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
+    } else if (floats && floats < copied && !preparer->mostly_zero &&
+               source_mixing_is_exact(&block, batch->node)) {
         rc = fill_mixed(preparer, out, floats, stop, err);
     } else {
         rc = fill_copied(preparer, out, stop, err);
     }
+    out->rows.mostly_zero = preparer->mostly_zero;
     out->has_rows = rc == ERROR_NONE;
     return rc;
 }

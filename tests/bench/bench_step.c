@@ -94,8 +94,9 @@ static void make_input(struct batch *batch)
     uint32_t *row_index = mapped(hop_end[LAYERS], sizeof *row_index);
     for (uint32_t i = 0; i < hop_end[LAYERS]; i++)
         row_index[i] = (uint32_t)random_permute(&stream, i, NODES_OF_GRAPH);
-    batch->rows =
-        (struct input_rows){filled((size_t)NODES_OF_GRAPH * FEATURES), FEATURES, row_index};
+    batch->rows = (struct input_rows){.base = filled((size_t)NODES_OF_GRAPH * FEATURES),
+                                      .stride = FEATURES,
+                                      .row_index = row_index};
 }
 
 static void make_batch(struct batch *batch)
@@ -237,8 +238,8 @@ static void step_once(struct batch *batch, struct times *times)
 static void forward_layer(struct batch *batch, struct layer_pass *pass, int layer)
 {
     struct error err = {0};
-    const struct input_rows below = {layer ? pass[layer - 1].output : NULL,
-                                     layer ? pass[layer - 1].output_dim : 0, NULL};
+    const struct input_rows below = {.base = layer ? pass[layer - 1].output : NULL,
+                                     .stride = layer ? pass[layer - 1].output_dim : 0};
     must(layer_pass_init(&pass[layer], &batch->model, batch->value, layer, &batch->block[layer],
                          layer ? &below : &batch->rows, &batch->arena, &err) == ERROR_NONE);
     if (layer < LAYERS - 1)
