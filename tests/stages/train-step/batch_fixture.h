@@ -171,7 +171,7 @@ static inline void batch_fixture_check(struct batch_fixture *f, const struct pre
     if (!batch->mixed)
         return;
     const struct message_block block = prepared_batch_block(batch, 0);
-    const struct input_rows rows = {f->feature, FIXTURE_DIM, node};
+    const struct input_rows rows = {.base = f->feature, .stride = FIXTURE_DIM, .row_index = node};
     assert_ok(layer_type_of(f->model.config.layer)->weigh(&block, &arena, &mixing, &f->err),
               &f->err);
     const size_t count = FIXTURE_DESTINATIONS * mixing_width(&mixing, FIXTURE_DIM);
