@@ -30,12 +30,17 @@ static uint32_t find(const float *row, size_t dim, uint32_t *bits)
     return count;
 }
 
-bool sparse_rows_pay(const float *rows, size_t count, size_t dim)
+size_t sparse_rows_nonzeros(const float *value, size_t count)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count * dim; i++)
-        found += rows[i] != 0;
-    return found <= count * dim / 8;
+    for (size_t i = 0; i < count; i++)
+        found += value[i] != 0;
+    return found;
+}
+
+bool sparse_rows_pay(size_t nonzeros, size_t elements)
+{
+    return nonzeros <= elements / 8;
 }
 
 struct build_job {

@@ -20,9 +20,10 @@ struct sparse_rows {
     struct sparse_entry *entry;
 };
 
-/* Whether rows [count, dim] are so sparse that layers should take them as such: at most one element of
- * eight is other than zero. */
-bool sparse_rows_pay(const float *rows, size_t count, size_t dim);
+/* How many of `count` values are other than zero. */
+size_t sparse_rows_nonzeros(const float *value, size_t count);
+/* Whether layers should take rows as sparse ones: when at most one element of eight is other than zero. */
+bool sparse_rows_pay(size_t nonzeros, size_t elements);
 
 /* Compresses input rows 0 .. row_count - 1 into the arena. Fails: ERROR_NO_MEMORY, and above 2^32 - 1
  * elements other than zero. */

@@ -57,8 +57,10 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                                         .row_start = batch.row_start,
                                         .neighbor = batch.neighbor,
                                         .degree = batch.degree};
-    const struct input_rows input = {
-        .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
+    const struct input_rows input = {.base = rows.base,
+                                     .stride = rows.stride,
+                                     .row_index = rows.row_index,
+                                     .mostly_zero = inference->mostly_zero};
     const struct model_workspace workspace = {.arena = &inference->arena,
                                               .pool = inference->context->pool};
     return model_infer_layer(inference->model, inference->weights, layer - 1, &block, &input,

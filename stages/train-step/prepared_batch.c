@@ -214,11 +214,13 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
         rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
         out->rows = (struct input_rows){
             .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
-    } else if (floats && floats < copied && source_mixing_is_exact(&block, batch->node)) {
+    } else if (floats && floats < copied && !preparer->mostly_zero &&
+               source_mixing_is_exact(&block, batch->node)) {
         rc = fill_mixed(preparer, out, floats, stop, err);
     } else {
         rc = fill_copied(preparer, out, stop, err);
     }
+    out->rows.mostly_zero = preparer->mostly_zero;
     out->has_rows = rc == ERROR_NONE;
     return rc;
 }

@@ -126,9 +126,11 @@ static void one_element_of_eight_is_the_limit(void **state)
     (void)state;
     for (int i = 0; i < 8; i++)
         rows[i * 7] = -1;
-    assert_true(sparse_rows_pay(rows, 4, 16));
+    assert_int_equal(sparse_rows_nonzeros(rows, 64), 8);
+    assert_true(sparse_rows_pay(8, 64));
     rows[1] = NAN;
-    assert_false(sparse_rows_pay(rows, 4, 16));
+    assert_int_equal(sparse_rows_nonzeros(rows, 64), 9);
+    assert_false(sparse_rows_pay(9, 64));
 }
 
 static void memory_that_runs_out_is_an_error(void **state)
