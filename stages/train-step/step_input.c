@@ -168,14 +168,11 @@ static enum error_code find_batch(struct step_input *input, enum batch_use use,
     struct prepared_batch *batch = &input->batch[use];
     enum error_code rc = ERROR_NONE;
     const bool same = batch->has_record && strcmp(batch->key.text, key->text) == 0;
-    if (same && batch->has_rows)
-        return rc;
-    if (!same && use == BATCH_TRAINING && input->reader &&
-        batch_reader_take(input->reader, key, batch))
-        return rc;
-    if (!same)
+    const bool read_ahead = !same && use == BATCH_TRAINING && input->reader &&
+                            batch_reader_take(input->reader, key, batch);
+    if (!same && !read_ahead)
         rc = prepared_batch_read(&input->preparer, batch, key, err);
-    return rc == ERROR_NONE ? fill_batch(input, use, err) : rc;
+    return rc == ERROR_NONE && !batch->has_rows ? fill_batch(input, use, err) : rc;
 }
 
 enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
@@ -208,13 +205,18 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
         return;
     schedule_batch_source(context->schedule, round, slot, &source_round, &source_slot);
     const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
+    if (feature_source_is_resident(input->features)) {
+        batch_reader_begin(input->reader, &key, true);
+        return;
+    }
     struct prepared_batch *ahead = batch_reader_settle(input->reader);
-    if (!ahead->area.data && input->batch[BATCH_EVALUATION].area.data)
+    const bool with_rows = input->preparer.from_disk;
+    if (with_rows && !ahead->area.data && input->batch[BATCH_EVALUATION].area.data)
         prepared_batch_lend(&input->batch[BATCH_EVALUATION], ahead);
-    if (!feature_source_is_resident(input->features))
-        kept_choice_refresh(&input->kept, &input->preparer, input->batch[BATCH_TRAINING].area.bytes,
-                            (int64_t)input->weights.version);
-    batch_reader_begin(input->reader, &key);
+    kept_choice_refresh(&input->kept, &input->preparer,
+                        (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
+                        (int64_t)input->weights.version);
+    batch_reader_begin(input->reader, &key, with_rows);
 }
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)
