@@ -80,7 +80,9 @@ struct forward_job {
 
 static void finish_tile(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
 {
-    activation_forward(&pass->activation, rows, pass->output_dim, first, end - first);
+    const size_t words = activation_words(pass->output_dim);
+    activation_forward(&pass->activation, rows, pass->output_dim, first, end - first,
+                       pass->active ? pass->active + first * words : NULL);
 }
 
 static void mix_and_map_tile(void *context, int64_t tile, int thread)
@@ -140,6 +142,9 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
         rc = arena_new(arena, &job.mapped, (size_t)sources * pass->output_dim, "mapped rows", err);
     else if (keep)
         rc = arena_new(arena, &pass->mixed, destinations * pass->mixed_dim, "mixed rows", err);
+    if (rc == ERROR_NONE && keep && pass->activation.relu)
+        rc = arena_new(arena, &pass->active, destinations * activation_words(pass->output_dim),
+                       "active outputs", err);
     if (rc == ERROR_NONE && !pass->mixed)
         rc = arena_new(arena, &job.scratch, (size_t)thread_pool_size(pool) * job.scratch_size,
                        "tiles", err);

@@ -12,6 +12,10 @@
  * bias, ReLU and dropout are done while it is in cache. For the gradient of weights each of at most
  * LANE_COUNT lanes sums its own tiles (t, t + LANE_COUNT, ...) in order, and the lanes are added in
  * order: the same bits for any number of threads.
+ *
+ * After ReLU and dropout most of dy is zero. A tile of it in which at most half of the elements passed is
+ * compressed (sparse_tile.h), and its two products leave the zeros out. The forward pass decides that,
+ * not the threads.
  */
 #ifndef COMMON_NN_LAYER_PASS_H
 #define COMMON_NN_LAYER_PASS_H
@@ -45,6 +49,7 @@ struct layer_pass {
     const float *weight; /* [output_dim, mixed_dim]: the layer's matrices side by side */
     float *mixed;        /* [destinations, mixed_dim]; NULL when not kept for backward */
     float *output;       /* [destinations, output_dim] */
+    uint64_t *active;    /* with ReLU, when kept for backward: bits of `output` (activation.h) */
     /* Left by backward for the layer below, unless this is the first: */
     struct transposed_edges edges;
     float *mixed_gradient; /* mixing first: [destinations, mixed_dim] */
