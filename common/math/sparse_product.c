@@ -101,20 +101,36 @@ static void add_panel(const struct panel *panel, struct progress *progress, size
     }
 }
 
-static void pack(struct panel *panel, struct matrix_view b)
+CPU_CLONES
+static void copy_as_floats(float *to, const bf16 *from, size_t count)
+{
+    bf16_to_floats(to, from, count);
+}
+
+/* `count` columns of b from element `at` on, as floats. */
+static void copy_columns(float *to, struct rows_view b, size_t at, size_t count)
+{
+    const void *from = precision_at(b.precision, b.value, at);
+    if (b.precision == PRECISION_BF16)
+        copy_as_floats(to, from, count);
+    else
+        memcpy(to, from, count * sizeof *to);
+}
+
+static void pack(struct panel *panel, struct rows_view b)
 {
     const size_t width = vectors_of(panel->columns) * LANES;
     float *to = panel->value;
     for (size_t row = panel->first; row < panel->end; row++, to += width) {
-        const float *from = b.value + row * b.stride + panel->column;
-        memcpy(to, from, (width - LANES) * sizeof *to);
-        memcpy(to + width - LANES, from + panel->columns - LANES, LANES * sizeof *to);
+        const size_t at = row * b.stride + panel->column;
+        copy_columns(to, b, at, width - LANES);
+        copy_columns(to + width - LANES, b, at + panel->columns - LANES, LANES);
     }
 }
 
 /* All of b for at most ROWS_AT_ONCE rows of `a`, from row `first`. */
 static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, struct panel *panel,
-                      struct matrix_view b, bool add, float *c, size_t c_stride)
+                      struct rows_view b, bool add, float *c, size_t c_stride)
 {
     const size_t height = PANEL_FLOATS / (vectors_of(panel->columns) * LANES);
     struct progress progress;
@@ -133,19 +149,23 @@ static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, 
 
 /* Less than a vector of columns. */
 CPU_CLONES
-static void narrow_product(const struct sparse_matrix *a, struct matrix_view b, bool add, float *c,
+static void narrow_product(const struct sparse_matrix *a, struct rows_view b, bool add, float *c,
                            size_t c_stride)
 {
     for (size_t row = 0; row < a->rows; row++, c += c_stride) {
         if (!add)
             vector_zero(c, b.cols);
-        for (uint32_t e = a->row_start[row]; e < a->row_end[row]; e++)
-            vector_add_scaled(c, b.value + a->entry[e].column * b.stride, a->entry[e].value,
-                              b.cols);
+        for (uint32_t e = a->row_start[row]; e < a->row_end[row]; e++) {
+            const size_t at = a->entry[e].column * b.stride;
+            if (b.precision == PRECISION_BF16)
+                vector_add_scaled_bf16(c, (const bf16 *)b.value + at, a->entry[e].value, b.cols);
+            else
+                vector_add_scaled(c, (const float *)b.value + at, a->entry[e].value, b.cols);
+        }
     }
 }
 
-void sparse_product(const struct sparse_matrix *a, struct matrix_view b, bool add, float *c,
+void sparse_product(const struct sparse_matrix *a, struct rows_view b, bool add, float *c,
                     size_t c_stride)
 {
     const size_t vectors = vectors_of(b.cols);

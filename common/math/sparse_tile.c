@@ -67,15 +67,17 @@ static void add_row(struct sparse_tile *tile, const uint64_t *active, const floa
                     float scale)
 {
     const uint32_t row = (uint32_t)tile->row_count++;
+    const bool rounds = tile->precision == PRECISION_BF16;
     uint32_t at = tile->row_start[row];
     for (size_t first = 0; first < tile->cols; first += WORD)
         for (uint64_t left = active[first / WORD]; left; left &= left - 1) {
             const size_t column = first + (size_t)__builtin_ctzll(left);
             const float scaled = value[column] * scale;
-            tile->by_column[tile->column_end[column]++] = (struct sparse_entry){row, scaled};
+            const float entry = rounds ? bf16_to_float(bf16_of_float(scaled)) : scaled;
+            tile->by_column[tile->column_end[column]++] = (struct sparse_entry){row, entry};
             tile->column_sum[column] += scaled;
             if (tile->by_row)
-                tile->by_row[at++] = (struct sparse_entry){(uint32_t)column, scaled};
+                tile->by_row[at++] = (struct sparse_entry){(uint32_t)column, entry};
         }
     tile->row_start[row + 1] = at;
 }
