@@ -63,23 +63,30 @@ void sparse_tile_reset(struct sparse_tile *tile)
     memset(tile->column_sum, 0, tile->cols * sizeof *tile->column_sum);
 }
 
+/* Everything in locals: an entry written could otherwise be a pointer of the tile changed. */
 static void add_row(struct sparse_tile *tile, const uint64_t *active, const float *value,
                     float scale)
 {
     const uint32_t row = (uint32_t)tile->row_count++;
     const bool rounds = tile->precision == PRECISION_BF16;
-    uint32_t at = tile->row_start[row];
+    struct sparse_entry *const by_column = tile->by_column, *by_row = tile->by_row;
+    uint32_t *restrict column_end = tile->column_end;
+    float *restrict column_sum = tile->column_sum;
+    uint32_t count = 0;
+    if (by_row)
+        by_row += tile->row_start[row];
     for (size_t first = 0; first < tile->cols; first += WORD)
         for (uint64_t left = active[first / WORD]; left; left &= left - 1) {
             const size_t column = first + (size_t)__builtin_ctzll(left);
             const float scaled = value[column] * scale;
             const float entry = rounds ? bf16_to_float(bf16_of_float(scaled)) : scaled;
-            tile->by_column[tile->column_end[column]++] = (struct sparse_entry){row, entry};
-            tile->column_sum[column] += scaled;
-            if (tile->by_row)
-                tile->by_row[at++] = (struct sparse_entry){(uint32_t)column, entry};
+            by_column[column_end[column]++] = (struct sparse_entry){row, entry};
+            column_sum[column] += scaled;
+            if (by_row)
+                by_row[count] = (struct sparse_entry){(uint32_t)column, entry};
+            count++;
         }
-    tile->row_start[row + 1] = at;
+    tile->row_start[row + 1] = tile->row_start[row] + count;
 }
 
 void sparse_tile_add(struct sparse_tile *tile, const uint64_t *active, const float *value,

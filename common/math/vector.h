@@ -55,15 +55,20 @@ CPU_INLINE void vector_scale(float *restrict y, float scale, size_t count)
         y[i] *= scale;
 }
 
-enum { VECTOR_PREFETCH_BYTES_MAX = 1024 };
+enum { CACHE_LINE_BYTES = 64 };
 
-/* Asks for a row before it is needed; of a long one only the start, the rest streams in. */
-CPU_INLINE void vector_prefetch(const void *x, size_t all)
+/* Asks for a row long before it is needed: into the second cache, whose misses do not stop the first. */
+CPU_INLINE void vector_prefetch_far(const void *x, size_t bytes)
 {
-    const char *byte = x;
-    const size_t bytes = all < VECTOR_PREFETCH_BYTES_MAX ? all : VECTOR_PREFETCH_BYTES_MAX;
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(byte + at);
+    for (size_t at = 0; at < bytes; at += CACHE_LINE_BYTES)
+        __builtin_prefetch((const char *)x + at, 0, 2);
+}
+
+/* Asks for a row shortly before it is needed. */
+CPU_INLINE void vector_prefetch(const void *x, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += CACHE_LINE_BYTES)
+        __builtin_prefetch((const char *)x + at, 0, 3);
 }
 
 #endif

@@ -168,16 +168,18 @@ static void mix_and_map_tile(void *context, int64_t tile, int thread)
     const struct forward_scratch scratch = scratch_of(job, thread);
     const uint32_t start = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(start, pass->block.destination_count);
+    void *mixed = scratch.rows;
+    if (pass->mixed)
+        mixed = layer_pass_row(pass->precision, pass->mixed, pass->mixed_dim, start);
+    mixing_gather(&pass->mixing, &pass->block, &pass->input, pass->input_dim, start, end,
+                  scratch.sum, mixed);
     for (uint32_t first = start, next; first < end; first = next) {
         next = next_rows(pass, first, end);
-        const struct rows_view mixed =
-            pass->mixed
-                ? layer_pass_rows(pass->precision, pass->mixed, pass->mixed_dim, first, next)
-                : layer_pass_rows(pass->precision, scratch.rows, pass->mixed_dim, 0, next - first);
         float *output = output_room(pass, first, scratch.product);
-        mixing_gather(&pass->mixing, &pass->block, &pass->input, pass->input_dim, first, next,
-                      scratch.sum, (void *)mixed.value);
-        layer_product_map(&pass->weight, mixed, output);
+        layer_product_map(
+            &pass->weight,
+            layer_pass_rows(pass->precision, mixed, pass->mixed_dim, first - start, next - start),
+            output);
         finish_output(pass, output, first, next);
     }
 }

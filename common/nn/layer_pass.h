@@ -93,16 +93,21 @@ layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
 struct rows_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
                                   uint32_t end, void *scratch);
 
-/* Rows first .. end - 1 of those that lie together from `value` on. */
-static inline struct rows_view layer_pass_rows(enum precision precision, const void *value,
-                                               size_t dim, uint32_t first, uint32_t end)
+/* Row `row` of those of `dim` columns that lie together from `value` on. */
+static inline void *layer_pass_row(enum precision precision, void *value, size_t dim, uint32_t row)
 {
-    const size_t stride = precision_stride(precision, dim);
-    return (struct rows_view){.value = precision_at(precision, value, first * stride),
+    return (char *)value + row * precision_stride(precision, dim) * precision_bytes(precision);
+}
+
+/* The rows first .. end - 1 of them. */
+static inline struct rows_view layer_pass_rows(enum precision precision, void *value, size_t dim,
+                                               uint32_t first, uint32_t end)
+{
+    return (struct rows_view){.value = layer_pass_row(precision, value, dim, first),
                               .precision = precision,
                               .rows = end - first,
                               .cols = dim,
-                              .stride = stride};
+                              .stride = precision_stride(precision, dim)};
 }
 
 /* Floats of scratch for one thread, so that all threads' start on a cache line alike: where memory lies

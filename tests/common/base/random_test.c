@@ -27,7 +27,7 @@ static void many_blocks_are_the_blocks_one_by_one(void **state)
 static void comparisons_are_those_of_the_blocks(void **state)
 {
     static const uint32_t counts[] = {1, 7, 8, 9, 16, 17, 50},
-                          bounds[] = {0, 1, 32768, 60000, 65536};
+                          bounds[] = {0, 1, 32768, 60000, 65535};
     const struct random_stream stream = random_stream_of(77, RANDOM_DROPOUT, 7, 3, 5);
     (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
