@@ -6,8 +6,11 @@
 #include "common/base/json.h"
 #include "common/base/options.h"
 #include "common/base/text.h"
+#include "common/math/blas.h"
 #include "pipelines/child_process.h"
 #include "pipelines/commands.h"
+#include "pipelines/product_rates.h"
+#include "stages/core_type.h"
 #include "stages/run_binding.h"
 #include "store/redis_server.h"
 #include "store/work_queue.h"
@@ -60,12 +63,6 @@ static void look_at_host(struct findings *f, const char *directory)
     (void)snprintf(text, sizeof text, "%s; each program's budget is a quarter unless --memory says",
                    text_size(host_memory_bytes(), size));
     tell(f, host_memory_bytes() >= 1ULL << 30, "memory", text);
-    char environment[41];
-    run_environment(false, environment);
-    (void)snprintf(text, sizeof text, "%s; %s", environment,
-                   getenv("OPENBLAS_CORETYPE") ? "pinned by OPENBLAS_CORETYPE"
-                                               : "OpenBLAS chose by the processor");
-    tell(f, true, "products", text);
     if (statvfs(directory, &volume) == 0) {
         const uint64_t left = (uint64_t)volume.f_bavail * volume.f_frsize;
         (void)snprintf(text, sizeof text, "%s free in %s%s", text_size(left, size), directory,
@@ -74,6 +71,65 @@ static void look_at_host(struct findings *f, const char *directory)
     } else {
         tell(f, false, "disk", "the folder cannot be looked at");
     }
+}
+
+static const char *yes_or_no(bool value)
+{
+    return value ? "yes" : "no";
+}
+
+/* Who chose the processor type that the products are made for. */
+static const char *chosen_by(const struct processor *processor)
+{
+    const char *why = NULL, *rule = core_type_rule(processor, &why);
+    const char *set = getenv("OPENBLAS_CORETYPE");
+    return !set || (rule && strcmp(rule, set) == 0) ? why : "OPENBLAS_CORETYPE says so";
+}
+
+static void look_at_processor(struct findings *f)
+{
+    const struct processor processor = processor_of_host();
+    char text[256], environment[41];
+    (void)snprintf(text, sizeof text, "AVX2 %s, AVX-512 %s, bfloat16 products %s",
+                   yes_or_no(processor.has_avx2), yes_or_no(processor.has_avx512),
+                   yes_or_no(processor.has_bf16));
+    tell(f, true, "processor", text);
+    (void)snprintf(text, sizeof text, "those for %s, the widest that this processor has",
+                   processor.has_avx512 ? "AVX-512"
+                   : processor.has_avx2 ? "AVX2"
+                                        : "any x86-64");
+    tell(f, true, "own kernels", text);
+    run_environment(false, environment);
+    (void)snprintf(text, sizeof text, "%s; %s", environment, chosen_by(&processor));
+    tell(f, true, "products", text);
+}
+
+/* Does the choice hold here? Slower by a little is within what such short measurements tell. */
+static void look_at_product_rates(struct findings *f)
+{
+    static const double enough = 0.97;
+    struct product_rates rates;
+    struct error err = {0};
+    char text[256] = "";
+    int best = 0, used = 0, size = 0;
+    if (product_rates_measure(&rates, &err) != ERROR_NONE) {
+        tell(f, false, "product rates", err.message);
+        return;
+    }
+    for (int i = 0; i < rates.count; i++) {
+        size += snprintf(text + size, sizeof text - (size_t)size, "%s %.0f, ", rates.type[i].core,
+                         rates.type[i].gigaflops);
+        best = rates.type[i].gigaflops > rates.type[best].gigaflops ? i : best;
+        used = strcmp(rates.type[i].core, blas_core_name()) == 0 ? i : used;
+    }
+    size += snprintf(text + size, sizeof text - (size_t)size, "GFLOP/s a core; OpenBLAS picks %s; ",
+                     rates.pick);
+    if (rates.type[used].gigaflops >= enough * rates.type[best].gigaflops)
+        (void)snprintf(text + size, sizeof text - (size_t)size, "%s is in use", blas_core_name());
+    else
+        (void)snprintf(text + size, sizeof text - (size_t)size,
+                       "OPENBLAS_CORETYPE=%s would be faster", rates.type[best].core);
+    tell(f, true, "product rates", text);
 }
 
 static void look_at_programs(struct findings *f)
@@ -131,6 +187,8 @@ enum error_code command_doctor(int argc, char **argv, struct error *err)
         options_print_help(option_table);
         return ERROR_NONE;
     }
+    if (argc == 2 && strcmp(argv[1], product_rates_argument) == 0)
+        return product_rates_print(err);
     enum error_code rc = options_parse(option_table, argc, argv, &options, &rest, err);
     if (rc == ERROR_NONE && rest.count)
         rc = error_set(err, ERROR_USAGE, "graphmill doctor takes no arguments");
@@ -139,6 +197,8 @@ enum error_code command_doctor(int argc, char **argv, struct error *err)
     struct findings findings = {.as_json = options.json};
     json_open_object(&findings.json, NULL);
     look_at_host(&findings, options.directory);
+    look_at_processor(&findings);
+    look_at_product_rates(&findings);
     look_at_programs(&findings);
     look_at_redis(&findings);
     json_close_object(&findings.json);

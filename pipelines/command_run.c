@@ -9,6 +9,7 @@
 #include "common/base/stop_signal.h"
 #include "pipelines/commands.h"
 #include "pipelines/pipeline_options.h"
+#include "pipelines/queue_fill.h"
 #include "pipelines/run_progress.h"
 #include "pipelines/run_summary.h"
 #include "pipelines/stage_crew.h"
@@ -43,8 +44,8 @@ static enum error_code open_queue(struct local_run *run, struct error *err)
                                              .run_id = run->folder.run.plan.id,
                                              .worker = "graphmill-run"};
     rc = work_queue_open(&config, &run->queue, err);
-    /* Whatever a killed run left in a shared Redis: the first worker rebuilds it from storage. */
-    return rc == ERROR_NONE ? work_queue_wipe(run->queue, err) : rc;
+    /* A shared Redis may hold whatever a killed run left. */
+    return rc == ERROR_NONE ? queue_fill(&run->folder, run->queue, err) : rc;
 }
 
 /* Until the outputs are sealed: then there is nothing left that a worker could do. */

@@ -1,7 +1,7 @@
 /* start - everything up to a queue that workers elsewhere can empty. */
 #include "pipelines/commands.h"
 #include "pipelines/pipeline_options.h"
-#include "stages/chain.h"
+#include "pipelines/queue_fill.h"
 
 #include <stdio.h>
 
@@ -9,20 +9,13 @@ static enum error_code fill_queue(const struct pipeline_options *options,
                                   const struct run_folder *folder, struct error *err)
 {
     struct work_queue *queue = NULL;
-    bool won = false, alive = false;
     const struct work_queue_config config = {.url = options->redis,
                                              .password_file = options->redis_password_file,
                                              .run_id = folder->run.plan.id,
                                              .worker = "graphmill-start"};
     enum error_code rc = work_queue_open(&config, &queue, err);
     if (rc == ERROR_NONE)
-        rc = work_queue_wipe(queue, err);
-    if (rc == ERROR_NONE)
-        rc = work_queue_rebuild_begin(queue, &won, &alive, err);
-    if (rc == ERROR_NONE && won)
-        rc = chain_rebuild(&folder->run.schedule, folder->store, folder->run.plan.id, queue, err);
-    if (rc == ERROR_NONE && won)
-        rc = work_queue_rebuild_end(queue, err);
+        rc = queue_fill(folder, queue, err);
     work_queue_close(queue);
     return rc;
 }

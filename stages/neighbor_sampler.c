@@ -3,17 +3,13 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "stages/distinct_positions.h"
+#include "stages/edge_window.h"
 #include "stages/growing_array.h"
 #include "stages/known_nodes.h"
 
 #include <inttypes.h>
 
-/*
- * Rows are written into `neighbor` three times: as positions in the row, as node ids, as local indices,
- * each pass over the same few kilobytes. A block ends early at BLOCK_EDGES so that what was
- * prefetched is still in cache when it is used.
- */
-enum { BLOCK_ROWS = 64, BLOCK_EDGES = 2048, HINT_BITS = 12 };
+enum { BLOCK_ROWS = 64, BLOCK_GROUPS = BLOCK_ROWS / DISTINCT_LANES, HINT_BITS = 12 };
 
 struct sampled_row {
     const struct topology_part *part;
@@ -23,6 +19,12 @@ struct sampled_row {
     uint64_t start;
 };
 
+/* Rows that are worked on together. */
+struct row_block {
+    uint32_t first, count; /* nodes of the batch */
+    struct sampled_row row[BLOCK_ROWS];
+};
+
 struct neighbor_sampler {
     const struct topology *topology;
     bool has_self_loops;
@@ -30,11 +32,13 @@ struct neighbor_sampler {
     struct known_nodes known;
     struct growing_array node, row_start, neighbor, degree;
     struct growing_array bits; /* scratch of distinct_positions_draw(), as pairs */
-    uint32_t edge_count;
     uint32_t hop_end[HOP_COUNT_MAX + 1];
     unsigned hint_shift;
     uint32_t part_hint[(1 << HINT_BITS) + 1]; /* the part of node i << hint_shift */
-    struct sampled_row row[BLOCK_ROWS];
+    struct row_block block[2]; /* one in hand, one whose row starts are on their way */
+    uint32_t item[BLOCK_ROWS], length[BLOCK_ROWS]; /* of the rows that are drawn from */
+    uint32_t position[BLOCK_GROUPS][DISTINCT_LANES_COUNT_MAX][DISTINCT_LANES]; /* and their draws */
+    struct edge_window window;
 };
 
 /* A part may be found from the hint in a step or none: much cheaper than halving the book per node. */
@@ -63,6 +67,7 @@ enum error_code neighbor_sampler_new(const struct neighbor_sampler_config *confi
         neighbor_sampler_free(sampler);
         return rc;
     }
+    sampler->window.known = &sampler->known;
     make_hints(sampler);
     *out = sampler;
     return ERROR_NONE;
@@ -120,11 +125,13 @@ static inline void locate_row(const struct neighbor_sampler *s, uint32_t node,
     row->index = node - s->topology->book[part];
 }
 
+/* The end of a row is the start of the next, one time in eight on another cache line. */
 static inline void prefetch_row_start(const struct sampled_row *row)
 {
-    const uint32_t mask = (1U << TOPOLOGY_CHUNK_SHIFT) - 1;
-    __builtin_prefetch(
-        &row->part->row_start_chunk[row->index >> TOPOLOGY_CHUNK_SHIFT][row->index & mask]);
+    const uint32_t mask = (1U << TOPOLOGY_CHUNK_SHIFT) - 1, end = row->index + 1;
+    const uint64_t **chunk = row->part->row_start_chunk;
+    __builtin_prefetch(&chunk[row->index >> TOPOLOGY_CHUNK_SHIFT][row->index & mask], 0, 2);
+    __builtin_prefetch(&chunk[end >> TOPOLOGY_CHUNK_SHIFT][end & mask], 0, 2);
 }
 
 static enum error_code bad_row(const struct sampled_row *row, uint64_t end, struct error *err)
@@ -146,172 +153,211 @@ static inline enum error_code read_row(struct sampled_row *row, struct error *er
     return ERROR_NONE;
 }
 
-/* Reads the rows of the next nodes: as many as make a block. */
-static enum error_code read_block(struct neighbor_sampler *s, uint32_t first, uint32_t end,
-                                  int64_t fanout, uint32_t *count, struct error *err)
+/* Says which nodes are the next block and asks for their row starts. */
+static void locate_block(const struct neighbor_sampler *s, uint32_t first, uint32_t end,
+                         struct row_block *block)
 {
-    uint32_t found = end - first < BLOCK_ROWS ? end - first : BLOCK_ROWS;
-    uint64_t edges = 0;
-    for (uint32_t i = 0; i < found; i++) {
-        locate_row(s, s->node.data[first + i], &s->row[i]);
-        prefetch_row_start(&s->row[i]);
+    block->first = first;
+    block->count = end - first < BLOCK_ROWS ? end - first : BLOCK_ROWS;
+    for (uint32_t i = 0; i < block->count; i++) {
+        locate_row(s, s->node.data[first + i], &block->row[i]);
+        prefetch_row_start(&block->row[i]);
     }
-    for (uint32_t i = 0; i < found; i++) {
-        struct sampled_row *row = &s->row[i];
+}
+
+static enum error_code read_block(struct row_block *block, int64_t fanout, uint64_t *edges,
+                                  struct error *err)
+{
+    *edges = 0;
+    for (uint32_t i = 0; i < block->count; i++) {
+        struct sampled_row *row = &block->row[i];
         const enum error_code rc = read_row(row, err);
         if (rc != ERROR_NONE)
             return rc;
         row->count = fanout == FANOUT_ALL || fanout >= row->length ? row->length : (uint32_t)fanout;
-        edges += row->count;
-        if (edges >= BLOCK_EDGES)
-            found = i + 1;
+        *edges += row->count;
     }
-    *count = found;
     return ERROR_NONE;
 }
 
-/* Room for what the rows of a block can add. */
-static enum error_code reserve_block(struct neighbor_sampler *s, uint32_t count, struct error *err)
+static size_t scratch_words(const struct row_block *block)
 {
-    uint64_t edges = s->edge_count;
     size_t words = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct sampled_row *row = &s->row[i];
-        const size_t wanted =
-            row->count < row->length ? distinct_positions_scratch(row->length, row->count) : 0;
-        edges += row->count;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct sampled_row *row = &block->row[i];
+        const size_t wanted = row->count < row->length && row->count > DISTINCT_LANES_COUNT_MAX
+                                  ? distinct_positions_scratch(row->length, row->count)
+                                  : 0;
         words = wanted > words ? wanted : words;
     }
+    return words;
+}
+
+/* Room for what the rows of a block can add. */
+static enum error_code reserve_block(struct neighbor_sampler *s, const struct row_block *block,
+                                     uint64_t added, struct error *err)
+{
+    struct edge_window *window = &s->window;
+    const uint64_t edges = window->pushed + added;
     if (edges > UINT32_MAX)
         return error_set(err, ERROR_INVALID,
                          "the mini-batch has over %" PRIu32
                          " edges; expected a smaller batch_size or lower fan-outs",
                          UINT32_MAX);
-    enum error_code rc = growing_array_reserve(&s->neighbor, &s->budget, edges, s->edge_count,
+    enum error_code rc = growing_array_reserve(&s->neighbor, &s->budget, edges, window->fetched,
                                                "the edges of a mini-batch", err);
     if (rc != ERROR_NONE)
         return rc;
-    /* One more than can be known: relabel() writes a node before it knows whether it is new. */
-    const uint64_t added = edges - s->edge_count,
+    /* One more than can be known: the window writes a node before it knows whether it is new. */
+    const uint64_t coming = edges - window->relabelled,
                    unknown = s->topology->node_count - s->known.count;
-    const size_t nodes = (size_t)s->known.count + (size_t)(added < unknown ? added : unknown) + 1;
+    const size_t nodes = (size_t)s->known.count + (size_t)(coming < unknown ? coming : unknown) + 1;
     rc = growing_array_reserve(&s->node, &s->budget, nodes, s->known.count,
                                "the nodes of a mini-batch", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    return growing_array_reserve(&s->bits, &s->budget, 2 * words, 0, "the positions of a long row",
-                                 err);
+    if (rc == ERROR_NONE)
+        rc = growing_array_reserve(&s->bits, &s->budget, 2 * scratch_words(block), 0,
+                                   "the positions of a long row", err);
+    window->node = s->node.data;
+    window->neighbor = s->neighbor.data;
+    return rc;
 }
 
-/* Writes the kept positions of each row where its neighbours will stand. */
-static void choose_positions(struct neighbor_sampler *s, uint32_t first, uint32_t count,
-                             const struct random_stream *stream)
+/* Draws for all rows of the block that keep some of their neighbours, DISTINCT_LANES at a time. */
+static void draw_block(struct neighbor_sampler *s, const struct row_block *block, uint32_t fanout,
+                       const struct random_stream *stream)
 {
-    uint32_t edge = s->edge_count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct sampled_row *row = &s->row[i];
-        uint32_t *position = s->neighbor.data + edge;
-        if (row->count < row->length)
-            distinct_positions_draw(stream, s->node.data[first + i], row->length, row->count,
-                                    (uint64_t *)(void *)s->bits.data, position);
-        else
-            for (uint32_t k = 0; k < row->count; k++)
-                position[k] = k;
-        edge += row->count;
-        s->row_start.data[first + i + 1] = edge;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < block->count; i++) {
+        s->item[count] = s->node.data[block->first + i];
+        s->length[count] = block->row[i].length;
+        count += block->row[i].length > fanout;
     }
+    for (uint32_t i = count; i % DISTINCT_LANES; i++)
+        s->length[i] = fanout; /* lanes without a row */
+    for (uint32_t i = 0; i < count; i += DISTINCT_LANES)
+        distinct_positions_draw_lanes(stream, s->item + i, s->length + i, fanout,
+                                      s->position[i / DISTINCT_LANES]);
 }
 
-/* A pass of its own: between draws, a prefetch that waits for a place in the queue of misses would hold
- * up the arithmetic behind it. */
-static void prefetch_neighbors(const struct neighbor_sampler *s, uint32_t count)
+static enum error_code bad_neighbor(const struct neighbor_sampler *s, struct error *err)
 {
-    const uint32_t *position = s->neighbor.data + s->edge_count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct sampled_row *row = &s->row[i];
+    const uint32_t edge = s->window.fetched;
+    uint32_t row = 0;
+    while (s->row_start.data[row + 1] <= edge)
+        row++;
+    return error_set(err, ERROR_CORRUPT,
+                     "topology: a neighbour of node %" PRIu32 " is %" PRIu32
+                     ", expected below %" PRIu32,
+                     s->node.data[row], s->neighbor.data[edge], s->topology->node_count);
+}
+
+static enum error_code run_window(struct neighbor_sampler *s, int all, struct error *err)
+{
+    return edge_window_run(&s->window, all) == ERROR_NONE ? ERROR_NONE : bad_neighbor(s, err);
+}
+
+/* Pushes the neighbours at `position`, `stride` apart; NULL: the first ones. */
+static inline void push_few(struct edge_window *window, const struct sampled_row *row,
+                            const uint32_t *position, uint32_t stride)
+{
+    const uint64_t end = row->start + row->length - 1;
+    if (row->start >> TOPOLOGY_CHUNK_SHIFT == end >> TOPOLOGY_CHUNK_SHIFT) {
+        const uint32_t *base = topology_neighbor(row->part, row->start);
         for (uint32_t k = 0; k < row->count; k++)
-            __builtin_prefetch(topology_neighbor(row->part, row->start + position[k]));
-        position += row->count;
+            edge_window_push(window, base + (position ? position[k * stride] : k));
+        return;
     }
+    for (uint32_t k = 0; k < row->count; k++)
+        edge_window_push(
+            window,
+            topology_neighbor(row->part, row->start + (position ? position[k * stride] : k)));
 }
 
-static enum error_code bad_neighbor(const struct neighbor_sampler *s, uint32_t first,
-                                    uint32_t count, struct error *err)
+/* A row that may be longer than the window. `position` may be the place in `neighbor` that the row itself
+ * will fill: what is fetched stays behind what is pushed. */
+static enum error_code push_many(struct neighbor_sampler *s, const struct sampled_row *row,
+                                 const uint32_t *position, struct error *err)
 {
-    for (uint32_t i = first; i < first + count; i++)
-        for (uint32_t e = s->row_start.data[i]; e < s->row_start.data[i + 1]; e++)
-            if (s->neighbor.data[e] >= s->topology->node_count)
-                return error_set(err, ERROR_CORRUPT,
-                                 "topology: a neighbour of node %" PRIu32 " is %" PRIu32
-                                 ", expected below %" PRIu32,
-                                 s->node.data[i], s->neighbor.data[e], s->topology->node_count);
+    for (uint32_t k = 0; k < row->count; k++) {
+        if (edge_window_room(&s->window) == 0) {
+            const enum error_code rc = run_window(s, 0, err);
+            if (rc != ERROR_NONE)
+                return rc;
+        }
+        edge_window_push(&s->window,
+                         topology_neighbor(row->part, row->start + (position ? position[k] : k)));
+    }
     return ERROR_NONE;
 }
 
-/* Positions become node ids; their places in the table of known nodes are prefetched. */
-static enum error_code fetch_neighbors(struct neighbor_sampler *s, uint32_t first, uint32_t count,
-                                       struct error *err)
+/* Pushes the edges of a row. `drawn`: its place among the rows of the block that are drawn from. */
+static enum error_code push_row(struct neighbor_sampler *s, const struct row_block *block,
+                                uint32_t index, uint32_t drawn, const struct random_stream *stream,
+                                struct error *err)
 {
-    const uint32_t node_count = s->topology->node_count;
-    uint32_t *neighbor = s->neighbor.data + s->edge_count;
-    unsigned outside = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct sampled_row *row = &s->row[i];
-        for (uint32_t k = 0; k < row->count; k++) {
-            neighbor[k] = *topology_neighbor(row->part, row->start + neighbor[k]);
-            outside |= neighbor[k] >= node_count;
-            __builtin_prefetch(&s->known.entry.data[neighbor[k]], 1);
-        }
-        neighbor += row->count;
+    const struct sampled_row *row = &block->row[index];
+    const bool is_drawn = row->count < row->length;
+    uint32_t *position = NULL;
+    if (row->count <= DISTINCT_LANES_COUNT_MAX) {
+        if (row->count == 0)
+            return ERROR_NONE;
+        if (is_drawn)
+            position = &s->position[drawn / DISTINCT_LANES][0][drawn % DISTINCT_LANES];
+        const enum error_code rc =
+            edge_window_room(&s->window) < row->count ? run_window(s, 0, err) : ERROR_NONE;
+        if (rc == ERROR_NONE)
+            push_few(&s->window, row, position, DISTINCT_LANES);
+        return rc;
     }
-    return outside ? bad_neighbor(s, first, count, err) : ERROR_NONE;
+    if (is_drawn) {
+        position = s->neighbor.data + s->window.pushed;
+        distinct_positions_draw(stream, s->node.data[block->first + index], row->length, row->count,
+                                (uint64_t *)(void *)s->bits.data, position);
+    }
+    return push_many(s, row, position, err);
 }
 
-/* Node ids become local indices; unknown nodes get the next one. Without a branch on "is it new",
- * which no predictor guesses. */
-static void relabel(struct neighbor_sampler *s, uint32_t edge_end)
+static enum error_code push_block(struct neighbor_sampler *s, const struct row_block *block,
+                                  int64_t fanout, const struct random_stream *stream,
+                                  struct error *err)
 {
-    uint32_t *restrict entry = s->known.entry.data;
-    uint32_t *restrict node = s->node.data;
-    uint32_t *restrict neighbor = s->neighbor.data;
-    const uint32_t base = s->known.base;
-    uint32_t node_count = s->known.count;
-    for (uint32_t e = s->edge_count; e < edge_end; e++) {
-        const uint32_t id = neighbor[e];
-        const uint32_t found = entry[id];
-        const bool is_new = found < base;
-        const uint32_t value = is_new ? base + node_count : found;
-        entry[id] = value;
-        node[node_count] = id;
-        neighbor[e] = value - base;
-        node_count += is_new;
+    uint32_t drawn = 0, end = s->window.pushed;
+    if (fanout != FANOUT_ALL && fanout <= DISTINCT_LANES_COUNT_MAX)
+        draw_block(s, block, (uint32_t)fanout, stream);
+    for (uint32_t i = 0; i < block->count; i++) {
+        end += block->row[i].count;
+        s->row_start.data[block->first + i + 1] = end;
     }
-    s->known.count = node_count;
-    s->edge_count = edge_end;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const enum error_code rc = push_row(s, block, i, drawn, stream, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        drawn += block->row[i].count < block->row[i].length;
+    }
+    return run_window(s, 0, err);
 }
 
 static enum error_code expand_hop(struct neighbor_sampler *s, uint32_t first, uint32_t end,
                                   int64_t fanout, const struct random_stream *stream,
                                   struct error *err)
 {
+    struct row_block *block = &s->block[0], *next = &s->block[1];
     enum error_code rc = growing_array_reserve(&s->row_start, &s->budget, (size_t)end + 1,
                                                (size_t)first + 1, "the rows of a mini-batch", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t at = first, count = 0; at < end; at += count) {
-        rc = read_block(s, at, end, fanout, &count, err);
+    locate_block(s, first, end, block);
+    while (rc == ERROR_NONE && block->count) {
+        struct row_block *const done = block;
+        uint64_t edges = 0;
+        locate_block(s, block->first + block->count, end, next);
+        rc = read_block(block, fanout, &edges, err);
         if (rc == ERROR_NONE)
-            rc = reserve_block(s, count, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        choose_positions(s, at, count, stream);
-        prefetch_neighbors(s, count);
-        rc = fetch_neighbors(s, at, count, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        relabel(s, s->row_start.data[at + count]);
+            rc = reserve_block(s, block, edges, err);
+        if (rc == ERROR_NONE)
+            rc = push_block(s, block, fanout, stream, err);
+        block = next;
+        next = done;
     }
-    return ERROR_NONE;
+    return rc == ERROR_NONE ? run_window(s, 1, err) : rc;
 }
 
 /* Edges of the row that start at its own node. Rows are ascending, so they stand side by side. */
@@ -337,19 +383,17 @@ static enum error_code look_up_degrees(struct neighbor_sampler *s, struct error 
                                                "the degrees of a mini-batch", err);
     if (rc != ERROR_NONE)
         return rc;
-    for (uint32_t at = 0, count = 0; at < s->known.count; at += count) {
-        count = s->known.count - at < BLOCK_ROWS ? s->known.count - at : BLOCK_ROWS;
-        for (uint32_t i = 0; i < count; i++) {
-            locate_row(s, s->node.data[at + i], &s->row[i]);
-            prefetch_row_start(&s->row[i]);
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            rc = read_row(&s->row[i], err);
+    struct row_block *block = &s->block[0];
+    for (uint32_t at = 0; at < s->known.count; at += block->count) {
+        locate_block(s, at, s->known.count, block);
+        for (uint32_t i = 0; i < block->count; i++) {
+            struct sampled_row *row = &block->row[i];
+            const uint32_t node = s->node.data[at + i];
+            rc = read_row(row, err);
             if (rc != ERROR_NONE)
                 return rc;
             s->degree.data[at + i] =
-                s->row[i].length -
-                (s->has_self_loops ? count_self_loops(&s->row[i], s->node.data[at + i]) : 0);
+                row->length - (s->has_self_loops ? count_self_loops(row, node) : 0);
         }
     }
     return ERROR_NONE;
@@ -386,7 +430,7 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
     must(request->seed_count >= 1 && request->slot < 65536);
     *out = (struct mini_batch){0};
     known_nodes_forget(&sampler->known);
-    sampler->edge_count = 0;
+    edge_window_reset(&sampler->window);
     enum error_code rc = add_seeds(sampler, request, err);
     if (rc == ERROR_NONE)
         rc = expand_seeds(sampler, request, err);
@@ -399,7 +443,7 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
         .seed_count = request->seed_count,
         .node_count = sampler->known.count,
         .row_count = request->hop_count ? sampler->hop_end[request->hop_count - 1] : 0,
-        .edge_count = sampler->edge_count,
+        .edge_count = sampler->window.pushed,
         .hop_end = sampler->hop_end,
         .node = sampler->node.data,
         .row_start = sampler->row_start.data,

@@ -2,6 +2,7 @@
 
 #include "common/base/checksum.h"
 #include "common/math/blas.h"
+#include "stages/core_type.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,11 +28,9 @@ enum error_code run_input_switch(const struct pipeline_settings *settings, const
     return ERROR_NONE;
 }
 
-const char run_portable_core[] = "Haswell";
-
 void run_environment(bool portable, char text[41])
 {
-    const char *core = portable ? run_portable_core : blas_core_name();
+    const char *core = portable ? core_type_portable : blas_core_name();
     /* The version text goes on with build options: "OpenBLAS 0.3.21" is what matters here. */
 #if defined(__clang__)
     (void)snprintf(text, 41, "%.12s %.15s clang-%d", core, blas_version(), __clang_major__);

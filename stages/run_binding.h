@@ -28,8 +28,6 @@ struct run_binding { /* {0} is none */
 MUST_CHECK enum error_code run_input_switch(const struct pipeline_settings *settings,
                                             const char *what, struct key *out, struct error *err);
 
-/* The core type that `portable: true` pins: every processor with AVX2 gives the same bits with it. */
-extern const char run_portable_core[];
 /* What the bits of a run depend on: core type of the BLAS, its version, compiler. `portable`: as it is when
  * the core type is pinned; else as it is in this process. */
 void run_environment(bool portable, char text[41]);

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/stop_signal.h"
+#include "stages/core_type.h"
 #include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "stages/work_loop.h"
@@ -107,17 +108,6 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
     if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
         return error_set(err, ERROR_USAGE, "--redis must be given");
     return ERROR_NONE;
-}
-
-/* Every machine with AVX2 gives the same bits with this kernel of the BLAS, which reads the variable
- * when it is loaded: so the program starts itself again with it. */
-static void restart_portable(const struct pipeline_settings *settings, char **argv)
-{
-    const char *pinned = getenv("OPENBLAS_CORETYPE");
-    if (!settings->portable || (pinned && strcmp(pinned, run_portable_core) == 0))
-        return;
-    if (setenv("OPENBLAS_CORETYPE", run_portable_core, 1) == 0)
-        (void)execv("/proc/self/exe", argv);
 }
 
 /* Starts or finds the run and binds it. */
@@ -299,7 +289,8 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
         rc = wait_for(p, bind_run, err);
     if (rc != ERROR_NONE)
         return rc;
-    restart_portable(&p->settings, argv);
+    if (p->settings.portable)
+        core_type_settle_portable(argv);
     run_environment(false, environment);
     record_environment_set(environment);
     if (stage.form == STAGE_LOOP)
@@ -333,6 +324,7 @@ int main(int argc, char **argv)
     if (rc == ERROR_NONE)
         rc = check_usage(&program.options, &rest, &err);
     if (rc == ERROR_NONE) {
+        core_type_settle(argv);
         log_open(name, (enum log_level)program.options.log_level);
         stop_signal_install();
         name_worker(&program);

@@ -22,6 +22,7 @@ enum {
     PAUSE_MS_MIN = 50,
     PAUSE_MS_MAX = 1000,
     SLEEP_SLICE_MS = 50,
+    REBUILD_LOOK_MS = 10,
     BURY_ATTEMPTS = 5,
 };
 
@@ -120,7 +121,7 @@ static enum error_code recover_queue(struct work_loop *loop, struct error *err)
     if (rc != ERROR_NONE || alive)
         return rc;
     if (!won) {
-        sleep_until_stop(2 * (int64_t)PAUSE_MS_MIN);
+        sleep_until_stop(REBUILD_LOOK_MS);
         return ERROR_NONE;
     }
     rc = rebuild(loop, err);

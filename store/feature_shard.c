@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { READAHEAD_BYTES = 4 << 20, SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
+enum { READAHEAD_BYTES = 4 << 20, DENSE_GAP_MAX = 8, SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
 
 /* What RocksDB said, which becomes ours to free, as an error. In a sealed shard a file that is missing or
  * does not parse is damage; what is left are troubles of the host. */
@@ -48,7 +48,7 @@ struct feature_shard {
     char key[KEY_SIZE], path[FILE_PATH_SIZE];
     struct shard_seal seal;
     rocksdb_options_t *options;
-    rocksdb_readoptions_t *read_options;
+    rocksdb_readoptions_t *read_options[2]; /* for few blocks, for most */
     rocksdb_t *db;
     rocksdb_column_family_handle_t *family[SHARD_TENSOR_COUNT_MAX + 1]; /* 0: "default", empty */
 };
@@ -62,16 +62,17 @@ void feature_shard_close(struct feature_shard *shard)
             rocksdb_column_family_handle_destroy(shard->family[i]);
     if (shard->db)
         rocksdb_close(shard->db);
-    if (shard->read_options)
-        rocksdb_readoptions_destroy(shard->read_options);
+    for (int dense = 0; dense <= 1; dense++)
+        if (shard->read_options[dense])
+            rocksdb_readoptions_destroy(shard->read_options[dense]);
     if (shard->options)
         rocksdb_options_destroy(shard->options);
     memory_free(shard);
 }
 
-/* Read-only leaves the folder as it is: no lock, no log. Direct reads keep the pages out of the page
- * cache, which is right because blocks are copied; where the file system refuses them it is asked again
- * without. */
+/* Read-only leaves the folder as it is: no lock, no log. Reads are buffered: what is read again and again,
+ * out of a budget, comes from the page cache, which gives way when memory is short. Direct reads of the
+ * same blocks took 7 times as long there. */
 static enum error_code open_database(struct feature_shard *shard, struct error *err)
 {
     const char *name[SHARD_TENSOR_COUNT_MAX + 1] = {"default"};
@@ -79,22 +80,18 @@ static enum error_code open_database(struct feature_shard *shard, struct error *
     const int count = shard->seal.tensor_count + 1;
     char *failure = NULL;
     shard->options = shard_options();
-    shard->read_options = rocksdb_readoptions_create();
-    rocksdb_readoptions_set_readahead_size(shard->read_options, READAHEAD_BYTES);
+    for (int dense = 0; dense <= 1; dense++) {
+        shard->read_options[dense] = rocksdb_readoptions_create();
+        rocksdb_readoptions_set_readahead_size(shard->read_options[dense],
+                                               dense ? READAHEAD_BYTES : 0);
+    }
     for (int i = 0; i < count; i++) {
         name[i] = i ? shard->seal.tensor[i - 1].name : name[0];
         options[i] = shard->options;
     }
-    for (unsigned char direct = 1; !shard->db; direct = 0) {
-        rocksdb_options_set_use_direct_reads(shard->options, direct);
-        shard->db = rocksdb_open_for_read_only_column_families(
-            shard->options, shard->path, count, name, options, shard->family, 0, &failure);
-        if (failure && !direct)
-            return rocksdb_failed(failure, shard->key, "cannot be opened", err);
-        rocksdb_free(failure);
-        failure = NULL;
-    }
-    return ERROR_NONE;
+    shard->db = rocksdb_open_for_read_only_column_families(shard->options, shard->path, count, name,
+                                                           options, shard->family, 0, &failure);
+    return failure ? rocksdb_failed(failure, shard->key, "cannot be opened", err) : ERROR_NONE;
 }
 
 static enum error_code open_folder(const char *path, const char *key, const struct shard_seal *seal,
@@ -159,83 +156,158 @@ static enum error_code block_missing(const struct feature_shard *shard, int inde
                     error_set(err, ERROR_CORRUPT, "expected a value, found %s", found), err);
 }
 
+struct feature_scan {
+    struct feature_shard *shard;
+    int index;
+    bool dense;
+    rocksdb_iterator_t *iterator;
+    uint64_t next; /* the block that the iterator stands before; 0 and no `started`: nowhere yet */
+    bool started;
+};
+
+enum error_code feature_scan_begin(struct feature_shard *shard, const char *tensor, bool dense,
+                                   struct feature_scan **out, struct error *err)
+{
+    int index = 0;
+    struct feature_scan *scan = NULL;
+    enum error_code rc = find_tensor(shard, tensor, &index, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&scan, 1, "a scan", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    scan->shard = shard;
+    scan->index = index;
+    scan->dense = dense;
+    scan->iterator =
+        rocksdb_create_iterator_cf(shard->db, shard->read_options[dense], shard->family[index + 1]);
+    *out = scan;
+    return ERROR_NONE;
+}
+
+void feature_scan_end(struct feature_scan *scan)
+{
+    if (!scan)
+        return;
+    rocksdb_iter_destroy(scan->iterator);
+    memory_free(scan);
+}
+
+/* Stepping over a block reads it, so only neighbours, or in a dense scan short gaps, are stepped to. */
+static void move_to(struct feature_scan *scan, uint64_t block)
+{
+    char key[FEATURE_BLOCK_KEY_SIZE];
+    const uint64_t gap = block - scan->next;
+    if (scan->started && gap <= (scan->dense ? DENSE_GAP_MAX : 0)) {
+        for (; scan->next <= block && rocksdb_iter_valid(scan->iterator); scan->next++)
+            rocksdb_iter_next(scan->iterator);
+    } else {
+        feature_block_key(block, key);
+        rocksdb_iter_seek(scan->iterator, key, sizeof key);
+    }
+    scan->started = true;
+    scan->next = block + 1;
+}
+
+/* The value of the block the iterator stands on, which must be that block. */
+static enum error_code take_block(struct feature_scan *scan, uint64_t block, const char **value,
+                                  struct error *err)
+{
+    struct feature_shard *shard = scan->shard;
+    char expected[FEATURE_BLOCK_KEY_SIZE], *failure = NULL;
+    size_t key_size = 0, size = 0;
+    if (!rocksdb_iter_valid(scan->iterator)) {
+        rocksdb_iter_get_error(scan->iterator, &failure);
+        if (failure)
+            return rocksdb_failed(failure, shard->key, shard->seal.tensor[scan->index].name, err);
+        return block_missing(shard, scan->index, block, "the end", err);
+    }
+    const char *key = rocksdb_iter_key(scan->iterator, &key_size);
+    feature_block_key(block, expected);
+    if (key_size != sizeof expected || memcmp(key, expected, sizeof expected) != 0)
+        return block_missing(shard, scan->index, block, "another key", err);
+    *value = rocksdb_iter_value(scan->iterator, &size);
+    const enum error_code rc =
+        feature_block_check(&shard->seal.tensor[scan->index], block, *value, size, err);
+    return rc == ERROR_NONE ? rc : of_block(shard, scan->index, block, rc, err);
+}
+
+enum error_code feature_scan_block(struct feature_scan *scan, uint64_t block, const void **rows,
+                                   uint32_t *row_count, struct error *err)
+{
+    const struct tensor_spec *tensor = &scan->shard->seal.tensor[scan->index];
+    const char *value = NULL;
+    must(block < feature_block_count(tensor) && (!scan->started || block >= scan->next));
+    move_to(scan, block);
+    const enum error_code rc = take_block(scan, block, &value, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *rows = value + SUM_SIZE;
+    *row_count = feature_block_rows(tensor, block);
+    return ERROR_NONE;
+}
+
 enum error_code feature_shard_read_block(struct feature_shard *shard, const char *tensor,
                                          uint64_t block, void *rows, uint32_t *row_count,
                                          struct error *err)
 {
-    int index = 0;
-    char key[FEATURE_BLOCK_KEY_SIZE];
-    char *failure = NULL;
-    size_t size = 0;
-    enum error_code rc = find_tensor(shard, tensor, &index, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const struct tensor_spec *spec = &shard->seal.tensor[index];
-    must(block < feature_block_count(spec));
-    feature_block_key(block, key);
-    rocksdb_pinnableslice_t *slice = rocksdb_get_pinned_cf(
-        shard->db, shard->read_options, shard->family[index + 1], key, sizeof key, &failure);
-    if (failure) {
-        rc = rocksdb_failed(failure, shard->key, tensor, err);
-    } else if (!slice) {
-        rc = block_missing(shard, index, block, "none", err);
-    } else {
-        const char *value = rocksdb_pinnableslice_value(slice, &size);
-        rc = feature_block_check(spec, block, value, size, err);
-        if (rc == ERROR_NONE)
-            memcpy(rows, value + SUM_SIZE, size - SUM_SIZE);
-        else
-            rc = of_block(shard, index, block, rc, err);
-        *row_count = feature_block_rows(spec, block);
-    }
-    if (slice)
-        rocksdb_pinnableslice_destroy(slice);
+    struct feature_scan *scan = NULL;
+    const void *found = NULL;
+    enum error_code rc = feature_scan_begin(shard, tensor, false, &scan, err);
+    if (rc == ERROR_NONE)
+        rc = feature_scan_block(scan, block, &found, row_count, err);
+    if (rc == ERROR_NONE)
+        memcpy(rows, found, feature_block_bytes(&shard->seal.tensor[scan->index], block));
+    feature_scan_end(scan);
     return rc;
 }
 
-/* Each block must come in its turn, whole, and all of them together be what was sealed. */
-static enum error_code scan_blocks(struct feature_shard *shard, int index, rocksdb_iterator_t *scan,
-                                   struct checksum_stream *sums, char *rows, size_t stride,
-                                   struct error *err)
+/* Nothing stands behind the last block. */
+static enum error_code check_end(struct feature_scan *scan, uint64_t count, struct error *err)
 {
-    const struct tensor_spec *tensor = &shard->seal.tensor[index];
+    char *failure = NULL;
+    if (count)
+        rocksdb_iter_next(scan->iterator);
+    else
+        rocksdb_iter_seek_to_first(scan->iterator);
+    if (rocksdb_iter_valid(scan->iterator))
+        return block_missing(scan->shard, scan->index, count, "another key", err);
+    rocksdb_iter_get_error(scan->iterator, &failure);
+    return failure ? rocksdb_failed(failure, scan->shard->key,
+                                    scan->shard->seal.tensor[scan->index].name, err)
+                   : ERROR_NONE;
+}
+
+/* Each block must come in its turn, whole, and all of them together be what was sealed. */
+static enum error_code scan_blocks(struct feature_scan *scan, struct checksum_stream *sums,
+                                   char *rows, size_t stride, struct error *err)
+{
+    const struct tensor_spec *tensor = &scan->shard->seal.tensor[scan->index];
     const uint64_t count = feature_block_count(tensor);
-    uint64_t block = 0;
-    for (rocksdb_iter_seek_to_first(scan); rocksdb_iter_valid(scan); rocksdb_iter_next(scan)) {
-        size_t key_size = 0, size = 0;
-        char expected[FEATURE_BLOCK_KEY_SIZE];
-        const char *key = rocksdb_iter_key(scan, &key_size);
-        const char *value = rocksdb_iter_value(scan, &size);
-        feature_block_key(block, expected);
-        if (block >= count || key_size != sizeof expected ||
-            memcmp(key, expected, sizeof expected) != 0)
-            return block_missing(shard, index, block, "another key", err);
-        const enum error_code rc = feature_block_check(tensor, block, value, size, err);
+    for (uint64_t block = 0; block < count; block++) {
+        const char *value = NULL;
+        move_to(scan, block);
+        const enum error_code rc = take_block(scan, block, &value, err);
         if (rc != ERROR_NONE)
-            return of_block(shard, index, block, rc, err);
+            return rc;
         checksum_stream_add(sums, value, SUM_SIZE);
         if (rows)
             feature_block_copy(tensor, block, value, rows, stride);
-        block++;
     }
-    char *failure = NULL;
-    rocksdb_iter_get_error(scan, &failure);
-    if (failure)
-        return rocksdb_failed(failure, shard->key, tensor->name, err);
-    return block == count ? ERROR_NONE : block_missing(shard, index, block, "the end", err);
+    return check_end(scan, count, err);
 }
 
 static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
                                 struct error *err)
 {
     struct checksum_stream *sums = NULL;
+    struct feature_scan *scan = NULL;
     enum error_code rc = checksum_stream_new(&sums, err);
     if (rc != ERROR_NONE)
         return rc;
-    rocksdb_iterator_t *scan =
-        rocksdb_create_iterator_cf(shard->db, shard->read_options, shard->family[index + 1]);
-    rc = scan_blocks(shard, index, scan, sums, rows, stride, err);
-    rocksdb_iter_destroy(scan);
+    rc = feature_scan_begin(shard, shard->seal.tensor[index].name, true, &scan, err);
+    if (rc == ERROR_NONE)
+        rc = scan_blocks(scan, sums, rows, stride, err);
+    feature_scan_end(scan);
     const struct checksum found = checksum_stream_sum(sums);
     checksum_stream_free(sums);
     if (rc != ERROR_NONE || checksum_equal(&found, &shard->seal.content[index]))

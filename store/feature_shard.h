@@ -13,6 +13,7 @@
 #include "common/base/error.h"
 #include "store/store.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { FEATURE_BLOCK_ROWS = 256, TENSOR_NAME_SIZE = 32, SHARD_TENSOR_COUNT_MAX = 8 };
@@ -58,6 +59,22 @@ const struct tensor_spec *feature_shard_tensor(const struct feature_shard *shard
 MUST_CHECK enum error_code feature_shard_read_block(struct feature_shard *shard, const char *tensor,
                                                     uint64_t block, void *rows, uint32_t *row_count,
                                                     struct error *err);
+
+/* Blocks of one tensor in ascending order, as many as are asked for. */
+struct feature_scan;
+
+/* `dense`: most of the blocks will be asked for, so that it pays to read on. The shard stays open until
+ * the scan is ended; scans may run side by side. */
+MUST_CHECK enum error_code feature_scan_begin(struct feature_shard *shard, const char *tensor,
+                                              bool dense, struct feature_scan **out,
+                                              struct error *err);
+/* The rows of `block`, which is above that of the call before, [*row_count, dim]; borrowed until the next
+ * call. Its hash was checked. Fails: ERROR_CORRUPT naming shard, tensor and block. */
+MUST_CHECK enum error_code feature_scan_block(struct feature_scan *scan, uint64_t block,
+                                              const void **rows, uint32_t *row_count,
+                                              struct error *err);
+void feature_scan_end(struct feature_scan *scan); /* NULL is fine */
+
 /* All blocks in order by one scan, into `rows` [row_count, dim] with `stride` elements a row. */
 MUST_CHECK enum error_code feature_shard_read_all(struct feature_shard *shard, const char *tensor,
                                                   void *rows, size_t stride, struct error *err);

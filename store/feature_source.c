@@ -1,57 +1,81 @@
 /*
  * Resident, a row is found by its node id and the ids are the index: nothing is copied or allocated.
  *
- * Out of the budget, a fetch sorts the wanted nodes, walks their blocks in order, reads each block once
- * and copies each wanted row once (repeats share a row). What the budget leaves beside the rows holds
- * blocks for later fetches (block_cache.h). The rows do not depend on what was cached.
+ * Out of the budget, a visit orders the wanted nodes (row_order.h) and walks them block by block. A row
+ * that is kept comes from there; when a block has others, it is read, once. A scan reads on where most
+ * blocks of a part are wanted and seeks where few are.
  *
- * The budget counts rows, index, sorting space and blocks; RocksDB's own few hundred KB for an open shard
- * come on top.
+ * Kept rows are a compact array with a table from node to slot. They are given up from the end, so the
+ * best ones should come first.
  */
 #include "store/feature_source.h"
 
+#include "common/base/cpu_clones.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "store/block_cache.h"
 #include "store/feature_shard.h"
 #include "store/keys.h"
+#include "store/row_order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* A scan reads on when one block of so many is wanted. */
+enum { DENSE_SHARE = 4, PAGE_BYTES = 4096 };
+
+_Static_assert((int)FEATURE_VISIT_MAX >= (int)FEATURE_BLOCK_ROWS, "a block is one visit");
+
+/* Rows that stay in memory. */
+struct kept_rows { /* {0} is none */
+    char *row;     /* [count] rows */
+    size_t mapped_bytes;
+    uint32_t *slot_of; /* [node_count]: slot + 1, or 0 */
+    uint32_t *node;    /* [count]: of each slot */
+    uint32_t count;
+};
 
 struct feature_source {
     uint32_t dim;
+    enum precision precision;
     uint32_t node_count;
     int part_count;
     uint32_t *book; /* [part_count + 1] */
     char tensor[TENSOR_NAME_SIZE];
     uint64_t budget_bytes;
 
-    float *resident; /* [node_count, dim], or NULL: out of the budget */
+    char *resident; /* [node_count] rows, or NULL: out of the budget */
     size_t resident_bytes;
 
     /* Out of the budget: */
     struct feature_shard **shard; /* [part_count] */
-    uint64_t *first_block; /* [part_count + 1], number of a part's first block over all parts */
-    struct block_cache *cache;
-    float *rows; /* [row_capacity, dim] of the last fetch */
+    struct row_order order;
+    struct kept_rows kept;
+    char *block; /* [FEATURE_BLOCK_ROWS] rounded rows; NULL in floats */
+    char *rows;  /* [row_capacity] of the last fetch */
     size_t row_capacity;
-    uint64_t *order;     /* [count_capacity], node << 32 | place in the batch, sorted */
-    uint32_t *row_index; /* [count_capacity] */
-    size_t count_capacity;
 };
 
 /* --- open --- */
 
 static size_t row_bytes(const struct feature_source *source)
 {
-    return (size_t)source->dim * sizeof(float);
+    return precision_stride(source->precision, source->dim) * precision_bytes(source->precision);
 }
 
-static size_t block_bytes(const struct feature_source *source)
+size_t feature_source_row_bytes(const struct feature_source *source)
 {
-    return row_bytes(source) * FEATURE_BLOCK_ROWS;
+    return row_bytes(source);
+}
+
+CPU_CLONES
+static void round_rows(bf16 *out, const float *rows, size_t dim, size_t row_count)
+{
+    const size_t stride = bf16_stride(dim);
+    for (size_t row = 0; row < row_count; row++, rows += dim, out += stride) {
+        bf16_of_floats(out, rows, dim);
+        if (stride > dim)
+            out[dim] = 0;
+    }
 }
 
 static enum error_code open_shard(const struct feature_source_config *config, int part,
@@ -101,6 +125,24 @@ static enum error_code open_part(struct feature_source *source,
                      config->tensor, part, source->dim, dim);
 }
 
+/* All blocks of a part, rounded one by one. */
+static enum error_code read_rounded(const struct feature_source *source,
+                                    struct feature_shard *shard, uint32_t row_count, char *to,
+                                    struct error *err)
+{
+    struct feature_scan *scan = NULL;
+    enum error_code rc = feature_scan_begin(shard, source->tensor, true, &scan, err);
+    for (uint32_t first = 0; rc == ERROR_NONE && first < row_count; first += FEATURE_BLOCK_ROWS) {
+        const void *rows = NULL;
+        uint32_t count = 0;
+        rc = feature_scan_block(scan, first / FEATURE_BLOCK_ROWS, &rows, &count, err);
+        if (rc == ERROR_NONE)
+            round_rows((bf16 *)(void *)(to + first * row_bytes(source)), rows, source->dim, count);
+    }
+    feature_scan_end(scan);
+    return rc;
+}
+
 /* One array for all rows, one ordered pass for each part. */
 static enum error_code read_resident(struct feature_source *source,
                                      const struct feature_source_config *config, struct error *err)
@@ -112,35 +154,47 @@ static enum error_code read_resident(struct feature_source *source,
                          source->resident_bytes);
     for (int p = 0; rc == ERROR_NONE && p < source->part_count; p++) {
         struct feature_shard *shard = NULL;
+        char *to = source->resident + source->book[p] * row_bytes(source);
         rc = open_part(source, config, p, &shard, err);
-        if (rc == ERROR_NONE)
-            rc = feature_shard_read_all(shard, source->tensor,
-                                        source->resident + (size_t)source->book[p] * source->dim,
-                                        source->dim, err);
+        if (rc == ERROR_NONE && source->precision == PRECISION_BF16)
+            rc = read_rounded(source, shard, source->book[p + 1] - source->book[p], to, err);
+        else if (rc == ERROR_NONE)
+            rc = feature_shard_read_all(shard, source->tensor, to, source->dim, err);
         feature_shard_close(shard);
     }
     return rc;
 }
 
-/* Bytes that are held whatever is fetched: the tables, and a block on its way. */
+/* Bytes that are held whatever is fetched. */
 static uint64_t fixed_bytes(const struct feature_source *source)
 {
-    const uint64_t parts = (uint64_t)source->part_count + 1;
-    return parts * (sizeof(void *) + sizeof *source->first_block + sizeof *source->book) +
-           block_cache_fixed_bytes(source->first_block[source->part_count], block_bytes(source));
+    const uint64_t block = source->block ? FEATURE_BLOCK_ROWS * row_bytes(source) : 0;
+    return ((uint64_t)source->part_count + 1) * (sizeof(void *) + sizeof *source->book) + block;
 }
 
-/* Bytes of a fetch of `count` nodes that are `row_count` different ones. */
-static uint64_t fetch_bytes(const struct feature_source *source, size_t row_count, size_t count)
+static uint64_t order_bytes(const struct feature_source *source)
 {
-    return (uint64_t)row_count * row_bytes(source) +
-           (uint64_t)count * (sizeof *source->order + sizeof *source->row_index);
+    const struct row_order *order = &source->order;
+    return order->capacity ? row_order_bytes(order->capacity, source->node_count) : 0;
 }
 
-static enum error_code check_budget(const struct feature_source *source, size_t row_count,
-                                    size_t count, struct error *err)
+static uint64_t kept_bytes(const struct feature_source *source)
 {
-    const uint64_t wanted = fixed_bytes(source) + fetch_bytes(source, row_count, count);
+    const struct kept_rows *kept = &source->kept;
+    return kept->slot_of ? kept->mapped_bytes + (uint64_t)kept->count * sizeof *kept->node +
+                               (uint64_t)source->node_count * sizeof *kept->slot_of
+                         : 0;
+}
+
+static uint64_t fetch_bytes(const struct feature_source *source, size_t count)
+{
+    return (uint64_t)count * row_bytes(source);
+}
+
+/* Says what `count` rows want, `wanted` bytes altogether, when that is over the budget. */
+static enum error_code check_budget(const struct feature_source *source, size_t count,
+                                    uint64_t wanted, struct error *err)
+{
     char wanted_text[32], budget_text[32];
     if (wanted <= source->budget_bytes)
         return ERROR_NONE;
@@ -148,30 +202,25 @@ static enum error_code check_budget(const struct feature_source *source, size_t 
                      "tensor %s: %zu rows want %" PRIu64 " bytes (%s), the budget is %" PRIu64
                      " bytes (%s); give more --memory, or take fewer nodes at a time (batch sizes, "
                      "fan-outs)",
-                     source->tensor, row_count, wanted, text_size(wanted, wanted_text),
+                     source->tensor, count, wanted, text_size(wanted, wanted_text),
                      source->budget_bytes, text_size(source->budget_bytes, budget_text));
 }
 
-/* Opens all shards and counts their blocks. */
 static enum error_code open_shards(struct feature_source *source,
                                    const struct feature_source_config *config, struct error *err)
 {
     const size_t parts = (size_t)source->part_count;
     /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     enum error_code rc = memory_new(&source->shard, parts, "the shards of a tensor", err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&source->first_block, parts + 1, "the blocks of a tensor", err);
-    for (size_t p = 0; rc == ERROR_NONE && p < parts; p++) {
-        const uint64_t rows = source->book[p + 1] - source->book[p];
-        source->first_block[p + 1] =
-            source->first_block[p] + (rows + FEATURE_BLOCK_ROWS - 1) / FEATURE_BLOCK_ROWS;
+    if (rc == ERROR_NONE && source->precision == PRECISION_BF16)
+        rc = memory_new(&source->block, FEATURE_BLOCK_ROWS * row_bytes(source), "a block", err);
+    for (size_t p = 0; rc == ERROR_NONE && p < parts; p++)
         rc = open_part(source, config, (int)p, &source->shard[p], err);
-    }
-    if (rc == ERROR_NONE)
-        rc = check_budget(source, 1, 1, err);
-    if (rc == ERROR_NONE)
-        rc = block_cache_new(source->first_block[parts], block_bytes(source), &source->cache, err);
-    return rc;
+    return rc == ERROR_NONE ? check_budget(source, 1,
+                                           fixed_bytes(source) + fetch_bytes(source, 1) +
+                                               row_order_bytes(1, source->node_count),
+                                           err)
+                            : rc;
 }
 
 static enum error_code open_source(struct feature_source *source,
@@ -187,6 +236,7 @@ static enum error_code open_source(struct feature_source *source,
     source->part_count = config->part_count;
     source->node_count = config->book[config->part_count];
     source->budget_bytes = config->budget_bytes;
+    source->precision = config->precision;
     rc = open_part(source, config, 0, &first, err); /* for the dim */
     feature_shard_close(first);
     if (rc != ERROR_NONE)
@@ -217,12 +267,16 @@ enum error_code feature_source_open(const struct feature_source_config *config,
 static void release_rows(struct feature_source *source)
 {
     memory_unmap(source->rows, source->row_capacity * row_bytes(source));
-    memory_free(source->order);
-    memory_free(source->row_index);
     source->rows = NULL;
-    source->order = NULL;
-    source->row_index = NULL;
-    source->row_capacity = source->count_capacity = 0;
+    source->row_capacity = 0;
+}
+
+static void release_kept(struct feature_source *source)
+{
+    memory_unmap(source->kept.row, source->kept.mapped_bytes);
+    memory_free(source->kept.slot_of);
+    memory_free(source->kept.node);
+    source->kept = (struct kept_rows){0};
 }
 
 void feature_source_close(struct feature_source *source)
@@ -233,9 +287,10 @@ void feature_source_close(struct feature_source *source)
         feature_shard_close(source->shard[p]);
     memory_unmap(source->resident, source->resident_bytes);
     release_rows(source);
-    block_cache_free(source->cache);
+    release_kept(source);
+    row_order_release(&source->order);
+    memory_free(source->block);
     memory_free(source->shard);
-    memory_free(source->first_block);
     memory_free(source->book);
     memory_free(source);
 }
@@ -254,132 +309,113 @@ uint64_t feature_source_bytes(const struct feature_source *source)
 {
     if (source->resident)
         return source->resident_bytes;
-    return fixed_bytes(source) + block_cache_bytes(source->cache) +
-           fetch_bytes(source, source->row_capacity, source->count_capacity);
+    return fixed_bytes(source) + order_bytes(source) + kept_bytes(source) +
+           fetch_bytes(source, source->row_capacity);
 }
 
-/* --- fetch --- */
+/* --- keep --- */
 
-static int number_order(const void *a, const void *b)
+static uint64_t table_bytes(const struct feature_source *source)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return (uint64_t)source->node_count * sizeof *source->kept.slot_of;
 }
 
-/* Room for the sorted order of `count` nodes. Blocks make way for it when need be. */
-static enum error_code reserve_order(struct feature_source *source, size_t count, struct error *err)
+size_t feature_source_keep_count(const struct feature_source *source, uint64_t bytes)
 {
-    if (count <= source->count_capacity)
-        return ERROR_NONE;
-    enum error_code rc = check_budget(source, 1, count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    release_rows(source);
-    block_cache_limit(source->cache,
-                      source->budget_bytes - fixed_bytes(source) - fetch_bytes(source, 1, count));
-    rc = memory_new(&source->order, count, "the order of a batch", err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&source->row_index, count, "the rows of a batch", err);
-    if (rc == ERROR_NONE)
-        source->count_capacity = count;
-    else
-        release_rows(source);
-    return rc;
+    const uint64_t left = bytes > table_bytes(source) ? bytes - table_bytes(source) : 0;
+    const uint64_t rows = left / (row_bytes(source) + sizeof *source->kept.node);
+    return rows < source->node_count ? (size_t)rows : source->node_count;
 }
 
-/* Room for the rows; the cache keeps what is left of the budget. */
-static enum error_code reserve_rows(struct feature_source *source, size_t row_count,
-                                    struct error *err)
+uint32_t feature_source_kept(const struct feature_source *source)
 {
-    const bool grow = row_count > source->row_capacity;
-    if (grow ||
-        fixed_bytes(source) + fetch_bytes(source, source->row_capacity, source->count_capacity) >
-            source->budget_bytes) {
-        memory_unmap(source->rows, source->row_capacity * row_bytes(source));
-        source->rows = NULL;
-        source->row_capacity = 0;
+    return source->kept.count;
+}
+
+/* Gives up the rows behind the first `count`. */
+static void keep_only(struct feature_source *source, size_t count)
+{
+    struct kept_rows *kept = &source->kept;
+    if (count >= kept->count)
+        return;
+    if (!count) {
+        release_kept(source);
+        return;
     }
-    const size_t capacity = source->rows ? source->row_capacity : row_count;
-    const enum error_code rc = check_budget(source, capacity, source->count_capacity, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    block_cache_limit(source->cache, source->budget_bytes - fixed_bytes(source) -
-                                         fetch_bytes(source, capacity, source->count_capacity));
-    if (source->rows)
+    for (uint32_t slot = (uint32_t)count; slot < kept->count; slot++)
+        kept->slot_of[kept->node[slot]] = 0;
+    kept->count = (uint32_t)count;
+    void *node = memory_resize(kept->node, count, sizeof *kept->node);
+    kept->node = node ? node : kept->node;
+    kept->mapped_bytes =
+        memory_unmap_tail(kept->row, kept->mapped_bytes, count * row_bytes(source));
+}
+
+/* Makes room for `bytes` beside what cannot go. */
+static void make_room(struct feature_source *source, uint64_t bytes)
+{
+    const uint64_t budget = source->budget_bytes;
+    if (bytes + kept_bytes(source) <= budget)
+        return;
+    const uint64_t beside = bytes + PAGE_BYTES; /* rows go page by page */
+    keep_only(source, feature_source_keep_count(source, budget > beside ? budget - beside : 0));
+    if (bytes + kept_bytes(source) > budget) /* larger pages */
+        keep_only(source, 0);
+}
+
+void feature_source_limit(struct feature_source *source, uint64_t budget_bytes)
+{
+    source->budget_bytes = budget_bytes;
+    if (!source->resident)
+        make_room(source, fixed_bytes(source) + order_bytes(source) +
+                              fetch_bytes(source, source->row_capacity));
+}
+
+static void keep_rows(void *context, const struct feature_visit *visit)
+{
+    struct feature_source *source = context;
+    for (uint32_t i = 0; i < visit->count; i++)
+        memcpy(source->kept.row + visit->place[i] * row_bytes(source), visit->row[i],
+               row_bytes(source));
+}
+
+enum error_code feature_source_keep(struct feature_source *source, const uint32_t *node,
+                                    size_t count, uint64_t bytes, struct error *err)
+{
+    struct kept_rows kept = {0};
+    const uint64_t beside = fixed_bytes(source) + fetch_bytes(source, source->row_capacity) +
+                            row_order_bytes(count, source->node_count);
+    const uint64_t left = source->budget_bytes > beside ? source->budget_bytes - beside : 0;
+    const size_t most = feature_source_keep_count(source, bytes < left ? bytes : left);
+    count = count < most ? count : most;
+    release_kept(source);
+    if (source->resident || count == 0)
         return ERROR_NONE;
-    source->rows = memory_map(capacity * row_bytes(source));
-    if (!source->rows)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for %zu rows of tensor %s", capacity,
+    kept.mapped_bytes = count * row_bytes(source);
+    kept.row = memory_map(kept.mapped_bytes);
+    if (!kept.row)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for %zu rows of tensor %s", count,
                          source->tensor);
-    source->row_capacity = capacity;
-    return ERROR_NONE;
-}
-
-/* Sorts the batch by node; *row_count is how many different ones it has. */
-static enum error_code sort_batch(struct feature_source *source, const uint32_t *node, size_t count,
-                                  size_t *row_count, struct error *err)
-{
-    const enum error_code rc = reserve_order(source, count, err);
-    if (rc != ERROR_NONE)
+    source->kept = kept;
+    enum error_code rc = memory_new(&source->kept.node, count, "the nodes of kept rows", err);
+    if (rc == ERROR_NONE)
+        rc = feature_source_visit(source, node, count, keep_rows, source, NULL, err);
+    row_order_release(&source->order);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&source->kept.slot_of, source->node_count, "the slots of kept rows", err);
+    if (rc != ERROR_NONE) {
+        release_kept(source);
         return rc;
-    for (size_t i = 0; i < count; i++)
-        source->order[i] = (uint64_t)node[i] << 32 | i;
-    qsort(source->order, count, sizeof *source->order, number_order);
-    *row_count = 0;
-    for (size_t i = 0; i < count; i++)
-        *row_count += i == 0 || source->order[i] >> 32 != source->order[i - 1] >> 32;
+    }
+    for (size_t slot = 0; slot < count; slot++) {
+        source->kept.node[slot] = node[slot];
+        source->kept.slot_of[node[slot]] = (uint32_t)slot + 1;
+    }
+    source->kept.count = (uint32_t)count;
     return ERROR_NONE;
 }
 
-/* The rows of a block, from the cache or read into it. `number` counts over all parts. */
-static enum error_code get_block(struct feature_source *source, int part, uint64_t number,
-                                 const float **out, struct error *err)
-{
-    uint32_t row_count = 0;
-    void *room = NULL;
-    if (block_cache_get(source->cache, number, &room)) {
-        *out = room;
-        return ERROR_NONE;
-    }
-    const enum error_code rc =
-        feature_shard_read_block(source->shard[part], source->tensor,
-                                 number - source->first_block[part], room, &row_count, err);
-    if (rc != ERROR_NONE)
-        block_cache_forget(source->cache, number);
-    *out = room;
-    return rc;
-}
-
-/* Walks the sorted batch; each block is asked for once. */
-static enum error_code copy_rows(struct feature_source *source, size_t count, struct error *err)
-{
-    const float *block = NULL;
-    uint64_t held = UINT64_MAX;
-    uint32_t row = 0;
-    int part = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t node = (uint32_t)(source->order[i] >> 32);
-        const uint32_t place = (uint32_t)source->order[i];
-        if (i > 0 && node == (uint32_t)(source->order[i - 1] >> 32)) {
-            source->row_index[place] = row - 1;
-            continue;
-        }
-        while (node >= source->book[part + 1])
-            part++;
-        const uint32_t local = node - source->book[part];
-        const uint64_t number = source->first_block[part] + local / FEATURE_BLOCK_ROWS;
-        const enum error_code rc =
-            number == held ? ERROR_NONE : get_block(source, part, number, &block, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        must(block != NULL);
-        held = number;
-        memcpy(source->rows + (size_t)row * source->dim,
-               block + (size_t)(local % FEATURE_BLOCK_ROWS) * source->dim, row_bytes(source));
-        source->row_index[place] = row++;
-    }
-    return ERROR_NONE;
-}
+/* --- visit --- */
 
 static enum error_code check_nodes(const struct feature_source *source, const uint32_t *node,
                                    size_t count, struct error *err)
@@ -394,24 +430,235 @@ static enum error_code check_nodes(const struct feature_source *source, const ui
                      source->tensor, source->node_count, last);
 }
 
+uint64_t feature_source_visit_bytes(const struct feature_source *source, size_t count)
+{
+    return row_order_bytes(count, source->node_count);
+}
+
+/* What a walk over the ordered batch is about. */
+struct walk {
+    struct feature_source *source;
+    const uint32_t *node;  /* of the batch */
+    const uint32_t *place; /* [count], ascending by node */
+    size_t count;
+    feature_visitor visitor;
+    void *context;
+    const atomic_bool *stop;
+    struct feature_scan *scan; /* of the part at hand */
+    const void *row[FEATURE_VISIT_MAX];
+};
+
+static const char *kept_row(const struct feature_source *source, uint32_t node)
+{
+    const struct kept_rows *kept = &source->kept;
+    const uint32_t slot = kept->slot_of ? kept->slot_of[node] : 0;
+    return slot ? kept->row + (slot - 1) * row_bytes(source) : NULL;
+}
+
+/* The rows from `first` on that lie in one block and fit a visit. */
+static size_t same_block(const struct walk *walk, uint32_t part_start, size_t first, size_t end)
+{
+    const uint32_t block = (walk->node[walk->place[first]] - part_start) / FEATURE_BLOCK_ROWS;
+    size_t i = first + 1;
+    while (i < end && i - first < FEATURE_VISIT_MAX &&
+           (walk->node[walk->place[i]] - part_start) / FEATURE_BLOCK_ROWS == block)
+        i++;
+    return i;
+}
+
+/* The block read last, for repeats that fill more than one visit. */
+struct block_at_hand {
+    uint64_t number; /* + 1; 0: none */
+    const char *rows;
+};
+
+/* Reads a block, in the precision of the source. */
+static enum error_code read_block(const struct walk *walk, uint64_t number,
+                                  struct block_at_hand *block, struct error *err)
+{
+    const struct feature_source *source = walk->source;
+    const void *rows = NULL;
+    uint32_t row_count = 0;
+    const enum error_code rc = feature_scan_block(walk->scan, number, &rows, &row_count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (source->block)
+        round_rows((bf16 *)(void *)source->block, rows, source->dim, row_count);
+    *block = (struct block_at_hand){number + 1, source->block ? source->block : rows};
+    return ERROR_NONE;
+}
+
+/* Finds the rows first .. end - 1, which lie in one block, and hands them over. */
+static enum error_code visit_block(struct walk *walk, uint32_t part_start, size_t first, size_t end,
+                                   struct block_at_hand *block, struct error *err)
+{
+    const struct feature_source *source = walk->source;
+    const uint64_t number = (walk->node[walk->place[first]] - part_start) / FEATURE_BLOCK_ROWS;
+    bool all_kept = true;
+    for (size_t i = first; i < end; i++) {
+        walk->row[i - first] = kept_row(source, walk->node[walk->place[i]]);
+        all_kept = all_kept && walk->row[i - first];
+    }
+    if (!all_kept && block->number != number + 1) {
+        const enum error_code rc = read_block(walk, number, block, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    for (size_t i = first; i < end; i++) {
+        const uint32_t local = walk->node[walk->place[i]] - part_start;
+        if (!walk->row[i - first])
+            walk->row[i - first] = block->rows + local % FEATURE_BLOCK_ROWS * row_bytes(source);
+    }
+    const struct feature_visit visit = {
+        .count = (uint32_t)(end - first), .place = walk->place + first, .row = walk->row};
+    walk->visitor(walk->context, &visit);
+    return ERROR_NONE;
+}
+
+/* Is it worth reading on? Counts the blocks of a part that have to be read. */
+static bool is_dense(const struct walk *walk, int part, size_t first, size_t end)
+{
+    const struct feature_source *source = walk->source;
+    const uint32_t part_start = source->book[part], rows = source->book[part + 1] - part_start;
+    uint32_t wanted = 0, last = UINT32_MAX;
+    for (size_t i = first; i < end; i++) {
+        const uint32_t node = walk->node[walk->place[i]];
+        const uint32_t block = (node - part_start) / FEATURE_BLOCK_ROWS;
+        if (block == last || kept_row(source, node))
+            continue;
+        wanted++;
+        last = block;
+    }
+    return wanted >= (rows / FEATURE_BLOCK_ROWS + 1) / DENSE_SHARE;
+}
+
+/* The rows first .. end - 1, all of one part. */
+static enum error_code visit_part(struct walk *walk, int part, size_t first, size_t end,
+                                  struct error *err)
+{
+    const uint32_t part_start = walk->source->book[part];
+    struct block_at_hand block = {0};
+    enum error_code rc = feature_scan_begin(walk->source->shard[part], walk->source->tensor,
+                                            is_dense(walk, part, first, end), &walk->scan, err);
+    for (size_t next = 0; rc == ERROR_NONE && first < end; first = next) {
+        if (walk->stop && atomic_load_explicit(walk->stop, memory_order_relaxed))
+            rc = error_set(err, ERROR_BUSY, "tensor %s: told to stop", walk->source->tensor);
+        next = same_block(walk, part_start, first, end);
+        if (rc == ERROR_NONE)
+            rc = visit_block(walk, part_start, first, next, &block, err);
+    }
+    feature_scan_end(walk->scan);
+    walk->scan = NULL;
+    return rc;
+}
+
+static enum error_code walk_parts(struct walk *walk, struct error *err)
+{
+    const struct feature_source *source = walk->source;
+    enum error_code rc = ERROR_NONE;
+    size_t first = 0;
+    for (int part = 0; rc == ERROR_NONE && first < walk->count; part++) {
+        size_t low = first, high = walk->count;
+        while (low < high) { /* where the next part begins */
+            const size_t middle = low + (high - low) / 2;
+            if (walk->node[walk->place[middle]] < source->book[part + 1])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low > first)
+            rc = visit_part(walk, part, first, low, err);
+        first = low;
+    }
+    return rc;
+}
+
+/* The walk alone: nodes were checked, and there is room for their order. */
+static enum error_code visit_rows(struct feature_source *source, const uint32_t *node, size_t count,
+                                  feature_visitor visitor, void *context, const atomic_bool *stop,
+                                  struct error *err)
+{
+    enum error_code rc = row_order_reserve(&source->order, count, source->node_count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    row_order_sort(&source->order, node, count);
+    struct walk walk = {.source = source,
+                        .node = node,
+                        .place = source->order.place,
+                        .count = count,
+                        .visitor = visitor,
+                        .context = context,
+                        .stop = stop};
+    return walk_parts(&walk, err);
+}
+
+enum error_code feature_source_visit(struct feature_source *source, const uint32_t *node,
+                                     size_t count, feature_visitor visitor, void *context,
+                                     const atomic_bool *stop, struct error *err)
+{
+    must(!source->resident && count <= UINT32_MAX);
+    enum error_code rc = check_nodes(source, node, count, err);
+    if (rc != ERROR_NONE || count == 0)
+        return rc;
+    const size_t ordered = count > source->order.capacity ? count : source->order.capacity;
+    const uint64_t wanted = fixed_bytes(source) + fetch_bytes(source, source->row_capacity) +
+                            row_order_bytes(ordered, source->node_count);
+    make_room(source, wanted);
+    rc = check_budget(source, count, wanted, err);
+    return rc == ERROR_NONE ? visit_rows(source, node, count, visitor, context, stop, err) : rc;
+}
+
+/* --- fetch --- */
+
+/* Room for the rows and their order. */
+static enum error_code reserve_rows(struct feature_source *source, size_t count, struct error *err)
+{
+    const size_t ordered = count > source->order.capacity ? count : source->order.capacity;
+    const size_t capacity = count > source->row_capacity ? count : source->row_capacity;
+    uint64_t wanted = fixed_bytes(source) + row_order_bytes(ordered, source->node_count) +
+                      fetch_bytes(source, capacity);
+    if (wanted > source->budget_bytes || count > source->row_capacity) {
+        release_rows(source);
+        row_order_release(&source->order);
+        wanted = fixed_bytes(source) + row_order_bytes(count, source->node_count) +
+                 fetch_bytes(source, count);
+    }
+    make_room(source, wanted);
+    const enum error_code rc = check_budget(source, count, wanted, err);
+    if (rc != ERROR_NONE || source->rows)
+        return rc;
+    source->rows = memory_map(count * row_bytes(source));
+    if (!source->rows)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for %zu rows of tensor %s", count,
+                         source->tensor);
+    source->row_capacity = count;
+    return ERROR_NONE;
+}
+
+static void copy_rows(void *context, const struct feature_visit *visit)
+{
+    const struct feature_source *source = context;
+    for (uint32_t i = 0; i < visit->count; i++)
+        memcpy(source->rows + visit->place[i] * row_bytes(source), visit->row[i],
+               row_bytes(source));
+}
+
 enum error_code feature_source_fetch(struct feature_source *source, const uint32_t *node,
                                      size_t count, struct feature_rows *rows, struct error *err)
 {
-    size_t row_count = 0;
     *rows = (struct feature_rows){0};
     must(count <= UINT32_MAX);
     enum error_code rc = check_nodes(source, node, count, err);
     if (rc == ERROR_NONE && !source->resident && count)
-        rc = sort_batch(source, node, count, &row_count, err);
-    if (rc == ERROR_NONE && row_count)
-        rc = reserve_rows(source, row_count, err);
-    if (rc == ERROR_NONE && row_count)
-        rc = copy_rows(source, count, err);
+        rc = reserve_rows(source, count, err);
+    if (rc == ERROR_NONE && !source->resident && count)
+        rc = visit_rows(source, node, count, copy_rows, source, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     *rows = (struct feature_rows){.base = source->resident ? source->resident : source->rows,
-                                  .stride = source->dim,
+                                  .precision = source->precision,
+                                  .stride = precision_stride(source->precision, source->dim),
                                   .dim = source->dim,
-                                  .row_index = source->resident ? node : source->row_index};
+                                  .row_index = source->resident ? node : NULL};
     return ERROR_NONE;
 }

@@ -1,15 +1,24 @@
 #include "store/redis_connection.h"
 
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 
 #include <hiredis/hiredis.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 
-enum { HOST_SIZE = 256, PASSWORD_SIZE = 512, DEFAULT_PORT = 6379, PORT_MAX = 65535, DB_MAX = 9999 };
+enum {
+    HOST_SIZE = 256,
+    PASSWORD_SIZE = 512,
+    DEFAULT_PORT = 6379,
+    PORT_MAX = 65535,
+    DB_MAX = 9999,
+    LOOK_MS = 100
+};
 
 struct redis_connection {
     redisContext *context; /* NULL between a failure and the next call */
@@ -140,11 +149,11 @@ static enum error_code code_of_answer(const char *text)
     return ERROR_IO;
 }
 
-/* One command on the connection as it is; *unknown_script: the answer was NOSCRIPT. */
-static enum error_code command(struct redis_connection *c, int argc, const char **argv,
-                               struct redisReply **reply, bool *unknown_script, struct error *err)
+/* Looks at the answer to a command; *unknown_script: it was NOSCRIPT. */
+static enum error_code check_answer(struct redis_connection *c, const char **argv,
+                                    struct redisReply **reply, bool *unknown_script,
+                                    struct error *err)
 {
-    *reply = redisCommandArgv(c->context, argc, argv, NULL);
     if (!*reply)
         return unavailable(c, err);
     if ((*reply)->type != REDIS_REPLY_ERROR)
@@ -156,6 +165,24 @@ static enum error_code command(struct redis_connection *c, int argc, const char 
     freeReplyObject(*reply);
     *reply = NULL;
     return rc;
+}
+
+/* One command on the connection as it is. */
+static enum error_code command(struct redis_connection *c, int argc, const char **argv,
+                               struct redisReply **reply, bool *unknown_script, struct error *err)
+{
+    *reply = redisCommandArgv(c->context, argc, argv, NULL);
+    return check_answer(c, argv, reply, unknown_script, err);
+}
+
+/* Sends one command; the answer is still to come. */
+static bool send_command(struct redis_connection *c, int argc, const char **argv)
+{
+    int done = 0;
+    bool sent = redisAppendCommandArgv(c->context, argc, argv, NULL) == REDIS_OK;
+    while (sent && !done)
+        sent = redisBufferWrite(c->context, &done) == REDIS_OK;
+    return sent;
 }
 
 static enum error_code connect_now(struct redis_connection *c, struct error *err)
@@ -225,6 +252,29 @@ enum error_code redis_connection_call(struct redis_connection *c, int argc, cons
     *reply = NULL;
     const enum error_code rc = c->context ? ERROR_NONE : connect_now(c, err);
     return rc == ERROR_NONE ? command(c, argc, argv, reply, NULL, err) : rc;
+}
+
+enum error_code redis_connection_wait(struct redis_connection *c, int argc, const char **argv,
+                                      bool (*stopped)(void), struct redisReply **reply,
+                                      struct error *err)
+{
+    *reply = NULL;
+    const enum error_code rc = c->context ? ERROR_NONE : connect_now(c, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!send_command(c, argc, argv))
+        return unavailable(c, err);
+    struct pollfd entry = {.fd = c->context->fd, .events = POLLIN};
+    const int64_t until = clock_ms() + REDIS_ANSWER_TIMEOUT_MS;
+    while (poll(&entry, 1, LOOK_MS) <= 0 && clock_ms() < until)
+        if (stopped()) {
+            disconnect(c);
+            return ERROR_NONE;
+        }
+    void *answer = NULL;
+    if (entry.revents && redisGetReply(c->context, &answer) == REDIS_OK)
+        *reply = answer;
+    return check_answer(c, argv, reply, NULL, err);
 }
 
 static enum error_code load_script(struct redis_connection *c, struct redis_script *script,

@@ -46,6 +46,11 @@ int64_t redis_connection_generation(const struct redis_connection *connection);
 MUST_CHECK enum error_code redis_connection_call(struct redis_connection *connection, int argc,
                                                  const char **argv, struct redisReply **reply,
                                                  struct error *err);
+/* As redis_connection_call(), for a command that lets the server wait: when `stopped` says so meanwhile (it is
+ * asked at once after a signal, and every 100 ms), the connection is closed and *reply stays NULL. */
+MUST_CHECK enum error_code redis_connection_wait(struct redis_connection *connection, int argc,
+                                                 const char **argv, bool (*stopped)(void),
+                                                 struct redisReply **reply, struct error *err);
 /* Runs a script: argv[0] and argv[1] are left free for EVALSHA and its hash; argv[2] on are the number
  * of keys, the keys, and the arguments. */
 MUST_CHECK enum error_code redis_connection_run(struct redis_connection *connection,

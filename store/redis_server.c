@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { START_TIMEOUT_MS = 10000, POLL_MS = 10, URL_SIZE = 160, LOG_TAIL_SIZE = 300 };
+enum { START_TIMEOUT_MS = 10000, POLL_MS = 2, URL_SIZE = 160, LOG_TAIL_SIZE = 300 };
 
 struct redis_server {
     char program[FILE_PATH_SIZE];

@@ -1,5 +1,6 @@
 #include "store/script_call.h"
 
+#include "common/base/stop_signal.h"
 #include "store/work_queue_scripts.h"
 
 static const char *const script_text[SCRIPT_COUNT] = {
@@ -56,4 +57,10 @@ enum error_code script_call_command(struct work_queue *queue, int argc, const ch
                                     struct redisReply **reply, struct error *err)
 {
     return redis_connection_call(queue->connection, argc, argv, reply, err);
+}
+
+enum error_code script_call_wait(struct work_queue *queue, int argc, const char **argv,
+                                 struct redisReply **reply, struct error *err)
+{
+    return redis_connection_wait(queue->connection, argc, argv, stop_signal_seen, reply, err);
 }

@@ -73,4 +73,8 @@ MUST_CHECK enum error_code script_call_command(struct work_queue *queue, int arg
                                                const char **argv, struct redisReply **reply,
                                                struct error *err);
 
+/* Runs a plain command that waits; *reply is NULL when it was ended by the stop signal. */
+MUST_CHECK enum error_code script_call_wait(struct work_queue *queue, int argc, const char **argv,
+                                            struct redisReply **reply, struct error *err);
+
 #endif

@@ -320,6 +320,14 @@ enum error_code store_put(struct store *store, const char *key, const char *owne
     return again ? error_set(err, ERROR_IO, "record %s vanishes whenever it is put", key) : rc;
 }
 
+enum error_code store_flush(struct store *store, const char *key, struct error *err)
+{
+    const enum error_code rc = check_change(store, key, err);
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
+    return store->backend->flush(store->state, key, err);
+}
+
 /* --- artifacts, lists, switches --- */
 
 enum error_code store_has(struct store *store, const char *key, bool *found, struct error *err)

@@ -56,6 +56,9 @@ MUST_CHECK enum error_code store_put(struct store *store, const char *key, const
                                      const struct record *record, enum store_durability durability,
                                      struct error *err);
 
+/* Makes a record that was put as STORE_RECOMPUTABLE survive a power cut. Fails: ERROR_NOT_FOUND; ERROR_IO. */
+MUST_CHECK enum error_code store_flush(struct store *store, const char *key, struct error *err);
+
 /* Reads and verifies a record; `owner_id` NULL: any. Release with store_release_record().
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and offset; ERROR_IO. */
 MUST_CHECK enum error_code store_get(struct store *store, const char *key, const char *owner_id,

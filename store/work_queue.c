@@ -86,6 +86,11 @@ static enum error_code take_claim(const char *unit, const char *id, int64_t deli
     return ERROR_NONE;
 }
 
+static bool scan_is_due(const struct work_queue *q)
+{
+    return q->scanned_ms == 0 || clock_ms() - q->scanned_ms >= q->lease_ms / 3;
+}
+
 /* Claims what is there at this moment. Own pending entries are looked at once for each connection,
  * because only a lost connection leaves any; expired ones every third of a lease, or when idle. */
 static enum error_code claim_now(struct work_queue *q, enum claim_result *result,
@@ -93,7 +98,7 @@ static enum error_code claim_now(struct work_queue *q, enum claim_result *result
 {
     struct redisReply *reply = NULL;
     const int64_t now = clock_ms();
-    const bool scan = q->scanned_ms == 0 || now - q->scanned_ms >= q->lease_ms / 3;
+    const bool scan = scan_is_due(q);
     script_call_begin(q);
     script_call_give(q, q->stage);
     script_call_give(q, q->worker);
@@ -131,8 +136,7 @@ static enum error_code claim_blocked(struct work_queue *q, int64_t block_ms,
     (void)snprintf(block, sizeof block, "%" PRId64, block_ms);
     const char *argv[] = {"XREADGROUP", "GROUP", "workers", q->worker, "COUNT", "1",
                           "BLOCK",      block,   "STREAMS", q->stream, ">"};
-    enum error_code rc =
-        script_call_command(q, (int)(sizeof argv / sizeof *argv), argv, &reply, err);
+    enum error_code rc = script_call_wait(q, (int)(sizeof argv / sizeof *argv), argv, &reply, err);
     if (rc == ERROR_NOT_FOUND)
         rc = ERROR_NONE;
     const struct redisReply *stream = redis_reply_item(reply, 0);
@@ -146,15 +150,19 @@ static enum error_code claim_blocked(struct work_queue *q, int64_t block_ms,
     return rc;
 }
 
+/* A worker that goes from unit to unit only waits, which takes what is there at once: one call. All else
+ * that can be claimed, and whether the queue lives at all, is looked at when there is reason to. */
 enum error_code work_queue_claim(struct work_queue *queue, int64_t block_ms,
                                  enum claim_result *result, struct work_claim *out,
                                  struct error *err)
 {
     must(queue->stage[0]);
     const int64_t until = clock_ms() + block_ms;
+    bool look = block_ms == 0 || scan_is_due(queue) ||
+                queue->claimed_generation != redis_connection_generation(queue->connection);
     *result = CLAIM_NOTHING;
-    for (;;) {
-        enum error_code rc = claim_now(queue, result, out, err);
+    for (;; look = true) {
+        enum error_code rc = look ? claim_now(queue, result, out, err) : ERROR_NONE;
         const int64_t left = until - clock_ms();
         if (rc != ERROR_NONE || *result != CLAIM_NOTHING || left <= 0 || stop_signal_seen())
             return rc;

@@ -46,6 +46,17 @@ static void *take(struct arena_block *block, size_t bytes)
     return p;
 }
 
+/* An arena with a limit is one block of that size: its pages become memory when they are first used, so it
+ * takes what the largest unit takes. Blocks of their own for large requests would be passed over by a
+ * unit whose sizes are a little different, and add up to a multiple. */
+static struct arena_block *block_for(const struct arena *arena, size_t bytes)
+{
+    struct arena_block *block = NULL;
+    if (!arena->first && arena->limit >= MAPPED_BYTES_MIN && arena->limit < SIZE_MAX / 2)
+        block = block_new(arena->limit);
+    return block ? block : block_new(bytes);
+}
+
 /* Looks in the current block and those after it, which a reset has emptied; then adds one. */
 static void *find_or_grow(struct arena *arena, size_t bytes)
 {
@@ -60,7 +71,7 @@ static void *find_or_grow(struct arena *arena, size_t bytes)
             break;
         block = block->next;
     }
-    struct arena_block *added = block_new(bytes);
+    struct arena_block *added = block_for(arena, bytes);
     if (!added)
         return NULL;
     if (block)

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static atomic_long countdown = -1;
 static atomic_long live_blocks;
@@ -80,6 +81,15 @@ void memory_unmap(void *p, size_t bytes)
         return;
     atomic_fetch_sub(&live_blocks, 1);
     (void)munmap(p, bytes ? bytes : 1);
+}
+
+size_t memory_unmap_tail(void *p, size_t bytes, size_t kept)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t left = (kept + page - 1) / page * page;
+    if (left >= bytes || left == 0 || munmap((char *)p + left, bytes - left) != 0)
+        return bytes;
+    return left;
 }
 
 void memory_fail_after(long n)

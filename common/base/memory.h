@@ -33,6 +33,8 @@ void memory_free(void *p);
  * The first touch of its pages is the slow part on virtual machines: allocate once and reuse. */
 void *memory_map(size_t bytes);
 void memory_unmap(void *p, size_t bytes);
+/* Gives back what lies behind the first `kept` bytes, page by page; how many bytes are left. */
+size_t memory_unmap_tail(void *p, size_t bytes, size_t kept);
 
 /* Test hooks. The next `n` allocations succeed, all after them fail; -1 turns that off. */
 void memory_fail_after(long n);

@@ -51,6 +51,11 @@ void random_blocks(const struct random_stream *stream, uint64_t item, uint32_t b
 void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
                      uint32_t count, uint32_t bound, uint64_t *bits);
 
+/* random_block() for RANDOM_LANES items below 2^32 side by side: word k of item[i] is out[k][i]. */
+enum { RANDOM_LANES = 16 };
+void random_items(const struct random_stream *stream, const uint32_t item[RANDOM_LANES],
+                  uint32_t block, uint32_t out[4][RANDOM_LANES]);
+
 /* One word; the same as random_block(..., draw / 4, out) and out[draw % 4]. */
 uint32_t random_word(const struct random_stream *stream, uint64_t item, uint32_t draw);
 

@@ -70,7 +70,7 @@ MUST_CHECK enum error_code layer_pass_init(struct layer_pass *out, const struct 
                                            const struct input_rows *input, struct arena *arena,
                                            struct error *err);
 
-/* Computes `output`. `keep`: leave what backward needs. */
+/* Computes `output`. `keep`: leave what backward needs. A `mixed` that is set holds the mixed rows. */
 MUST_CHECK enum error_code layer_pass_forward(struct layer_pass *pass, bool keep,
                                               struct arena *arena, struct thread_pool *pool,
                                               struct error *err);

@@ -78,6 +78,9 @@ struct model_input {
     /* [layer_count], from the input side; block[l].destination_count is block[l+1].source_count. */
     const struct message_block *block;
     struct input_rows rows;
+    /* [block[0].destination_count, mixed width]: the first layer's rows, mixed already
+     * (source_mixing.h); borrowed, not written. NULL: they are gathered from `rows`. */
+    void *mixed;
     const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
 };
 

@@ -3,22 +3,17 @@
  *
  *        weights u+1 .. v ─────┐  (u: the snapshot before; their progress makes the log)
  *        optimizer_state v ────┤
- *        evaluation v/0 .. ────┼──> snapshot v ──> metrics.jsonl ──> switch ──> retention
- *        snapshot u ───────────┘      durable        replaced         the commit   old records go
+ *        evaluation v/0 .. ────┼──> snapshot v ──> flush ──> metrics.jsonl ──> switch ──> retention
+ *        snapshot u ───────────┘                  └── snapshot_commit: now and then, for all so far ──┘
  *
- * The order of the four steps is what makes a kill between any two of them harmless. Until the switch names
- * v, all that snapshot u needs is there, so the unit can be done again, and gives the same bytes; the file of
- * metrics is the same when it is updated twice; and retention, once the switch names v, is made good by the
- * next checkpoint.
- *
- * The switch never goes back: a slow worker that ends after others have made later snapshots moves it on to
- * the newest there is.
+ * What snapshot v takes from snapshot u stays in memory, so that a worker that does one after the other reads
+ * nothing back that it wrote itself. It is used for exactly that version only.
  */
 #include "common/base/json.h"
+#include "common/base/memory.h"
 #include "stages/checkpoint/best_rule.h"
 #include "stages/checkpoint/metrics_log.h"
-#include "stages/checkpoint/record_pruner.h"
-#include "stages/checkpoint/retention_rule.h"
+#include "stages/checkpoint/snapshot_commit.h"
 #include "stages/checkpoint/validation.h"
 #include "stages/stage.h"
 #include "store/keys.h"
@@ -27,6 +22,21 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
+
+/* What a snapshot tells the next one. */
+struct predecessor {
+    int64_t version; /* 0: there is none */
+    struct best_so_far best;
+    const float *best_value; /* [value_count] */
+    uint64_t value_count;
+};
+
+struct checkpoint {
+    struct snapshot_commit commit;
+    struct predecessor held; /* of the snapshot this worker made last */
+    float *held_value;       /* [held.value_count] or NULL; held.best_value points to it */
+};
 
 /* --- what is read --- */
 
@@ -38,7 +48,8 @@ struct train_tally {
 struct inputs { /* {0} is releasable */
     struct weights weights;
     struct optimizer_state state;
-    struct snapshot previous; /* version 0 when there is none */
+    struct snapshot previous_record; /* when `previous` was read from it */
+    struct predecessor previous;
     struct validation validation;
     struct train_tally train;
     struct json_writer log;
@@ -48,7 +59,7 @@ static void release_inputs(struct inputs *in)
 {
     store_release_record(&in->weights.view);
     store_release_record(&in->state.view);
-    store_release_record(&in->previous.view);
+    store_release_record(&in->previous_record.view);
     json_writer_release(&in->log);
 }
 
@@ -78,21 +89,45 @@ static enum error_code read_rounds(const struct stage_context *context, int64_t 
     return rc;
 }
 
-static enum error_code read_inputs(const struct stage_context *context, int64_t version,
-                                   struct inputs *in, struct error *err)
+/* The snapshot before, from memory or from its record; left empty for the first. */
+static enum error_code find_previous(const struct stage_context *context,
+                                     const struct checkpoint *c, int64_t version, struct inputs *in,
+                                     struct error *err)
 {
     const int64_t previous = schedule_snapshot_before(context->schedule, version);
+    struct snapshot *record = &in->previous_record;
+    if (previous <= 0)
+        return ERROR_NONE;
+    if (c->held.version == previous && c->held.value_count == in->weights.value_count) {
+        in->previous = c->held;
+        return ERROR_NONE;
+    }
+    const enum error_code rc = snapshot_get(context->store, context->run_id, previous, record, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    in->previous = (struct predecessor){.version = previous,
+                                        .best = {.version = record->best_version,
+                                                 .since = record->since_best,
+                                                 .metric = record->best_metric},
+                                        .best_value = record->best_value,
+                                        .value_count = record->value_count};
+    if (record->value_count == in->weights.value_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
+                     record->view.key, record->value_count, in->weights.value_count);
+}
+
+static enum error_code read_inputs(const struct stage_context *context, const struct checkpoint *c,
+                                   int64_t version, struct inputs *in, struct error *err)
+{
     enum error_code rc = weights_get(context->store, context->run_id, version, &in->weights, err);
     if (rc == ERROR_NONE)
         rc = optimizer_state_get(context->store, context->run_id, version, &in->state, err);
     if (rc == ERROR_NONE && in->state.value_count != in->weights.value_count)
         rc = error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
                        in->state.view.key, in->state.value_count, in->weights.value_count);
-    if (rc == ERROR_NONE && previous > 0)
-        rc = snapshot_get(context->store, context->run_id, previous, &in->previous, err);
-    if (rc == ERROR_NONE && previous > 0 && in->previous.value_count != in->weights.value_count)
-        rc = error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
-                       in->previous.view.key, in->previous.value_count, in->weights.value_count);
+    if (rc == ERROR_NONE)
+        rc = find_previous(context, c, version, in, err);
     if (rc == ERROR_NONE)
         rc = validation_read(context, version, &in->validation, err);
     return rc == ERROR_NONE ? read_rounds(context, version, in, err) : rc;
@@ -114,9 +149,7 @@ static void judge(const struct stage_context *context, const struct inputs *in,
     const struct best_rule rule = best_rule_of(context);
     struct best_so_far best = {.version = -1, .metric = (double)NAN};
     if (in->previous.version > 0)
-        best = (struct best_so_far){.version = in->previous.best_version,
-                                    .since = in->previous.since_best,
-                                    .metric = in->previous.best_metric};
+        best = in->previous.best;
     best = best_rule_after(&rule, &best, out->version, in->validation.metric);
     out->best_version = best.version;
     out->since_best = best.since;
@@ -161,42 +194,39 @@ static struct snapshot snapshot_of(const struct stage_context *context, const st
 
 /* --- what follows it --- */
 
-static enum error_code advance_switch(const struct stage_context *context, int64_t version,
-                                      struct error *err)
+/* Keeps what the next snapshot needs of this one. Without memory it will read the record. */
+static void hold(struct checkpoint *c, const struct snapshot *snapshot)
 {
-    const struct schedule *schedule = context->schedule;
-    int64_t current = -1;
-    enum error_code rc = snapshot_current_version(context->store, context->run_id, &current, err);
-    if (rc == ERROR_NOT_FOUND)
-        rc = ERROR_NONE;
-    if (rc == ERROR_NONE && current < version)
-        rc = snapshot_switch(context->store, context->run_id, version, err);
-    /* were there later ones in the meantime? */
-    bool found = current < version;
-    for (int64_t v = version; rc == ERROR_NONE && found && v < schedule->round_count;) {
-        v = schedule_snapshot_at_or_after(schedule, v + 1);
-        rc = store_has(context->store, key_snapshot(context->run_id, v).text, &found, err);
-        if (rc == ERROR_NONE && found)
-            rc = snapshot_switch(context->store, context->run_id, v, err);
+    const bool moved = c->held.version == 0 || c->held.best.version != snapshot->best_version ||
+                       c->held.value_count != snapshot->value_count;
+    if (moved && c->held.value_count != snapshot->value_count) {
+        memory_free(c->held_value);
+        c->held_value = memory_alloc(snapshot->value_count, sizeof *c->held_value);
     }
-    return rc;
+    c->held = (struct predecessor){0};
+    if (!c->held_value)
+        return;
+    if (moved)
+        memcpy(c->held_value, snapshot->best_value, snapshot->value_count * sizeof *c->held_value);
+    c->held = (struct predecessor){.version = snapshot->version,
+                                   .best = {.version = snapshot->best_version,
+                                            .since = snapshot->since_best,
+                                            .metric = snapshot->best_metric},
+                                   .best_value = c->held_value,
+                                   .value_count = snapshot->value_count};
 }
 
-static enum error_code publish(const struct stage_context *context, const struct snapshot *snapshot,
-                               struct error *err)
+static enum error_code publish(const struct stage_context *context, struct checkpoint *c,
+                               const struct snapshot *snapshot, struct error *err)
 {
-    const int64_t version = snapshot->version, keep = context->settings->checkpoint.keep;
     enum error_code rc = snapshot_put(context->store, context->run_id, snapshot, err);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
-    rc = metrics_log_update(context->store, context->run_id, version, err);
-    if (rc == ERROR_NONE)
-        rc = advance_switch(context, version, err);
-    if (rc != ERROR_NONE || keep == 0)
+    hold(c, snapshot);
+    rc = snapshot_commit_note(&c->commit, snapshot, err);
+    if (rc != ERROR_NONE || !snapshot_commit_is_due(&c->commit, snapshot))
         return rc;
-    const struct retention retention =
-        retention_rule_of(context->schedule, version, keep, snapshot->best_version);
-    return record_pruner_run(context, &retention, err);
+    return snapshot_commit_run(&c->commit, context, snapshot, err);
 }
 
 /* --- the stage --- */
@@ -204,27 +234,29 @@ static enum error_code publish(const struct stage_context *context, const struct
 static enum error_code open_checkpoint(const struct stage_context *context, void **state,
                                        struct error *err)
 {
-    *state = NULL;
+    struct checkpoint *c = NULL;
     if (context->settings->checkpoint.metric == METRIC_ROC_AUC && context->book->class_count > 2 &&
         context->schedule->evaluation_slot_count > 0)
         return error_set(err, ERROR_INVALID,
                          "checkpoint.metric is roc_auc, which is for two classes; the dataset has "
                          "%" PRIu32 ": choose accuracy, loss, macro_f1 or micro_f1",
                          context->book->class_count);
-    return ERROR_NONE;
+    const enum error_code rc = memory_new(&c, 1, "the stage", err);
+    *state = c;
+    return rc;
 }
 
 static enum error_code work_checkpoint(const struct stage_context *context, void *state,
                                        const struct unit *unit, struct error *err)
 {
     const int64_t version = unit->round;
+    struct checkpoint *c = state;
     struct inputs in = {0};
-    (void)state;
     must(unit->kind == UNIT_CHECKPOINT);
     if (version > context->schedule->round_count ||
         !schedule_has_snapshot(context->schedule, version))
         return error_set(err, ERROR_INVALID, "no snapshot is made of weights %" PRId64, version);
-    enum error_code rc = read_inputs(context, version, &in, err);
+    enum error_code rc = read_inputs(context, c, version, &in, err);
     if (rc == ERROR_NONE) {
         const enum metric_choice metric = (enum metric_choice)context->settings->checkpoint.metric;
         struct snapshot snapshot = snapshot_of(context, &in, version);
@@ -233,7 +265,7 @@ static enum error_code work_checkpoint(const struct stage_context *context, void
         snapshot.log = in.log.text;
         snapshot.log_size = in.log.size;
         if (rc == ERROR_NONE)
-            rc = publish(context, &snapshot, err);
+            rc = publish(context, c, &snapshot, err);
     }
     release_inputs(&in);
     return rc;
@@ -241,7 +273,12 @@ static enum error_code work_checkpoint(const struct stage_context *context, void
 
 static void close_checkpoint(void *state)
 {
-    (void)state; /* a unit leaves nothing behind */
+    struct checkpoint *c = state;
+    if (!c)
+        return;
+    snapshot_commit_release(&c->commit);
+    memory_free(c->held_value);
+    memory_free(c);
 }
 
 const struct stage stage = {

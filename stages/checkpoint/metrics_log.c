@@ -44,6 +44,41 @@ void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *sn
     json_put_raw(log, "\n");
 }
 
+/* --- lines that are known --- */
+
+void metrics_lines_reset(struct metrics_lines *lines)
+{
+    lines->after = lines->version = 0;
+    lines->size = 0;
+}
+
+void metrics_lines_release(struct metrics_lines *lines)
+{
+    memory_free(lines->text);
+    *lines = (struct metrics_lines){0};
+}
+
+enum error_code metrics_lines_add(struct metrics_lines *lines, const struct snapshot *snapshot,
+                                  struct error *err)
+{
+    if (lines->size == 0 || lines->version != snapshot->previous_version) {
+        metrics_lines_reset(lines);
+        lines->after = snapshot->previous_version;
+    }
+    const size_t size = lines->size + snapshot->log_size;
+    if (size > lines->capacity) {
+        char *grown = memory_resize(lines->text, 2 * size, 1);
+        if (!grown)
+            return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of metrics.jsonl");
+        lines->text = grown;
+        lines->capacity = 2 * size;
+    }
+    memcpy(lines->text + lines->size, snapshot->log, snapshot->log_size);
+    lines->size = size;
+    lines->version = snapshot->version;
+    return ERROR_NONE;
+}
+
 /* --- the file --- */
 
 /* Text that grows at either end. */
@@ -106,13 +141,18 @@ static int64_t last_snapshot(const char *text, size_t size, size_t *end)
 /* The lines of `version` and of the snapshots before it down to `last`, which is left out. One that was
  * pruned is in the file, or else its lines are gone. */
 static enum error_code collect(struct store *store, const char *run_id, int64_t version,
-                               int64_t last, struct pieces *out, struct error *err)
+                               int64_t last, const struct metrics_lines *known, struct pieces *out,
+                               struct error *err)
 {
     enum error_code rc = ERROR_NONE;
+    if (known && known->size && known->version == version && known->after >= last) {
+        rc = put_before(out, known->text, known->size, err);
+        version = known->after;
+    }
     for (int64_t v = version; v > last && rc == ERROR_NONE;) {
         struct snapshot snapshot = {0};
         rc = snapshot_get(store, run_id, v, &snapshot, err);
-        if (rc == ERROR_NOT_FOUND && v != version)
+        if (rc == ERROR_NOT_FOUND && (v != version || out->size))
             return ERROR_NONE;
         if (rc == ERROR_NONE)
             rc = put_before(out, snapshot.log, snapshot.log_size, err);
@@ -142,7 +182,7 @@ enum error_code metrics_log_path(const struct store *store, const char *run_id,
 }
 
 enum error_code metrics_log_update(struct store *store, const char *run_id, int64_t version,
-                                   struct error *err)
+                                   const struct metrics_lines *known, struct error *err)
 {
     char path[FILE_PATH_SIZE];
     char *old = NULL;
@@ -161,7 +201,7 @@ enum error_code metrics_log_update(struct store *store, const char *run_id, int6
     const int64_t last = rc == ERROR_NONE ? last_snapshot(old, old_size, &end) : -1;
     if (rc != ERROR_NONE || last >= version)
         goto cleanup;
-    rc = collect(store, run_id, version, last, &text, err);
+    rc = collect(store, run_id, version, last, known, &text, err);
     if (rc == ERROR_NONE)
         rc = put_before(&text, old, end, err);
     if (rc == ERROR_NONE)

@@ -35,9 +35,25 @@ void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *sn
 /* Where the file of a run lies. Fails: ERROR_NOT_FOUND for a store that is no folder. */
 MUST_CHECK enum error_code metrics_log_path(const struct store *store, const char *run_id,
                                             char path[FILE_PATH_SIZE], struct error *err);
-/* Brings the file up to snapshot `version`, which is stored. Nothing happens without a local folder.
+
+/* The lines of snapshots in a row that are known already and need not be read again. */
+struct metrics_lines {      /* {0} is empty */
+    int64_t after, version; /* of the snapshots (after, version] */
+    char *text;             /* owned */
+    size_t size, capacity;
+};
+
+/* Adds those of the next snapshot, or of one anywhere else and forgets the others. */
+MUST_CHECK enum error_code metrics_lines_add(struct metrics_lines *lines,
+                                             const struct snapshot *snapshot, struct error *err);
+void metrics_lines_reset(struct metrics_lines *lines);
+void metrics_lines_release(struct metrics_lines *lines);
+
+/* Brings the file up to snapshot `version`, which is stored. `known` may be NULL. Nothing happens without a
+ * local folder.
  * Fails: ERROR_IO, ERROR_CORRUPT, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code metrics_log_update(struct store *store, const char *run_id,
-                                              int64_t version, struct error *err);
+                                              int64_t version, const struct metrics_lines *known,
+                                              struct error *err);
 
 #endif

@@ -12,8 +12,8 @@ static uint32_t label_dim_of(const struct partition_book *book)
 }
 
 static enum error_code open_source(const struct stage_context *context, const char *tensor,
-                                   uint32_t dim, uint64_t budget_bytes, struct feature_source **out,
-                                   struct error *err)
+                                   uint32_t dim, enum precision precision, uint64_t budget_bytes,
+                                   struct feature_source **out, struct error *err)
 {
     const struct partition_book *book = context->book;
     const struct feature_source_config config = {.store = context->store,
@@ -22,6 +22,7 @@ static enum error_code open_source(const struct stage_context *context, const ch
                                                  .part_count = book->part_count,
                                                  .book = book->book,
                                                  .tensor = tensor,
+                                                 .precision = precision,
                                                  .budget_bytes = budget_bytes};
     const enum error_code rc = feature_source_open(&config, out, err);
     if (rc != ERROR_NONE)
@@ -38,9 +39,22 @@ static enum error_code open_source(const struct stage_context *context, const ch
 /* What is left for a unit when the rows are held; an arena without a limit would be 0. */
 static size_t left_for_step(const struct stage_context *context, const struct step_input *input)
 {
-    const uint64_t held =
-        feature_source_bytes(input->features) + feature_source_bytes(input->labels);
+    const struct step_memory *plan = &input->plan;
+    const bool fits = feature_source_is_resident(input->features);
+    const uint64_t held = feature_source_bytes(input->labels) + plan->record_bytes +
+                          (fits ? feature_source_bytes(input->features) : plan->feature_bytes);
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
+}
+
+static enum error_code open_reader(const struct stage_context *context, struct step_input *input,
+                                   struct error *err)
+{
+    input->preparer = (struct batch_preparer){.context = context,
+                                              .model = &input->model,
+                                              .features = input->features,
+                                              .budget_bytes = input->plan.feature_bytes};
+    return context->is_replay ? ERROR_NONE
+                              : batch_reader_new(&input->preparer, &input->reader, err);
 }
 
 enum error_code step_input_open(const struct stage_context *context, struct step_input *out,
@@ -54,11 +68,15 @@ enum error_code step_input_open(const struct stage_context *context, struct step
     enum error_code rc = run_model_init(&out->model, context->settings, book, err);
     if (rc != ERROR_NONE)
         return rc;
-    const struct step_memory plan = step_memory_plan(&out->model, context, label_dim);
-    rc = open_source(context, "labels", label_dim, plan.label_bytes, &out->labels, err);
+    out->model.config.precision = (enum precision)context->settings->train_step.precision;
+    out->plan = step_memory_plan(&out->model, context, label_dim);
+    rc = open_source(context, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
+                     &out->labels, err);
     if (rc == ERROR_NONE)
-        rc = open_source(context, "features", book->feature_dim, plan.feature_bytes, &out->features,
-                         err);
+        rc = open_source(context, "features", book->feature_dim, out->model.config.precision,
+                         out->plan.feature_bytes, &out->features, err);
+    if (rc == ERROR_NONE)
+        rc = open_reader(context, out, err);
     if (rc == ERROR_NONE)
         arena->limit = left_for_step(context, out);
     else
@@ -73,20 +91,13 @@ static void drop_weights(struct step_input *input)
     input->has_weights = false;
 }
 
-static void drop_batch(struct step_input *input, struct held_batch *held)
-{
-    if (held->held)
-        store_release_record(&held->batch.view);
-    held->held = false;
-    if (input->fetched == held)
-        input->fetched = NULL;
-}
-
 void step_input_close(struct step_input *input)
 {
+    batch_reader_free(input->reader);
     drop_weights(input);
     for (int use = 0; use < BATCH_USE_COUNT; use++)
-        drop_batch(input, &input->held[use]);
+        prepared_batch_release(&input->preparer, &input->batch[use]);
+    batch_preparer_release(&input->preparer);
     feature_source_close(input->features);
     feature_source_close(input->labels);
     *input = (struct step_input){0};
@@ -111,88 +122,80 @@ enum error_code step_input_weights(const struct stage_context *context, struct s
     return ERROR_NONE;
 }
 
-/* The record is sound in itself (mini_batch_get); does it suit this model and this partition? */
-static enum error_code check_batch(const struct stage_context *context, const struct model *model,
-                                   const struct mini_batch *batch, struct error *err)
+/* Out of the budget, the batches trained and evaluated on share one area, and rows are brought by one
+ * thread at a time. When what is read ahead takes the room, it makes way. */
+static enum error_code fill_batch(struct step_input *input, enum batch_use use, struct error *err)
 {
-    uint32_t largest = 0;
-    if (batch->hop_count != model->config.layer_count)
-        return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d",
-                         model->config.layer_count, batch->hop_count);
-    if (model->needs_degree && !batch->degree)
-        return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
-    for (uint32_t i = 0; i < batch->node_count; i++)
-        largest = batch->node[i] > largest ? batch->node[i] : largest;
-    if (largest >= context->book->node_count)
-        return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
-                         context->book->node_count, largest);
-    return ERROR_NONE;
-}
-
-static enum error_code hold_batch(const struct stage_context *context, struct step_input *input,
-                                  struct held_batch *held, const struct key *key, struct error *err)
-{
-    if (held->held && strcmp(held->key.text, key->text) == 0)
-        return ERROR_NONE;
-    drop_batch(input, held);
-    enum error_code rc =
-        mini_batch_get(context->store, key->text, context->run_id, &held->batch, err);
-    if (rc != ERROR_NONE)
+    struct prepared_batch *batch = &input->batch[use];
+    struct prepared_batch *other = &input->batch[BATCH_USE_COUNT - 1 - use];
+    struct prepared_batch *ahead = input->reader ? batch_reader_settle(input->reader) : NULL;
+    if (!batch->area.data && other->area.data)
+        prepared_batch_lend(other, batch);
+    const enum error_code rc = prepared_batch_fill(&input->preparer, batch, NULL, err);
+    if (rc != ERROR_NO_MEMORY || !ahead || !ahead->area.data)
         return rc;
-    held->held = true;
-    held->key = *key;
-    rc = check_batch(context, &input->model, &held->batch, err);
-    if (rc != ERROR_NONE) {
-        drop_batch(input, held);
-        return error_context(err, rc, "record %s", key->text);
-    }
-    return ERROR_NONE;
+    prepared_batch_release(&input->preparer, ahead);
+    return prepared_batch_fill(&input->preparer, batch, NULL, err);
 }
 
-static enum error_code fetch_rows(struct step_input *input, const struct held_batch *held,
-                                  struct error *err)
+static enum error_code find_batch(struct step_input *input, enum batch_use use,
+                                  const struct key *key, struct error *err)
 {
-    if (input->fetched == held)
-        return ERROR_NONE;
-    input->fetched = NULL;
-    const enum error_code rc = feature_source_fetch(input->features, held->batch.node,
-                                                    held->batch.node_count, &input->rows, err);
-    if (rc == ERROR_NONE)
-        input->fetched = held;
-    return rc;
+    struct prepared_batch *batch = &input->batch[use];
+    enum error_code rc = ERROR_NONE;
+    const bool same = batch->has_record && strcmp(batch->key.text, key->text) == 0;
+    if (same && batch->has_rows)
+        return rc;
+    if (!same && use == BATCH_TRAINING && input->reader &&
+        batch_reader_take(input->reader, key, batch))
+        return rc;
+    if (!same)
+        rc = prepared_batch_read(&input->preparer, batch, key, err);
+    return rc == ERROR_NONE ? fill_batch(input, use, err) : rc;
 }
 
 enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
                                  enum batch_use use, const struct key *key, struct step_batch *out,
                                  struct error *err)
 {
-    struct held_batch *held = &input->held[use];
-    enum error_code rc = hold_batch(context, input, held, key, err);
-    if (rc == ERROR_NONE)
-        rc = fetch_rows(input, held, err);
+    const enum error_code rc = find_batch(input, use, key, err);
     if (rc != ERROR_NONE)
         return rc;
-    const struct mini_batch *batch = &held->batch;
+    const struct prepared_batch *prepared = &input->batch[use];
+    const struct mini_batch *batch = &prepared->batch;
     stage_times_add_rows(context->times, batch->node_count,
-                         batch->node_count * (uint64_t)input->rows.dim * sizeof(float));
+                         batch->node_count * (uint64_t)feature_source_row_bytes(input->features));
     *out = (struct step_batch){.seed_count = batch->seed_count,
                                .node = batch->node,
-                               .rows = {.base = input->rows.base,
-                                        .stride = input->rows.stride,
-                                        .row_index = input->rows.row_index}};
+                               .rows = prepared->rows,
+                               .mixed = prepared->mixed};
     for (int layer = 0; layer < batch->hop_count; layer++)
-        out->block[layer] = (struct message_block){
-            .destination_count = batch->hop_end[batch->hop_count - 1 - layer],
-            .source_count = batch->hop_end[batch->hop_count - layer],
-            .row_start = batch->row_start,
-            .neighbor = batch->neighbor,
-            .degree = batch->degree};
+        out->block[layer] = prepared_batch_block(prepared, layer);
     return ERROR_NONE;
+}
+
+void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
+                           int64_t round, int32_t slot)
+{
+    int64_t source_round = 0;
+    int32_t source_slot = 0;
+    if (!input->reader || !unit_guess_next(&input->guess, context->schedule, &round, &slot))
+        return;
+    schedule_batch_source(context->schedule, round, slot, &source_round, &source_slot);
+    const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
+    struct prepared_batch *ahead = batch_reader_settle(input->reader);
+    if (!ahead->area.data && input->batch[BATCH_EVALUATION].area.data)
+        prepared_batch_lend(&input->batch[BATCH_EVALUATION], ahead);
+    if (!feature_source_is_resident(input->features))
+        kept_choice_refresh(&input->kept, &input->preparer, input->batch[BATCH_TRAINING].area.bytes,
+                            (int64_t)input->weights.version);
+    batch_reader_begin(input->reader, &key);
 }
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)
 {
-    return rows->base + rows->row_index[seed] * rows->stride;
+    const size_t row = rows->row_index ? rows->row_index[seed] : seed;
+    return (const float *)rows->base + row * rows->stride;
 }
 
 /* The rows hold int32 in the bytes of a float. */

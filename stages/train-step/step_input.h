@@ -2,7 +2,9 @@
  * step_input - what a step reads: weights, a mini-batch, and the rows and labels of its nodes.
  *
  * What the next unit is likely to want again is kept: the weights of a round for all its slots, and the
- * mini-batches last trained and last evaluated on (validation often has only one).
+ * mini-batches last trained and last evaluated on (validation often has only one). What it is likely to
+ * want for the first time is read ahead by a thread of its own (batch_reader.h). When the features do not
+ * fit the budget, the rows that the stored mini-batches use most are kept (kept_choice.h).
  */
 #ifndef STAGES_TRAIN_STEP_STEP_INPUT_H
 #define STAGES_TRAIN_STEP_STEP_INPUT_H
@@ -12,7 +14,11 @@
 #include "common/graph/message_block.h"
 #include "common/nn/model.h"
 #include "stages/stage.h"
+#include "stages/train-step/batch_reader.h"
+#include "stages/train-step/kept_choice.h"
+#include "stages/train-step/prepared_batch.h"
 #include "stages/train-step/step_memory.h"
+#include "stages/train-step/unit_guess.h"
 #include "store/feature_source.h"
 #include "store/keys.h"
 #include "store/records/mini_batch.h"
@@ -23,20 +29,17 @@
 
 enum batch_use { BATCH_TRAINING, BATCH_EVALUATION, BATCH_USE_COUNT };
 
-struct held_batch {
-    bool held;
-    struct key key;
-    struct mini_batch batch;
-};
-
 struct step_input { /* {0} is closed */
     struct model model;
+    struct step_memory plan;
     bool has_weights;
     struct weights weights;
-    struct held_batch held[BATCH_USE_COUNT];
     struct feature_source *features, *labels;
-    const struct held_batch *fetched; /* whose rows the feature source holds */
-    struct feature_rows rows;
+    struct batch_preparer preparer;
+    struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
+    struct batch_reader *reader;                  /* NULL in a replay */
+    struct unit_guess guess;
+    struct kept_choice kept;
 };
 
 /* One mini-batch as the model reads it; borrowed until the next batch is asked for. */
@@ -45,6 +48,7 @@ struct step_batch {
     const uint32_t *node; /* [seed_count] first, then all others */
     struct message_block block[LAYER_COUNT_MAX];
     struct input_rows rows;
+    float *mixed; /* as in struct model_input */
 };
 
 /* Labels of the seeds, in the arena: one of the two. */
@@ -68,6 +72,9 @@ MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
                                             struct step_input *input, enum batch_use use,
                                             const struct key *key, struct step_batch *out,
                                             struct error *err);
+/* Begins to read what the unit after this training unit is likely to want; fails silently. */
+void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
+                           int64_t round, int32_t slot);
 /* Fails: ERROR_CORRUPT for a label that is none. */
 MUST_CHECK enum error_code step_input_labels(const struct stage_context *context,
                                              struct step_input *input,

@@ -2,9 +2,12 @@
 
 #include "common/math/sparse_tile.h"
 #include "common/nn/layer_pass.h"
+#include "common/nn/source_mixing.h"
 
+/* Known after each hop, and read by it, at most; double cannot overflow. */
 struct hops {
-    double node[LAYER_COUNT_MAX + 1]; /* known after each hop, at most; double cannot overflow */
+    double node[LAYER_COUNT_MAX + 1];
+    double edge[LAYER_COUNT_MAX + 1]; /* of the hops so far */
 };
 
 static double smaller(double a, double b)
@@ -12,54 +15,87 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* `fanouts` with no items: all neighbours. */
 static struct hops bound_hops(double seeds, const struct int_list *fanouts, int layer_count,
-                              double node_count)
+                              const struct partition_book *book)
 {
+    const double node_count = book->node_count, edge_count = (double)book->edge_count;
     struct hops hops = {.node = {smaller(seeds, node_count)}};
     double added = hops.node[0];
     for (int h = 0; h < layer_count; h++) {
         const int64_t fanout = h < fanouts->count ? fanouts->value[h] : -1;
-        const double all = hops.node[h] + added * (double)fanout;
-        hops.node[h + 1] = fanout < 0 ? node_count : smaller(all, node_count);
+        const double read = fanout < 0 ? edge_count : smaller(added * (double)fanout, edge_count);
+        hops.edge[h + 1] = smaller(hops.edge[h] + read, edge_count);
+        hops.node[h + 1] = smaller(hops.node[h] + read, node_count);
         added = hops.node[h + 1] - hops.node[h];
     }
     return hops;
 }
 
-/* Floats of one layer; an edge counts like a source, and a row in a thread's tile like one of its own. */
+/* What layer_pass.c and layer_backward.c ask the arena for, in floats. */
 static double layer_floats(const struct model *model, int layer, const struct hops *hops,
-                           bool trains, int threads)
+                           bool trains, bool is_mixed, int threads)
 {
     const int layer_count = model->config.layer_count;
     const struct layer_type *type = layer_type_of(model->config.layer);
     const double in = model_layer_input_dim(model, layer);
     const double out = model_layer_output_dim(model, layer);
-    const double mixed = in * layer_matrix_count(type);
+    const double wide = in * layer_matrix_count(type);
     const double destinations = hops->node[layer_count - 1 - layer];
     const double sources = hops->node[layer_count - layer];
-    const bool is_last = layer == layer_count - 1;
-    const double sparse =
-        trains && !is_last ? threads * sparse_tile_floats(TILE_ROWS, out, layer > 0) : 0;
-    const double tile = (double)threads * TILE_ROWS * (mixed + in + out) + sparse;
-    const double common =
-        destinations * (out + out / 32 + 6) + 4 * sources + tile + 2 * mixed * out;
-    if (type->maps_first(model_layer_input_dim(model, layer), model_layer_output_dim(model, layer)))
-        return common + sources * out +
-               (trains ? destinations * out + sources * in + LANE_COUNT * mixed * out : 0);
-    return common + (trains ? 2 * destinations * mixed + LANE_COUNT * mixed * out : 0);
+    const double edges = hops->edge[layer_count - layer];
+    const bool is_first = layer == 0, is_last = layer == layer_count - 1;
+    const bool maps_first =
+        type->maps_first(model_layer_input_dim(model, layer), model_layer_output_dim(model, layer));
+    const double tile = (double)threads * TILE_ROWS;
+    double floats = wide * out + 2 * destinations + sources; /* joined weights; those of edges */
+    floats += is_last ? 0 : destinations * out;
+    if (maps_first)
+        floats += sources * out + tile * in;
+    else if (!is_mixed)
+        floats += trains ? destinations * wide : tile * wide;
+    if (!trains)
+        return floats;
+    floats += LANE_COUNT * (wide + 1) * out + tile * (out + in) + threads * out;
+    if (!is_last) /* one bit for each output; tiles without zeros */
+        floats +=
+            destinations * (out / 32 + 2) + threads * sparse_tile_floats(TILE_ROWS, out, !is_first);
+    if (maps_first)
+        floats += destinations * out + (is_first ? 0 : sources * in);
+    else
+        floats += is_first ? 0 : destinations * wide;
+    return floats + (maps_first || !is_first ? sources + edges : 0);
 }
 
+/* Of alignment and the arena's blocks, a few for each layer. */
+enum { SLACK_BYTES = 1 << 20 };
+
 static double pass_bytes(const struct model *model, const struct hops *hops, bool trains,
-                         int threads)
+                         bool is_mixed, int threads)
+{
+    /* The gradient; logits, their slope and labels. */
+    double floats =
+        (double)model->value_count + 4 * hops->node[0] * (double)model->config.output_dim;
+    for (int layer = 0; layer < model->config.layer_count; layer++)
+        floats += layer_floats(model, layer, hops, trains, is_mixed && layer == 0, threads);
+    return 4 * floats + SLACK_BYTES;
+}
+
+static double record_bytes(const struct model *model, const struct hops *hops)
 {
     const int layer_count = model->config.layer_count;
-    /* The record of the mini-batch: nodes, degrees, edges; weights and gradient; logits and labels. */
-    double floats = 4 * hops->node[layer_count] + 3 * (double)model->value_count +
-                    3 * hops->node[0] * model->config.output_dim;
-    for (int layer = 0; layer < layer_count; layer++)
-        floats += layer_floats(model, layer, hops, trains, threads);
-    return 4 * floats;
+    const double nodes = hops->node[layer_count] * (model->needs_degree ? 2 : 1);
+    return 4 * (nodes + hops->node[layer_count - 1] + hops->edge[layer_count]);
+}
+
+static uint64_t bytes_of(double bytes)
+{
+    return bytes < 0x1p62 ? (uint64_t)bytes : (uint64_t)1 << 62;
 }
 
 struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
@@ -67,20 +103,29 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
 {
     const struct pipeline_settings *settings = context->settings;
     const double nodes = context->book->node_count, budget = (double)context->memory_bytes;
-    const int layer_count = model->config.layer_count;
+    const double rows = 4 * nodes * context->book->feature_dim;
+    const int layers = model->config.layer_count;
     const int threads = thread_pool_size(context->pool);
     const struct hops training = bound_hops((double)context->schedule->batch_size,
-                                            &settings->sample.fanouts, layer_count, nodes);
+                                            &settings->sample.fanouts, layers, context->book);
     const struct hops validation =
         bound_hops((double)context->schedule->evaluation_batch_size,
-                   &settings->sample.evaluation_fanouts, layer_count, nodes);
-    const double train_bytes = pass_bytes(model, &training, true, threads);
-    const double valid_bytes = pass_bytes(model, &validation, false, threads);
-    const double step = train_bytes > valid_bytes ? train_bytes : valid_bytes;
+                   &settings->sample.evaluation_fanouts, layers, context->book);
+    const double weights = 8 * (double)model->value_count; /* two versions of the record */
     const double labels = smaller(4 * nodes * label_dim + (1 << 20), budget / 8);
-    const double left = budget - labels - step;
-    const double features = left > budget / 4 ? left : budget / 4;
-    return (struct step_memory){.step_bytes = step < 0x1p62 ? (uint64_t)step : (uint64_t)1 << 62,
-                                .feature_bytes = (uint64_t)features,
-                                .label_bytes = (uint64_t)labels};
+    const double records =
+        smaller(2 * record_bytes(model, &training) + record_bytes(model, &validation) + weights,
+                budget / 8);
+    double step = larger(pass_bytes(model, &training, true, false, threads),
+                         pass_bytes(model, &validation, false, false, threads));
+    const bool rows_fit = budget - labels - records - step >= rows;
+    if (!rows_fit)
+        step = larger(pass_bytes(model, &training, true, true, threads),
+                      pass_bytes(model, &validation, false, true, threads));
+    const double left = budget - labels - records - step;
+    return (struct step_memory){.step_bytes = bytes_of(step),
+                                .record_bytes = (uint64_t)records,
+                                .feature_bytes = (uint64_t)larger(left, budget / 4),
+                                .label_bytes = (uint64_t)labels,
+                                .rows_fit = rows_fit};
 }

@@ -1,9 +1,10 @@
 /*
  * step_memory - how the budget of a train-step program is shared out before any of it is used.
  *
- * What a step needs follows from batch size, fan-outs and widths: an upper bound on the nodes of each hop
- * gives one on every array. What is left holds feature rows: the more of them, the fewer reads. When it
- * would be under a quarter of the budget, the feature rows get a quarter all the same, and the bound
+ * What a step needs follows from batch size, fan-outs and widths: an upper bound on the nodes and edges of
+ * each hop gives one on every array. What is left holds feature rows: all of them, or else the mixed rows
+ * of two mini-batches (prepared_batch.h), which the step then need not hold, and the rows used most. When
+ * it would be under a quarter of the budget, the feature rows get a quarter all the same, and the bound
  * being one, the step will often fit too; if not, it says what it wanted.
  */
 #ifndef STAGES_TRAIN_STEP_STEP_MEMORY_H
@@ -12,12 +13,15 @@
 #include "common/nn/model.h"
 #include "stages/stage.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct step_memory {
-    uint64_t step_bytes;    /* upper bound for one unit */
-    uint64_t feature_bytes; /* budget of the feature rows */
+    uint64_t step_bytes;    /* upper bound of the arena for one unit */
+    uint64_t record_bytes;  /* of the mini-batches trained on, read ahead and evaluated on */
+    uint64_t feature_bytes; /* budget of the feature rows, and of what is prepared from them */
     uint64_t label_bytes;   /* budget of the label rows */
+    bool rows_fit;          /* all feature rows do */
 };
 
 /* `label_dim`: values of a label row. */

@@ -10,7 +10,9 @@
  * any worker can do any slot. Numbers that are not finite are never published: a diverged run, or a
  * poisoned batch, stops with the round and slot it began in.
  */
+#include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/nn/loss.h"
 #include "common/nn/metrics.h"
 #include "stages/stage.h"
@@ -22,6 +24,7 @@
 struct train_step {
     struct step_input input;
     struct arena arena; /* everything of one unit */
+    size_t most_bytes;  /* that a unit took */
 };
 
 /* What a unit computes in; all in the arena. */
@@ -63,8 +66,10 @@ static enum error_code forward(const struct stage_context *context, struct train
                                struct model_trace **trace, struct error *err)
 {
     const struct model_workspace workspace = {&t->arena, context->pool};
-    const struct model_input input = {
-        .block = step->batch.block, .rows = step->batch.rows, .dropout = dropout};
+    const struct model_input input = {.block = step->batch.block,
+                                      .rows = step->batch.rows,
+                                      .mixed = step->batch.mixed,
+                                      .dropout = dropout};
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
 }
@@ -115,8 +120,10 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     enum error_code rc = begin_step(context, t, unit->round, BATCH_TRAINING, &key, &step, err);
     if (rc == ERROR_NONE)
         rc = arena_new(&t->arena, &gradient, t->input.model.value_count, "the gradient", err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE) {
+        step_input_read_ahead(context, &t->input, unit->round, unit->slot);
         rc = forward(context, t, &step, &dropout, &trace, err);
+    }
     if (rc != ERROR_NONE)
         return rc;
     const struct loss_result loss = loss_of(context, &step);
@@ -236,11 +243,30 @@ static enum error_code evaluate(const struct stage_context *context, struct trai
     return evaluation_put(context->store, context->run_id, unit->slot, &evaluation, err);
 }
 
+/* What the budget became, and what it had become when the program ends. */
+static void tell_plan(const struct stage_context *context, const struct train_step *t)
+{
+    const struct step_memory *plan = &t->input.plan;
+    char budget[32], step[32], records[32], features[32];
+    log_info("memory: %s, of it up to %s for a step, %s for mini-batches, %s for features, %s",
+             text_size(context->memory_bytes, budget), text_size(plan->step_bytes, step),
+             text_size(plan->record_bytes, records),
+             text_size(feature_source_is_resident(t->input.features)
+                           ? feature_source_bytes(t->input.features)
+                           : plan->feature_bytes,
+                       features),
+             feature_source_is_resident(t->input.features) ? "which all fit"
+                                                           : "which are read as batches want them");
+}
+
 static void close_train_step(void *state)
 {
     struct train_step *t = state;
+    char most[32];
     if (!t)
         return;
+    if (t->most_bytes)
+        log_info("memory: a step took up to %s", text_size(t->most_bytes, most));
     step_input_close(&t->input);
     arena_release(&t->arena);
     memory_free(t);
@@ -258,15 +284,20 @@ static enum error_code open_train_step(const struct stage_context *context, void
         close_train_step(t);
     else
         *state = t;
+    if (rc == ERROR_NONE)
+        tell_plan(context, t);
     return rc;
 }
 
 static enum error_code work_train_step(const struct stage_context *context, void *state,
                                        const struct unit *unit, struct error *err)
 {
+    struct train_step *t = state;
     must(unit->kind == UNIT_TRAIN_STEP || unit->kind == UNIT_EVALUATE);
-    return unit->kind == UNIT_TRAIN_STEP ? train(context, state, unit, err)
-                                         : evaluate(context, state, unit, err);
+    const enum error_code rc = unit->kind == UNIT_TRAIN_STEP ? train(context, t, unit, err)
+                                                             : evaluate(context, t, unit, err);
+    t->most_bytes = t->arena.used > t->most_bytes ? t->arena.used : t->most_bytes;
+    return rc;
 }
 
 const struct stage stage = {

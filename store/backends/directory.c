@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-enum { RETRY_COUNT = 100, SWITCH_SIZE = 4096 };
+enum { RETRY_COUNT = 100, SWITCH_SIZE = 4096, VECTOR_COUNT = 64 };
 
 struct directory {
     char root[FILE_PATH_SIZE];
@@ -111,22 +112,27 @@ static bool link_was_made(const char *temporary)
     return stat(temporary, &status) == 0 && status.st_nlink == 2;
 }
 
-/* Gives the file `temporary` its final name, unless something has it. The old name stays. */
+/* Gives the file `temporary` its final name, unless something has it. The old name stays. Most records come
+ * to a folder that is there, so folders are made only when the link finds none. */
 static enum error_code link_first(const struct directory *directory, const char *temporary,
                                   const char *path, bool *existed, struct error *err)
 {
+    *existed = false;
     for (int i = 0; i < RETRY_COUNT; i++) {
+        if (link(temporary, path) == 0)
+            return ERROR_NONE;
+        const int cause = errno;
+        if (link_was_made(temporary))
+            return ERROR_NONE;
+        *existed = cause == EEXIST;
+        if (*existed)
+            return ERROR_NONE;
+        errno = cause;
+        if (cause != ENOENT)
+            break;
         const enum error_code rc = make_parents(directory, path, err);
         if (rc != ERROR_NONE)
             return rc;
-        *existed = false;
-        if (link(temporary, path) == 0 || link_was_made(temporary))
-            return ERROR_NONE;
-        *existed = errno == EEXIST;
-        if (*existed)
-            return ERROR_NONE;
-        if (errno != ENOENT)
-            break;
     }
     return error_set_errno(err, ERROR_IO, "%s cannot be linked to %s", temporary, path);
 }
@@ -151,6 +157,33 @@ static enum error_code rename_first(const struct directory *directory, const cha
     return error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", from, path);
 }
 
+/* All pieces in as few calls as the system allows: a record has many small ones. */
+static enum error_code write_pieces(int fd, const struct store_piece *piece, size_t piece_count,
+                                    const char *path, struct error *err)
+{
+    struct iovec vector[VECTOR_COUNT];
+    size_t first = 0,
+           skipped = 0; /* what is written: the pieces before `first`, and so much of it */
+    while (first < piece_count) {
+        size_t count = 0;
+        for (size_t i = first; i < piece_count && count < VECTOR_COUNT; i++, count++) {
+            const size_t skip = i == first ? skipped : 0;
+            memcpy(&vector[count].iov_base, &piece[i].data, sizeof vector[count].iov_base);
+            vector[count].iov_base = (char *)vector[count].iov_base + skip;
+            vector[count].iov_len = piece[i].size - skip;
+        }
+        const ssize_t n = writev(fd, vector, (int)count);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_set_errno(err, ERROR_IO, "%s cannot be written", path);
+        skipped += (size_t)n;
+        while (first < piece_count && skipped >= piece[first].size)
+            skipped -= piece[first++].size;
+    }
+    return ERROR_NONE;
+}
+
 /* Writes pieces to a new file in tmp/; on success it stands at `path`, whole. */
 static enum error_code write_temporary(const struct directory *directory,
                                        const struct store_piece *piece, size_t piece_count,
@@ -161,8 +194,7 @@ static enum error_code write_temporary(const struct directory *directory,
     enum error_code rc = scratch_name_file(directory->tmp, path, &fd, err);
     if (rc != ERROR_NONE)
         return rc;
-    for (size_t i = 0; rc == ERROR_NONE && i < piece_count; i++)
-        rc = file_write_all(fd, piece[i].data, piece[i].size, path, err);
+    rc = write_pieces(fd, piece, piece_count, path, err);
     if (rc == ERROR_NONE && durability == STORE_DURABLE && fsync(fd) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
     if (close(fd) != 0 && rc == ERROR_NONE)

@@ -26,15 +26,18 @@ static void host_name(char host[HOST_SIZE])
             *c = '_';
 }
 
-enum error_code scratch_name_free(const char *tmp, char path[FILE_PATH_SIZE], struct error *err)
+static enum error_code next_name(const char *tmp, char path[FILE_PATH_SIZE], struct error *err)
 {
     char host[HOST_SIZE];
     host_name(host);
-    const enum error_code rc = file_make_folders(tmp, err);
-    if (rc != ERROR_NONE)
-        return rc;
     return file_path(path, err, "%s/%s-%ld-%ld", tmp, host, (long)getpid(),
                      atomic_fetch_add(&next_number, 1));
+}
+
+enum error_code scratch_name_free(const char *tmp, char path[FILE_PATH_SIZE], struct error *err)
+{
+    const enum error_code rc = file_make_folders(tmp, err);
+    return rc == ERROR_NONE ? next_name(tmp, path, err) : rc;
 }
 
 /* A name can be taken by what a dead process of the same number left; then the next one is tried. */
@@ -50,16 +53,22 @@ enum error_code scratch_name_folder(const char *tmp, char path[FILE_PATH_SIZE], 
     return rc;
 }
 
+/* The folder is nearly always there, so it is made only when the file finds none. */
 enum error_code scratch_name_file(const char *tmp, char path[FILE_PATH_SIZE], int *fd,
                                   struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    while ((rc = scratch_name_free(tmp, path, err)) == ERROR_NONE) {
+    bool made = false;
+    while ((rc = next_name(tmp, path, err)) == ERROR_NONE) {
         *fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (*fd >= 0)
             return ERROR_NONE;
-        if (errno != EEXIST)
+        if (errno != EEXIST && (errno != ENOENT || made))
             return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
+        made = errno == ENOENT;
+        rc = made ? file_make_folders(tmp, err) : ERROR_NONE;
+        if (rc != ERROR_NONE)
+            return rc;
     }
     return rc;
 }

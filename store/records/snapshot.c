@@ -71,8 +71,8 @@ enum error_code snapshot_put(struct store *store, const char *run_id, const stru
     if (s->best_version != s->version)
         record_add(&record, "best_value", ELEMENT_F32, s->best_value, s->value_count);
     record_add(&record, "log", ELEMENT_U8, s->log, s->log_size);
-    return store_put(store, key_snapshot(run_id, s->version).text, run_id, &record, STORE_DURABLE,
-                     err);
+    return store_put(store, key_snapshot(run_id, s->version).text, run_id, &record,
+                     STORE_RECOMPUTABLE, err);
 }
 
 static enum error_code get_cursor(const struct record_view *view, struct snapshot *s,
@@ -222,6 +222,9 @@ enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t
 {
     char text[32];
     (void)snprintf(text, sizeof text, "%" PRId64, version);
+    const enum error_code rc = store_flush(store, key_snapshot(run_id, version).text, err);
+    if (rc != ERROR_NONE)
+        return rc;
     return store_switch_set(store, key_run(run_id, "current_snapshot").text, text, err);
 }
 

@@ -1,7 +1,7 @@
 /*
  * snapshot - everything that is needed to go on from a version of the weights.
  *
- * Written by checkpoint, flushed to disk; read by the driver, by checkpoint (the chain of snapshots),
+ * Written by checkpoint, flushed to disk before the switch names it; read by the driver, by checkpoint (the chain of snapshots),
  * by infer (which weights) and by the rebuild of the queue. The switch run/<id>/current_snapshot names
  * the newest one. Kept: the newest `keep`, and the one with the best weights.
  *
@@ -49,6 +49,7 @@ struct snapshot {
     struct record_view view;
 };
 
+/* Not flushed to disk: until the switch names it, a torn one can be made again. */
 MUST_CHECK enum error_code snapshot_put(struct store *store, const char *run_id,
                                         const struct snapshot *snapshot, struct error *err);
 MUST_CHECK enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
@@ -59,6 +60,7 @@ MUST_CHECK enum error_code snapshot_decode(const struct record_view *view, struc
 /* The snapshot that the switch names. Fails: ERROR_NOT_FOUND when there is none yet. */
 MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
                                                     int64_t *version, struct error *err);
+/* Flushes the snapshot of that version and names it. Fails: ERROR_NOT_FOUND without it; ERROR_IO. */
 MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                            struct error *err);
 /* Makes weights and optimizer state of that version again, bit for bit, where they are missing or damaged;

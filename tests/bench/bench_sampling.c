@@ -89,19 +89,21 @@ static uint64_t touch(const struct trace *trace, const struct power_law_graph *g
         const uint32_t end =
             trace->row_count - at < BLOCK_ROWS ? trace->row_count : at + BLOCK_ROWS;
         const uint32_t first = trace->row_start[at], last = trace->row_start[end];
-        for (uint32_t i = at; i < end; i++)
-            __builtin_prefetch(&graph->row_start[trace->node[i]]);
+        for (uint32_t i = at; i < end; i++) {
+            __builtin_prefetch(&graph->row_start[trace->node[i]], 0, 2);
+            __builtin_prefetch(&graph->row_start[trace->node[i] + 1], 0, 2);
+        }
         for (uint32_t i = at; i < end; i++)
             sum += graph->row_start[trace->node[i] + 1] - graph->row_start[trace->node[i]];
         for (uint32_t e = first; e < last; e++)
-            __builtin_prefetch(&graph->neighbor[trace->position[e]]);
+            __builtin_prefetch(&graph->neighbor[trace->position[e]], 0, 2);
         if (!table) {
             for (uint32_t e = first; e < last; e++)
                 sum += graph->neighbor[trace->position[e]];
             continue;
         }
         for (uint32_t e = first; e < last; e++)
-            __builtin_prefetch(&table[graph->neighbor[trace->position[e]]], 1);
+            __builtin_prefetch(&table[graph->neighbor[trace->position[e]]], 0, 2);
         for (uint32_t e = first; e < last; e++) {
             uint32_t *entry = &table[graph->neighbor[trace->position[e]]];
             sum += *entry;

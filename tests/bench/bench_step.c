@@ -240,7 +240,8 @@ static void step_once(struct batch *batch, struct times *times)
     struct model_trace *trace = NULL;
     const struct random_stream dropout = dropout_of(0);
     const struct model_workspace workspace = {&batch->arena, batch->pool};
-    const struct model_input input = {batch->block, batch->rows, &dropout};
+    const struct model_input input = {
+        .block = batch->block, .rows = batch->rows, .dropout = &dropout};
     double moment = clock_seconds();
     arena_reset(&batch->arena);
     must(model_forward(&batch->model, batch->value, &input, &workspace, batch->logits, &trace,

@@ -1,3 +1,4 @@
+#include "common/base/cpu_level.h"
 #include "stages/distinct_positions.h"
 
 #include "tests/reference/slow_sampler.h"
@@ -8,7 +9,7 @@
 
 static uint64_t scratch[4096];
 
-static void draw(const struct random_stream *stream, uint64_t item, uint32_t length, uint32_t count,
+static void draw(const struct random_stream *stream, uint32_t item, uint32_t length, uint32_t count,
                  uint32_t *out)
 {
     assert_true(distinct_positions_scratch(length, count) <= sizeof scratch / sizeof *scratch);
@@ -35,6 +36,36 @@ static void equals_floyds_algorithm_with_flags(void **state)
                         assert_int_equal(position[at++], k);
                 assert_int_equal(at, counts[b]);
             }
+}
+
+/* Rows of any length side by side, with every set of instructions. */
+static void rows_side_by_side_are_the_rows_alone(void **state)
+{
+    (void)state;
+    const struct random_stream stream =
+        random_stream_of(random_graph_seed(9), RANDOM_NEIGHBOR, 5, 2, 1);
+    uint32_t many[DISTINCT_LANES_COUNT_MAX + 1][DISTINCT_LANES];
+    static bool chosen[40000];
+    for (int level = CPU_PLAIN; level <= CPU_AVX512; level++)
+        for (uint32_t count = 1; count <= DISTINCT_LANES_COUNT_MAX; count++) {
+            uint32_t item[DISTINCT_LANES], length[DISTINCT_LANES];
+            for (uint32_t lane = 0; lane < DISTINCT_LANES; lane++) {
+                item[lane] = random_word(&stream, count, lane);
+                length[lane] = count + (lane * lane * lane * lane * count) % (40000 - count);
+                many[count][lane] = 7;
+            }
+            cpu_level_limit((enum cpu_level)level);
+            distinct_positions_draw_lanes(&stream, item, length, count, many);
+            cpu_level_limit(CPU_AVX512);
+            for (uint32_t lane = 0; lane < DISTINCT_LANES; lane++) {
+                slow_choose(&stream, item[lane], length[lane], count, chosen);
+                for (uint32_t k = 0; k < count; k++) {
+                    assert_true(chosen[many[k][lane]]);
+                    assert_true(k == 0 || many[k - 1][lane] < many[k][lane]);
+                }
+                assert_int_equal(many[count][lane], 7);
+            }
+        }
 }
 
 static void leaves_the_scratch_zero(void **state)
@@ -112,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_floyds_algorithm_with_flags),
+        cmocka_unit_test(rows_side_by_side_are_the_rows_alone),
         cmocka_unit_test(leaves_the_scratch_zero),
         cmocka_unit_test(every_set_is_equally_likely),
         cmocka_unit_test(long_rows_are_covered_evenly),

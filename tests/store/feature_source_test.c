@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { PART_COUNT = 6, NODE_COUNT = 3000, DIM = 5, BATCH_SIZE_MAX = 700 };
 
@@ -99,9 +100,12 @@ static size_t make_batch(uint64_t number, size_t count_max, uint32_t node[BATCH_
 static void assert_rows(const struct feature_rows *rows, const uint32_t *node, size_t count)
 {
     assert_int_equal(rows->dim, DIM);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = rows->row_index ? rows->row_index[i] : i;
+        const float *row = (const float *)rows->base + at * rows->stride;
         for (uint32_t c = 0; c < DIM; c++)
-            assert_true(rows->base[rows->row_index[i] * rows->stride + c] == value_of(node[i], c));
+            assert_true(row[c] == value_of(node[i], c));
+    }
 }
 
 static void fetch_batches(struct fixture *f, struct feature_source *source, uint64_t budget_bytes,
@@ -163,12 +167,12 @@ static void a_batch_that_does_not_fit_is_refused_and_the_next_one_served(void **
         node[i] = i;
     assert_fails(feature_source_fetch(source, node, NODE_COUNT, &rows, &f.err), ERROR_NO_MEMORY,
                  "the budget is 30000 bytes", &f.err);
-    assert_fails(feature_source_fetch(source, node, 1000, &rows, &f.err), ERROR_NO_MEMORY,
-                 "tensor features: 1000 rows want ", &f.err);
+    assert_fails(feature_source_fetch(source, node, 1200, &rows, &f.err), ERROR_NO_MEMORY,
+                 "tensor features: 1200 rows want ", &f.err);
     assert_null(rows.base);
     fetch_batches(&f, source, 30000, 200);
-    assert_fails(feature_source_fetch(source, node, 1000, &rows, &f.err), ERROR_NO_MEMORY,
-                 "1000 rows", &f.err);
+    assert_fails(feature_source_fetch(source, node, 1200, &rows, &f.err), ERROR_NO_MEMORY,
+                 "1200 rows", &f.err);
     fetch_batches(&f, source, 30000, 200);
     feature_source_close(source);
     close_fixture(&f);
@@ -246,6 +250,107 @@ static void layers_of_infer_are_found_and_must_agree_in_dim(void **state)
     close_fixture(&f);
 }
 
+/* --- visits and kept rows --- */
+
+struct seen {
+    const uint32_t *node;
+    size_t count;
+    uint32_t last;
+    bool *found; /* [count] */
+};
+
+static void see(void *context, const struct feature_visit *visit)
+{
+    struct seen *seen = context;
+    assert_in_range(visit->count, 1, FEATURE_VISIT_MAX);
+    for (uint32_t i = 0; i < visit->count; i++) {
+        assert_true(visit->place[i] < seen->count && !seen->found[visit->place[i]]);
+        seen->found[visit->place[i]] = true;
+        const uint32_t node = seen->node[visit->place[i]];
+        assert_true(node >= seen->last);
+        seen->last = node;
+        for (uint32_t c = 0; c < DIM; c++)
+            assert_true(((const float *)visit->row[i])[c] == value_of(node, c));
+    }
+}
+
+static void visit_batches(struct fixture *f, struct feature_source *source)
+{
+    uint32_t node[BATCH_SIZE_MAX];
+    for (uint64_t b = 0; b < 30; b++) {
+        bool found[BATCH_SIZE_MAX] = {false};
+        struct seen seen = {node, make_batch(b, b % 2 ? 20 : BATCH_SIZE_MAX, node), 0, found};
+        assert_ok(feature_source_visit(source, node, seen.count, see, &seen, NULL, &f->err),
+                  &f->err);
+        for (size_t i = 0; i < seen.count; i++)
+            assert_true(found[i]);
+    }
+}
+
+static void a_visit_shows_each_row_in_the_order_of_nodes(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    static uint32_t same[700]; /* zeros: more repeats than a visit holds */
+    bool found[700] = {false};
+    struct seen seen = {same, 700, 0, found};
+    struct feature_source *source = open_source(&f, 40000);
+    visit_batches(&f, source);
+    assert_ok(feature_source_visit(source, same, 700, see, &seen, NULL, &f.err), &f.err);
+    assert_ok(feature_source_visit(source, same, 0, see, &seen, NULL, &f.err), &f.err);
+    feature_source_close(source);
+    close_fixture(&f);
+}
+
+static void kept_rows_change_nothing_but_the_reads(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    uint32_t node[NODE_COUNT];
+    const uint64_t budget = 57000;
+    const long blocks = memory_live_blocks();
+    struct feature_source *source = open_source(&f, budget);
+    for (uint32_t i = 0; i < NODE_COUNT; i++)
+        node[i] = (i * 1999 + 7) % NODE_COUNT; /* 1999 is prime: each once */
+    for (size_t count = 1; count <= NODE_COUNT; count += 333) {
+        assert_ok(feature_source_keep(source, node, count, budget, &f.err), &f.err);
+        assert_true(feature_source_bytes(source) <= budget);
+        const size_t most = feature_source_keep_count(source, budget);
+        assert_in_range(feature_source_kept(source), 1, count < most ? count : most);
+        visit_batches(&f, source);
+        assert_true(feature_source_bytes(source) <= budget);
+    }
+    fetch_batches(&f, source, budget, BATCH_SIZE_MAX);
+    const uint32_t kept = feature_source_kept(source);
+    feature_source_limit(source, 30000);
+    assert_true(feature_source_bytes(source) <= 30000);
+    assert_true(feature_source_kept(source) < kept);
+    fetch_batches(&f, source, 30000, 200);
+    assert_ok(feature_source_keep(source, node, 100, 0, &f.err), &f.err);
+    assert_int_equal(feature_source_kept(source), 0);
+    feature_source_close(source);
+    assert_int_equal(memory_live_blocks(), blocks);
+    close_fixture(&f);
+}
+
+static void a_visit_that_is_told_to_stop_stops(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    uint32_t node[2] = {5, 2900};
+    bool found[2] = {false};
+    atomic_bool stop = true;
+    struct seen seen = {node, 2, 0, found};
+    struct feature_source *source = open_source(&f, 40000);
+    assert_fails(feature_source_visit(source, node, 2, see, &seen, &stop, &f.err), ERROR_BUSY,
+                 "told to stop", &f.err);
+    assert_false(found[0] || found[1]);
+    atomic_store(&stop, false);
+    assert_ok(feature_source_visit(source, node, 2, see, &seen, &stop, &f.err), &f.err);
+    feature_source_close(source);
+    close_fixture(&f);
+}
+
 /* Overwrites the middle of every table of a part's shard. */
 static enum error_code damage_table(void *context, const char *name, struct error *err)
 {
@@ -297,6 +402,39 @@ static void damage_is_named_and_never_served(void **state)
     close_fixture(&f);
 }
 
+static enum error_code empty_table(void *context, const char *name, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
+    if (strstr(name, ".sst"))
+        assert_int_equal(truncate(path, 0), 0);
+    return rc;
+}
+
+static void a_visit_of_kept_rows_reads_no_block(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    char folder[FILE_PATH_SIZE];
+    uint32_t node[200];
+    bool found[200] = {false};
+    struct seen seen = {node, 200, 0, found};
+    struct feature_rows rows;
+    struct feature_source *source = open_source(&f, 40000);
+    for (uint32_t i = 0; i < 200; i++)
+        node[i] = 600 + 3 * (199 - i);
+    assert_ok(feature_source_keep(source, node, 200, 40000, &f.err), &f.err);
+    assert_int_equal(feature_source_kept(source), 200);
+    assert_ok(store_artifact(f.store, key_part("p", 5, "shard").text, folder, &f.err), &f.err);
+    assert_ok(file_list(folder, empty_table, folder, &f.err), &f.err);
+    assert_ok(feature_source_visit(source, node, 200, see, &seen, NULL, &f.err), &f.err);
+    node[0]++;
+    assert_fails(feature_source_fetch(source, node, 200, &rows, &f.err), ERROR_CORRUPT,
+                 "partition/p/part/0000000005/shard", &f.err);
+    feature_source_close(source);
+    close_fixture(&f);
+}
+
 static void every_refused_allocation_leaves_nothing(void **state)
 {
     (void)state;
@@ -314,6 +452,8 @@ static void every_refused_allocation_leaves_nothing(void **state)
             rc = feature_source_open(&config, &source, &f.err);
             if (rc == ERROR_NONE)
                 rc = feature_source_fetch(source, node, count, &rows, &f.err);
+            if (rc == ERROR_NONE)
+                rc = feature_source_keep(source, node + 2, 1, 20000, &f.err);
             memory_fail_after(-1);
             assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
             if (rc == ERROR_NONE)
@@ -335,6 +475,10 @@ int main(void)
         cmocka_unit_test(no_batch_and_unknown_nodes_are_told_apart),
         cmocka_unit_test(a_source_that_cannot_be_is_refused),
         cmocka_unit_test(layers_of_infer_are_found_and_must_agree_in_dim),
+        cmocka_unit_test(a_visit_shows_each_row_in_the_order_of_nodes),
+        cmocka_unit_test(kept_rows_change_nothing_but_the_reads),
+        cmocka_unit_test(a_visit_of_kept_rows_reads_no_block),
+        cmocka_unit_test(a_visit_that_is_told_to_stop_stops),
         cmocka_unit_test(damage_is_named_and_never_served),
         cmocka_unit_test(every_refused_allocation_leaves_nothing),
     };

@@ -497,16 +497,18 @@ static void a_queue_comes_back_with_its_server(void **state)
     work_queue_close(queue);
 }
 
-/* Scripts that the server has run so far. */
-static long scripts_run(const char *url)
+/* How often the server was asked for `command` so far. */
+static long calls_of(const char *url, const char *command)
 {
+    char start[64];
     struct error err = {0};
     struct redis_connection *connection = NULL;
     struct redisReply *reply = NULL;
     const char *argv[] = {"INFO", "commandstats"};
     assert_ok(redis_connection_new(url, NULL, &connection, &err), &err);
     assert_ok(redis_connection_call(connection, 2, argv, &reply, &err), &err);
-    const char *line = strstr(redis_reply_text(reply), "cmdstat_evalsha:calls=");
+    (void)snprintf(start, sizeof start, "cmdstat_%s:calls=", command);
+    const char *line = strstr(redis_reply_text(reply), start);
     const long calls = line ? strtol(strchr(line, '=') + 1, NULL, 10) : 0;
     assert_null(strstr(redis_reply_text(reply), "cmdstat_eval:")); /* never in full */
     redis_reply_free(reply);
@@ -514,7 +516,7 @@ static long scripts_run(const char *url)
     return calls;
 }
 
-static void a_unit_takes_two_round_trips(void **state)
+static void a_unit_takes_one_wait_and_one_script(void **state)
 {
     NEED_REDIS(state);
     enum { UNITS = 20 };
@@ -526,7 +528,7 @@ static void a_unit_takes_two_round_trips(void **state)
     fill(queue, UNITS + 1);
     assert_int_equal(claim(queue, &got), CLAIM_UNIT); /* the first also loads the scripts */
     assert_true(complete(queue, &got, &after, 1));
-    const long before = scripts_run(url);
+    const long scripts = calls_of(url, "evalsha"), waits = calls_of(url, "xreadgroup");
     for (int i = 0; i < UNITS; i++) {
         enum claim_result result = CLAIM_NOTHING;
         struct error err = {0};
@@ -534,7 +536,8 @@ static void a_unit_takes_two_round_trips(void **state)
         assert_int_equal(result, CLAIM_UNIT);
         assert_true(complete(queue, &got, &after, 1));
     }
-    assert_int_equal(scripts_run(url) - before, 2 * UNITS);
+    assert_int_equal(calls_of(url, "evalsha") - scripts, UNITS);
+    assert_int_equal(calls_of(url, "xreadgroup") - waits, UNITS);
     work_queue_close(queue);
 }
 
@@ -712,7 +715,7 @@ int main(void)
         WITH_REDIS(a_wipe_fences_whoever_works),
         WITH_REDIS(one_worker_rebuilds_and_the_others_wait),
         WITH_REDIS(a_queue_comes_back_with_its_server),
-        WITH_REDIS(a_unit_takes_two_round_trips),
+        WITH_REDIS(a_unit_takes_one_wait_and_one_script),
         WITH_REDIS(a_blocked_claim_ends_on_a_unit_or_a_stop_signal),
         WITH_REDIS(status_shows_counts_and_beats),
         cmocka_unit_test(refuses_bad_addresses_and_names),

@@ -73,6 +73,25 @@ static void the_limit_is_kept_and_said(void **state)
     assert_int_equal(arena.limit, 1024);
 }
 
+static void units_of_different_sizes_share_one_block_when_there_is_a_limit(void **state)
+{
+    struct arena arena = {.limit = 64 << 20};
+    struct error err = {0};
+    const long live = memory_live_blocks();
+    (void)state;
+    for (size_t unit = 0; unit < 20; unit++) { /* each request a little larger than the last time */
+        arena_reset(&arena);
+        for (size_t i = 0; i < 3; i++) {
+            char *bytes = NULL;
+            assert_ok(arena_new(&arena, &bytes, (5 << 20) + unit * 1000, "rows", &err), &err);
+            bytes[0] = bytes[(5 << 20) - 1] = 1;
+        }
+        assert_int_equal(memory_live_blocks(), live + 1);
+    }
+    arena_release(&arena);
+    assert_int_equal(memory_live_blocks(), live);
+}
+
 static void sizes_that_overflow_and_empty_memory_are_said(void **state)
 {
     struct arena arena = {0};
@@ -96,6 +115,7 @@ int main(void)
         cmocka_unit_test(a_second_unit_allocates_nothing),
         cmocka_unit_test(what_is_handed_out_does_not_overlap),
         cmocka_unit_test(the_limit_is_kept_and_said),
+        cmocka_unit_test(units_of_different_sizes_share_one_block_when_there_is_a_limit),
         cmocka_unit_test(sizes_that_overflow_and_empty_memory_are_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,41 @@
+#include "common/base/cpu_level.h"
 #include "common/base/random.h"
 
 #include "tests/support/test.h"
 
 #include <math.h>
 #include <stdbool.h>
+
+static const enum cpu_level levels[] = {CPU_PLAIN, CPU_AVX2, CPU_AVX512};
+enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
+
+static int use_every_instruction(void **state)
+{
+    (void)state;
+    cpu_level_limit(CPU_AVX512);
+    return 0;
+}
+
+static void many_items_are_the_items_one_by_one(void **state)
+{
+    const struct random_stream stream =
+        random_stream_of(0xfedcba9876543210U, RANDOM_NEIGHBOR, 0xffffffffU, 2, 41);
+    (void)state;
+    for (int level = 0; level < LEVEL_COUNT; level++) {
+        cpu_level_limit(levels[level]);
+        for (uint32_t block = 0; block < 20; block++) {
+            uint32_t item[RANDOM_LANES], many[4][RANDOM_LANES], one[4];
+            for (uint32_t i = 0; i < RANDOM_LANES; i++)
+                item[i] = (block * RANDOM_LANES + i) * 2654435761U;
+            random_items(&stream, item, block, many);
+            for (uint32_t i = 0; i < RANDOM_LANES; i++) {
+                random_block(&stream, item[i], block, one);
+                for (int k = 0; k < 4; k++)
+                    assert_int_equal(many[k][i], one[k]);
+            }
+        }
+    }
+}
 
 static void many_blocks_are_the_blocks_one_by_one(void **state)
 {
@@ -12,12 +44,14 @@ static void many_blocks_are_the_blocks_one_by_one(void **state)
     const struct random_stream stream =
         random_stream_of(0x0123456789abcdefU, RANDOM_DROPOUT, 7, 3, 65535);
     (void)state;
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+    for (size_t i = 0; i < LEVEL_COUNT * sizeof items / sizeof *items; i++)
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+            const uint64_t item = items[i / LEVEL_COUNT];
+            cpu_level_limit(levels[i % LEVEL_COUNT]);
             uint32_t many[4 * 50 + 1] = {0}, one[4];
-            random_blocks(&stream, items[i], 100, counts[k], many);
+            random_blocks(&stream, item, 100, counts[k], many);
             for (uint32_t block = 0; block < counts[k]; block++) {
-                random_block(&stream, items[i], 100 + block, one);
+                random_block(&stream, item, 100 + block, one);
                 assert_memory_equal(many + (size_t)4 * block, one, sizeof one);
             }
             assert_int_equal(many[(size_t)4 * counts[k]], 0);
@@ -32,6 +66,7 @@ static void comparisons_are_those_of_the_blocks(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++) {
+            cpu_level_limit(levels[(i + k) % LEVEL_COUNT]);
             uint64_t bits[8];
             memset(bits, 0xff, sizeof bits);
             random_at_least(&stream, 0x1234567890U, 9, counts[i], bounds[k], bits);
@@ -150,8 +185,9 @@ static void draws_have_the_moments_of_their_distribution(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_blocks_are_the_blocks_one_by_one),
-        cmocka_unit_test(comparisons_are_those_of_the_blocks),
+        cmocka_unit_test_teardown(comparisons_are_those_of_the_blocks, use_every_instruction),
+        cmocka_unit_test_teardown(many_items_are_the_items_one_by_one, use_every_instruction),
+        cmocka_unit_test_teardown(many_blocks_are_the_blocks_one_by_one, use_every_instruction),
         cmocka_unit_test(blocks_have_the_published_values),
         cmocka_unit_test(a_permutation_is_one_to_one),
         cmocka_unit_test(streams_for_different_uses_differ),

@@ -80,7 +80,8 @@ static void run_both(struct run *run, const struct random_stream *dropout, struc
     struct error err = {0};
     struct model_trace *trace = NULL;
     const struct model_workspace workspace = {&run->arena, pool};
-    const struct model_input input = {run->blocks.block, run->blocks.input, dropout};
+    const struct model_input input = {
+        .block = run->blocks.block, .rows = run->blocks.input, .dropout = dropout};
     arena_reset(&run->arena);
     assert_ok(model_forward(&run->model, run->value, &input, &workspace, run->logits, &trace, &err),
               &err);

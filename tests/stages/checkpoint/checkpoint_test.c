@@ -256,7 +256,8 @@ static void do_part(struct small_run *run, int64_t version, enum progress_of_kil
         run->context.is_replay = false;
     }
     if (part >= KILLED_AFTER_FILE)
-        assert_ok(metrics_log_update(run->store, SMALL_RUN_ID, version, &run->err), &run->err);
+        assert_ok(metrics_log_update(run->store, SMALL_RUN_ID, version, NULL, &run->err),
+                  &run->err);
     if (part >= KILLED_AFTER_SWITCH)
         assert_ok(snapshot_switch(run->store, SMALL_RUN_ID, version, &run->err), &run->err);
 }
@@ -308,6 +309,61 @@ static void what_a_kill_left_undone_the_next_checkpoint_makes_good(void **state)
     check_kills(*state, false, 10);
 }
 
+/* A worker that goes on commits now and then; one that does a single unit commits it. */
+static void check_one_worker(struct temp_store *temp, int number, const char *const *settings)
+{
+    struct small_run single, steady;
+    void *stage_state = NULL;
+    struct store *reference = open_other(temp, number), *store = open_other(temp, number + 1);
+    begin(&single, reference, settings);
+    run_until(&single, 2, 12);
+    begin(&steady, store, settings);
+    assert_ok(stage.open(&steady.context, &stage_state, &steady.err), &steady.err);
+    for (int64_t version = 2; version <= 12; version += 2) {
+        put_inputs(&steady, version);
+        assert_ok(small_run_work(&steady, stage_state, UNIT_CHECKPOINT, version), &steady.err);
+    }
+    stage.close(stage_state);
+    char *expected = describe(&single), *found = describe(&steady);
+    assert_string_equal(found, expected);
+    memory_free(found);
+    memory_free(expected);
+    store_close(store);
+    store_close(reference);
+}
+
+static void snapshots_committed_together_end_as_if_committed_one_by_one(void **state)
+{
+    check_one_worker(*state, 300, keep_one);
+    check_one_worker(*state, 400, keep_two);
+    check_one_worker(*state, 500, keep_all);
+}
+
+/* The worker after the one that was killed knows nothing of what was not committed. */
+static void what_was_not_committed_is_committed_by_the_next_worker(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run straight, killed;
+    struct store *reference = open_other(temp, 600), *store = open_other(temp, 601);
+    begin(&straight, reference, keep_two);
+    run_until(&straight, 2, 12);
+    begin(&killed, store, keep_two);
+    run_until(&killed, 2, 2);
+    for (int64_t version = 4; version <= 10; version += 2) {
+        put_inputs(&killed, version);
+        do_part(&killed, version, KILLED_AFTER_PUT);
+    }
+    for (int64_t version = 4; version <= 8; version += 2)
+        checkpoint(&killed, version); /* the queue begins after the switch */
+    run_until(&killed, 10, 12);
+    char *expected = describe(&straight), *found = describe(&killed);
+    assert_string_equal(found, expected);
+    memory_free(found);
+    memory_free(expected);
+    store_close(store);
+    store_close(reference);
+}
+
 static void the_switch_never_goes_back(void **state)
 {
     struct temp_store *temp = *state;
@@ -352,25 +408,28 @@ static void missing_inputs_and_wrong_versions_are_named(void **state)
 {
     struct temp_store *temp = *state;
     struct small_run run;
+    void *worker = NULL;
     begin(&run, temp->store, keep_two);
+    assert_ok(stage.open(&run.context, &worker, &run.err), &run.err);
     put_inputs(&run, 2);
-    assert_fails(small_run_work(&run, NULL, UNIT_CHECKPOINT, 3), ERROR_INVALID,
+    assert_fails(small_run_work(&run, worker, UNIT_CHECKPOINT, 3), ERROR_INVALID,
                  "no snapshot is made of weights 3", &run.err);
-    assert_fails(small_run_work(&run, NULL, UNIT_CHECKPOINT, 14), ERROR_INVALID,
+    assert_fails(small_run_work(&run, worker, UNIT_CHECKPOINT, 14), ERROR_INVALID,
                  "no snapshot is made of weights 14", &run.err);
     put_inputs(&run, 4);
-    assert_fails(small_run_work(&run, NULL, UNIT_CHECKPOINT, 4), ERROR_NOT_FOUND,
+    assert_fails(small_run_work(&run, worker, UNIT_CHECKPOINT, 4), ERROR_NOT_FOUND,
                  key_snapshot(SMALL_RUN_ID, 2).text, &run.err);
     const struct key lost[] = {key_weights(SMALL_RUN_ID, 1), key_weights(SMALL_RUN_ID, 2),
                                key_optimizer_state(SMALL_RUN_ID, 2),
                                key_evaluation(SMALL_RUN_ID, 2, 1)};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         assert_ok(store_remove(run.store, lost[i].text, &run.err), &run.err);
-        assert_fails(small_run_work(&run, NULL, UNIT_CHECKPOINT, 2), ERROR_NOT_FOUND, lost[i].text,
-                     &run.err);
+        assert_fails(small_run_work(&run, worker, UNIT_CHECKPOINT, 2), ERROR_NOT_FOUND,
+                     lost[i].text, &run.err);
         assert_false(has_snapshot(&run, 2));
         put_inputs(&run, 2);
     }
+    stage.close(worker);
 }
 
 static void the_area_under_the_roc_wants_two_classes(void **state)
@@ -396,9 +455,13 @@ static void memory_that_runs_out_leaves_no_snapshot_and_no_leak(void **state)
     put_inputs(&run, 4);
     const long live = memory_live_blocks();
     for (long allowed = 0;; allowed++) {
+        void *worker = NULL;
         memory_fail_after(allowed);
-        const enum error_code rc = small_run_work(&run, NULL, UNIT_CHECKPOINT, 4);
+        enum error_code rc = stage.open(&run.context, &worker, &run.err);
+        if (rc == ERROR_NONE)
+            rc = small_run_work(&run, worker, UNIT_CHECKPOINT, 4);
         memory_fail_after(-1);
+        stage.close(worker);
         assert_int_equal(memory_live_blocks(), live);
         if (rc == ERROR_NONE)
             break;
@@ -418,6 +481,8 @@ int main(void)
         test_with_store(the_newest_and_the_best_outlive_the_run),
         test_with_store(a_unit_killed_between_any_two_steps_is_done_again_alike),
         test_with_store(what_a_kill_left_undone_the_next_checkpoint_makes_good),
+        test_with_store(snapshots_committed_together_end_as_if_committed_one_by_one),
+        test_with_store(what_was_not_committed_is_committed_by_the_next_worker),
         test_with_store(the_switch_never_goes_back),
         test_with_store(a_replay_matches_and_changes_nothing),
         test_with_store(missing_inputs_and_wrong_versions_are_named),

@@ -89,12 +89,40 @@ static void check_file(struct temp_store *p, const int *versions)
 
 static void update(struct temp_store *p, int64_t version)
 {
-    assert_ok(metrics_log_update(p->store, run, version, &p->err), &p->err);
+    assert_ok(metrics_log_update(p->store, run, version, NULL, &p->err), &p->err);
 }
 
 static void remove_snapshot(struct temp_store *p, int64_t version)
 {
     assert_ok(store_remove(p->store, key_snapshot(run, version).text, &p->err), &p->err);
+}
+
+static void remove_file(struct temp_store *p)
+{
+    char path[FILE_PATH_SIZE];
+    assert_ok(metrics_log_path(p->store, run, path, &p->err), &p->err);
+    assert_ok(file_remove_all(path, &p->err), &p->err);
+}
+
+static void known_lines_are_not_read_again(void **state)
+{
+    struct temp_store *p = *state;
+    const int both[] = {2, 4, 6, 0};
+    char text[] = "{\"round\":3}\n{\"snapshot\":4,\"epoch\":1}\n"
+                  "{\"round\":5}\n{\"snapshot\":6,\"epoch\":1}\n";
+    const struct metrics_lines known = {
+        .after = 2, .version = 6, .text = text, .size = sizeof text - 1};
+    put_snapshot(p, 2, -1);
+    /* what the file does not hold comes from the records before them */
+    assert_ok(metrics_log_update(p->store, run, 6, &known, &p->err), &p->err);
+    check_file(p, both);
+    /* the file holds half of what is known: the rest is read */
+    remove_file(p);
+    put_snapshot(p, 4, 2);
+    put_snapshot(p, 6, 4);
+    update(p, 4);
+    assert_ok(metrics_log_update(p->store, run, 6, &known, &p->err), &p->err);
+    check_file(p, both);
 }
 
 static void the_file_grows_and_outlives_the_snapshots(void **state)
@@ -155,7 +183,7 @@ static void a_torn_end_is_cut_off(void **state)
 static void a_snapshot_that_is_not_stored_is_named(void **state)
 {
     struct temp_store *p = *state;
-    assert_fails(metrics_log_update(p->store, run, 4, &p->err), ERROR_NOT_FOUND,
+    assert_fails(metrics_log_update(p->store, run, 4, NULL, &p->err), ERROR_NOT_FOUND,
                  key_snapshot(run, 4).text, &p->err);
 }
 
@@ -179,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_json_with_the_numbers_of_rounds_and_snapshots),
+        test_with_store(known_lines_are_not_read_again),
         test_with_store(the_file_grows_and_outlives_the_snapshots),
         test_with_store(what_killed_workers_left_out_is_added),
         test_with_store(a_torn_end_is_cut_off),

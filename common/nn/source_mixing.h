@@ -1,0 +1,61 @@
+/*
+ * source_mixing - mixes the first layer's rows while its sources come by, one after the other.
+ *
+ * mixing_gather() takes the rows of a destination's neighbours from memory. When the rows do not fit
+ * there, this does the same sums the other way round: each source that is read is added to the
+ * destinations that hear from it, and then forgotten. What is held is the mixed rows, which backward
+ * needs anyway, and not the rows of all nodes of the batch, which for a deep neighbourhood are several
+ * times as many.
+ *
+ * In bf16 the sums are floats all the same; source_mixing_finish() rounds them where they lie.
+ *
+ * A sum of floats depends on its order. Sources have to come in ascending order of their nodes, and the
+ * neighbours of every destination have to stand in that order too, as they do in sampled batches
+ * (source_mixing_is_exact()); then every bit is that of the gather.
+ */
+#ifndef COMMON_NN_SOURCE_MIXING_H
+#define COMMON_NN_SOURCE_MIXING_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "common/graph/message_block.h"
+#include "common/graph/transposed_edges.h"
+#include "common/nn/mixing.h"
+#include "common/nn/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct source_mixing {
+    struct mixing mixing;
+    struct transposed_edges edges;
+    uint32_t dim;
+    enum precision precision;
+    float *mixed; /* [destination_count, mixing_width(dim)]; done by source_mixing_finish() */
+    float *own;   /* [destination_count, dim], or NULL when the own row lies beside the mean */
+};
+
+/* Whether the neighbours of each destination ascend by `node` [source_count]. */
+bool source_mixing_is_exact(const struct message_block *block, const uint32_t *node);
+
+/* Floats of the area for that many destinations of the model's first layer; the first of them become the
+ * mixed rows. 0: the layer maps before it mixes, there is nothing to do ahead. */
+uint64_t source_mixing_floats(const struct model *model, uint64_t destination_count);
+
+/* Bytes of the arena that one goes through at most. */
+uint64_t source_mixing_scratch(const struct message_block *block);
+
+/* `area` [source_mixing_floats()] and `block` are borrowed until the end; edges and weights go to the
+ * arena. */
+MUST_CHECK enum error_code source_mixing_begin(struct source_mixing *out, const struct model *model,
+                                               const struct message_block *block, float *area,
+                                               struct arena *arena, struct error *err);
+/* Adds the rows of `source` [count], positions in the batch. Over all calls each source comes once, and
+ * their nodes ascend. */
+void source_mixing_add(const struct source_mixing *mixing, const uint32_t *source,
+                       const void *const *row, uint32_t count);
+/* After the last source: afterwards what mixing->mixed points to is what mixing_gather() gives. */
+void source_mixing_finish(const struct source_mixing *mixing);
+
+#endif

@@ -1,0 +1,126 @@
+#include "stages/train-step/batch_reader.h"
+
+#include "common/base/memory.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct batch_reader {
+    struct batch_preparer *preparer;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t mutex; /* over what follows; `ahead` is the thread's while it is busy */
+    pthread_cond_t wake, rest;
+    bool stopping, busy;
+    struct key key; /* of `ahead`, wanted or there */
+    struct prepared_batch ahead;
+    atomic_bool give_up;
+};
+
+static void prepare(struct batch_reader *reader, const struct key *key)
+{
+    struct error ignored = {0}; /* whoever needs the batch meets the failure itself, and tells */
+    enum error_code rc = prepared_batch_read(reader->preparer, &reader->ahead, key, &ignored);
+    if (rc == ERROR_NONE)
+        rc = prepared_batch_fill(reader->preparer, &reader->ahead, &reader->give_up, &ignored);
+    if (rc != ERROR_NONE)
+        prepared_batch_forget(&reader->ahead);
+}
+
+static void *read_ahead(void *context)
+{
+    struct batch_reader *reader = context;
+    (void)pthread_mutex_lock(&reader->mutex);
+    while (!reader->stopping) {
+        if (!reader->busy) {
+            (void)pthread_cond_wait(&reader->wake, &reader->mutex);
+            continue;
+        }
+        const struct key key = reader->key;
+        (void)pthread_mutex_unlock(&reader->mutex);
+        prepare(reader, &key);
+        (void)pthread_mutex_lock(&reader->mutex);
+        reader->busy = false;
+        (void)pthread_cond_signal(&reader->rest);
+    }
+    (void)pthread_mutex_unlock(&reader->mutex);
+    return NULL;
+}
+
+enum error_code batch_reader_new(struct batch_preparer *preparer, struct batch_reader **out,
+                                 struct error *err)
+{
+    struct batch_reader *reader = NULL;
+    *out = NULL;
+    const enum error_code rc = memory_new(&reader, 1, "reading ahead", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    reader->preparer = preparer;
+    (void)pthread_mutex_init(&reader->mutex, NULL);
+    (void)pthread_cond_init(&reader->wake, NULL);
+    (void)pthread_cond_init(&reader->rest, NULL);
+    if (pthread_create(&reader->thread, NULL, read_ahead, reader) != 0) {
+        batch_reader_free(reader);
+        return error_set(err, ERROR_NO_MEMORY, "no thread for reading ahead");
+    }
+    reader->started = true;
+    *out = reader;
+    return ERROR_NONE;
+}
+
+void batch_reader_free(struct batch_reader *reader)
+{
+    if (!reader)
+        return;
+    atomic_store(&reader->give_up, true);
+    (void)pthread_mutex_lock(&reader->mutex);
+    reader->stopping = true;
+    (void)pthread_cond_signal(&reader->wake);
+    (void)pthread_mutex_unlock(&reader->mutex);
+    if (reader->started)
+        (void)pthread_join(reader->thread, NULL);
+    prepared_batch_release(reader->preparer, &reader->ahead);
+    (void)pthread_cond_destroy(&reader->rest);
+    (void)pthread_cond_destroy(&reader->wake);
+    (void)pthread_mutex_destroy(&reader->mutex);
+    memory_free(reader);
+}
+
+struct prepared_batch *batch_reader_settle(struct batch_reader *reader)
+{
+    (void)pthread_mutex_lock(&reader->mutex);
+    while (reader->busy)
+        (void)pthread_cond_wait(&reader->rest, &reader->mutex);
+    (void)pthread_mutex_unlock(&reader->mutex);
+    return &reader->ahead;
+}
+
+void batch_reader_begin(struct batch_reader *reader, const struct key *key)
+{
+    struct prepared_batch *ahead = batch_reader_settle(reader);
+    prepared_batch_forget(ahead);
+    atomic_store(&reader->give_up, false);
+    (void)pthread_mutex_lock(&reader->mutex);
+    reader->key = *key;
+    reader->busy = true;
+    (void)pthread_cond_signal(&reader->wake);
+    (void)pthread_mutex_unlock(&reader->mutex);
+}
+
+bool batch_reader_take(struct batch_reader *reader, const struct key *key,
+                       struct prepared_batch *out)
+{
+    if (strcmp(reader->key.text, key->text) != 0) {
+        atomic_store(&reader->give_up, true);
+        (void)batch_reader_settle(reader);
+        return false;
+    }
+    struct prepared_batch *ahead = batch_reader_settle(reader);
+    if (!ahead->has_rows)
+        return false;
+    const struct prepared_batch taken = *ahead;
+    prepared_batch_forget(out);
+    *ahead = *out;
+    *out = taken;
+    return true;
+}

@@ -1,0 +1,244 @@
+#include "stages/train-step/kept_choice.h"
+
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "store/feature_shard.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { UNITS_BEFORE_SECOND_CHOICE = 16 };
+
+struct used_block {
+    uint32_t first, row_count;
+    uint32_t use_sum; /* of its rows */
+};
+
+static uint32_t node_count_of(const struct use_counts *use)
+{
+    return use->book[use->part_count];
+}
+
+/* logs[c]: logarithm of the chance that a batch does without a node that was used c times. What none has
+ * used is still to come at the rate at which nodes used once came (Good and Turing). */
+static void miss_logs(const struct use_counts *use, double *logs)
+{
+    uint64_t seen[2] = {0};
+    for (uint32_t v = 0; v < node_count_of(use); v++)
+        if (use->count[v] < 2)
+            seen[use->count[v]]++;
+    const double batches = use->batch_count;
+    const double unseen = seen[0] ? (double)seen[1] / (batches * (double)seen[0]) : 0;
+    logs[0] = log1p(-fmin(unseen, 0.99));
+    for (int c = 1; c <= use->batch_count; c++)
+        logs[c] = log1p(-fmin(c / batches, 0.99));
+}
+
+static size_t list_blocks(const struct use_counts *use, struct used_block *block)
+{
+    size_t count = 0;
+    for (int p = 0; p < use->part_count; p++)
+        for (uint32_t first = use->book[p], end = use->book[p + 1], rows = 0; first < end;
+             first += rows) {
+            rows = end - first < FEATURE_BLOCK_ROWS ? end - first : FEATURE_BLOCK_ROWS;
+            if (block) {
+                block[count] = (struct used_block){.first = first, .row_count = rows};
+                for (uint32_t v = first; v < first + rows; v++)
+                    block[count].use_sum += use->count[v];
+            }
+            count++;
+        }
+    return count;
+}
+
+static int more_used(const void *a, const void *b)
+{
+    const struct used_block *x = a, *y = b;
+    if (x->use_sum != y->use_sum)
+        return x->use_sum < y->use_sum ? 1 : -1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Which rows are kept: those used more than `limit` times, and the first `at_limit` of those used so
+ * often. */
+struct row_limit {
+    int limit;
+    uint64_t at_limit;
+};
+
+static struct row_limit limit_rows(const struct use_counts *use, size_t capacity)
+{
+    uint64_t with[UINT8_MAX + 1] = {0}, left = capacity;
+    int c = use->batch_count;
+    for (uint32_t v = 0; v < node_count_of(use); v++)
+        with[use->count[v]]++;
+    for (; c > 1 && with[c] <= left; c--)
+        left -= with[c];
+    return (struct row_limit){c, left < with[c] ? left : with[c]};
+}
+
+/* Blocks that a batch is expected to read when rows are kept, and when whole blocks are. */
+static double reads_with_rows(const struct use_counts *use, const struct used_block *block,
+                              size_t block_count, struct row_limit limit, const double *logs)
+{
+    double reads = 0;
+    for (size_t b = 0; b < block_count; b++) {
+        double miss = 0;
+        for (uint32_t v = block[b].first; v < block[b].first + block[b].row_count; v++) {
+            const int c = use->count[v];
+            const bool kept = c > limit.limit || (c == limit.limit && limit.at_limit > 0);
+            limit.at_limit -= kept && c == limit.limit;
+            miss += kept ? 0 : logs[c];
+        }
+        reads += -expm1(miss);
+    }
+    return reads;
+}
+
+static double reads_with_blocks(const struct use_counts *use, const struct used_block *block,
+                                size_t block_count, size_t capacity, const double *logs)
+{
+    double reads = 0;
+    for (size_t b = 0; b < block_count; b++) {
+        double miss = 0;
+        if (block[b].row_count <= capacity) {
+            capacity -= block[b].row_count;
+            continue;
+        }
+        capacity = 0;
+        for (uint32_t v = block[b].first; v < block[b].first + block[b].row_count; v++)
+            miss += logs[use->count[v]];
+        reads += -expm1(miss);
+    }
+    return reads;
+}
+
+static size_t take_rows(const struct use_counts *use, struct row_limit limit, uint32_t *node)
+{
+    size_t count = 0;
+    for (int c = use->batch_count; c > limit.limit; c--)
+        for (uint32_t v = 0; v < node_count_of(use); v++)
+            if (use->count[v] == c)
+                node[count++] = v;
+    for (uint32_t v = 0; limit.at_limit > 0; v++)
+        if (use->count[v] == limit.limit) {
+            node[count++] = v;
+            limit.at_limit--;
+        }
+    return count;
+}
+
+static size_t take_blocks(const struct used_block *block, size_t block_count, size_t capacity,
+                          uint32_t *node)
+{
+    size_t count = 0;
+    for (size_t b = 0; b < block_count && block[b].row_count <= capacity - count; b++)
+        for (uint32_t i = 0; i < block[b].row_count; i++)
+            node[count++] = block[b].first + i;
+    return count;
+}
+
+enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, uint32_t *node,
+                                 size_t *count, struct error *err)
+{
+    struct used_block *block = NULL;
+    double logs[UINT8_MAX + 1];
+    *count = 0;
+    must(use->batch_count > 0 && use->batch_count <= UINT8_MAX);
+    const size_t block_count = list_blocks(use, NULL);
+    const enum error_code rc = memory_new(&block, block_count, "the use of blocks", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (void)list_blocks(use, block);
+    miss_logs(use, logs);
+    const struct row_limit limit = limit_rows(use, capacity);
+    const double with_rows = reads_with_rows(use, block, block_count, limit, logs);
+    qsort(block, block_count, sizeof *block, more_used);
+    const double with_blocks = reads_with_blocks(use, block, block_count, capacity, logs);
+    *count = with_rows <= with_blocks ? take_rows(use, limit, node)
+                                      : take_blocks(block, block_count, capacity, node);
+    memory_free(block);
+    return ERROR_NONE;
+}
+
+/* --- from the store --- */
+
+/* Counts the nodes of the batches of `round` and those after it, as far as they were sampled; how many
+ * there are. */
+static int count_stored(const struct batch_preparer *preparer, int64_t round, uint8_t *count)
+{
+    const struct stage_context *context = preparer->context;
+    const struct schedule *schedule = context->schedule;
+    struct prepared_batch batch = {0};
+    int seen = 0;
+    for (; round < schedule->round_count; round++)
+        for (int32_t slot = 0; slot < schedule_slot_count(schedule, round); slot++) {
+            int64_t source_round = 0;
+            int32_t source_slot = 0;
+            schedule_batch_source(schedule, round, slot, &source_round, &source_slot);
+            const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
+            if (seen == KEPT_CHOICE_WINDOW ||
+                prepared_batch_read(preparer, &batch, &key, NULL) != ERROR_NONE)
+                return seen;
+            for (uint32_t i = 0; i < batch.batch.node_count; i++)
+                count[batch.batch.node[i]]++;
+            prepared_batch_forget(&batch);
+            seen++;
+        }
+    return seen;
+}
+
+static enum error_code choose(const struct batch_preparer *preparer, int64_t round, uint64_t bytes,
+                              int *seen, struct error *err)
+{
+    const struct partition_book *book = preparer->context->book;
+    bytes -= feature_source_keep_count(preparer->features, bytes) * sizeof(uint32_t); /* `node` */
+    const size_t capacity = feature_source_keep_count(preparer->features, bytes);
+    uint8_t *use_count = NULL;
+    uint32_t *node = NULL;
+    size_t count = 0;
+    enum error_code rc = memory_new(&use_count, book->node_count, "the use of rows", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&node, capacity, "rows to keep", err);
+    if (rc == ERROR_NONE)
+        *seen = count_stored(preparer, round, use_count);
+    if (rc == ERROR_NONE && *seen) {
+        const struct use_counts use = {use_count, *seen, book->book, book->part_count};
+        rc = kept_choice_make(&use, capacity, node, &count, err);
+    }
+    memory_free(use_count);
+    if (rc == ERROR_NONE && *seen)
+        rc = feature_source_keep(preparer->features, node, count, bytes, err);
+    memory_free(node);
+    return rc;
+}
+
+/* What keeping may take: the budget without both areas (the other one will be as large), scratch, and the
+ * space in which choosing counts. */
+static uint64_t room_to_keep(const struct batch_preparer *preparer, uint64_t area_bytes)
+{
+    const uint64_t areas =
+        2 * area_bytes > preparer->area_bytes ? 2 * area_bytes : preparer->area_bytes;
+    const uint64_t beside = areas + preparer->scratch_bytes + preparer->context->book->node_count;
+    return preparer->budget_bytes > beside ? preparer->budget_bytes - beside : 0;
+}
+
+void kept_choice_refresh(struct kept_choice *choice, const struct batch_preparer *preparer,
+                         uint64_t area_bytes, int64_t round)
+{
+    struct error err = {0};
+    int seen = 0;
+    const bool first = choice->units++ == 0;
+    const bool second =
+        choice->units == UNITS_BEFORE_SECOND_CHOICE && choice->seen < KEPT_CHOICE_WINDOW;
+    if (!first && !second)
+        return;
+    const uint64_t bytes = room_to_keep(preparer, area_bytes);
+    const enum error_code rc = choose(preparer, round, bytes, &seen, &err);
+    choice->seen = seen;
+    if (rc == ERROR_NONE)
+        log_info("%u rows of features are kept, chosen by %d mini-batches",
+                 (unsigned)feature_source_kept(preparer->features), seen);
+    else
+        log_warn("no rows of features are kept: %s", err.message);
+}

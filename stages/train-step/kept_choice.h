@@ -1,0 +1,47 @@
+/*
+ * kept_choice - which feature rows a train-step program keeps when not all fit its budget.
+ *
+ * Mini-batches are sampled ahead of training and lie in the store, so it can be counted which nodes they
+ * use. A block of rows is read for the sake of any one row that is wanted and not kept. So where a batch
+ * wants a few rows here and there, the rows that most batches use are kept; where it wants some of nearly
+ * every block, only whole blocks save a read, and the most used blocks are kept. Which it is, is decided
+ * by the number of blocks that a batch would still have to read, either way.
+ *
+ * The choice is made when the first rows are brought, and once more when more batches had been sampled.
+ * It changes time, never a row.
+ */
+#ifndef STAGES_TRAIN_STEP_KEPT_CHOICE_H
+#define STAGES_TRAIN_STEP_KEPT_CHOICE_H
+
+#include "common/base/error.h"
+#include "stages/train-step/prepared_batch.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KEPT_CHOICE_WINDOW = 8 };
+
+struct kept_choice { /* {0} has not chosen yet */
+    int seen;        /* batches counted for the choice in force */
+    int units;       /* since it was made; 0: never */
+};
+
+/* How often the nodes of some batches were used. */
+struct use_counts {
+    const uint8_t *count; /* [book[part_count]], at most batch_count */
+    int batch_count;
+    const uint32_t *book; /* [part_count + 1] */
+    int part_count;
+};
+
+/* Up to `capacity` nodes, best first, into `node` [capacity]; how many.
+ * Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code kept_choice_make(const struct use_counts *use, size_t capacity,
+                                            uint32_t *node, size_t *count, struct error *err);
+
+/* Once rows were brought for a unit of `round`, into an area of `area_bytes`: chooses and reads, when it is
+ * time for that, within what two such areas leave. A failure is left at that: then nothing is kept. */
+void kept_choice_refresh(struct kept_choice *choice, const struct batch_preparer *preparer,
+                         uint64_t area_bytes, int64_t round);
+
+#endif

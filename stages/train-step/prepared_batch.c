@@ -1,0 +1,235 @@
+#include "stages/train-step/prepared_batch.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/nn/source_mixing.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { AREA_SLACK = 32 };
+
+void batch_preparer_release(struct batch_preparer *preparer)
+{
+    arena_release(&preparer->scratch);
+    preparer->scratch_bytes = 0;
+}
+
+void prepared_batch_forget(struct prepared_batch *batch)
+{
+    if (batch->has_record)
+        store_release_record(&batch->batch.view);
+    *batch = (struct prepared_batch){.area = batch->area};
+}
+
+static void release_area(struct batch_preparer *preparer, struct batch_area *area)
+{
+    memory_unmap(area->data, area->bytes);
+    preparer->area_bytes -= area->bytes;
+    *area = (struct batch_area){0};
+}
+
+void prepared_batch_release(struct batch_preparer *preparer, struct prepared_batch *batch)
+{
+    prepared_batch_forget(batch);
+    release_area(preparer, &batch->area);
+}
+
+void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
+{
+    must(!to->area.data);
+    to->area = from->area;
+    from->area = (struct batch_area){0};
+    from->has_rows = false;
+    from->mixed = NULL;
+    from->rows = (struct input_rows){0};
+}
+
+struct message_block prepared_batch_block(const struct prepared_batch *prepared, int layer)
+{
+    const struct mini_batch *batch = &prepared->batch;
+    return (struct message_block){.destination_count = batch->hop_end[batch->hop_count - 1 - layer],
+                                  .source_count = batch->hop_end[batch->hop_count - layer],
+                                  .row_start = batch->row_start,
+                                  .neighbor = batch->neighbor,
+                                  .degree = batch->degree};
+}
+
+/* --- the record --- */
+
+/* The record is sound in itself (mini_batch_get); does it suit this model and this partition? */
+static enum error_code check_batch(const struct batch_preparer *preparer,
+                                   const struct mini_batch *batch, struct error *err)
+{
+    const struct model *model = preparer->model;
+    const uint32_t node_count = preparer->context->book->node_count;
+    uint32_t largest = 0;
+    if (batch->hop_count != model->config.layer_count)
+        return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d",
+                         model->config.layer_count, batch->hop_count);
+    if (model->needs_degree && !batch->degree)
+        return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
+    for (uint32_t i = 0; i < batch->node_count; i++)
+        largest = batch->node[i] > largest ? batch->node[i] : largest;
+    if (largest >= node_count)
+        return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
+                         node_count, largest);
+    return ERROR_NONE;
+}
+
+enum error_code prepared_batch_read(const struct batch_preparer *preparer,
+                                    struct prepared_batch *out, const struct key *key,
+                                    struct error *err)
+{
+    const struct stage_context *context = preparer->context;
+    prepared_batch_forget(out);
+    enum error_code rc =
+        mini_batch_get(context->store, key->text, context->run_id, &out->batch, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->has_record = true;
+    out->key = *key;
+    rc = check_batch(preparer, &out->batch, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    prepared_batch_forget(out);
+    return error_context(err, rc, "record %s", key->text);
+}
+
+/* --- the rows --- */
+
+static enum error_code too_small(const struct batch_preparer *preparer,
+                                 const struct mini_batch *batch, uint64_t wanted, struct error *err)
+{
+    char wanted_text[32], budget_text[32];
+    return error_set(err, ERROR_NO_MEMORY,
+                     "the rows of a mini-batch of %" PRIu32 " nodes want %" PRIu64
+                     " bytes (%s), the budget of features is %" PRIu64
+                     " bytes (%s); give more --memory, or take fewer nodes at a time (batch sizes, "
+                     "fan-outs)",
+                     batch->node_count, wanted, text_size(wanted, wanted_text),
+                     preparer->budget_bytes, text_size(preparer->budget_bytes, budget_text));
+}
+
+/* Room in the area, and scratch. The features keep what is left of the budget. */
+static enum error_code reserve(struct batch_preparer *preparer, struct prepared_batch *prepared,
+                               uint64_t area_bytes, uint64_t scratch_bytes, struct error *err)
+{
+    struct batch_area *area = &prepared->area;
+    void *room = NULL;
+    if (scratch_bytes > preparer->scratch_bytes)
+        batch_preparer_release(preparer);
+    else
+        scratch_bytes = preparer->scratch_bytes;
+    if (area_bytes > area->bytes) {
+        release_area(preparer, area);
+        area_bytes += area_bytes / AREA_SLACK; /* the next batch may be a little larger */
+    } else {
+        area_bytes = area->bytes;
+    }
+    const uint64_t others = preparer->area_bytes - area->bytes;
+    const uint64_t wanted = others + area_bytes + scratch_bytes;
+    if (wanted >= preparer->budget_bytes)
+        return too_small(preparer, &prepared->batch, wanted, err);
+    feature_source_limit(preparer->features, preparer->budget_bytes - wanted);
+    arena_reset(&preparer->scratch);
+    enum error_code rc = ERROR_NONE;
+    if (scratch_bytes > preparer->scratch_bytes) /* one block for all that is asked for later */
+        rc = arena_new_bytes(&preparer->scratch, &room, scratch_bytes, 1, "edges by source", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    arena_reset(&preparer->scratch);
+    preparer->scratch_bytes = scratch_bytes;
+    if (area->data)
+        return ERROR_NONE;
+    area->data = memory_map(area_bytes);
+    if (!area->data)
+        return error_set(err, ERROR_NO_MEMORY,
+                         "no memory for the rows of a mini-batch: %" PRIu64 " bytes", area_bytes);
+    area->bytes = area_bytes;
+    preparer->area_bytes += area_bytes;
+    return ERROR_NONE;
+}
+
+static void mix_rows(void *context, const struct feature_visit *visit)
+{
+    source_mixing_add(context, visit->place, visit->row, visit->count);
+}
+
+static enum error_code fill_mixed(struct batch_preparer *preparer, struct prepared_batch *prepared,
+                                  uint64_t floats, const atomic_bool *stop, struct error *err)
+{
+    const struct mini_batch *batch = &prepared->batch;
+    const struct message_block block = prepared_batch_block(prepared, 0);
+    struct source_mixing mixing;
+    enum error_code rc =
+        reserve(preparer, prepared, floats * sizeof(float), source_mixing_scratch(&block), err);
+    if (rc == ERROR_NONE)
+        rc = source_mixing_begin(&mixing, preparer->model, &block, prepared->area.data,
+                                 &preparer->scratch, err);
+    if (rc == ERROR_NONE)
+        rc = feature_source_visit(preparer->features, batch->node, batch->node_count, mix_rows,
+                                  &mixing, stop, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    source_mixing_finish(&mixing);
+    prepared->mixed = mixing.mixed;
+    return ERROR_NONE;
+}
+
+/* Where rows are copied to. */
+struct copied_rows {
+    char *to;
+    size_t row_bytes;
+};
+
+static void copy_rows(void *context, const struct feature_visit *visit)
+{
+    const struct copied_rows *copied = context;
+    for (uint32_t i = 0; i < visit->count; i++)
+        memcpy(copied->to + visit->place[i] * copied->row_bytes, visit->row[i], copied->row_bytes);
+}
+
+static enum error_code fill_copied(struct batch_preparer *preparer, struct prepared_batch *prepared,
+                                   const atomic_bool *stop, struct error *err)
+{
+    const struct mini_batch *batch = &prepared->batch;
+    const enum precision precision = preparer->model->config.precision;
+    const size_t row_bytes = feature_source_row_bytes(preparer->features);
+    enum error_code rc =
+        reserve(preparer, prepared, (uint64_t)batch->node_count * row_bytes, 0, err);
+    struct copied_rows copied = {(char *)prepared->area.data, row_bytes};
+    if (rc == ERROR_NONE)
+        rc = feature_source_visit(preparer->features, batch->node, batch->node_count, copy_rows,
+                                  &copied, stop, err);
+    if (rc == ERROR_NONE)
+        prepared->rows = (struct input_rows){.base = copied.to,
+                                             .stride = row_bytes / precision_bytes(precision),
+                                             .precision = precision};
+    return rc;
+}
+
+enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prepared_batch *out,
+                                    const atomic_bool *stop, struct error *err)
+{
+    const struct mini_batch *batch = &out->batch;
+    const struct message_block block = prepared_batch_block(out, 0);
+    const uint64_t floats = source_mixing_floats(preparer->model, block.destination_count);
+    const uint64_t copied_bytes =
+        (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features);
+    enum error_code rc = ERROR_NONE;
+    must(out->has_record && !out->has_rows);
+    out->mixed = NULL;
+    if (feature_source_is_resident(preparer->features)) {
+        struct feature_rows rows;
+        rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
+        out->rows = (struct input_rows){rows.base, rows.stride, rows.row_index, rows.precision};
+    } else if (floats && floats * sizeof(float) < copied_bytes &&
+               source_mixing_is_exact(&block, batch->node)) {
+        rc = fill_mixed(preparer, out, floats, stop, err);
+    } else {
+        rc = fill_copied(preparer, out, stop, err);
+    }
+    out->has_rows = rc == ERROR_NONE;
+    return rc;
+}

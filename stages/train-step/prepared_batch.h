@@ -1,0 +1,72 @@
+/*
+ * prepared_batch - a mini-batch, read and checked, with the rows that the first layer needs of its nodes.
+ *
+ * In the budget, rows are found in the resident array by node id, and nothing is prepared. Out of it, one
+ * ordered pass over the shards brings the rows, and each is added to the destinations that hear from it
+ * and forgotten (common/nn/source_mixing.h); what is held is the batch's mixed rows, which backward needs
+ * anyway. A first layer that maps before it mixes, or a batch whose neighbours do not ascend, has its
+ * rows copied side by side instead. All three give the same bits.
+ */
+#ifndef STAGES_TRAIN_STEP_PREPARED_BATCH_H
+#define STAGES_TRAIN_STEP_PREPARED_BATCH_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "common/graph/message_block.h"
+#include "common/nn/model.h"
+#include "stages/stage.h"
+#include "store/feature_source.h"
+#include "store/keys.h"
+#include "store/records/mini_batch.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Memory for the rows of one batch at a time; kept for the next. */
+struct batch_area { /* {0} is empty */
+    float *data;
+    uint64_t bytes;
+};
+
+struct prepared_batch { /* {0} holds nothing */
+    bool has_record, has_rows;
+    struct key key;
+    struct mini_batch batch;
+    struct batch_area area;
+    struct input_rows rows; /* as struct model_input has them: either these */
+    void *mixed;            /* or this; in the area */
+};
+
+/* What preparing takes. Threads: one preparation that fills rows at a time. */
+struct batch_preparer {
+    const struct stage_context *context; /* borrowed, as are the next two */
+    const struct model *model;
+    struct feature_source *features;
+    uint64_t budget_bytes; /* out of the budget: of features, areas and scratch altogether */
+    uint64_t area_bytes;   /* of all areas */
+    struct arena scratch;  /* edges and weights while rows are mixed */
+    uint64_t scratch_bytes;
+};
+
+void batch_preparer_release(struct batch_preparer *preparer);
+
+/* Reads the record `key`; what `out` held is forgotten, but for its area.
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT when the batch does not suit model or partition. */
+MUST_CHECK enum error_code prepared_batch_read(const struct batch_preparer *preparer,
+                                               struct prepared_batch *out, const struct key *key,
+                                               struct error *err);
+/* Brings the rows. `stop` as in feature_source_visit(), ERROR_BUSY.
+ * Fails: ERROR_NO_MEMORY naming wanted and budget; ERROR_CORRUPT naming the shard. */
+MUST_CHECK enum error_code prepared_batch_fill(struct batch_preparer *preparer,
+                                               struct prepared_batch *out, const atomic_bool *stop,
+                                               struct error *err);
+void prepared_batch_forget(struct prepared_batch *batch);
+/* `from` has no rows any more, and its area is `to`'s, which has none. */
+void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to);
+void prepared_batch_release(struct batch_preparer *preparer, struct prepared_batch *batch);
+
+/* The edges of layer `layer` (from 0), borrowed from the record. */
+struct message_block prepared_batch_block(const struct prepared_batch *batch, int layer);
+
+#endif

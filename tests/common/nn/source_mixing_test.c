@@ -1,0 +1,195 @@
+/* Mixing by source against mixing_gather(), bit for bit. */
+#include "common/base/memory.h"
+#include "common/nn/layer.h"
+#include "common/nn/source_mixing.h"
+
+#include "tests/support/block_fixture.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+enum { NODES = 900, DESTINATIONS = 300, DIM = 37, VISIT_MAX = 50 };
+
+static struct model model_of(enum layer_kind kind, uint32_t input_dim, uint32_t output_dim)
+{
+    struct error err = {0};
+    struct model model;
+    const struct model_config config = {.layer = kind,
+                                        .layer_count = 1,
+                                        .input_dim = input_dim,
+                                        .hidden_dim = 1,
+                                        .output_dim = output_dim};
+    assert_ok(model_init(&model, &config, &err), &err);
+    return model;
+}
+
+/* A block whose neighbours ascend by node, and its nodes: a permutation. */
+static void make_block(struct block_fixture *blocks, uint32_t node[NODES])
+{
+    const uint32_t hop_end[] = {DESTINATIONS, NODES};
+    block_fixture_make(blocks, 1, hop_end, DIM, 5);
+    for (uint32_t i = 0; i < NODES; i++)
+        node[i] = (i * 389 + 11) % NODES; /* 389 is prime: each once */
+    for (uint32_t i = 0; i < DESTINATIONS; i++)
+        for (uint32_t a = blocks->row_start[i]; a < blocks->row_start[i + 1]; a++)
+            for (uint32_t b = a; b > blocks->row_start[i]; b--) {
+                uint32_t *pair = blocks->neighbor + b - 1;
+                const uint32_t left = pair[0];
+                if (node[pair[0]] <= node[pair[1]])
+                    break;
+                pair[0] = pair[1];
+                pair[1] = left;
+            }
+}
+
+/* All sources, ascending by node, some at a time. */
+static void add_all(const struct source_mixing *mixing, const struct block_fixture *blocks,
+                    const uint32_t node[NODES])
+{
+    uint32_t at_node[NODES], source[VISIT_MAX], count = 0;
+    const void *row[VISIT_MAX];
+    for (uint32_t i = 0; i < NODES; i++)
+        at_node[node[i]] = i;
+    for (uint32_t n = 0; n < NODES; n++) {
+        source[count] = at_node[n];
+        row[count] = precision_at(blocks->input.precision, blocks->input.base,
+                                  blocks->input.row_index[source[count]] * blocks->input.stride);
+        if (++count >= 1 + n % VISIT_MAX || n == NODES - 1) {
+            source_mixing_add(mixing, source, row, count);
+            count = 0;
+        }
+    }
+}
+
+/* Rounds the input rows; the caller frees them. */
+static bf16 *round_input(struct block_fixture *blocks)
+{
+    const size_t stride = bf16_stride(DIM);
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < NODES; i++)
+        rows = blocks->row_index[i] >= rows ? blocks->row_index[i] + 1 : rows;
+    bf16 *rounded = memory_alloc(rows * stride, sizeof *rounded);
+    for (uint32_t row = 0; row < rows; row++)
+        bf16_of_floats(rounded + row * stride, blocks->feature + row * blocks->input.stride, DIM);
+    blocks->input.base = rounded;
+    blocks->input.stride = stride;
+    blocks->input.precision = PRECISION_BF16;
+    return rounded;
+}
+
+static void check_kind(enum layer_kind kind, enum precision precision)
+{
+    struct error err = {0};
+    struct arena arena = {0};
+    struct block_fixture blocks;
+    struct source_mixing mixing;
+    uint32_t node[NODES];
+    struct model model = model_of(kind, DIM, 2 * DIM);
+    const uint64_t floats = source_mixing_floats(&model, DESTINATIONS);
+    float *area = memory_alloc(floats, sizeof *area), scratch[DIM];
+    void *expected = NULL;
+    make_block(&blocks, node);
+    model.config.precision = precision;
+    bf16 *rounded = precision == PRECISION_BF16 ? round_input(&blocks) : NULL;
+    assert_true(source_mixing_is_exact(&blocks.block[0], node));
+    memset(area, 0x7f, floats * sizeof *area); /* what was there before does not matter */
+    assert_ok(source_mixing_begin(&mixing, &model, &blocks.block[0], area, &arena, &err), &err);
+    add_all(&mixing, &blocks, node);
+    source_mixing_finish(&mixing);
+    const size_t count =
+        DESTINATIONS * precision_stride(precision, mixing_width(&mixing.mixing, DIM));
+    assert_ok(arena_new_bytes(&arena, &expected, count, precision_bytes(precision), "rows", &err),
+              &err);
+    mixing_gather(&mixing.mixing, &blocks.block[0], &blocks.input, DIM, 0, DESTINATIONS, scratch,
+                  expected);
+    assert_ptr_equal(mixing.mixed, area);
+    assert_memory_equal(mixing.mixed, expected, count * precision_bytes(precision));
+    memory_free(rounded);
+    memory_free(area);
+    arena_release(&arena);
+    block_fixture_release(&blocks);
+}
+
+static void bits_are_those_of_the_gather(void **state)
+{
+    (void)state;
+    for (enum precision p = PRECISION_FP32; p <= PRECISION_BF16; p++) {
+        check_kind(LAYER_SAGE, p);
+        check_kind(LAYER_GCN, p);
+    }
+}
+
+static void a_forward_on_mixed_rows_is_that_on_rows(void **state)
+{
+    struct error err = {0};
+    struct arena arena = {0};
+    struct block_fixture blocks;
+    struct source_mixing mixing;
+    struct model_trace *trace = NULL;
+    uint32_t node[NODES];
+    const struct model model = model_of(LAYER_SAGE, DIM, 8);
+    const struct model_workspace workspace = {.arena = &arena};
+    float *area = NULL, *value = NULL, *logits[2] = {NULL}, *gradient[2] = {NULL};
+    (void)state;
+    make_block(&blocks, node);
+    struct model_input input = {.block = blocks.block, .rows = blocks.input};
+    assert_ok(arena_new(&arena, &area, source_mixing_floats(&model, DESTINATIONS), "a", &err),
+              &err);
+    assert_ok(arena_new(&arena, &value, model.value_count, "a", &err), &err);
+    model_initialise(&model, 3, value);
+    for (int way = 0; way < 2; way++) {
+        assert_ok(arena_new(&arena, &logits[way], DESTINATIONS * 8, "a", &err), &err);
+        assert_ok(arena_new(&arena, &gradient[way], model.value_count, "a", &err), &err);
+        assert_ok(model_forward(&model, value, &input, &workspace, logits[way], &trace, &err),
+                  &err);
+        assert_ok(
+            model_backward(&model, value, trace, logits[way], &workspace, gradient[way], &err),
+            &err);
+        assert_ok(source_mixing_begin(&mixing, &model, &blocks.block[0], area, &arena, &err), &err);
+        add_all(&mixing, &blocks, node);
+        source_mixing_finish(&mixing);
+        input = (struct model_input){.block = blocks.block, .mixed = mixing.mixed};
+    }
+    assert_memory_equal(logits[0], logits[1], DESTINATIONS * 8 * sizeof(float));
+    assert_memory_equal(gradient[0], gradient[1], model.value_count * sizeof(float));
+    arena_release(&arena);
+    block_fixture_release(&blocks);
+}
+
+static void an_order_that_would_change_sums_is_noticed(void **state)
+{
+    struct block_fixture blocks;
+    uint32_t node[NODES];
+    (void)state;
+    make_block(&blocks, node);
+    uint32_t row = 0;
+    while (blocks.row_start[row + 1] - blocks.row_start[row] < 2 ||
+           blocks.neighbor[blocks.row_start[row]] == blocks.neighbor[blocks.row_start[row + 1] - 1])
+        row++;
+    uint32_t *first = &blocks.neighbor[blocks.row_start[row]];
+    uint32_t *last = &blocks.neighbor[blocks.row_start[row + 1] - 1];
+    const uint32_t swapped = *first;
+    *first = *last;
+    *last = swapped;
+    assert_false(source_mixing_is_exact(&blocks.block[0], node));
+    block_fixture_release(&blocks);
+}
+
+static void a_layer_that_maps_first_has_nothing_to_mix_ahead(void **state)
+{
+    (void)state;
+    const struct model narrow = model_of(LAYER_GCN, 40, 8), wide = model_of(LAYER_GCN, 8, 40);
+    assert_int_equal(source_mixing_floats(&narrow, 10), 0);
+    assert_int_equal(source_mixing_floats(&wide, 10), 160);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_are_those_of_the_gather),
+        cmocka_unit_test(a_forward_on_mixed_rows_is_that_on_rows),
+        cmocka_unit_test(an_order_that_would_change_sums_is_noticed),
+        cmocka_unit_test(a_layer_that_maps_first_has_nothing_to_mix_ahead),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/*
+ * batch_fixture - a store with feature shards and stored mini-batches, for tests of what train-step reads.
+ *
+ * Features of 4,000 nodes in two parts, 256 KB, and batches of 900 nodes in round 0, 1, ...
+ */
+#ifndef TESTS_STAGES_TRAIN_STEP_BATCH_FIXTURE_H
+#define TESTS_STAGES_TRAIN_STEP_BATCH_FIXTURE_H
+
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "common/nn/layer.h"
+#include "stages/train-step/prepared_batch.h"
+#include "store/feature_shard.h"
+
+#include "tests/support/block_fixture.h"
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    FIXTURE_NODES = 4000,
+    FIXTURE_DIM = 16,
+    FIXTURE_SEEDS = 20,
+    FIXTURE_DESTINATIONS = 120,
+    FIXTURE_BATCH = 900
+};
+
+#define FIXTURE_RUN       "run-1"
+#define FIXTURE_PARTITION "partition-1"
+
+struct batch_fixture {
+    struct store *store;
+    uint32_t parts[3];
+    float *feature; /* [FIXTURE_NODES, FIXTURE_DIM] */
+    struct pipeline_settings settings;
+    struct schedule schedule;
+    struct partition_book book;
+    struct stage_context context;
+    struct model model;
+    struct batch_preparer preparer;
+    struct error err;
+};
+
+static inline void batch_fixture_shards(struct batch_fixture *f)
+{
+    for (int part = 0; part < 2; part++) {
+        struct feature_shard_writer *writer = NULL;
+        const struct key key = key_part(FIXTURE_PARTITION, part, "shard");
+        const struct key seal = key_part(FIXTURE_PARTITION, part, "shard_seal");
+        const uint32_t first = f->parts[part], count = f->parts[part + 1] - first;
+        const struct tensor_spec tensor = {
+            .name = "features", .dim = FIXTURE_DIM, .row_count = count};
+        assert_ok(feature_shard_writer_new(f->store, key.text, seal.text, FIXTURE_PARTITION,
+                                           &writer, &f->err),
+                  &f->err);
+        assert_ok(feature_shard_writer_begin(writer, &tensor, &f->err), &f->err);
+        assert_ok(feature_shard_writer_add(writer, f->feature + (size_t)first * FIXTURE_DIM, count,
+                                           &f->err),
+                  &f->err);
+        assert_ok(feature_shard_writer_finish(writer, &f->err), &f->err);
+    }
+}
+
+static inline void batch_fixture_sort_row(uint32_t *neighbor, uint32_t count, const uint32_t *node)
+{
+    for (uint32_t a = 1; a < count; a++)
+        for (uint32_t b = a; b > 0 && node[neighbor[b - 1]] > node[neighbor[b]]; b--) {
+            const uint32_t left = neighbor[b - 1];
+            neighbor[b - 1] = neighbor[b];
+            neighbor[b] = left;
+        }
+}
+
+/* The batch of `round`, whose neighbours ascend, as sampled ones do, when `ordered`. */
+static inline void batch_fixture_put(struct batch_fixture *f, int64_t round, bool ordered)
+{
+    const uint32_t hop_end[] = {FIXTURE_SEEDS, FIXTURE_DESTINATIONS, FIXTURE_BATCH};
+    struct block_fixture blocks;
+    uint32_t node[FIXTURE_BATCH];
+    const uint32_t shift = (uint32_t)round * 1237;
+    block_fixture_make(&blocks, 2, hop_end, 1, 21 + (uint64_t)round);
+    for (uint32_t i = 0; i < FIXTURE_BATCH; i++)
+        node[i] = (i * 1999 + shift) % FIXTURE_NODES; /* 1999 is prime: no node twice */
+    for (uint32_t i = 0; ordered && i < FIXTURE_DESTINATIONS; i++)
+        batch_fixture_sort_row(blocks.neighbor + blocks.row_start[i],
+                               blocks.row_start[i + 1] - blocks.row_start[i], node);
+    const struct mini_batch batch = {.hop_count = 2,
+                                     .seed_count = FIXTURE_SEEDS,
+                                     .node_count = FIXTURE_BATCH,
+                                     .row_count = FIXTURE_DESTINATIONS,
+                                     .edge_count = blocks.row_start[FIXTURE_DESTINATIONS],
+                                     .hop_end = hop_end,
+                                     .node = node,
+                                     .row_start = blocks.row_start,
+                                     .neighbor = blocks.neighbor,
+                                     .degree = blocks.degree};
+    assert_ok(mini_batch_put(f->store, key_mini_batch(FIXTURE_RUN, round, 0).text, FIXTURE_RUN,
+                             &batch, &f->err),
+              &f->err);
+    block_fixture_release(&blocks);
+}
+
+/* `hidden` above FIXTURE_DIM: a GCN mixes first. */
+static inline void batch_fixture_open(struct batch_fixture *f, struct store *store,
+                                      enum layer_kind kind, uint32_t hidden, uint64_t budget_bytes)
+{
+    *f = (struct batch_fixture){.store = store, .parts = {0, 1500, FIXTURE_NODES}};
+    f->feature = memory_alloc((size_t)FIXTURE_NODES * FIXTURE_DIM, sizeof *f->feature);
+    for (uint32_t i = 0; i < FIXTURE_NODES * FIXTURE_DIM; i++)
+        f->feature[i] = (float)((i * 7919) % 2003) / 1001.5F - 1;
+    batch_fixture_shards(f);
+    f->book = (struct partition_book){
+        .part_count = 2, .node_count = FIXTURE_NODES, .feature_dim = FIXTURE_DIM, .book = f->parts};
+    pipeline_settings_defaults(&f->settings);
+    assert_ok(pipeline_settings_assign(&f->settings, "sample.batch_size", "20", "test", &f->err),
+              &f->err);
+    assert_ok(schedule_init(&f->schedule, &f->settings, 2000, 20, 2, &f->err), &f->err);
+    const struct model_config config = {.layer = kind,
+                                        .layer_count = 2,
+                                        .input_dim = FIXTURE_DIM,
+                                        .hidden_dim = hidden,
+                                        .output_dim = 3};
+    assert_ok(model_init(&f->model, &config, &f->err), &f->err);
+    f->context = (struct stage_context){.store = store,
+                                        .settings = &f->settings,
+                                        .run_id = FIXTURE_RUN,
+                                        .book = &f->book,
+                                        .schedule = &f->schedule};
+    const struct feature_source_config source = {.store = store,
+                                                 .origin = FEATURES_OF_PARTITION,
+                                                 .id = FIXTURE_PARTITION,
+                                                 .part_count = 2,
+                                                 .book = f->parts,
+                                                 .tensor = "features",
+                                                 .budget_bytes = budget_bytes};
+    f->preparer = (struct batch_preparer){
+        .context = &f->context, .model = &f->model, .budget_bytes = budget_bytes};
+    assert_ok(feature_source_open(&source, &f->preparer.features, &f->err), &f->err);
+}
+
+static inline void batch_fixture_close(struct batch_fixture *f)
+{
+    batch_preparer_release(&f->preparer);
+    feature_source_close(f->preparer.features);
+    memory_free(f->feature);
+}
+
+/* What is held altogether. */
+static inline uint64_t batch_fixture_bytes(const struct batch_fixture *f)
+{
+    return feature_source_bytes(f->preparer.features) + f->preparer.area_bytes +
+           f->preparer.scratch_bytes;
+}
+
+/* The mixed rows must be those that are gathered from the features; rows must be the features. */
+static inline void batch_fixture_check(struct batch_fixture *f, const struct prepared_batch *batch)
+{
+    struct arena arena = {0};
+    struct mixing mixing;
+    float *expected = NULL;
+    const uint32_t *node = batch->batch.node;
+    assert_true(batch->has_record && batch->has_rows);
+    for (uint32_t i = 0; !batch->mixed && i < FIXTURE_BATCH; i++) {
+        const size_t at = batch->rows.row_index ? batch->rows.row_index[i] : i;
+        assert_memory_equal((const float *)batch->rows.base + at * batch->rows.stride,
+                            f->feature + (size_t)node[i] * FIXTURE_DIM,
+                            FIXTURE_DIM * sizeof(float));
+    }
+    if (!batch->mixed)
+        return;
+    const struct message_block block = prepared_batch_block(batch, 0);
+    const struct input_rows rows = {.base = f->feature, .stride = FIXTURE_DIM, .row_index = node};
+    assert_ok(layer_type_of(f->model.config.layer)->weigh(&block, &arena, &mixing, &f->err),
+              &f->err);
+    const size_t count = FIXTURE_DESTINATIONS * mixing_width(&mixing, FIXTURE_DIM);
+    assert_ok(arena_new(&arena, &expected, count, "rows", &f->err), &f->err);
+    mixing_gather(&mixing, &block, &rows, FIXTURE_DIM, 0, FIXTURE_DESTINATIONS, NULL, expected);
+    assert_memory_equal(batch->mixed, expected, count * sizeof *expected);
+    arena_release(&arena);
+}
+
+#endif

@@ -1,0 +1,111 @@
+#include "stages/train-step/kept_choice.h"
+#include "store/feature_shard.h"
+
+#include "tests/stages/train-step/batch_fixture.h"
+
+enum { NODES = 64 * FEATURE_BLOCK_ROWS + 100, BATCHES = 8 };
+
+static const uint32_t book[3] = {0, 5000, NODES};
+
+static size_t choose(const uint8_t *count, size_t capacity, uint32_t *node)
+{
+    struct error err = {0};
+    size_t chosen = 0;
+    const struct use_counts use = {count, BATCHES, book, 2};
+    assert_ok(kept_choice_make(&use, capacity, node, &chosen, &err), &err);
+    assert_true(chosen <= capacity);
+    uint8_t *seen = memory_alloc(NODES, 1);
+    for (size_t i = 0; i < chosen; i++)
+        assert_true(node[i] < NODES && !seen[node[i]]++);
+    memory_free(seen);
+    return chosen;
+}
+
+static void where_few_rows_are_wanted_those_used_most_are_kept(void **state)
+{
+    static uint8_t count[NODES];
+    static uint32_t node[NODES];
+    (void)state;
+    for (uint32_t v = 0; v < NODES; v++) /* 2 or 3 of a block, some of them always */
+        count[v] = v % 100 == 7 ? (uint8_t)(v % 300 == 7 ? BATCHES : 1) : 0;
+    const size_t chosen = choose(count, 80, node);
+    assert_int_equal(chosen, 80);
+    for (size_t i = 0; i < chosen; i++)
+        assert_true(i < 55 ? count[node[i]] == BATCHES : count[node[i]] >= 1);
+    assert_true(choose(count, NODES, node) <= NODES);
+    assert_int_equal(choose(count, 0, node), 0);
+}
+
+static void where_every_block_is_wanted_whole_blocks_are_kept(void **state)
+{
+    static uint8_t count[NODES];
+    static uint32_t node[NODES];
+    (void)state;
+    for (uint32_t v = 0; v < NODES; v++)
+        count[v] = (uint8_t)(v % 5 < 3 ? v % 3 : v % 2);
+    const size_t chosen = choose(count, 10 * FEATURE_BLOCK_ROWS + 50, node);
+    assert_in_range(chosen, 9 * FEATURE_BLOCK_ROWS, 10 * FEATURE_BLOCK_ROWS + 50);
+    uint32_t kept[66] = {0}; /* of each block of the first part, then of the second */
+    for (size_t i = 0; i < chosen; i++)
+        kept[node[i] < book[1] ? node[i] / FEATURE_BLOCK_ROWS
+                               : 20 + (node[i] - book[1]) / FEATURE_BLOCK_ROWS]++;
+    for (int b = 0; b < 66; b++)
+        assert_true(kept[b] == 0 || kept[b] == FEATURE_BLOCK_ROWS || b == 19 || b == 65);
+}
+
+static void stored_batches_decide_and_change_no_row(void **state)
+{
+    struct temp_store *temp = *state;
+    struct batch_fixture f;
+    struct prepared_batch batch = {0};
+    struct kept_choice choice = {0};
+    const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
+    batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 200000);
+    for (int64_t round = 0; round < 3; round++)
+        batch_fixture_put(&f, round, true);
+    for (int unit = 0; unit < 20; unit++) {
+        assert_ok(prepared_batch_read(&f.preparer, &batch, &key, &f.err), &f.err);
+        assert_ok(prepared_batch_fill(&f.preparer, &batch, NULL, &f.err), &f.err);
+        batch_fixture_check(&f, &batch);
+        assert_true(batch_fixture_bytes(&f) <= 200000);
+        if (unit > 0)
+            assert_true(feature_source_kept(f.preparer.features) > 500);
+        kept_choice_refresh(&choice, &f.preparer, batch.area.bytes, 0);
+        assert_int_equal(choice.seen, 3);
+    }
+    prepared_batch_release(&f.preparer, &batch);
+    batch_fixture_close(&f);
+}
+
+static void a_refused_allocation_leaves_nothing_kept(void **state)
+{
+    struct temp_store *temp = *state;
+    struct batch_fixture f;
+    struct prepared_batch batch = {0};
+    const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
+    batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 200000);
+    batch_fixture_put(&f, 0, true);
+    for (long n = 0; n < 3; n++) {
+        struct kept_choice choice = {0};
+        assert_ok(prepared_batch_read(&f.preparer, &batch, &key, &f.err), &f.err);
+        memory_fail_after(n);
+        kept_choice_refresh(&choice, &f.preparer, 0, 0);
+        memory_fail_after(-1);
+        assert_int_equal(feature_source_kept(f.preparer.features), 0);
+    }
+    prepared_batch_release(&f.preparer, &batch);
+    batch_fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(where_few_rows_are_wanted_those_used_most_are_kept),
+        cmocka_unit_test(where_every_block_is_wanted_whole_blocks_are_kept),
+        cmocka_unit_test_setup_teardown(stored_batches_decide_and_change_no_row, temp_store_setup,
+                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(a_refused_allocation_leaves_nothing_kept, temp_store_setup,
+                                        temp_store_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
