@@ -51,6 +51,9 @@ struct stage {
     const char *reads;   /* record kinds, comma separated; a test compares with stages/README.md */
     const char *writes;
     enum stage_form form;
+    /* Whether this machine can do what the settings want; NULL: it always can. Asked before anything is
+     * written. Fails: ERROR_INVALID. */
+    enum error_code (*check)(const struct pipeline_settings *settings, struct error *err);
     /* Opens what lasts longer than a unit: topology, features, buffers. *state is the stage's own and
      * starts as NULL. open and close are NULL in a stage of one unit, which keeps nothing. */
     enum error_code (*open)(const struct stage_context *context, void **state, struct error *err);
