@@ -61,22 +61,6 @@ static void add_all(const struct source_mixing *mixing, const struct block_fixtu
     }
 }
 
-/* Rounds the input rows; the caller frees them. */
-static bf16 *round_input(struct block_fixture *blocks)
-{
-    const size_t stride = bf16_stride(DIM);
-    uint32_t rows = 0;
-    for (uint32_t i = 0; i < NODES; i++)
-        rows = blocks->row_index[i] >= rows ? blocks->row_index[i] + 1 : rows;
-    bf16 *rounded = memory_alloc(rows * stride, sizeof *rounded);
-    for (uint32_t row = 0; row < rows; row++)
-        bf16_of_floats(rounded + row * stride, blocks->feature + row * blocks->input.stride, DIM);
-    blocks->input.base = rounded;
-    blocks->input.stride = stride;
-    blocks->input.precision = PRECISION_BF16;
-    return rounded;
-}
-
 static void check_kind(enum layer_kind kind, enum precision precision)
 {
     struct error err = {0};
@@ -90,7 +74,8 @@ static void check_kind(enum layer_kind kind, enum precision precision)
     void *expected = NULL;
     make_block(&blocks, node);
     model.config.precision = precision;
-    bf16 *rounded = precision == PRECISION_BF16 ? round_input(&blocks) : NULL;
+    if (precision == PRECISION_BF16)
+        block_fixture_round(&blocks, DIM);
     assert_true(source_mixing_is_exact(&blocks.block[0], node));
     memset(area, 0x7f, floats * sizeof *area); /* what was there before does not matter */
     assert_ok(source_mixing_begin(&mixing, &model, &blocks.block[0], area, &arena, &err), &err);
@@ -104,7 +89,6 @@ static void check_kind(enum layer_kind kind, enum precision precision)
                   expected);
     assert_ptr_equal(mixing.mixed, area);
     assert_memory_equal(mixing.mixed, expected, count * precision_bytes(precision));
-    memory_free(rounded);
     memory_free(area);
     arena_release(&arena);
     block_fixture_release(&blocks);
