@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -61,6 +62,9 @@ static _Noreturn void become(const struct child_command *command, const char *lo
     }
     if (stdout_fd >= 0)
         (void)dup2(stdout_fd, STDOUT_FILENO);
+    /* A product has one thread here, but OpenBLAS starts one a core when it is loaded, and they spin for a
+     * while: with seven programs starting at once that is felt. */
+    (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
     memcpy(argument, command->argument, sizeof argument);
     (void)execvp(argument[0], argument);
     (void)dprintf(STDERR_FILENO, "error %s cannot be started: %s\n", argument[0], strerror(errno));

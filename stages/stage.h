@@ -54,6 +54,9 @@ struct stage {
     /* Whether this machine can do what the settings want; NULL: it always can. Asked before anything is
      * written. Fails: ERROR_INVALID. */
     enum error_code (*check)(const struct pipeline_settings *settings, struct error *err);
+    /* work() may be called from several threads at once, each with another unit: then --threads is the
+     * number of units in hand, and else of threads that share out one unit. */
+    bool works_side_by_side;
     /* Opens what lasts longer than a unit: topology, features, buffers. *state is the stage's own and
      * starts as NULL. open and close are NULL in a stage of one unit, which keeps nothing. */
     enum error_code (*open)(const struct stage_context *context, void **state, struct error *err);

@@ -236,6 +236,7 @@ static enum error_code work_loop(const struct program *p, struct error *err)
                   .run_id = p->run.plan.id,
                   .worker = p->worker,
                   .lease_ms = p->options.lease},
+        .units_at_once = stage.works_side_by_side ? p->context.threads : 1,
         .idle_exit_ms = p->options.wait * 1000,
     };
     return work_loop_run(&config, err);

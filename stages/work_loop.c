@@ -11,6 +11,8 @@
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,13 +28,27 @@ enum {
     BURY_ATTEMPTS = 5,
 };
 
+/* What the units in hand have in common. */
+struct shared_state {
+    void *stage_state;
+    struct chain_state at_start;
+    _Atomic(struct work_loop *) first_failed; /* the others end their unit and stop */
+};
+
+/* One unit at a time, on a thread of its own. */
 struct work_loop {
     const struct work_loop_config *config;
+    struct shared_state *shared;
+    struct stage_context own_context;
     const struct stage_context *context;
+    char worker[WORKER_NAME_SIZE];
+    pthread_t thread;
+    bool started;
+    enum error_code rc;
+    struct error err;
     struct work_queue_config queue_config;
     struct work_queue *queue;
     struct work_keeper *keeper;
-    void *stage_state;
     struct chain_state state; /* what storage said of the run at state_ms */
     int64_t state_ms;
     struct unit_list successors;
@@ -67,6 +83,11 @@ static int64_t pause_ms(int failures)
     return least + (int64_t)(noise >> 33) % (most - least + 1);
 }
 
+static bool should_stop(const struct work_loop *loop)
+{
+    return stop_signal_seen() || atomic_load(&loop->shared->first_failed) != NULL;
+}
+
 static void succeeded(struct work_loop *loop)
 {
     loop->contact_ms = clock_ms();
@@ -80,7 +101,7 @@ static bool try_again(struct work_loop *loop, enum error_code *rc, struct error 
     const int64_t limit = loop->config->idle_exit_ms;
     if (!error_is_retryable(*rc))
         return false;
-    if (stop_signal_seen()) {
+    if (should_stop(loop)) {
         *rc = asked_to_stop(err);
         return false;
     }
@@ -281,7 +302,7 @@ static enum error_code work_and_heal(struct work_loop *loop, const struct work_c
     for (int attempt = 0; attempt < 2 && whole; attempt++) {
         whole = false;
         stage_times_enter(loop->context->times, TIME_COMPUTE);
-        rc = loop->config->stage->work(loop->context, loop->stage_state, unit, err);
+        rc = loop->config->stage->work(loop->context, loop->shared->stage_state, unit, err);
         stage_times_enter(loop->context->times, TIME_HAND_OVER);
         loop->contact_ms = clock_ms(); /* Redis was not asked meanwhile */
         if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
@@ -363,16 +384,9 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
     return rc;
 }
 
-static enum error_code prepare(struct work_loop *loop, struct error *err)
+static enum error_code connect(struct work_loop *loop, struct error *err)
 {
-    enum error_code rc =
-        chain_state_read(loop->context->store, loop->context->run_id, &loop->state, err);
-    if (rc != ERROR_NONE || loop->state.finished)
-        return rc;
-    if (loop->config->stage->open)
-        rc = loop->config->stage->open(loop->context, &loop->stage_state, err);
-    if (rc != ERROR_NONE)
-        return rc;
+    enum error_code rc = ERROR_NONE;
     loop->contact_ms = loop->state_ms = clock_ms();
     do
         rc = work_queue_open(&loop->queue_config, &loop->queue, err);
@@ -380,29 +394,106 @@ static enum error_code prepare(struct work_loop *loop, struct error *err)
     return rc == ERROR_NONE ? work_keeper_new(&loop->queue_config, &loop->keeper, err) : rc;
 }
 
+static enum error_code run_turns(struct work_loop *loop, struct error *err)
+{
+    bool finished = false;
+    enum error_code rc = connect(loop, err);
+    stage_times_enter(loop->context->times, TIME_WAIT);
+    while (rc == ERROR_NONE && !finished) {
+        if (should_stop(loop)) {
+            rc = asked_to_stop(err);
+            break;
+        }
+        rc = turn(loop, &finished, err);
+        if (rc != ERROR_NONE && try_again(loop, &rc, err))
+            rc = ERROR_NONE;
+    }
+    work_keeper_free(loop->keeper);
+    work_queue_close(loop->queue);
+    unit_list_release(&loop->successors);
+    memory_free(loop->entry);
+    return rc;
+}
+
+static void *run_loop(void *context)
+{
+    struct work_loop *loop = context, *none = NULL;
+    if ((loop->rc = run_turns(loop, &loop->err)) != ERROR_NONE)
+        (void)atomic_compare_exchange_strong(&loop->shared->first_failed, &none, loop);
+    return NULL;
+}
+
+/* A worker of its own as far as the queue knows: claims, leases and heartbeats are those of one unit at a
+ * time. Times are kept of the first loop alone. */
+static enum error_code loop_init(struct work_loop *loop, int number,
+                                 const struct work_loop_config *config, struct shared_state *shared,
+                                 struct error *err)
+{
+    *loop = (struct work_loop){.config = config,
+                               .shared = shared,
+                               .own_context = *config->context,
+                               .queue_config = config->queue,
+                               .state = shared->at_start};
+    const int size = snprintf(loop->worker, sizeof loop->worker, number ? "%s+%d" : "%s",
+                              config->queue.worker, number);
+    if (size < 0 || (size_t)size >= sizeof loop->worker)
+        return error_set(err, ERROR_INVALID, "worker %s: expected a shorter name",
+                         config->queue.worker);
+    loop->context = &loop->own_context;
+    if (number)
+        loop->own_context.times = NULL;
+    loop->queue_config.stage = config->stage->name;
+    loop->queue_config.worker = loop->worker;
+    return ERROR_NONE;
+}
+
+/* The first loop runs on this thread. One that gets no thread is left out: the others do its work. */
+static void run_loops(struct work_loop *loop, int count)
+{
+    for (int i = 1; i < count; i++) {
+        loop[i].started = pthread_create(&loop[i].thread, NULL, run_loop, &loop[i]) == 0;
+        if (!loop[i].started)
+            log_warn("no thread for unit %d of %d side by side", i + 1, count);
+    }
+    (void)run_loop(&loop[0]);
+    for (int i = 1; i < count; i++)
+        if (loop[i].started)
+            (void)pthread_join(loop[i].thread, NULL);
+}
+
+static enum error_code work_side_by_side(const struct work_loop_config *config,
+                                         struct shared_state *shared, struct error *err)
+{
+    const int count = config->units_at_once > 1 ? config->units_at_once : 1;
+    struct work_loop *loop = NULL;
+    enum error_code rc = memory_new(&loop, (size_t)count, "the units in hand", err);
+    for (int i = 0; rc == ERROR_NONE && i < count; i++)
+        rc = loop_init(&loop[i], i, config, shared, err);
+    if (rc == ERROR_NONE)
+        run_loops(loop, count);
+    const struct work_loop *failed = atomic_load(&shared->first_failed);
+    if (failed) {
+        *err = failed->err;
+        rc = failed->rc;
+    }
+    memory_free(loop);
+    return rc;
+}
+
 enum error_code work_loop_run(const struct work_loop_config *config, struct error *err)
 {
     struct error own = {0};
-    struct work_loop loop = {
-        .config = config, .context = config->context, .queue_config = config->queue};
+    const struct stage_context *context = config->context;
+    struct shared_state shared = {0};
     err = err ? err : &own;
-    loop.queue_config.stage = config->stage->name;
-    enum error_code rc = prepare(&loop, err);
-    stage_times_enter(loop.context->times, TIME_WAIT);
-    bool finished = rc == ERROR_NONE && loop.state.finished;
-    while (rc == ERROR_NONE && !finished) {
-        if (stop_signal_seen())
-            rc = asked_to_stop(err);
-        else
-            rc = turn(&loop, &finished, err);
-        if (rc != ERROR_NONE && try_again(&loop, &rc, err))
-            rc = ERROR_NONE;
-    }
-    work_keeper_free(loop.keeper);
-    work_queue_close(loop.queue);
+    enum error_code rc = chain_state_read(context->store, context->run_id, &shared.at_start, err);
+    if (rc != ERROR_NONE || shared.at_start.finished)
+        return rc;
+    if (config->stage->open)
+        rc = config->stage->open(context, &shared.stage_state, err);
+    if (rc == ERROR_NONE)
+        rc = work_side_by_side(config, &shared, err);
     if (config->stage->close)
-        config->stage->close(loop.stage_state);
-    unit_list_release(&loop.successors);
-    memory_free(loop.entry);
+        config->stage->close(shared.stage_state);
     return rc;
 }

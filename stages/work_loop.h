@@ -4,6 +4,9 @@
  * A crash at any point only repeats work: outputs are published before the unit is completed, and a
  * unit whose output is stored is completed without being done again. A second thread renews the lease
  * every third of its length and writes the heartbeat.
+ *
+ * Several units at once are several such loops, on threads that share what the stage opened: worker NAME, NAME+1,
+ * ... The protocol of a unit is the same. When one fails for good the others end theirs and stop.
  */
 #ifndef STAGES_WORK_LOOP_H
 #define STAGES_WORK_LOOP_H
@@ -16,6 +19,7 @@ struct work_loop_config {
     const struct stage *stage;
     const struct stage_context *context;
     struct work_queue_config queue; /* borrowed; .stage is set by the loop */
+    int units_at_once;    /* by as many threads, each a worker of its own to the queue; 0: 1 */
     int64_t idle_exit_ms; /* give up with ERROR_UNAVAILABLE after so long without Redis; 0: never */
 };
 

@@ -166,23 +166,19 @@ static void encode_table(const struct record *record, uint8_t *out)
     }
 }
 
-enum error_code record_content_sum(const struct record *record, struct checksum *out,
-                                   struct error *err)
+struct checksum record_content_sum(const struct record *record)
 {
     uint8_t table[ENTRY_SIZE * RECORD_SECTION_COUNT_MAX];
-    struct checksum_stream *stream = NULL;
-    const enum error_code rc = checksum_stream_new(&stream, err);
-    if (rc != ERROR_NONE)
-        return rc;
+    struct checksum_part part[1 + 2 * RECORD_SECTION_COUNT_MAX];
+    size_t count = 0;
     encode_table(record, table);
-    checksum_stream_add(stream, table, (size_t)ENTRY_SIZE * record->section_count);
+    part[count++] = (struct checksum_part){table, (size_t)ENTRY_SIZE * record->section_count};
     for (uint32_t i = 0; i < record->section_count; i++) {
-        checksum_stream_add(stream, zeros, record_gap_before(record, i));
-        checksum_stream_add(stream, record->section[i].data, section_bytes(&record->section[i]));
+        const struct record_section *section = &record->section[i];
+        part[count++] = (struct checksum_part){zeros, record_gap_before(record, i)};
+        part[count++] = (struct checksum_part){section->data, section_bytes(section)};
     }
-    *out = checksum_stream_sum(stream);
-    checksum_stream_free(stream);
-    return ERROR_NONE;
+    return checksum_of_parts(part, count);
 }
 
 static void put_sum_of_text(uint8_t *to, const char *text)
@@ -191,14 +187,11 @@ static void put_sum_of_text(uint8_t *to, const char *text)
     memcpy(to, sum.bytes, sizeof sum.bytes);
 }
 
-enum error_code record_encode_head(const struct record *record, const char *key,
-                                   const char *owner_id, uint8_t *out, struct checksum *content,
-                                   struct error *err)
+struct checksum record_encode_head(const struct record *record, const char *key,
+                                   const char *owner_id, uint8_t *out)
 {
     must(record->kind > RECORD_UNKNOWN && record->kind < RECORD_KIND_COUNT);
-    const enum error_code rc = record_content_sum(record, content, err);
-    if (rc != ERROR_NONE)
-        return rc;
+    const struct checksum content = record_content_sum(record);
     memset(out, 0, RECORD_HEADER_SIZE);
     memcpy(out, magic, sizeof magic);
     store_u32(out + AT_KIND, (uint32_t)record->kind);
@@ -207,11 +200,11 @@ enum error_code record_encode_head(const struct record *record, const char *key,
     store_u32(out + AT_SECTION_COUNT, record->section_count);
     put_sum_of_text(out + AT_OWNER, owner_id);
     put_sum_of_text(out + AT_KEY, key);
-    memcpy(out + AT_CONTENT, content->bytes, sizeof content->bytes);
+    memcpy(out + AT_CONTENT, content.bytes, sizeof content.bytes);
     memcpy(out + AT_ENVIRONMENT, environment_text, ENVIRONMENT_SIZE);
     store_u64(out + AT_HEADER_SUM, checksum_64(out, AT_HEADER_SUM));
     encode_table(record, out + RECORD_HEADER_SIZE);
-    return ERROR_NONE;
+    return content;
 }
 
 /* --- reading --- */

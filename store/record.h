@@ -100,8 +100,7 @@ void record_add(struct record *record, const char *name, enum element_type type,
 void record_add_text(struct record *record, const char *name, const char *text);
 
 /* The content hash the record will have once written. */
-MUST_CHECK enum error_code record_content_sum(const struct record *record, struct checksum *out,
-                                              struct error *err);
+struct checksum record_content_sum(const struct record *record);
 
 /* A record that was read. The bytes belong to the view; release with store_release_record(). */
 struct record_view {
@@ -124,13 +123,12 @@ MUST_CHECK enum error_code record_decode(const uint8_t *data, size_t size, const
                                          const char *owner_id, struct record_view *view,
                                          struct error *err);
 
-/* Writes header and section table of `record` into `out` [record_head_size()], and its content hash
- * into `content`. `length` is the length of the whole record. */
+/* Writes header and section table of `record` into `out` [record_head_size()] and gives the content hash.
+ * record_length() is that of the whole record. */
+struct checksum record_encode_head(const struct record *record, const char *key,
+                                   const char *owner_id, uint8_t *out);
 size_t record_head_size(const struct record *record);
 uint64_t record_length(const struct record *record);
-MUST_CHECK enum error_code record_encode_head(const struct record *record, const char *key,
-                                              const char *owner_id, uint8_t *out,
-                                              struct checksum *content, struct error *err);
 /* Zero bytes before section `index`, so that it starts at a multiple of 64. */
 size_t record_gap_before(const struct record *record, uint32_t index);
 

@@ -194,15 +194,12 @@ struct outgoing {
     uint64_t size;
 };
 
-static enum error_code outgoing_init(struct outgoing *out, const char *key, const char *owner_id,
-                                     const struct record *record, struct error *err)
+static void outgoing_init(struct outgoing *out, const char *key, const char *owner_id,
+                          const struct record *record)
 {
     static const uint8_t zeros[64];
     *out = (struct outgoing){.record = record, .key = key};
-    const enum error_code rc =
-        record_encode_head(record, key, owner_id, out->head, &out->content, err);
-    if (rc != ERROR_NONE)
-        return rc;
+    out->content = record_encode_head(record, key, owner_id, out->head);
     out->piece[out->piece_count++] = (struct store_piece){out->head, record_head_size(record)};
     for (uint32_t i = 0; i < record->section_count; i++) {
         const struct record_section *section = &record->section[i];
@@ -213,7 +210,6 @@ static enum error_code outgoing_init(struct outgoing *out, const char *key, cons
     }
     for (size_t i = 0; i < out->piece_count; i++)
         out->size += out->piece[i].size;
-    return ERROR_NONE;
 }
 
 static bool same_content(const struct outgoing *out, const struct record_view *stored)
@@ -299,10 +295,9 @@ enum error_code store_put(struct store *store, const char *key, const char *owne
     struct outgoing out;
     bool again = true;
     enum error_code rc = check_change(store, key, err);
-    if (rc == ERROR_NONE)
-        rc = outgoing_init(&out, key, owner_id, record, err);
     if (rc != ERROR_NONE)
         return rc;
+    outgoing_init(&out, key, owner_id, record);
     if (store->flags & STORE_REPLAY)
         return replay_put(store, &out, owner_id, err);
     (void)atomic_fetch_add(&store->records_written, 1);

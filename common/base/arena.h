@@ -1,8 +1,10 @@
 /*
  * arena - memory for one work unit: many small requests, one release.
  *
- * An arena keeps its blocks when it is reset, so that the second unit of the same size makes no
- * allocation at all. Memory from it is 64-byte aligned and is NOT zeroed.
+ * One range of addresses, reserved at the first request and given memory from its start as requests come
+ * to need it. A reset keeps that memory, so once the largest unit was seen nothing is allocated and no page
+ * is touched for the first time, however the sizes of the requests vary from unit to unit.
+ * What it hands out is 64-byte aligned and is NOT zeroed.
  */
 #ifndef COMMON_BASE_ARENA_H
 #define COMMON_BASE_ARENA_H
@@ -11,13 +13,12 @@
 
 #include <stddef.h>
 
-struct arena_block;
-
 struct arena { /* {0} is an empty arena */
-    struct arena_block *first;
-    struct arena_block *current;
-    size_t used;  /* bytes handed out since the last reset */
-    size_t limit; /* refuse to grow past this many bytes; 0: no limit */
+    char *base;
+    size_t reserved;  /* bytes of addresses from base */
+    size_t committed; /* of them with memory */
+    size_t used;      /* bytes handed out since the last reset */
+    size_t limit;     /* refuse to grow past this many bytes; 0: all that the machine has */
 };
 
 /* `count` elements in the arena, valid until arena_reset() or arena_release().

@@ -20,6 +20,12 @@ struct checksum {
 enum { CHECKSUM_TEXT_SIZE = 33 };
 
 struct checksum checksum_of(const void *data, size_t size);
+/* The same of several pieces of memory as if they lay one behind the other. No allocation. */
+struct checksum_part {
+    const void *data;
+    size_t size;
+};
+struct checksum checksum_of_parts(const struct checksum_part *part, size_t count);
 uint64_t checksum_64(const void *data, size_t size);
 bool checksum_equal(const struct checksum *a, const struct checksum *b);
 /* 32 lower-case hexadecimal digits and a NUL. */

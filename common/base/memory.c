@@ -75,6 +75,25 @@ void *memory_map(size_t bytes)
     return p;
 }
 
+void *memory_reserve(size_t bytes)
+{
+    if (!allowed())
+        return NULL;
+    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    atomic_fetch_add(&live_blocks, 1);
+    return p;
+}
+
+bool memory_commit(void *p, size_t bytes)
+{
+    if (!allowed() || mprotect(p, bytes, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    (void)madvise(p, bytes, MADV_HUGEPAGE);
+    return true;
+}
+
 void memory_unmap(void *p, size_t bytes)
 {
     if (!p)

@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,12 @@ void *memory_map(size_t bytes);
 void memory_unmap(void *p, size_t bytes);
 /* Gives back what lies behind the first `kept` bytes, page by page; how many bytes are left. */
 size_t memory_unmap_tail(void *p, size_t bytes, size_t kept);
+
+/* Addresses without memory, page-aligned; NULL when refused. Touching them before memory_commit() is a
+ * crash. Give them back, memory and all, with memory_unmap(). */
+void *memory_reserve(size_t bytes);
+/* Zeroed memory on 2 MB pages (a hint) for `bytes` of them from `p`; both multiples of the page size. */
+MUST_CHECK bool memory_commit(void *p, size_t bytes);
 
 /* Test hooks. The next `n` allocations succeed, all after them fail; -1 turns that off. */
 void memory_fail_after(long n);

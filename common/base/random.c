@@ -2,9 +2,11 @@
 
 #include "common/base/cpu_clones.h"
 #include "common/base/cpu_level.h"
+#include "common/base/error.h"
 
 #include <Random123/philox.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #if CPU_LEVEL_X86
 #include <immintrin.h>
@@ -68,23 +70,27 @@ CPU_AVX512_CODE static inline void multiply_avx512(__m512i x, uint32_t factor, _
     *high = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
 }
 
-CPU_AVX512_CODE static void philox_avx512(struct lanes *lanes, uint32_t key0, uint32_t key1)
+CPU_AVX512_CODE static inline void turns_avx512(__m512i w[4], uint32_t key0, uint32_t key1)
 {
-    __m512i w0 = _mm512_loadu_si512(lanes->word[0]), w1 = _mm512_loadu_si512(lanes->word[1]);
-    __m512i w2 = _mm512_loadu_si512(lanes->word[2]), w3 = _mm512_loadu_si512(lanes->word[3]);
     for (int turn = 0; turn < 10; turn++, key0 += PHILOX_W32_0, key1 += PHILOX_W32_1) {
         __m512i low0, high0, low1, high1;
-        multiply_avx512(w0, PHILOX_M4x32_0, &low0, &high0);
-        multiply_avx512(w2, PHILOX_M4x32_1, &low1, &high1);
-        w0 = _mm512_xor_si512(_mm512_xor_si512(high1, w1), _mm512_set1_epi32((int)key0));
-        w1 = low1;
-        w2 = _mm512_xor_si512(_mm512_xor_si512(high0, w3), _mm512_set1_epi32((int)key1));
-        w3 = low0;
+        multiply_avx512(w[0], PHILOX_M4x32_0, &low0, &high0);
+        multiply_avx512(w[2], PHILOX_M4x32_1, &low1, &high1);
+        w[0] = _mm512_xor_si512(_mm512_xor_si512(high1, w[1]), _mm512_set1_epi32((int)key0));
+        w[1] = low1;
+        w[2] = _mm512_xor_si512(_mm512_xor_si512(high0, w[3]), _mm512_set1_epi32((int)key1));
+        w[3] = low0;
     }
-    _mm512_storeu_si512(lanes->word[0], w0);
-    _mm512_storeu_si512(lanes->word[1], w1);
-    _mm512_storeu_si512(lanes->word[2], w2);
-    _mm512_storeu_si512(lanes->word[3], w3);
+}
+
+CPU_AVX512_CODE static void philox_avx512(struct lanes *lanes, uint32_t key0, uint32_t key1)
+{
+    __m512i w[4];
+    for (int k = 0; k < 4; k++)
+        w[k] = _mm512_loadu_si512(lanes->word[k]);
+    turns_avx512(w, key0, key1);
+    for (int k = 0; k < 4; k++)
+        _mm512_storeu_si512(lanes->word[k], w[k]);
 }
 
 CPU_AVX2_CODE static inline void multiply_avx2(__m256i x, uint32_t factor, __m256i *low,
@@ -174,17 +180,68 @@ static void compare_lanes(const struct lanes *lanes, uint32_t bound, uint8_t *re
     }
 }
 
+#if CPU_LEVEL_X86
+
+/* The same from the counters on in registers: a comparison of 32 draws gives two bits to each byte. */
+__attribute__((target("avx512f,avx512bw,bmi2"))) static void
+at_least_avx512(const struct random_stream *stream, uint64_t item, uint32_t block, uint32_t bound,
+                uint64_t bits[2])
+{
+    static const uint64_t place[4] = {0x0303030303030303U, 0x0c0c0c0c0c0c0c0cU, 0x3030303030303030U,
+                                      0xc0c0c0c0c0c0c0c0U};
+    const __m512i number = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i blocks = _mm512_and_si512(_mm512_add_epi32(number, _mm512_set1_epi32((int)block)),
+                                            _mm512_set1_epi32(0xffffff));
+    const uint32_t high = (uint32_t)(item >> 32) << 24;
+    __m512i w[4] = {_mm512_set1_epi32((int)(uint32_t)item),
+                    _mm512_or_si512(blocks, _mm512_set1_epi32((int)high)),
+                    _mm512_set1_epi32((int)stream->round),
+                    _mm512_set1_epi32((int)stream->purpose_word)};
+    turns_avx512(w, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
+    bits[0] = bits[1] = 0;
+    for (int k = 0; k < 4; k++) {
+        const uint32_t kept =
+            _mm512_cmpge_epu16_mask(w[k], _mm512_set1_epi16((int16_t)(uint16_t)bound));
+        bits[0] |= _pdep_u64(kept & 0xffffU, place[k]);
+        bits[1] |= _pdep_u64(kept >> 16, place[k]);
+    }
+}
+
+static bool compares_by_avx512(void)
+{
+    return cpu_level() == CPU_AVX512 && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("bmi2");
+}
+
+#endif
+
+/* The bits of RANDOM_LANES blocks. */
+static void at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
+                     uint32_t bound, uint64_t bits[2])
+{
+    struct lanes lanes;
+    _Static_assert(RANDOM_LANES == 16, "a byte a lane, in two words");
+#if CPU_LEVEL_X86
+    if (compares_by_avx512()) {
+        at_least_avx512(stream, item, block, bound, bits);
+        return;
+    }
+#endif
+    draw_lanes(stream, item, block, &lanes);
+    compare_lanes(&lanes, bound, (uint8_t *)bits);
+}
+
 void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
                      uint32_t count, uint32_t bound, uint64_t *bits)
 {
-    struct lanes lanes;
-    uint8_t byte[RANDOM_LANES];
-    memset(bits, 0, (count + 7) / 8 * sizeof *bits);
+    must(bound < 65536);
     for (uint32_t done = 0; done < count; done += RANDOM_LANES) {
-        draw_lanes(stream, item, block + done, &lanes);
-        compare_lanes(&lanes, bound, byte);
-        memcpy((uint8_t *)bits + done, byte,
-               count - done < RANDOM_LANES ? count - done : RANDOM_LANES);
+        uint64_t both[2];
+        at_least(stream, item, block + done, bound, both);
+        for (uint32_t i = 0; i < 2 && done + 8 * i < count; i++) {
+            const uint32_t blocks = count - done - 8 * i;
+            bits[done / 8 + i] = blocks >= 8 ? both[i] : both[i] & ((1ULL << 8 * blocks) - 1);
+        }
     }
 }
 

@@ -3,6 +3,9 @@
  * by panel, PANEL_FLOATS at a time, and for each panel every row of `a` adds its entries that fall into it
  * to accumulators in registers. Panels are at most BLOCK_VECTORS vectors wide, which fixes how many
  * accumulators there are, and as many rows high as fit.
+ *
+ * Where rows of b are used a few times only, packing costs more than it saves: then one panel is all of b's
+ * height, where it lies. Rows in bf16 are always packed, which makes floats of them.
  */
 #include "common/math/sparse_product.h"
 
@@ -14,14 +17,18 @@
 
 enum { LANES = 16, BLOCK_VECTORS = 8, PANEL_FLOATS = 8192, ROWS_AT_ONCE = 512 };
 
+/* Entries for each row of b from which on packing pays. */
+enum { PACKED_USES_MIN = 8 };
+
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
 /* Columns that do not fill the last vector have it begin earlier: it overlaps the one before, and both hold
  * the same sums. So there is no narrower code for what is left over. */
 struct panel {
-    _Alignas(64) float value[PANEL_FLOATS]; /* [rows, vectors * LANES] */
-    size_t first, end;                      /* rows of b */
-    size_t column, columns;                 /* columns of b */
+    const float *base;      /* row `first` */
+    size_t stride;          /* floats from row to row */
+    size_t first, end;      /* rows of b */
+    size_t column, columns; /* columns of b */
 };
 
 /* Where each row of `a` has got to. */
@@ -29,7 +36,7 @@ struct progress {
     const struct sparse_entry *next[ROWS_AT_ONCE], *end[ROWS_AT_ONCE];
 };
 
-static size_t vectors_of(size_t columns)
+CPU_INLINE size_t vectors_of(size_t columns)
 {
     return (columns + LANES - 1) / LANES;
 }
@@ -42,16 +49,22 @@ static size_t vectors_of(size_t columns)
     if ((i) < vectors)                                                                             \
         memcpy(&sum##i, PLACE(i), sizeof(lanes));
 #define ADD(i)                                                                                     \
-    if ((i) < vectors)                                                                             \
-        sum##i += value * b[i];
+    if ((i) < vectors) {                                                                           \
+        lanes term;                                                                                \
+        memcpy(&term, b + ((i) < vectors - 1 ? (i)*LANES : from_last), sizeof term);               \
+        sum##i += value * term;                                                                    \
+    }
 #define STORE(i)                                                                                   \
     if ((i) < vectors)                                                                             \
         memcpy(PLACE(i), &sum##i, sizeof(lanes));
 
 CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress, size_t rows,
-                            bool fresh, float *c, size_t c_stride, const size_t vectors)
+                            bool fresh, float *c, size_t c_stride, const bool packed,
+                            const size_t vectors)
 {
-    const size_t width = vectors * LANES, last = panel->columns - LANES;
+    const size_t last = panel->columns - LANES;
+    const size_t stride = packed ? vectors * LANES : panel->stride;
+    const size_t from_last = packed ? stride - LANES : last;
     for (size_t row = 0; row < rows; row++, c += c_stride) {
         const struct sparse_entry *entry = progress->next[row], *const end = progress->end[row];
         EACH_VECTOR(DECLARE)
@@ -60,8 +73,7 @@ CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress
         }
         for (; entry < end && entry->column < panel->end; entry++) {
             const float value = entry->value;
-            const lanes *b = __builtin_assume_aligned(
-                panel->value + (entry->column - panel->first) * width, sizeof(lanes));
+            const float *b = panel->base + (entry->column - panel->first) * stride;
             EACH_VECTOR(ADD)
         }
         progress->next[row] = entry;
@@ -69,35 +81,34 @@ CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress
     }
 }
 
-CPU_CLONES
-static void add_panel(const struct panel *panel, struct progress *progress, size_t rows, bool fresh,
-                      float *c, size_t c_stride)
+CPU_INLINE void add_panel(const struct panel *panel, struct progress *progress, size_t rows,
+                          bool fresh, float *c, size_t c_stride, const bool packed)
 {
     _Static_assert(BLOCK_VECTORS == 8, "one case for each width");
-    switch ((panel->columns + LANES - 1) / LANES) {
+    switch (vectors_of(panel->columns)) {
     case 1:
-        add_entries(panel, progress, rows, fresh, c, c_stride, 1);
+        add_entries(panel, progress, rows, fresh, c, c_stride, packed, 1);
         break;
     case 2:
-        add_entries(panel, progress, rows, fresh, c, c_stride, 2);
+        add_entries(panel, progress, rows, fresh, c, c_stride, packed, 2);
         break;
     case 3:
-        add_entries(panel, progress, rows, fresh, c, c_stride, 3);
+        add_entries(panel, progress, rows, fresh, c, c_stride, packed, 3);
         break;
     case 4:
-        add_entries(panel, progress, rows, fresh, c, c_stride, 4);
+        add_entries(panel, progress, rows, fresh, c, c_stride, packed, 4);
         break;
     case 5:
-        add_entries(panel, progress, rows, fresh, c, c_stride, 5);
+        add_entries(panel, progress, rows, fresh, c, c_stride, packed, 5);
         break;
     case 6:
-        add_entries(panel, progress, rows, fresh, c, c_stride, 6);
+        add_entries(panel, progress, rows, fresh, c, c_stride, packed, 6);
         break;
     case 7:
-        add_entries(panel, progress, rows, fresh, c, c_stride, 7);
+        add_entries(panel, progress, rows, fresh, c, c_stride, packed, 7);
         break;
     default:
-        add_entries(panel, progress, rows, fresh, c, c_stride, 8);
+        add_entries(panel, progress, rows, fresh, c, c_stride, packed, 8);
     }
 }
 
@@ -117,33 +128,73 @@ static void copy_columns(float *to, struct rows_view b, size_t at, size_t count)
         memcpy(to, from, count * sizeof *to);
 }
 
-static void pack(struct panel *panel, struct rows_view b)
+CPU_CLONES
+static void add_packed(const struct panel *panel, struct progress *progress, size_t rows,
+                       bool fresh, float *c, size_t c_stride)
+{
+    add_panel(panel, progress, rows, fresh, c, c_stride, true);
+}
+
+CPU_CLONES
+static void add_in_place(const struct panel *panel, struct progress *progress, size_t rows,
+                         bool fresh, float *c, size_t c_stride)
+{
+    add_panel(panel, progress, rows, fresh, c, c_stride, false);
+}
+
+/* Rows of b from `first` on into `room`, in panel->column .. columns. */
+static void pack(struct panel *panel, struct rows_view b, float room[PANEL_FLOATS])
 {
     const size_t width = vectors_of(panel->columns) * LANES;
-    float *to = panel->value;
+    float *to = room;
     for (size_t row = panel->first; row < panel->end; row++, to += width) {
         const size_t at = row * b.stride + panel->column;
         copy_columns(to, b, at, width - LANES);
         copy_columns(to + width - LANES, b, at + panel->columns - LANES, LANES);
     }
+    panel->base = room;
+    panel->stride = width;
 }
 
-/* All of b for at most ROWS_AT_ONCE rows of `a`, from row `first`. */
+static void use_in_place(struct panel *panel, struct rows_view b)
+{
+    panel->base = (const float *)b.value + panel->first * b.stride + panel->column;
+    panel->stride = b.stride;
+}
+
+/* Rows of `a` from `first` on, at most ROWS_AT_ONCE; returns how many entries they have. */
+static size_t start_rows(const struct sparse_matrix *a, size_t first, size_t rows,
+                         struct progress *progress)
+{
+    size_t entries = 0;
+    for (size_t row = 0; row < rows; row++) {
+        progress->next[row] = a->entry + a->row_start[first + row];
+        progress->end[row] = a->entry + a->row_end[first + row];
+        entries += a->row_end[first + row] - a->row_start[first + row];
+    }
+    return entries;
+}
+
+/* The panel's columns of c for some rows of `a`. */
 static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, struct panel *panel,
                       struct rows_view b, bool add, float *c, size_t c_stride)
 {
-    const size_t height = PANEL_FLOATS / (vectors_of(panel->columns) * LANES);
     struct progress progress;
-    for (size_t row = 0; row < rows; row++) {
-        progress.next[row] = a->entry + a->row_start[first + row];
-        progress.end[row] = a->entry + a->row_end[first + row];
-    }
+    _Alignas(sizeof(lanes)) float room[PANEL_FLOATS];
+    const bool packs = start_rows(a, first, rows, &progress) >= PACKED_USES_MIN * b.rows ||
+                       b.precision == PRECISION_BF16;
+    const size_t height = packs ? PANEL_FLOATS / (vectors_of(panel->columns) * LANES) : b.rows;
     for (size_t k = 0; k < b.rows; k += height) {
         panel->first = k;
         panel->end = b.rows - k < height ? b.rows : k + height;
-        pack(panel, b);
-        add_panel(panel, &progress, rows, k == 0 && !add, c + first * c_stride + panel->column,
-                  c_stride);
+        float *const to = c + first * c_stride + panel->column;
+        if (packs) {
+            pack(panel, b, room);
+            add_packed(panel, &progress, rows, k == 0 && !add, to, c_stride);
+        } else {
+            use_in_place(panel, b);
+            add_in_place(panel, &progress, rows, k == 0 && !add, to, c_stride);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include "common/math/sparse_tile.h"
 #include "common/math/vector.h"
 #include "common/nn/layer_pass.h"
+#include "common/nn/sparse_layer.h"
 
 struct backward_job {
     struct layer_pass *pass;
@@ -25,6 +26,8 @@ struct backward_job {
     size_t room_size;
     struct sparse_tile *sparse; /* [threads] */
 };
+
+static const char what[] = "gradients"; /* wants memory */
 
 /* Rows of a gradient that are made before they are compressed: they stay in the first cache. */
 enum { ROWS_AT_ONCE = 16 };
@@ -239,10 +242,14 @@ static void reduce_row(void *context, int64_t row, int thread)
                     sum + (size_t)m * pass->input_dim, pass->input_dim);
 }
 
-static void reduce(const struct backward_job *job, struct thread_pool *pool)
+static void reduce_weights(const struct backward_job *job, struct thread_pool *pool)
+{
+    thread_pool_run(pool, job->pass->output_dim, reduce_row, (void *)job);
+}
+
+static void reduce_bias(const struct backward_job *job)
 {
     const size_t dim = job->pass->output_dim;
-    thread_pool_run(pool, job->pass->output_dim, reduce_row, (void *)job);
     vector_copy(job->out->bias, job->bias_lane, dim);
     for (int64_t lane = 1; lane < lanes_of(job->bias_tiles); lane++)
         add_to(job->out->bias, job->bias_lane + (size_t)lane * dim, dim);
@@ -260,38 +267,79 @@ static enum error_code find_sparse_room(struct backward_job *job, struct arena *
     return rc;
 }
 
-static enum error_code find_room(struct backward_job *job, struct arena *arena, int threads,
-                                 struct error *err)
+/* What all orders of map and mixing need. */
+static enum error_code find_common_room(struct backward_job *job, struct arena *arena, int threads,
+                                        struct error *err)
 {
-    static const char what[] = "gradients";
     struct layer_pass *pass = job->pass;
-    const size_t destinations = pass->block.destination_count, output_dim = pass->output_dim;
-    const int64_t lanes = lanes_of(job->weight_tiles);
-    enum error_code rc = arena_new(arena, &job->weight_lane,
-                                   (size_t)lanes * output_dim * pass->mixed_dim, what, err);
-    job->scratch_size = output_dim + TILE_ROWS * output_dim;
+    const size_t dim = pass->output_dim;
+    const bool by_source = pass->maps_first || pass->input.mostly_zero;
+    job->scratch_size = dim + TILE_ROWS * dim;
     if (pass->maps_first)
         job->scratch_size += (size_t)TILE_ROWS * pass->input_dim;
     job->scratch_size = layer_pass_scratch(job->scratch_size);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job->bias_lane, LANE_COUNT * output_dim, what, err);
+    enum error_code rc = arena_new(arena, &job->bias_lane, LANE_COUNT * dim, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     if (rc == ERROR_NONE && job->room_size)
         rc = arena_new(arena, &job->room, (size_t)threads * job->room_size, what, err);
-    if (rc == ERROR_NONE && pass->active && !pass->maps_first)
-        rc = find_sparse_room(job, arena, threads, err);
-    if (rc == ERROR_NONE && pass->maps_first)
-        rc = arena_new(arena, &job->output_gradient, destinations * output_dim, what, err);
-    if (rc == ERROR_NONE && pass->maps_first && !job->is_first)
-        rc = arena_new(arena, &pass->input_gradient,
-                       (size_t)pass->block.source_count * pass->input_dim, what, err);
-    if (rc == ERROR_NONE && !pass->maps_first && !job->is_first)
-        rc = arena_new(arena, &pass->mixed_gradient, destinations * pass->mixed_dim, what, err);
-    if (rc == ERROR_NONE && (pass->maps_first || !job->is_first))
+    if (rc == ERROR_NONE && by_source)
+        rc =
+            arena_new(arena, &job->output_gradient, pass->block.destination_count * dim, what, err);
+    if (rc == ERROR_NONE && (by_source || !job->is_first))
         rc = transposed_edges_build(&pass->block, pass->mixing.skip_self_loops, arena, &pass->edges,
                                     err);
     return rc;
+}
+
+static enum error_code find_lanes(struct backward_job *job, struct arena *arena, struct error *err)
+{
+    const int64_t lanes = lanes_of(job->weight_tiles);
+    return arena_new(arena, &job->weight_lane,
+                     (size_t)lanes * job->pass->output_dim * job->pass->mixed_dim, what, err);
+}
+
+static enum error_code mixing_first(struct backward_job *job, struct arena *arena,
+                                    struct thread_pool *pool, struct error *err)
+{
+    struct layer_pass *pass = job->pass;
+    job->weight_tiles = job->bias_tiles;
+    enum error_code rc = find_lanes(job, arena, err);
+    if (rc == ERROR_NONE && pass->active)
+        rc = find_sparse_room(job, arena, thread_pool_size(pool), err);
+    if (rc == ERROR_NONE && !job->is_first)
+        rc = arena_new(arena, &pass->mixed_gradient,
+                       pass->block.destination_count * pass->mixed_dim, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    thread_pool_run(pool, lanes_of(job->weight_tiles), mixed_lane, job);
+    reduce_weights(job, pool);
+    return ERROR_NONE;
+}
+
+static enum error_code map_first(struct backward_job *job, struct arena *arena,
+                                 struct thread_pool *pool, struct error *err)
+{
+    struct layer_pass *pass = job->pass;
+    job->weight_tiles = layer_pass_tiles(pass->block.source_count);
+    enum error_code rc = find_lanes(job, arena, err);
+    if (rc == ERROR_NONE && !job->is_first)
+        rc = arena_new(arena, &pass->input_gradient,
+                       (size_t)pass->block.source_count * pass->input_dim, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    thread_pool_run(pool, lanes_of(job->bias_tiles), destination_lane, job);
+    thread_pool_run(pool, lanes_of(job->weight_tiles), source_lane, job);
+    reduce_weights(job, pool);
+    return ERROR_NONE;
+}
+
+static enum error_code sparse_map_first(struct backward_job *job, struct arena *arena,
+                                        struct thread_pool *pool, struct error *err)
+{
+    must(job->is_first);
+    thread_pool_run(pool, lanes_of(job->bias_tiles), destination_lane, job);
+    return sparse_layer_backward(job->pass, job->output_gradient, job->out, arena, pool, err);
 }
 
 enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
@@ -309,17 +357,16 @@ enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_
         .bias_tiles = layer_pass_tiles(pass->block.destination_count),
     };
     must(job.bias_tiles > 0);
-    job.weight_tiles =
-        pass->maps_first ? layer_pass_tiles(pass->block.source_count) : job.bias_tiles;
-    const enum error_code rc = find_room(&job, arena, thread_pool_size(pool), err);
+    enum error_code rc = find_common_room(&job, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE)
         return rc;
-    if (pass->maps_first) {
-        thread_pool_run(pool, lanes_of(job.bias_tiles), destination_lane, &job);
-        thread_pool_run(pool, lanes_of(job.weight_tiles), source_lane, &job);
-    } else {
-        thread_pool_run(pool, lanes_of(job.weight_tiles), mixed_lane, &job);
-    }
-    reduce(&job, pool);
-    return ERROR_NONE;
+    if (pass->input.mostly_zero)
+        rc = sparse_map_first(&job, arena, pool, err);
+    else if (pass->maps_first)
+        rc = map_first(&job, arena, pool, err);
+    else
+        rc = mixing_first(&job, arena, pool, err);
+    if (rc == ERROR_NONE)
+        reduce_bias(&job);
+    return rc;
 }

@@ -2,6 +2,7 @@
 #include "common/nn/layer_pass.h"
 
 #include "common/math/vector.h"
+#include "common/nn/sparse_layer.h"
 
 #include <string.h>
 
@@ -39,6 +40,7 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     const float *matrix[LAYER_PARAMETER_COUNT_MAX] = {0};
     struct matrix_view weight;
     must(input->precision == model->config.precision);
+    must(!input->mostly_zero || input->precision == PRECISION_FP32);
     *out = (struct layer_pass){.block = *block,
                                .input = *input,
                                .precision = model->config.precision,
@@ -121,7 +123,7 @@ static struct forward_scratch scratch_of(const struct forward_job *job, int thre
     return (struct forward_scratch){start, sum, sum + layer_pass_scratch(job->pass->input_dim)};
 }
 
-static void finish_rows(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
+void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
 {
     const size_t words = activation_words(pass->output_dim);
     activation_forward(&pass->activation, rows, pass->output_dim, first, end - first,
@@ -149,7 +151,7 @@ static float *output_room(const struct layer_pass *pass, uint32_t first, float *
 
 static void finish_output(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
 {
-    finish_rows(pass, rows, first, end);
+    layer_pass_finish(pass, rows, first, end);
     if (pass->output_precision == PRECISION_BF16)
         round_rows((bf16 *)pass->output + first * bf16_stride(pass->output_dim), rows,
                    pass->output_dim, end - first);
@@ -213,6 +215,14 @@ static void mix_tile(void *context, int64_t tile, int thread)
     }
 }
 
+enum error_code layer_pass_keep_active(struct layer_pass *pass, struct arena *arena,
+                                       struct error *err)
+{
+    return arena_new(arena, &pass->active,
+                     pass->block.destination_count * activation_words(pass->output_dim),
+                     "active outputs", err);
+}
+
 static enum error_code find_room(struct forward_job *job, struct layer_pass *pass, bool keep,
                                  struct arena *arena, int threads, struct error *err)
 {
@@ -227,8 +237,7 @@ static enum error_code find_room(struct forward_job *job, struct layer_pass *pas
         rc = arena_new_bytes(arena, &pass->mixed, destinations * stride,
                              precision_bytes(pass->precision), "mixed rows", err);
     if (rc == ERROR_NONE && keep && pass->activation.relu)
-        rc = arena_new(arena, &pass->active, destinations * activation_words(pass->output_dim),
-                       "active outputs", err);
+        rc = layer_pass_keep_active(pass, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, "tiles", err);
     return rc;
@@ -238,6 +247,8 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
                                    struct thread_pool *pool, struct error *err)
 {
     struct forward_job job = {.pass = pass, .is_mixed = pass->mixed != NULL};
+    if (pass->input.mostly_zero)
+        return sparse_layer_forward(pass, keep, arena, pool, err);
     const enum error_code rc = find_room(&job, pass, keep, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE)
         return rc;

@@ -34,6 +34,7 @@
 #include "common/nn/layer_product.h"
 #include "common/nn/mixing.h"
 #include "common/nn/model.h"
+#include "common/nn/sparse_rows.h"
 #include "common/parallel/thread_pool.h"
 
 #include <stdbool.h>
@@ -56,6 +57,7 @@ struct layer_pass {
     void *mixed;                /* [destinations, mixed_dim]; NULL when not kept for backward */
     void *output;               /* [destinations, output_dim] */
     enum precision output_precision; /* float unless set after init */
+    struct sparse_rows sparse_rows;  /* the input, when it is mostly zero (sparse_layer.h) */
     uint64_t *active; /* with ReLU, when kept for backward: bits of `output` (activation.h) */
     /* Left by backward for the layer below, unless this is the first: */
     struct transposed_edges edges;
@@ -109,6 +111,12 @@ static inline struct rows_view layer_pass_rows(enum precision precision, void *v
                               .cols = dim,
                               .stride = precision_stride(precision, dim)};
 }
+
+/* Bias, activation and dropout of output rows first .. end - 1, and the bits of them if they are kept. */
+void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end);
+/* Room for the bits. */
+MUST_CHECK enum error_code layer_pass_keep_active(struct layer_pass *pass, struct arena *arena,
+                                                  struct error *err);
 
 /* Floats of scratch for one thread, so that all threads' start on a cache line alike: where memory lies
  * must not be a way in which threads differ. */

@@ -110,7 +110,7 @@ CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum
                 mixing->source_scale ? &mixing->source_scale[j] : NULL, walk->dim);
     }
     vector_scale(sum, mixing->destination_scale[i], walk->dim);
-    if (!mixing->self_beside)
+    if (!mixing->self_beside && mixing->self_scale)
         add_row(sum, walk->input, walk->precision, i, &mixing->self_scale[i], walk->dim);
 }
 
@@ -172,7 +172,7 @@ static void spread(const struct mixing *mixing, const struct transposed_edges *e
             continue;
         if (mixing->self_beside)
             vector_add(out, gradient + j * width + dim, dim);
-        else
+        else if (mixing->self_scale)
             vector_add_scaled(out, gradient + j * width, mixing->self_scale[j], dim);
     }
 }

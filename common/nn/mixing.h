@@ -23,7 +23,7 @@ struct mixing {
     uint32_t destination_count;
     const float *destination_scale; /* [destination_count] */
     const float *source_scale;      /* [source_count], or NULL for 1 */
-    const float *self_scale;        /* [destination_count], or NULL when self_beside */
+    const float *self_scale;        /* [destination_count], or NULL: the own row is not added */
     bool skip_self_loops;           /* self_scale stands for them */
     bool self_beside;               /* the own row is kept as a second half */
 };

@@ -71,6 +71,7 @@ struct input_rows {
     size_t stride;
     const uint32_t *row_index; /* [source_count of the layer]; NULL: i itself */
     enum precision precision;  /* of the elements: that of the model */
+    bool mostly_zero; /* sparse_layer.h; only in fp32; must follow from the stored features alone */
 };
 
 /* What a model computes on. */

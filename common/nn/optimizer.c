@@ -12,6 +12,7 @@
  */
 #include "common/nn/optimizer.h"
 
+#include "common/base/cpu_clones.h"
 #include "common/base/error.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static double power(double base, uint64_t exponent)
 
 /* --- clipping --- */
 
-static double norm_of(const float *gradient, size_t count)
+CPU_CLONES double optimizer_norm(const float *gradient, size_t count)
 {
     double lane[LANE_COUNT] = {0};
     const size_t whole = count - count % LANE_COUNT;
@@ -53,23 +54,26 @@ static double norm_of(const float *gradient, size_t count)
 }
 
 /* torch.nn.utils.clip_grad_norm_: its 1e-6 keeps the quotient finite for a zero gradient. */
-static void clip(float *gradient, size_t count, double norm, double limit)
+static float clip_factor_of(double norm, double limit)
 {
     const double share = limit / (norm + 1e-6);
-    if (limit <= 0.0 || share >= 1.0)
-        return;
-    const float factor = (float)share;
-    for (size_t i = 0; i < count; i++)
-        gradient[i] *= factor;
+    return limit <= 0.0 || share >= 1.0 ? 1.0F : (float)share;
 }
 
 /* --- update rules --- */
 
-/* gradient += weight_decay * value: the gradient of an L2 term. */
-static void add_decay(float *restrict gradient, const float *restrict value, size_t count,
-                      double weight_decay)
+CPU_INLINE void scale(float *value, size_t count, float factor)
 {
-    const float decay = (float)weight_decay;
+    if (factor == 1.0F)
+        return;
+    for (size_t i = 0; i < count; i++)
+        value[i] *= factor;
+}
+
+/* gradient += weight_decay * value: the gradient of an L2 term. */
+CPU_INLINE void add_decay(float *restrict gradient, const float *restrict value, size_t count,
+                          float decay)
+{
     if (decay == 0.0F)
         return;
     for (size_t i = 0; i < count; i++)
@@ -78,43 +82,24 @@ static void add_decay(float *restrict gradient, const float *restrict value, siz
 
 /*   m = mu m + g        (m starts as 0)
  *   w = w - lr m                                                     */
-static void step_sgd(float *restrict value, const float *restrict gradient, float *restrict first,
-                     size_t count, double learning_rate, double momentum)
+CPU_INLINE void step_sgd(const struct optimizer_update *u, size_t count, float *restrict value,
+                         const float *restrict gradient, float *restrict first)
 {
-    const float rate = (float)-learning_rate, mu = (float)momentum;
+    const float rate = u->minus_rate, mu = u->momentum;
     for (size_t i = 0; i < count; i++) {
         first[i] = mu * first[i] + gradient[i];
         value[i] += rate * first[i];
     }
 }
 
-struct adam_factors {
-    float one_minus_beta1, beta2, one_minus_beta2;
-    float minus_step_size; /* -lr / (1 - beta1^t) */
-    float root_correction; /* sqrt(1 - beta2^t) */
-    float epsilon;
-};
-
-static struct adam_factors adam_factors_of(const struct optimizer_config *config,
-                                           double learning_rate, uint64_t step)
-{
-    const double correction1 = 1.0 - power(config->beta1, step);
-    const double correction2 = 1.0 - power(config->beta2, step);
-    return (struct adam_factors){.one_minus_beta1 = (float)(1.0 - config->beta1),
-                                 .beta2 = (float)config->beta2,
-                                 .one_minus_beta2 = (float)(1.0 - config->beta2),
-                                 .minus_step_size = (float)(-learning_rate / correction1),
-                                 .root_correction = (float)sqrt(correction2),
-                                 .epsilon = (float)config->epsilon};
-}
-
 /*   m = m + (1 - b1) (g - m)
  *   v = b2 v + (1 - b2) g g
  *   w = w - lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)     */
-static void step_adam(float *restrict value, const float *restrict gradient, float *restrict first,
-                      float *restrict second, size_t count, const struct adam_factors *factors)
+CPU_INLINE void step_adam(const struct optimizer_update *u, size_t count, float *restrict value,
+                          const float *restrict gradient, float *restrict first,
+                          float *restrict second)
 {
-    const struct adam_factors f = *factors;
+    const struct optimizer_update f = *u;
     for (size_t i = 0; i < count; i++) {
         const float g = gradient[i];
         first[i] += f.one_minus_beta1 * (g - first[i]);
@@ -124,32 +109,46 @@ static void step_adam(float *restrict value, const float *restrict gradient, flo
     }
 }
 
-/* AdamW: w = w (1 - lr wd), apart from the gradient (Loshchilov and Hutter, 2019). */
-static void shrink(float *value, size_t count, double learning_rate, double weight_decay)
+struct optimizer_update optimizer_update_of(const struct optimizer_config *config,
+                                            double learning_rate, uint64_t step, double norm)
 {
-    if (weight_decay == 0.0)
-        return;
-    const float factor = (float)(1.0 - learning_rate * weight_decay);
-    for (size_t i = 0; i < count; i++)
-        value[i] *= factor;
+    must(step >= 1);
+    const bool shrinks = config->rule == RULE_ADAMW; /* Loshchilov and Hutter, 2019 */
+    const double correction1 = 1.0 - power(config->beta1, step);
+    const double correction2 = 1.0 - power(config->beta2, step);
+    return (struct optimizer_update){
+        .rule = config->rule,
+        .clip_factor = clip_factor_of(norm, config->clip_norm),
+        .decay = shrinks ? 0.0F : (float)config->weight_decay,
+        .shrink_factor = shrinks ? (float)(1.0 - learning_rate * config->weight_decay) : 1.0F,
+        .minus_rate = (float)-learning_rate,
+        .momentum = (float)config->momentum,
+        .one_minus_beta1 = (float)(1.0 - config->beta1),
+        .beta2 = (float)config->beta2,
+        .one_minus_beta2 = (float)(1.0 - config->beta2),
+        .minus_step_size = (float)(-learning_rate / correction1),
+        .root_correction = (float)sqrt(correction2),
+        .epsilon = (float)config->epsilon};
+}
+
+CPU_CLONES void optimizer_update_apply(const struct optimizer_update *update, size_t count,
+                                       float *value, float *gradient, float *first, float *second)
+{
+    scale(gradient, count, update->clip_factor);
+    scale(value, count, update->shrink_factor);
+    add_decay(gradient, value, count, update->decay);
+    if (update->rule == RULE_SGD)
+        step_sgd(update, count, value, gradient, first);
+    else
+        step_adam(update, count, value, gradient, first, second);
 }
 
 double optimizer_step(const struct optimizer_config *config, double learning_rate, uint64_t step,
                       size_t count, float *value, float *gradient, float *first, float *second)
 {
-    must(step >= 1);
-    const double norm = norm_of(gradient, count);
-    clip(gradient, count, norm, config->clip_norm);
-    if (config->rule == RULE_ADAMW)
-        shrink(value, count, learning_rate, config->weight_decay);
-    else
-        add_decay(gradient, value, count, config->weight_decay);
-    if (config->rule == RULE_SGD) {
-        step_sgd(value, gradient, first, count, learning_rate, config->momentum);
-        return norm;
-    }
-    const struct adam_factors factors = adam_factors_of(config, learning_rate, step);
-    step_adam(value, gradient, first, second, count, &factors);
+    const double norm = optimizer_norm(gradient, count);
+    const struct optimizer_update update = optimizer_update_of(config, learning_rate, step, norm);
+    optimizer_update_apply(&update, count, value, gradient, first, second);
     return norm;
 }
 

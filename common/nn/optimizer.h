@@ -20,8 +20,30 @@ struct optimizer_config {
     double clip_norm; /* 0: off */
 };
 
-/* One step. `step` counts from 1. first [count], second [count] (NULL for SGD) are updated in place;
- * `gradient` is changed by clipping and weight decay. Returns the gradient's norm before clipping. */
+/* What a step does to each value, and to it alone: so a step may be applied piece by piece. */
+struct optimizer_update {
+    enum optimizer_rule rule;
+    float clip_factor; /* 1: not clipped */
+    float decay;       /* of the gradient; AdamW instead shrinks the value */
+    float shrink_factor;
+    float minus_rate, momentum;
+    float one_minus_beta1, beta2, one_minus_beta2;
+    float minus_step_size; /* -lr / (1 - beta1^t) */
+    float root_correction; /* sqrt(1 - beta2^t) */
+    float epsilon;
+};
+
+/* Of the whole gradient; finite exactly when all its values are. */
+double optimizer_norm(const float *gradient, size_t count);
+/* `norm` is the whole gradient's; `step` counts from 1. */
+struct optimizer_update optimizer_update_of(const struct optimizer_config *config,
+                                            double learning_rate, uint64_t step, double norm);
+/* first [count], second [count] (NULL for SGD) are updated in place; `gradient` is changed by clipping and
+ * weight decay. */
+void optimizer_update_apply(const struct optimizer_update *update, size_t count, float *value,
+                            float *gradient, float *first, float *second);
+
+/* One step, all of the above. Returns the gradient's norm before clipping. */
 double optimizer_step(const struct optimizer_config *config, double learning_rate, uint64_t step,
                       size_t count, float *value, float *gradient, float *first, float *second);
 bool optimizer_needs_second(enum optimizer_rule rule);

@@ -8,6 +8,10 @@
 /* Sources ahead of use whose destinations are asked for. */
 enum { SOURCES_AHEAD = 6 };
 
+/* Beside the destination of an edge: it is the first, or the last, that the destination hears from. So
+ * sums need not be zeroed before nor, when nothing is added to them, scaled in a pass of their own. */
+static const uint32_t is_first = 1U << 31, is_last = 1U << 30, destination_mask = (1U << 30) - 1;
+
 bool source_mixing_is_exact(const struct message_block *block, const uint32_t *node)
 {
     unsigned descends = 0;
@@ -21,7 +25,8 @@ uint64_t source_mixing_floats(const struct model *model, uint64_t destination_co
 {
     const struct layer_type *type = layer_type_of(model->config.layer);
     const uint32_t dim = model_layer_input_dim(model, 0);
-    if (type->maps_first(dim, model_layer_output_dim(model, 0)))
+    if (type->maps_first(dim, model_layer_output_dim(model, 0)) ||
+        destination_count > destination_mask)
         return 0;
     return destination_count * 2 * dim; /* mean and own row, side by side or apart */
 }
@@ -33,52 +38,106 @@ uint64_t source_mixing_scratch(const struct message_block *block)
     return 4 * (edges + weights + block->source_count) + 4096; /* and for alignment */
 }
 
+/* The next edge of destination `i` from `e` on that counts. */
+static uint32_t next_edge(const struct source_mixing *m, const struct message_block *block,
+                          uint32_t i, uint32_t e)
+{
+    while (m->mixing.skip_self_loops && e < block->row_start[i + 1] && block->neighbor[e] == i)
+        e++;
+    return e;
+}
+
+/* As transposed_edges.c counts and fills. A destination that hears from nobody is zero. */
+static void turn_edges(const struct source_mixing *m, const struct message_block *block)
+{
+    uint32_t *start = m->start;
+    memset(start, 0, ((size_t)block->source_count + 2) * sizeof *start);
+    for (uint32_t e = block->row_start[0]; e < block->row_start[block->destination_count]; e++)
+        start[(size_t)block->neighbor[e] + 2]++;
+    for (uint32_t i = 0; m->mixing.skip_self_loops && i < block->destination_count; i++)
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+            start[(size_t)i + 2] -= block->neighbor[e] == i;
+    for (size_t j = 2; j <= (size_t)block->source_count + 1; j++)
+        start[j] += start[j - 1];
+    for (uint32_t i = 0; i < block->destination_count; i++) {
+        const uint32_t end = block->row_start[i + 1];
+        uint32_t flags = is_first, next = 0, e = next_edge(m, block, i, block->row_start[i]);
+        if (e == end)
+            memset(m->mixed + i * mixing_width(&m->mixing, m->dim), 0, m->dim * sizeof(float));
+        for (; e < end; e = next, flags = 0) {
+            next = next_edge(m, block, i, e + 1);
+            m->edge[start[(size_t)block->neighbor[e] + 1]++] =
+                i | flags | (next == end ? is_last : 0);
+        }
+    }
+}
+
 enum error_code source_mixing_begin(struct source_mixing *out, const struct model *model,
                                     const struct message_block *block, float *area,
                                     struct arena *arena, struct error *err)
 {
-    const struct layer_type *type = layer_type_of(model->config.layer);
     const uint32_t dim = model_layer_input_dim(model, 0);
+    const size_t edges = block->row_start[block->destination_count] - block->row_start[0];
     *out = (struct source_mixing){.dim = dim, .precision = model->config.precision, .mixed = area};
-    must(source_mixing_floats(model, 1));
-    enum error_code rc = type->weigh(block, arena, &out->mixing, err);
+    must(source_mixing_floats(model, block->destination_count) || !block->destination_count);
+    enum error_code rc = layer_type_of(model->config.layer)->weigh(block, arena, &out->mixing, err);
     if (rc == ERROR_NONE)
-        rc = transposed_edges_build(block, out->mixing.skip_self_loops, arena, &out->edges, err);
+        rc = arena_new(arena, &out->start, (size_t)block->source_count + 2, "edges by source", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->edge, edges, "edges by source", err);
     if (rc != ERROR_NONE)
         return rc;
-    const size_t mixed = block->destination_count * mixing_width(&out->mixing, dim);
     if (!out->mixing.self_beside)
-        out->own = area + mixed;
-    memset(area, 0, mixed * sizeof *area);
+        out->own = area + block->destination_count * mixing_width(&out->mixing, dim);
+    turn_edges(out, block);
     return ERROR_NONE;
 }
 
 CPU_INLINE void prefetch_destinations(const struct source_mixing *m, uint32_t source, size_t width)
 {
-    for (uint32_t e = m->edges.start[source]; e < m->edges.start[source + 1]; e++)
-        vector_prefetch(m->mixed + m->edges.destination[e] * width, m->dim * sizeof(float));
+    for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++)
+        vector_prefetch(m->mixed + (m->edge[e] & destination_mask) * width, m->dim * sizeof(float));
 }
 
-CPU_INLINE void add_row(float *restrict sum, const void *row, enum precision precision,
-                        const float *scale, uint32_t dim)
+/* The first term is added to nothing, not copied: so the bits of a zero are those of the gather. */
+CPU_INLINE void begin_sum(float *restrict sum, const float *restrict row, float scale, size_t dim)
 {
-    if (precision == PRECISION_BF16 && scale)
-        vector_add_scaled_bf16(sum, row, *scale, dim);
+    for (size_t i = 0; i < dim; i++)
+        sum[i] = 0 + scale * row[i];
+}
+
+CPU_INLINE void begin_sum_bf16(float *restrict sum, const bf16 *restrict row, float scale,
+                               size_t dim)
+{
+    for (size_t i = 0; i < dim; i++)
+        sum[i] = 0 + scale * bf16_to_float(row[i]);
+}
+
+CPU_INLINE void add_row(float *sum, const void *row, enum precision precision, bool begins,
+                        float scale, size_t dim)
+{
+    if (precision == PRECISION_BF16 && begins)
+        begin_sum_bf16(sum, row, scale, dim);
     else if (precision == PRECISION_BF16)
-        vector_add_bf16(sum, row, dim);
-    else if (scale)
-        vector_add_scaled(sum, row, *scale, dim);
+        vector_add_scaled_bf16(sum, row, scale, dim);
+    else if (begins)
+        begin_sum(sum, row, scale, dim);
     else
-        vector_add(sum, row, dim);
+        vector_add_scaled(sum, row, scale, dim);
 }
 
 CPU_INLINE void add_source(const struct source_mixing *m, enum precision precision, uint32_t source,
                            const void *row, size_t width)
 {
     const struct mixing *mixing = &m->mixing;
-    for (uint32_t e = m->edges.start[source]; e < m->edges.start[source + 1]; e++)
-        add_row(m->mixed + m->edges.destination[e] * width, row, precision,
-                mixing->source_scale ? &mixing->source_scale[source] : NULL, m->dim);
+    const float scale = mixing->source_scale ? mixing->source_scale[source] : 1;
+    for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++) {
+        const uint32_t i = m->edge[e] & destination_mask;
+        float *sum = m->mixed + i * width;
+        add_row(sum, row, precision, m->edge[e] & is_first, scale, m->dim);
+        if (m->edge[e] & is_last)
+            vector_scale(sum, mixing->destination_scale[i], m->dim);
+    }
     if (source >= mixing->destination_count)
         return;
     float *own = m->own ? m->own + (size_t)source * m->dim : m->mixed + source * width + m->dim;
@@ -123,16 +182,12 @@ void source_mixing_add(const struct source_mixing *mixing, const uint32_t *sourc
 }
 
 CPU_CLONES
-static void finish(const struct source_mixing *m)
+static void add_own(const struct source_mixing *m)
 {
-    const struct mixing *mixing = &m->mixing;
-    const size_t width = mixing_width(mixing, m->dim);
-    for (size_t i = 0; i < mixing->destination_count; i++) {
-        float *mixed = m->mixed + i * width;
-        vector_scale(mixed, mixing->destination_scale[i], m->dim);
-        if (m->own)
-            vector_add_scaled(mixed, m->own + i * m->dim, mixing->self_scale[i], m->dim);
-    }
+    const size_t width = mixing_width(&m->mixing, m->dim);
+    for (size_t i = 0; i < m->mixing.destination_count; i++)
+        vector_add_scaled(m->mixed + i * width, m->own + i * m->dim, m->mixing.self_scale[i],
+                          m->dim);
 }
 
 /* Each row moves down to where it lies at half the bytes, over rows that have moved already. By way of a
@@ -155,7 +210,8 @@ static void round_in_place(const struct source_mixing *m)
 
 void source_mixing_finish(const struct source_mixing *mixing)
 {
-    finish(mixing);
+    if (mixing->own)
+        add_own(mixing);
     if (mixing->precision == PRECISION_BF16)
         round_in_place(mixing);
 }

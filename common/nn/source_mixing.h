@@ -19,7 +19,6 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "common/graph/message_block.h"
-#include "common/graph/transposed_edges.h"
 #include "common/nn/mixing.h"
 #include "common/nn/model.h"
 
@@ -29,7 +28,8 @@
 
 struct source_mixing {
     struct mixing mixing;
-    struct transposed_edges edges;
+    uint32_t *start; /* [source_count + 1] */
+    uint32_t *edge;  /* [start[source_count]]: destinations, with flags, of each source */
     uint32_t dim;
     enum precision precision;
     float *mixed; /* [destination_count, mixing_width(dim)]; done by source_mixing_finish() */

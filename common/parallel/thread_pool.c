@@ -19,7 +19,8 @@ struct thread_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
     uint64_t turn; /* counts the loops, so that a thread takes part once in each */
-    int busy;
+    bool open;     /* tiles may be left: a thread that wakes takes part */
+    int busy;      /* threads that take part */
     bool stop;
     thread_pool_body body;
     void *context;
@@ -49,6 +50,9 @@ static void *worker_main(void *argument)
         if (pool->stop)
             break;
         seen = pool->turn;
+        if (!pool->open)
+            continue;
+        pool->busy++;
         (void)pthread_mutex_unlock(&pool->lock);
         take_tiles(pool, worker->number);
         (void)pthread_mutex_lock(&pool->lock);
@@ -110,6 +114,8 @@ int thread_pool_size(const struct thread_pool *pool)
     return pool ? pool->size : 1;
 }
 
+/* When no tile is left, only threads that have one in hand are waited for. One that the system has not run
+ * yet, because another program has its core, is not: on a small graph a loop is shorter than that wait. */
 void thread_pool_run(struct thread_pool *pool, int64_t tile_count, thread_pool_body body,
                      void *context)
 {
@@ -123,12 +129,13 @@ void thread_pool_run(struct thread_pool *pool, int64_t tile_count, thread_pool_b
     pool->context = context;
     pool->tile_count = tile_count;
     atomic_store(&pool->next_tile, 0);
-    pool->busy = pool->size - 1;
+    pool->open = true;
     pool->turn++;
     (void)pthread_cond_broadcast(&pool->wake);
     (void)pthread_mutex_unlock(&pool->lock);
     take_tiles(pool, 0);
     (void)pthread_mutex_lock(&pool->lock);
+    pool->open = false;
     while (pool->busy > 0)
         (void)pthread_cond_wait(&pool->idle, &pool->lock);
     (void)pthread_mutex_unlock(&pool->lock);

@@ -29,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NO_VERSION = -1 };
+enum { NO_VERSION = -1, PIECE_VALUES = 1024 };
 
 struct aggregate {
     struct model model;
@@ -194,11 +194,13 @@ static enum error_code check_values(const struct aggregate *a, int64_t round, co
     return diverged(round, what, parameter_at(&a->model, bad), (double)value[bad], err);
 }
 
-static enum error_code check_mean(const struct aggregate *a, int64_t round, struct error *err)
+/* The norm is finite exactly when all values are. */
+static enum error_code check_mean(const struct aggregate *a, int64_t round, double norm,
+                                  struct error *err)
 {
     if (!isfinite(a->mean.mean_loss))
         return diverged(round, "loss", "", a->mean.mean_loss, err);
-    return check_values(a, round, "gradient of ", a->mean.value, err);
+    return isfinite(norm) ? ERROR_NONE : check_values(a, round, "gradient of ", a->mean.value, err);
 }
 
 static enum error_code check_step(const struct aggregate *a, int64_t round, struct error *err)
@@ -209,6 +211,26 @@ static enum error_code check_step(const struct aggregate *a, int64_t round, stru
     if (rc == ERROR_NONE)
         rc = check_values(a, round, "second moment of ", a->second, err);
     return rc;
+}
+
+/* Piece by piece, so that a piece is checked while the cache holds it. */
+static enum error_code step(struct aggregate *a, int64_t round, double rate, double norm,
+                            struct error *err)
+{
+    const struct optimizer_update update =
+        optimizer_update_of(&a->optimizer, rate, (uint64_t)round + 1, norm);
+    const size_t count = a->model.value_count;
+    bool finite = true;
+    for (size_t at = 0; at < count; at += PIECE_VALUES) {
+        const size_t n = count - at < PIECE_VALUES ? count - at : PIECE_VALUES;
+        float *second = a->second ? a->second + at : NULL;
+        optimizer_update_apply(&update, n, a->value + at, a->mean.value + at, a->first + at,
+                               second);
+        finite = finite && parameter_values_first_bad(a->value + at, n) == n &&
+                 parameter_values_first_bad(a->first + at, n) == n &&
+                 (!second || parameter_values_first_bad(second, n) == n);
+    }
+    return finite ? ERROR_NONE : check_step(a, round, err);
 }
 
 static enum error_code aggregate_round(const struct stage_context *context, struct aggregate *a,
@@ -223,20 +245,18 @@ static enum error_code aggregate_round(const struct stage_context *context, stru
     a->held_version = NO_VERSION; /* until the step is published, the arrays are no version */
     if (rc == ERROR_NONE)
         rc = add_all_slots(context, a, round, err);
-    if (rc == ERROR_NONE)
-        rc = check_mean(a, round, err);
     if (rc != ERROR_NONE)
         return rc;
+    const double norm = optimizer_norm(a->mean.value, a->model.value_count);
     const double rate = learning_rate_of_epoch(&a->rate, schedule_epoch(context->schedule, round));
-    const double norm =
-        optimizer_step(&a->optimizer, rate, (uint64_t)round + 1, a->model.value_count, a->value,
-                       a->mean.value, a->first, a->second);
     const double progress[PROGRESS_COUNT] = {[PROGRESS_LOSS] = a->mean.mean_loss,
                                              [PROGRESS_RIGHT] = (double)a->mean.right_count,
                                              [PROGRESS_SEEDS] = (double)a->mean.seed_count,
                                              [PROGRESS_LEARNING_RATE] = rate,
                                              [PROGRESS_GRADIENT_NORM] = norm};
-    rc = check_step(a, round, err);
+    rc = check_mean(a, round, norm, err);
+    if (rc == ERROR_NONE)
+        rc = step(a, round, rate, norm, err);
     return rc == ERROR_NONE ? put_version(context, a, round + 1, progress, err) : rc;
 }
 

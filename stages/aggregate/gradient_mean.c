@@ -1,5 +1,6 @@
 #include "stages/aggregate/gradient_mean.h"
 
+#include "common/base/cpu_clones.h"
 #include "common/base/memory.h"
 
 #include <string.h>
@@ -15,8 +16,15 @@ enum error_code gradient_mean_init(struct gradient_mean *mean, size_t count, str
     return rc;
 }
 
+static void drop_last(struct gradient_mean *mean)
+{
+    store_release_record(&mean->last.view);
+    mean->last = (struct gradient){0};
+}
+
 void gradient_mean_release(struct gradient_mean *mean)
 {
+    drop_last(mean);
     memory_free(mean->sum);
     memory_free(mean->value);
     *mean = (struct gradient_mean){0};
@@ -24,32 +32,72 @@ void gradient_mean_release(struct gradient_mean *mean)
 
 void gradient_mean_reset(struct gradient_mean *mean)
 {
-    memset(mean->sum, 0, mean->count * sizeof *mean->sum);
+    drop_last(mean);
+    mean->summed = false;
     mean->seed_count = mean->right_count = 0;
     mean->loss_sum = mean->mean_loss = 0.0;
 }
 
-void gradient_mean_add(struct gradient_mean *mean, const struct gradient *gradient)
+/* 0.0 + x is not x when that is -0.0: the first slot is added like any other. */
+CPU_CLONES static void add_first(double *restrict sum, double weight, const float *restrict value,
+                                 size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sum[i] = 0.0 + weight * (double)value[i];
+}
+
+CPU_CLONES static void add_next(double *restrict sum, double weight, const float *restrict value,
+                                size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sum[i] += weight * (double)value[i];
+}
+
+CPU_CLONES static void divide_sum(float *restrict out, const double *restrict sum, double weight,
+                                  const float *restrict value, double seeds, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (float)((sum[i] + weight * (double)value[i]) / seeds);
+}
+
+CPU_CLONES static void divide_single(float *restrict out, double weight,
+                                     const float *restrict value, double seeds, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (float)((0.0 + weight * (double)value[i]) / seeds);
+}
+
+void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
 {
     must(gradient->value_count == mean->count);
-    if (gradient->seed_count == 0)
-        return; /* its values mean nothing, and 0 x NaN would be NaN */
-    const double weight = (double)gradient->seed_count;
-    const float *restrict value = gradient->value;
-    double *restrict sum = mean->sum;
-    for (size_t i = 0; i < mean->count; i++)
-        sum[i] += weight * (double)value[i];
-    mean->seed_count += gradient->seed_count;
-    mean->right_count += gradient->right_count;
-    mean->loss_sum += gradient->loss_sum;
+    if (gradient->seed_count == 0) {
+        store_release_record(
+            &gradient->view); /* its values mean nothing, and 0 x NaN would be NaN */
+        return;
+    }
+    if (mean->last.value && mean->summed)
+        add_next(mean->sum, (double)mean->last.seed_count, mean->last.value, mean->count);
+    else if (mean->last.value)
+        add_first(mean->sum, (double)mean->last.seed_count, mean->last.value, mean->count);
+    mean->summed = mean->last.value != NULL;
+    drop_last(mean);
+    mean->last = *gradient;
+    *gradient = (struct gradient){0}; /* moved */
+    mean->seed_count += mean->last.seed_count;
+    mean->right_count += mean->last.right_count;
+    mean->loss_sum += mean->last.loss_sum;
 }
 
 void gradient_mean_finish(struct gradient_mean *mean)
 {
     const double seeds = mean->seed_count ? (double)mean->seed_count : 1.0;
-    const double *restrict sum = mean->sum;
-    float *restrict value = mean->value;
-    for (size_t i = 0; i < mean->count; i++)
-        value[i] = (float)(sum[i] / seeds);
+    const double weight = (double)mean->last.seed_count;
+    if (!mean->last.value)
+        memset(mean->value, 0, mean->count * sizeof *mean->value);
+    else if (mean->summed)
+        divide_sum(mean->value, mean->sum, weight, mean->last.value, seeds, mean->count);
+    else
+        divide_single(mean->value, weight, mean->last.value, seeds, mean->count);
     mean->mean_loss = mean->loss_sum / seeds;
+    drop_last(mean);
 }

@@ -8,6 +8,9 @@
  * Sums are kept in double, slot after slot. The product of a float (24 bits) and a count of seeds (below
  * 2^29) is exact there, and what 65,535 additions lose stays far below the last bit of the float that comes
  * out; in single precision a thousand slots would cost three digits.
+ *
+ * A round is bound by memory here, so the last slot is added while the sum is divided, and a single slot
+ * never goes through the sum at all.
  */
 #ifndef STAGES_AGGREGATE_GRADIENT_MEAN_H
 #define STAGES_AGGREGATE_GRADIENT_MEAN_H
@@ -15,13 +18,16 @@
 #include "common/base/error.h"
 #include "store/records/parameters.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct gradient_mean { /* {0} is releasable */
     size_t count;
-    double *sum;  /* [count], over the slots added so far */
-    float *value; /* [count], after finish */
+    double *sum; /* [count], over the slots added so far but the last; when `summed` */
+    bool summed;
+    struct gradient last; /* owned: the slot added last, which finish folds in as it divides */
+    float *value;         /* [count], after finish */
     uint64_t seed_count, right_count;
     double loss_sum, mean_loss;
 };
@@ -32,8 +38,9 @@ MUST_CHECK enum error_code gradient_mean_init(struct gradient_mean *mean, size_t
 void gradient_mean_release(struct gradient_mean *mean);
 /* Forgets the slots, keeps the memory. */
 void gradient_mean_reset(struct gradient_mean *mean);
-/* Call in slot order. `gradient` has `count` values; one without labelled seeds adds nothing. */
-void gradient_mean_add(struct gradient_mean *mean, const struct gradient *gradient);
+/* Call in slot order. `gradient` has `count` values; one without labelled seeds adds nothing.
+ * Owns: the gradient moves into `mean`, which reads its record in place. */
+void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient);
 /* Sets value and mean_loss; zeros when no slot had a labelled seed. */
 void gradient_mean_finish(struct gradient_mean *mean);
 

@@ -219,6 +219,7 @@ static void hold(struct checkpoint *c, const struct snapshot *snapshot)
 static enum error_code publish(const struct stage_context *context, struct checkpoint *c,
                                const struct snapshot *snapshot, struct error *err)
 {
+    stage_times_enter(context->times, TIME_WRITE);
     enum error_code rc = snapshot_put(context->store, context->run_id, snapshot, err);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
@@ -256,7 +257,9 @@ static enum error_code work_checkpoint(const struct stage_context *context, void
     if (version > context->schedule->round_count ||
         !schedule_has_snapshot(context->schedule, version))
         return error_set(err, ERROR_INVALID, "no snapshot is made of weights %" PRId64, version);
+    stage_times_enter(context->times, TIME_READ);
     enum error_code rc = read_inputs(context, c, version, &in, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
     if (rc == ERROR_NONE) {
         const enum metric_choice metric = (enum metric_choice)context->settings->checkpoint.metric;
         struct snapshot snapshot = snapshot_of(context, &in, version);

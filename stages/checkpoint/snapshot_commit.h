@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SNAPSHOT_COMMIT_MS = 200 };
+enum { SNAPSHOT_COMMIT_MS = 100 };
 
 struct snapshot_commit { /* {0}: nothing was committed yet */
     int64_t last_ms;

@@ -15,6 +15,7 @@
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
 #include "stages/run_model.h"
+#include "stages/sparse_features.h"
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct infer_state {
     struct topology topology;
     struct neighbor_sampler *sampler;
     struct feature_source *input; /* of layer input_layer */
+    bool mostly_zero;             /* the input: features may be */
     int input_layer;              /* the layer that reads it; 0: none is open */
     struct arena arena;
     float *weights; /* [model.value_count]; NULL until the first unit */
@@ -124,7 +126,11 @@ static enum error_code open_input(const struct stage_context *context, struct in
         .tensor = layer == 1 ? "features" : layer_tensor,
         .budget_bytes = context->memory_bytes / 2,
     };
-    const enum error_code rc = feature_source_open(&config, &state->input, err);
+    enum error_code rc = feature_source_open(&config, &state->input, err);
+    state->mostly_zero = false;
+    if (rc == ERROR_NONE && layer == 1)
+        rc = sparse_features_detect(state->input, context->book->node_count, &state->mostly_zero,
+                                    err);
     if (rc == ERROR_NONE)
         state->input_layer = layer;
     return rc;
@@ -134,6 +140,7 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                             const struct unit *unit, struct error *err)
 {
     struct infer_state *state = opaque;
+    stage_times_enter(context->times, TIME_READ);
     enum error_code rc = read_weights(context, state, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -142,11 +149,13 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                                .model = &state->model,
                                                .weights = state->weights,
                                                .version = state->version};
+        stage_times_enter(context->times, TIME_WRITE);
         return output_writer_run(&request, err);
     }
     rc = open_topology(context, state, err);
     if (rc == ERROR_NONE)
         rc = open_input(context, state, unit->layer, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
     if (rc != ERROR_NONE)
         return rc;
     struct part_inference inference = {.context = context,
@@ -155,6 +164,7 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                        .weights = state->weights,
                                        .sampler = state->sampler,
                                        .input = state->input,
+                                       .mostly_zero = state->mostly_zero,
                                        .arena = state->arena};
     rc = part_inference_run(&inference, unit->layer, unit->slot, err);
     state->arena = inference.arena;

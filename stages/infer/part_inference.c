@@ -44,8 +44,12 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                                              .seed_count = count,
                                              .wants_degree = inference->model->needs_degree};
     rc = neighbor_sampler_draw(inference->sampler, &request, &batch, err);
+    stage_times_enter(inference->context->times, TIME_READ);
     if (rc == ERROR_NONE)
         rc = feature_source_fetch(inference->input, batch.node, batch.node_count, &rows, err);
+    stage_times_enter(inference->context->times, TIME_COMPUTE);
+    stage_times_add_rows(inference->context->times, batch.node_count,
+                         batch.node_count * (uint64_t)rows.dim * sizeof(float));
     if (rc != ERROR_NONE)
         return rc;
     const struct message_block block = {.destination_count = count,
@@ -53,12 +57,24 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                                         .row_start = batch.row_start,
                                         .neighbor = batch.neighbor,
                                         .degree = batch.degree};
-    const struct input_rows input = {
-        .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
+    const struct input_rows input = {.base = rows.base,
+                                     .stride = rows.stride,
+                                     .row_index = rows.row_index,
+                                     .mostly_zero = inference->mostly_zero};
     const struct model_workspace workspace = {.arena = &inference->arena,
                                               .pool = inference->context->pool};
     return model_infer_layer(inference->model, inference->weights, layer - 1, &block, &input,
                              &workspace, *output, err);
+}
+
+static enum error_code add_rows(const struct part_inference *inference,
+                                struct feature_shard_writer *writer, const float *output,
+                                uint32_t count, struct error *err)
+{
+    stage_times_enter(inference->context->times, TIME_WRITE);
+    const enum error_code rc = feature_shard_writer_add(writer, output, count, err);
+    stage_times_enter(inference->context->times, TIME_COMPUTE);
+    return rc;
 }
 
 static enum error_code write_tiles(struct part_inference *inference, int layer, int part,
@@ -78,7 +94,7 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
         arena_reset(&inference->arena);
         rc = infer_tile(inference, layer, first, count, &output, err);
         if (rc == ERROR_NONE)
-            rc = feature_shard_writer_add(writer, output, count, err);
+            rc = add_rows(inference, writer, output, count, err);
     }
     return rc;
 }
@@ -95,6 +111,7 @@ enum error_code part_inference_run(struct part_inference *inference, int layer, 
     if (rc != ERROR_NONE)
         return rc;
     rc = write_tiles(inference, layer, part, writer, err);
+    stage_times_enter(context->times, TIME_WRITE);
     if (rc == ERROR_NONE)
         return feature_shard_writer_finish(writer, err);
     feature_shard_writer_abandon(writer);

@@ -15,6 +15,8 @@
 #include "stages/stage.h"
 #include "store/feature_source.h"
 
+#include <stdbool.h>
+
 /* The name of the one tensor in the shard of a layer. */
 extern const char layer_tensor[];
 
@@ -25,6 +27,7 @@ struct part_inference { /* all borrowed, but for the arena's memory */
     const float *weights; /* [model->value_count] */
     struct neighbor_sampler *sampler;
     struct feature_source *input;
+    bool mostly_zero; /* the input (sparse_features.h) */
     struct arena arena;
 };
 

@@ -9,6 +9,8 @@
  * sample.fanouts. An evaluation unit takes its share of the validation nodes in their own order, with
  * sample.evaluation_fanouts or all neighbours, and is made once for all validations of a run, so that
  * they can be compared. Mini-batches hold ids, never features.
+ *
+ * With --threads N up to N units are drawn side by side, each by a sampler of its own on the same topology.
  */
 #include "common/base/memory.h"
 #include "stages/neighbor_sampler.h"
@@ -19,6 +21,7 @@
 #include "store/topology.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 
 /* No round of training has this number, so evaluation draws differ from all of training's. */
 static const uint32_t evaluation_round = UINT32_MAX;
@@ -26,6 +29,14 @@ static const uint32_t evaluation_round = UINT32_MAX;
 struct sample_state {
     struct topology topology;
     struct node_splits splits;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t given_back;
+    struct drawer *idle; /* a list; one for each unit that is drawn at a time */
+};
+
+/* What one unit is drawn with. */
+struct drawer {
+    struct drawer *next;
     struct neighbor_sampler *sampler;
     uint32_t *seed_node; /* [the larger of the two batch sizes] */
 };
@@ -35,8 +46,15 @@ static void sample_close(void *opaque)
     struct sample_state *state = opaque;
     if (!state)
         return;
-    neighbor_sampler_free(state->sampler);
-    memory_free(state->seed_node);
+    while (state->idle) {
+        struct drawer *drawer = state->idle;
+        state->idle = drawer->next;
+        neighbor_sampler_free(drawer->sampler);
+        memory_free(drawer->seed_node);
+        memory_free(drawer);
+    }
+    (void)pthread_cond_destroy(&state->given_back);
+    (void)pthread_mutex_destroy(&state->mutex);
     store_release_record(&state->splits.view);
     topology_close(&state->topology);
     memory_free(state);
@@ -67,8 +85,19 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     return ERROR_NONE;
 }
 
-static enum error_code open_sampler(const struct stage_context *context, struct sample_state *state,
-                                    struct error *err)
+/* As many samplers as threads, but no more than have room for their table of all nodes twice; others wait
+ * for one. */
+static uint64_t count_drawers(const struct stage_context *context)
+{
+    const uint64_t table = (uint64_t)context->book->node_count * sizeof(uint32_t);
+    uint64_t count = context->threads > 1 ? (uint64_t)context->threads : 1;
+    while (count > 1 && context->memory_bytes && context->memory_bytes / count < 2 * table)
+        count--;
+    return count;
+}
+
+static enum error_code add_drawer(const struct stage_context *context, struct sample_state *state,
+                                  uint64_t budget_bytes, struct error *err)
 {
     const struct schedule *schedule = context->schedule;
     const int64_t seeds_max = schedule->batch_size > schedule->evaluation_batch_size
@@ -77,11 +106,37 @@ static enum error_code open_sampler(const struct stage_context *context, struct 
     const struct neighbor_sampler_config config = {
         .topology = &state->topology,
         .has_self_loops = context->book->self_loop_count != 0,
-        .budget_bytes = context->memory_bytes,
+        .budget_bytes = budget_bytes,
     };
-    const enum error_code rc =
-        memory_new(&state->seed_node, (size_t)seeds_max, "the seed nodes of a mini-batch", err);
-    return rc != ERROR_NONE ? rc : neighbor_sampler_new(&config, &state->sampler, err);
+    struct drawer *drawer = NULL;
+    const enum error_code rc = memory_new(&drawer, 1, "a sampler", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    drawer->next = state->idle;
+    state->idle = drawer;
+    const enum error_code seeds =
+        memory_new(&drawer->seed_node, (size_t)seeds_max, "the seed nodes of a mini-batch", err);
+    return seeds != ERROR_NONE ? seeds : neighbor_sampler_new(&config, &drawer->sampler, err);
+}
+
+static struct drawer *take_drawer(struct sample_state *state)
+{
+    (void)pthread_mutex_lock(&state->mutex);
+    while (!state->idle)
+        (void)pthread_cond_wait(&state->given_back, &state->mutex);
+    struct drawer *drawer = state->idle;
+    state->idle = drawer->next;
+    (void)pthread_mutex_unlock(&state->mutex);
+    return drawer;
+}
+
+static void give_back_drawer(struct sample_state *state, struct drawer *drawer)
+{
+    (void)pthread_mutex_lock(&state->mutex);
+    drawer->next = state->idle;
+    state->idle = drawer;
+    (void)pthread_cond_signal(&state->given_back);
+    (void)pthread_mutex_unlock(&state->mutex);
 }
 
 static enum error_code sample_open(const struct stage_context *context, void **opaque,
@@ -91,27 +146,34 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     enum error_code rc = memory_new(&state, 1, "the state of sample", err);
     if (rc != ERROR_NONE)
         return rc;
+    must(pthread_mutex_init(&state->mutex, NULL) == 0);
+    must(pthread_cond_init(&state->given_back, NULL) == 0);
     *opaque = state;
     rc = open_inputs(context, state, err);
-    return rc != ERROR_NONE ? rc : open_sampler(context, state, err);
+    const uint64_t count = count_drawers(context);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)
+        rc = add_drawer(context, state, context->memory_bytes / count, err);
+    return rc;
 }
 
 /* The seeds of a training unit: its range of the epoch's shuffled order. */
 static uint32_t choose_training_seeds(const struct stage_context *context,
-                                      struct sample_state *state, const struct unit *unit)
+                                      const struct sample_state *state, const struct drawer *drawer,
+                                      const struct unit *unit)
 {
     const int64_t epoch = schedule_epoch(context->schedule, unit->round);
     const uint32_t *train = state->splits.node[SPLIT_TRAIN];
     int64_t first = 0, count = 0;
     schedule_seed_range(context->schedule, unit->round, unit->slot, &first, &count);
     for (int64_t i = 0; i < count; i++)
-        state->seed_node[i] = train[schedule_shuffled(context->schedule, epoch, first + i)];
+        drawer->seed_node[i] = train[schedule_shuffled(context->schedule, epoch, first + i)];
     return (uint32_t)count;
 }
 
 static enum error_code sample_training(const struct stage_context *context,
-                                       struct sample_state *state, const struct unit *unit,
-                                       struct mini_batch *batch, struct error *err)
+                                       const struct sample_state *state, struct drawer *drawer,
+                                       const struct unit *unit, struct mini_batch *batch,
+                                       struct error *err)
 {
     const struct int_list *fanouts = &context->settings->sample.fanouts;
     const struct neighbor_request request = {
@@ -120,16 +182,17 @@ static enum error_code sample_training(const struct stage_context *context,
         .slot = (uint32_t)unit->slot,
         .hop_count = fanouts->count,
         .fanout = fanouts->value,
-        .seed_count = choose_training_seeds(context, state, unit),
-        .seed_node = state->seed_node,
+        .seed_count = choose_training_seeds(context, state, drawer, unit),
+        .seed_node = drawer->seed_node,
         .wants_degree = context->settings->train_step.model == MODEL_GCN,
     };
-    return neighbor_sampler_draw(state->sampler, &request, batch, err);
+    return neighbor_sampler_draw(drawer->sampler, &request, batch, err);
 }
 
 static enum error_code sample_evaluation(const struct stage_context *context,
-                                         struct sample_state *state, const struct unit *unit,
-                                         struct mini_batch *batch, struct error *err)
+                                         const struct sample_state *state, struct drawer *drawer,
+                                         const struct unit *unit, struct mini_batch *batch,
+                                         struct error *err)
 {
     struct int_list fanouts = context->settings->sample.evaluation_fanouts;
     if (fanouts.count == 0)
@@ -147,27 +210,29 @@ static enum error_code sample_evaluation(const struct stage_context *context,
         .seed_node = state->splits.node[SPLIT_VALID] + first,
         .wants_degree = context->settings->train_step.model == MODEL_GCN,
     };
-    return neighbor_sampler_draw(state->sampler, &request, batch, err);
+    return neighbor_sampler_draw(drawer->sampler, &request, batch, err);
 }
 
 static enum error_code sample_work(const struct stage_context *context, void *opaque,
                                    const struct unit *unit, struct error *err)
 {
     struct sample_state *state = opaque;
+    struct drawer *drawer = take_drawer(state);
     struct mini_batch batch = {0};
     struct key key = {0};
     enum error_code rc = ERROR_NONE;
     if (unit->kind == UNIT_SAMPLE) {
         key = key_mini_batch(context->run_id, unit->round, unit->slot);
-        rc = sample_training(context, state, unit, &batch, err);
+        rc = sample_training(context, state, drawer, unit, &batch, err);
     } else {
         must(unit->kind == UNIT_SAMPLE_EVALUATION);
         key = key_evaluation_mini_batch(context->run_id, unit->slot);
-        rc = sample_evaluation(context, state, unit, &batch, err);
+        rc = sample_evaluation(context, state, drawer, unit, &batch, err);
     }
     stage_times_enter(context->times, TIME_WRITE);
     if (rc == ERROR_NONE)
         rc = mini_batch_put(context->store, key.text, context->run_id, &batch, err);
+    give_back_drawer(state, drawer);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "%s", key.text);
 }
 
@@ -177,6 +242,7 @@ const struct stage stage = {
     .reads = "topology_seal, node_splits",
     .writes = "mini_batch",
     .form = STAGE_LOOP,
+    .works_side_by_side = true,
     .open = sample_open,
     .work = sample_work,
     .close = sample_close,

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { AREA_SLACK = 32 };
+enum { SLACK_SHARE = 32 };
 
 void batch_preparer_release(struct batch_preparer *preparer)
 {
@@ -63,17 +63,14 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
 {
     const struct model *model = preparer->model;
     const uint32_t node_count = preparer->context->book->node_count;
-    uint32_t largest = 0;
     if (batch->hop_count != model->config.layer_count)
         return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d",
                          model->config.layer_count, batch->hop_count);
     if (model->needs_degree && !batch->degree)
         return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
-    for (uint32_t i = 0; i < batch->node_count; i++)
-        largest = batch->node[i] > largest ? batch->node[i] : largest;
-    if (largest >= node_count)
+    if (batch->node_limit > node_count)
         return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
-                         node_count, largest);
+                         node_count, batch->node_limit - 1);
     return ERROR_NONE;
 }
 
@@ -116,14 +113,15 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
                                uint64_t area_bytes, uint64_t scratch_bytes, struct error *err)
 {
     struct batch_area *area = &prepared->area;
-    void *room = NULL;
-    if (scratch_bytes > preparer->scratch_bytes)
+    if (scratch_bytes > preparer->scratch_bytes) { /* the next batch may be a little larger */
         batch_preparer_release(preparer);
-    else
+        scratch_bytes += scratch_bytes / SLACK_SHARE;
+    } else {
         scratch_bytes = preparer->scratch_bytes;
+    }
     if (area_bytes > area->bytes) {
         release_area(preparer, area);
-        area_bytes += area_bytes / AREA_SLACK; /* the next batch may be a little larger */
+        area_bytes += area_bytes / SLACK_SHARE;
     } else {
         area_bytes = area->bytes;
     }
@@ -133,13 +131,7 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
         return too_small(preparer, &prepared->batch, wanted, err);
     feature_source_limit(preparer->features, preparer->budget_bytes - wanted);
     arena_reset(&preparer->scratch);
-    enum error_code rc = ERROR_NONE;
-    if (scratch_bytes > preparer->scratch_bytes) /* one block for all that is asked for later */
-        rc = arena_new_bytes(&preparer->scratch, &room, scratch_bytes, 1, "edges by source", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    arena_reset(&preparer->scratch);
-    preparer->scratch_bytes = scratch_bytes;
+    preparer->scratch.limit = preparer->scratch_bytes = scratch_bytes;
     if (area->data)
         return ERROR_NONE;
     area->data = memory_map(area_bytes);
@@ -223,13 +215,17 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
     if (feature_source_is_resident(preparer->features)) {
         struct feature_rows rows;
         rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
-        out->rows = (struct input_rows){rows.base, rows.stride, rows.row_index, rows.precision};
-    } else if (floats && floats * sizeof(float) < copied_bytes &&
+        out->rows = (struct input_rows){.base = rows.base,
+                                        .stride = rows.stride,
+                                        .row_index = rows.row_index,
+                                        .precision = rows.precision};
+    } else if (floats && floats * sizeof(float) < copied_bytes && !preparer->mostly_zero &&
                source_mixing_is_exact(&block, batch->node)) {
         rc = fill_mixed(preparer, out, floats, stop, err);
     } else {
         rc = fill_copied(preparer, out, stop, err);
     }
+    out->rows.mostly_zero = preparer->mostly_zero;
     out->has_rows = rc == ERROR_NONE;
     return rc;
 }

@@ -4,8 +4,8 @@
  * In the budget, rows are found in the resident array by node id, and nothing is prepared. Out of it, one
  * ordered pass over the shards brings the rows, and each is added to the destinations that hear from it
  * and forgotten (common/nn/source_mixing.h); what is held is the batch's mixed rows, which backward needs
- * anyway. A first layer that maps before it mixes, or a batch whose neighbours do not ascend, has its
- * rows copied side by side instead. All three give the same bits.
+ * anyway. A first layer that maps before it mixes (and it does for rows that are mostly zero), or a batch
+ * whose neighbours do not ascend, has its rows copied side by side instead. All three give the same bits.
  */
 #ifndef STAGES_TRAIN_STEP_PREPARED_BATCH_H
 #define STAGES_TRAIN_STEP_PREPARED_BATCH_H
@@ -43,6 +43,7 @@ struct batch_preparer {
     const struct stage_context *context; /* borrowed, as are the next two */
     const struct model *model;
     struct feature_source *features;
+    bool mostly_zero;      /* the features, as sparse_features.h tells */
     uint64_t budget_bytes; /* out of the budget: of features, areas and scratch altogether */
     uint64_t area_bytes;   /* of all areas */
     struct arena scratch;  /* edges and weights while rows are mixed */

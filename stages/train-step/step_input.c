@@ -1,6 +1,7 @@
 #include "stages/train-step/step_input.h"
 
 #include "stages/run_model.h"
+#include "stages/sparse_features.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -53,8 +54,13 @@ static enum error_code open_reader(const struct stage_context *context, struct s
                                               .model = &input->model,
                                               .features = input->features,
                                               .budget_bytes = input->plan.feature_bytes};
-    return context->is_replay ? ERROR_NONE
-                              : batch_reader_new(&input->preparer, &input->reader, err);
+    enum error_code rc = ERROR_NONE;
+    if (input->model.config.precision == PRECISION_FP32) /* bf16 has dense products alone */
+        rc = sparse_features_detect(input->features, context->book->node_count,
+                                    &input->preparer.mostly_zero, err);
+    if (rc != ERROR_NONE || context->is_replay)
+        return rc;
+    return batch_reader_new(&input->preparer, &input->reader, err);
 }
 
 enum error_code step_input_open(const struct stage_context *context, struct step_input *out,

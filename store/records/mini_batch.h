@@ -31,6 +31,7 @@ enum { HOP_COUNT_MAX = 16 };
 struct mini_batch {
     int hop_count;
     uint32_t seed_count, node_count, row_count, edge_count;
+    uint32_t node_limit;       /* of a batch that was read: no node is this or above */
     const uint32_t *hop_end;   /* [hop_count + 1] */
     const uint32_t *node;      /* [node_count] */
     const uint32_t *row_start; /* [row_count + 1] */

@@ -1,12 +1,13 @@
 #include "store/records/parameter_values.h"
 
+#include "common/base/cpu_clones.h"
 #include "common/base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-size_t parameter_values_first_bad(const float *value, size_t count)
+CPU_CLONES size_t parameter_values_first_bad(const float *value, size_t count)
 {
     /* x - x is 0 for finite x only; the first loop has no exit, so that it runs in vectors */
     int bad = 0;

@@ -39,6 +39,7 @@ enum mischief {
 static _Atomic enum mischief mischief;
 static const char victim[] = "train-step/1/0";
 static atomic_int unit_sleep_ms;
+static atomic_int samples_in_hand, most_samples_in_hand;
 
 /* --- the toy stage --- */
 
@@ -124,13 +125,19 @@ static enum error_code damage(const struct stage_context *context, const struct 
 static enum error_code toy_work(const struct stage_context *context, void *state,
                                 const struct unit *unit, struct error *err)
 {
-    (void)state;
+    must(state == &unit_sleep_ms); /* what open gave */
     char name[UNIT_NAME_SIZE];
     uint64_t sum = 0xCBF29CE484222325ULL;
     unit_name(unit, name);
     for (const char *c = name; *c; c++)
         sum = mix(sum, (uint64_t)*c);
+    const bool is_sample = unit->kind == UNIT_SAMPLE;
+    const int in_hand = is_sample ? atomic_fetch_add(&samples_in_hand, 1) + 1 : 0;
+    if (in_hand > atomic_load(&most_samples_in_hand))
+        atomic_store(&most_samples_in_hand, in_hand);
     clock_sleep_ms(atomic_load(&unit_sleep_ms));
+    if (is_sample)
+        (void)atomic_fetch_sub(&samples_in_hand, 1);
     const bool is_victim = strcmp(name, victim) == 0;
     if (is_victim && atomic_load(&mischief) == MEET_MENDED_INPUT) {
         atomic_store(&mischief, DO_NOTHING);
@@ -146,6 +153,14 @@ static enum error_code toy_work(const struct stage_context *context, void *state
                                            : put_number(context, unit, sum, err);
     const enum mischief how = is_victim ? atomic_exchange(&mischief, DO_NOTHING) : DO_NOTHING;
     return rc == ERROR_NONE && how != DO_NOTHING ? damage(context, unit, how, err) : rc;
+}
+
+static enum error_code toy_open(const struct stage_context *context, void **state,
+                                struct error *err)
+{
+    (void)context, (void)err;
+    *state = &unit_sleep_ms;
+    return ERROR_NONE;
 }
 
 /* --- running workers --- */
@@ -169,7 +184,7 @@ static struct schedule toy_schedule(void)
 
 struct toy_worker {
     const char *url, *store_path;
-    int number, idle_exit_ms;
+    int number, idle_exit_ms, units_at_once;
     int64_t lease_ms;
     enum error_code rc;
     struct error err;
@@ -181,7 +196,8 @@ static void *run_worker(void *argument)
     struct store *store = NULL;
     char name[32];
     const struct schedule schedule = toy_schedule();
-    const struct stage toy = {.name = worker_stage[worker->number], .work = toy_work};
+    const struct stage toy = {
+        .name = worker_stage[worker->number], .open = toy_open, .work = toy_work};
     (void)snprintf(name, sizeof name, "%s-%d", toy.name, worker->number);
     worker->rc = store_open(worker->store_path, 0, &store, &worker->err);
     if (worker->rc == ERROR_NONE) {
@@ -194,6 +210,7 @@ static void *run_worker(void *argument)
                                                           .worker = name,
                                                           .lease_ms = worker->lease_ms,
                                                           .max_deliveries = 1000},
+                                                .units_at_once = worker->units_at_once,
                                                 .idle_exit_ms = worker->idle_exit_ms};
         worker->rc = work_loop_run(&config, &worker->err);
     }
@@ -211,15 +228,22 @@ static struct toy_worker worker_of(void **state, const char *store_path, int num
 }
 
 /* One thread for each worker of the pipeline, until all have ended. */
-static void run_pipeline(void **state, const char *store_path, struct toy_worker *worker)
+static void run_pipeline_of(void **state, const char *store_path, int units_at_once,
+                            struct toy_worker *worker)
 {
     pthread_t thread[WORKER_COUNT];
     for (int i = 0; i < WORKER_COUNT; i++) {
         worker[i] = worker_of(state, store_path, i);
+        worker[i].units_at_once = units_at_once;
         assert_int_equal(pthread_create(&thread[i], NULL, run_worker, &worker[i]), 0);
     }
     for (int i = 0; i < WORKER_COUNT; i++)
         assert_int_equal(pthread_join(thread[i], NULL), 0);
+}
+
+static void run_pipeline(void **state, const char *store_path, struct toy_worker *worker)
+{
+    run_pipeline_of(state, store_path, 1, worker);
 }
 
 /* The number in which the run ended; 0 while it is not finished. */
@@ -298,6 +322,38 @@ static void a_damaged_or_lost_record_is_made_again(void **state)
         assert_int_equal(atomic_load(&mischief), DO_NOTHING);
         assert_true(result_of(path) == undisturbed_result);
     }
+}
+
+static void several_units_in_hand_change_nothing(void **state)
+{
+    NEED_REDIS(state);
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    store_in(state, path);
+    atomic_store(&unit_sleep_ms, 20);
+    atomic_store(&most_samples_in_hand, 0);
+    run_pipeline_of(state, path, 3, worker);
+    for (int i = 0; i < WORKER_COUNT; i++)
+        assert_ok(worker[i].rc, &worker[i].err);
+    assert_true(result_of(path) == undisturbed_result);
+    assert_true(atomic_load(&most_samples_in_hand) > 1 && atomic_load(&most_samples_in_hand) <= 3);
+}
+
+/* The worker ends with the reason of the unit that failed, not with that of those that had to stop. */
+static void one_failing_unit_of_several_in_hand_ends_the_worker(void **state)
+{
+    NEED_REDIS(state);
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    store_in(state, path);
+    atomic_store(&mischief, FAIL_FOR_GOOD);
+    run_pipeline_of(state, path, 3, worker);
+    int met_it = 0;
+    for (int i = 0; i < WORKER_COUNT; i++) {
+        assert_non_null(strstr(worker[i].err.message, "row 7 is ragged"));
+        met_it += worker[i].rc == ERROR_INPUT;
+    }
+    assert_int_equal(met_it, 1);
 }
 
 static void check_failure(void **state, enum mischief how, enum error_code code, const char *why)
@@ -484,6 +540,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_REDIS(workers_bring_a_run_to_its_end),
         WITH_REDIS(a_damaged_or_lost_record_is_made_again),
+        WITH_REDIS(several_units_in_hand_change_nothing),
+        WITH_REDIS(one_failing_unit_of_several_in_hand_ends_the_worker),
         WITH_REDIS(a_unit_that_fails_for_good_stops_all_workers_with_its_reason),
         WITH_REDIS(a_missing_input_that_nothing_makes_again_is_a_failure),
         WITH_REDIS(workers_and_redis_killed_at_random_change_nothing),

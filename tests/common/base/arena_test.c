@@ -73,25 +73,6 @@ static void the_limit_is_kept_and_said(void **state)
     assert_int_equal(arena.limit, 1024);
 }
 
-static void units_of_different_sizes_share_one_block_when_there_is_a_limit(void **state)
-{
-    struct arena arena = {.limit = 64 << 20};
-    struct error err = {0};
-    const long live = memory_live_blocks();
-    (void)state;
-    for (size_t unit = 0; unit < 20; unit++) { /* each request a little larger than the last time */
-        arena_reset(&arena);
-        for (size_t i = 0; i < 3; i++) {
-            char *bytes = NULL;
-            assert_ok(arena_new(&arena, &bytes, (5 << 20) + unit * 1000, "rows", &err), &err);
-            bytes[0] = bytes[(5 << 20) - 1] = 1;
-        }
-        assert_int_equal(memory_live_blocks(), live + 1);
-    }
-    arena_release(&arena);
-    assert_int_equal(memory_live_blocks(), live);
-}
-
 static void sizes_that_overflow_and_empty_memory_are_said(void **state)
 {
     struct arena arena = {0};
@@ -109,13 +90,34 @@ static void sizes_that_overflow_and_empty_memory_are_said(void **state)
     arena_release(&arena);
 }
 
+static void units_of_varying_sizes_share_the_memory_of_the_largest(void **state)
+{
+    struct arena arena = {0};
+    struct error err = {0};
+    size_t largest = 0;
+    (void)state;
+    for (size_t unit = 0; unit < 40; unit++) {
+        arena_reset(&arena);
+        for (size_t i = 0; i < 5; i++) {
+            char *bytes = NULL;
+            const size_t size = 4000000 + unit * 37 % 41 * 1000 + i * 100000;
+            assert_ok(arena_new(&arena, &bytes, size, "bytes", &err), &err);
+            bytes[0] = bytes[size - 1] = 1;
+        }
+        largest = arena.used > largest ? arena.used : largest;
+    }
+    assert_true(arena.committed < largest + largest / 4);
+    arena_release(&arena);
+    assert_null(arena.base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_unit_allocates_nothing),
         cmocka_unit_test(what_is_handed_out_does_not_overlap),
+        cmocka_unit_test(units_of_varying_sizes_share_the_memory_of_the_largest),
         cmocka_unit_test(the_limit_is_kept_and_said),
-        cmocka_unit_test(units_of_different_sizes_share_one_block_when_there_is_a_limit),
         cmocka_unit_test(sizes_that_overflow_and_empty_memory_are_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

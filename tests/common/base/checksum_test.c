@@ -1,4 +1,5 @@
 #include "common/base/checksum.h"
+#include "common/base/memory.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
@@ -75,9 +76,32 @@ static void a_file_has_the_hash_of_its_bytes(void **state)
     temp_dir_remove(&dir);
 }
 
+static void parts_are_hashed_as_one(void **state)
+{
+    (void)state;
+    static uint8_t data[5000];
+    static const size_t cut[][4] = {
+        {0, 0, 0, 5000}, {1, 2, 3, 4}, {63, 1, 1000, 256}, {0, 3000, 0, 2000}};
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i % 251);
+    const long before = memory_allocation_count();
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        struct checksum_part part[4];
+        size_t size = 0;
+        for (int k = 0; k < 4; size += cut[i][k++])
+            part[k] = (struct checksum_part){data + size, cut[i][k]};
+        const struct checksum parts = checksum_of_parts(part, 4), whole = checksum_of(data, size);
+        assert_true(checksum_equal(&parts, &whole));
+    }
+    const struct checksum nothing = checksum_of_parts(NULL, 0), empty = checksum_of(data, 0);
+    assert_true(checksum_equal(&nothing, &empty));
+    assert_int_equal(memory_allocation_count(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_are_hashed_as_one),
         cmocka_unit_test(the_hash_is_xxh3_in_its_canonical_order),
         cmocka_unit_test(text_that_is_no_hash_is_refused),
         cmocka_unit_test(pieces_give_the_hash_of_the_whole),

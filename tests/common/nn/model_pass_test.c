@@ -40,6 +40,18 @@ struct run {
     size_t logit_count;
 };
 
+/* Leaves a tenth of the features other than zero, and says so. Rows without any give what the bias is: not
+ * zero, where ReLU has no slope. */
+static void thin_out(struct run *run, uint32_t input_dim)
+{
+    for (size_t i = 0; i < run->blocks.node_count * run->blocks.input.stride; i++)
+        if (i % 10 != 3 && i % run->blocks.input.stride < input_dim)
+            run->blocks.feature[i] = 0;
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        run->value[i] += 0.01F;
+    run->blocks.input.mostly_zero = true;
+}
+
 static void run_start(struct run *run, enum layer_kind kind, const struct sizes *sizes,
                       float dropout)
 {
@@ -71,15 +83,6 @@ static void run_in_bf16(struct run *run)
 {
     run->model.config.precision = PRECISION_BF16;
     block_fixture_round(&run->blocks, run->model.config.input_dim);
-}
-
-/* The precisions that this processor can compute in: 1 or 2. */
-static int precision_count(void)
-{
-    if (bf16_product_is_possible())
-        return 2;
-    print_message("not in bf16: this processor has no avx512_bf16\n");
-    return 1;
 }
 
 static void run_end(struct run *run)
@@ -161,12 +164,14 @@ static void check_gradient(const struct run *run, const struct random_stream *dr
     memory_free(value);
 }
 
-static void check_all_sizes(enum layer_kind kind, float dropout)
+static void check_all_sizes(enum layer_kind kind, float dropout, bool mostly_zero)
 {
     const struct random_stream stream = random_stream_of(99, RANDOM_DROPOUT, 4, 0, 2);
     for (size_t i = 0; i < sizeof all_sizes / sizeof *all_sizes; i++) {
         struct run run;
         run_start(&run, kind, &all_sizes[i], dropout);
+        if (mostly_zero)
+            thin_out(&run, all_sizes[i].input);
         run_both(&run, dropout > 0 ? &stream : NULL, NULL);
         check_logits(&run, dropout > 0 ? &stream : NULL);
         check_gradient(&run, dropout > 0 ? &stream : NULL);
@@ -177,20 +182,44 @@ static void check_all_sizes(enum layer_kind kind, float dropout)
 static void sage_agrees_with_the_reference_and_central_differences(void **state)
 {
     (void)state;
-    check_all_sizes(LAYER_SAGE, 0);
+    check_all_sizes(LAYER_SAGE, 0, false);
 }
 
 static void gcn_agrees_with_the_reference_and_central_differences(void **state)
 {
     (void)state;
-    check_all_sizes(LAYER_GCN, 0);
+    check_all_sizes(LAYER_GCN, 0, false);
 }
 
 static void dropout_goes_through_forward_and_backward_alike(void **state)
 {
     (void)state;
-    check_all_sizes(LAYER_SAGE, 0.5F);
-    check_all_sizes(LAYER_GCN, 0.3F);
+    check_all_sizes(LAYER_SAGE, 0.5F, false);
+    check_all_sizes(LAYER_GCN, 0.3F, false);
+}
+
+static void mostly_zero_inputs_give_what_others_give(void **state)
+{
+    (void)state;
+    check_all_sizes(LAYER_SAGE, 0.5F, true);
+    check_all_sizes(LAYER_GCN, 0, true);
+}
+
+/* Forms of input: floats, floats that are mostly zero, and bf16 where the processor can multiply it. */
+static int form_count(void)
+{
+    if (bf16_product_is_possible())
+        return 3;
+    print_message("not in bf16: this processor has no avx512_bf16\n");
+    return 2;
+}
+
+static void take_form(struct run *run, int form)
+{
+    if (form == 1)
+        thin_out(run, run->model.config.input_dim);
+    if (form == 2)
+        run_in_bf16(run);
 }
 
 static void any_number_of_threads_gives_the_same_bits(void **state)
@@ -198,12 +227,11 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 17, 9};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     (void)state;
-    for (int i = 0; i < 2 * precision_count(); i++) {
-        const enum layer_kind kind = i % 2 ? LAYER_GCN : LAYER_SAGE;
+    for (int turn = 0; turn < 2 * form_count(); turn++) {
+        const enum layer_kind kind = turn % 2 ? LAYER_GCN : LAYER_SAGE;
         struct run alone;
         run_start(&alone, kind, &sizes, 0.5F);
-        if (i / 2)
-            run_in_bf16(&alone);
+        take_form(&alone, turn / 2);
         run_both(&alone, &stream, NULL);
         for (int threads = 1; threads <= 4; threads *= 2) {
             struct error err = {0};
@@ -211,8 +239,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
             struct run run;
             assert_ok(thread_pool_new(threads, &pool, &err), &err);
             run_start(&run, kind, &sizes, 0.5F);
-            if (i / 2)
-                run_in_bf16(&run);
+            take_form(&run, turn / 2);
             run_both(&run, &stream, pool);
             assert_memory_equal(run.logits, alone.logits, run.logit_count * sizeof(float));
             assert_memory_equal(run.gradient, alone.gradient,
@@ -244,7 +271,7 @@ static void in_bf16_logits_and_gradient_are_close_to_those_in_floats(void **stat
                                          {2, {5, 20, 60}, 6, 5, 3}};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     (void)state;
-    if (precision_count() < 2)
+    if (form_count() < 3)
         skip();
     for (int i = 0; i < 12; i++) {
         struct run exact, rounded;
@@ -270,11 +297,10 @@ static void a_warm_step_makes_no_allocation(void **state)
     struct thread_pool *pool = NULL;
     (void)state;
     assert_ok(thread_pool_new(2, &pool, &err), &err);
-    for (int i = 0; i < 2 * precision_count(); i++) {
+    for (int turn = 0; turn < 2 * form_count(); turn++) {
         struct run run;
-        run_start(&run, i % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0.5F);
-        if (i / 2)
-            run_in_bf16(&run);
+        run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0.5F);
+        take_form(&run, turn / 2);
         run_both(&run, &stream, pool);
         const long before = memory_allocation_count();
         for (int k = 0; k < 3; k++)
@@ -290,11 +316,10 @@ static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
     struct error err = {0};
     (void)state;
-    for (int k = 0; k < 2 * precision_count(); k++) {
+    for (int turn = 0; turn < 2 * form_count(); turn++) {
         struct run run;
-        run_start(&run, k % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0.5F);
-        if (k / 2)
-            run_in_bf16(&run);
+        run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0.5F);
+        take_form(&run, turn / 2);
         run_both(&run, NULL, NULL);
         float *kept = memory_alloc(run.logit_count, sizeof *kept);
         memcpy(kept, run.logits, run.logit_count * sizeof *kept);
@@ -362,9 +387,11 @@ static void a_nan_in_the_features_reaches_the_logits(void **state)
 {
     static const struct sizes sizes = {2, {3, 9, 20}, 4, 5, 3};
     (void)state;
-    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+    for (int turn = 0; turn < 4; turn++) {
         struct run run;
-        run_start(&run, kind, &sizes, 0);
+        run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0);
+        if (turn >= 2)
+            thin_out(&run, sizes.input);
         run.blocks.feature[run.blocks.row_index[0] * run.blocks.input.stride] = NAN;
         run_both(&run, NULL, NULL);
         assert_true(isnan(run.logits[0]));
@@ -377,9 +404,11 @@ static void memory_that_runs_out_is_an_error_at_any_point(void **state)
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
     struct error err = {0};
     (void)state;
-    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+    for (int turn = 0; turn < 4; turn++) {
         struct run run;
-        run_start(&run, kind, &sizes, 0);
+        run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0);
+        if (turn >= 2)
+            thin_out(&run, sizes.input);
         const struct model_workspace workspace = {.arena = &run.arena};
         const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
         bool done = false;
@@ -409,6 +438,7 @@ int main(void)
         cmocka_unit_test(sage_agrees_with_the_reference_and_central_differences),
         cmocka_unit_test(gcn_agrees_with_the_reference_and_central_differences),
         cmocka_unit_test(dropout_goes_through_forward_and_backward_alike),
+        cmocka_unit_test(mostly_zero_inputs_give_what_others_give),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(in_bf16_logits_and_gradient_are_close_to_those_in_floats),
         cmocka_unit_test(a_warm_step_makes_no_allocation),

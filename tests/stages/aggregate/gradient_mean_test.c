@@ -22,10 +22,10 @@ static struct gradient slot_of(uint32_t slot, float *value)
 
 static void add_slots(struct gradient_mean *mean)
 {
-    float value[COUNT];
+    static float value[SLOTS][COUNT];
     gradient_mean_reset(mean);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        const struct gradient gradient = slot_of(slot, value);
+        struct gradient gradient = slot_of(slot, value[slot]);
         gradient_mean_add(mean, &gradient);
     }
     gradient_mean_finish(mean);
@@ -66,8 +66,10 @@ static void equal_slots_give_that_slot_and_a_second_round_the_same_bits(void **s
     float value[COUNT], before[COUNT];
     const struct gradient gradient = slot_of(4, value);
     assert_ok(gradient_mean_init(&mean, COUNT, &err), &err);
-    for (int slot = 0; slot < 1000; slot++)
-        gradient_mean_add(&mean, &gradient);
+    for (int slot = 0; slot < 1000; slot++) {
+        struct gradient same = gradient;
+        gradient_mean_add(&mean, &same);
+    }
     gradient_mean_finish(&mean);
     assert_memory_equal(mean.value, value, sizeof value);
 
@@ -78,16 +80,45 @@ static void equal_slots_give_that_slot_and_a_second_round_the_same_bits(void **s
     gradient_mean_release(&mean);
 }
 
+/* Slot after slot in double, then one division: the bits that runs and their replays depend on. */
+static void the_bits_are_those_of_the_plain_loops(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct gradient_mean mean = {0};
+    static float value[SLOTS][COUNT];
+    assert_ok(gradient_mean_init(&mean, COUNT, &err), &err);
+    for (uint32_t slots = 1; slots <= SLOTS; slots++) {
+        double sum[COUNT] = {0}, seeds = 0;
+        float expected[COUNT];
+        gradient_mean_reset(&mean);
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            struct gradient gradient = slot_of(slot, value[slot]);
+            value[slot][slot] = -0.0F;
+            value[slot][COUNT - 1] = -0.0F;
+            seeds += (double)gradient.seed_count;
+            for (size_t i = 0; i < COUNT; i++)
+                sum[i] += (double)gradient.seed_count * (double)value[slot][i];
+            gradient_mean_add(&mean, &gradient);
+        }
+        gradient_mean_finish(&mean);
+        for (size_t i = 0; i < COUNT; i++)
+            expected[i] = (float)(sum[i] / seeds);
+        assert_memory_equal(mean.value, expected, sizeof expected);
+    }
+    gradient_mean_release(&mean);
+}
+
 static void a_slot_without_labels_adds_nothing(void **state)
 {
     (void)state;
     struct error err = {0};
     struct gradient_mean mean = {0};
     float value[COUNT], nothing[COUNT];
-    const struct gradient gradient = slot_of(2, value);
+    struct gradient gradient = slot_of(2, value);
     for (size_t i = 0; i < COUNT; i++)
         nothing[i] = NAN;
-    const struct gradient empty = {.value_count = COUNT, .value = nothing};
+    struct gradient empty = {.value_count = COUNT, .value = nothing};
     assert_ok(gradient_mean_init(&mean, COUNT, &err), &err);
     gradient_mean_add(&mean, &empty);
     gradient_mean_finish(&mean);
@@ -121,6 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_mean_is_that_over_all_seeds),
         cmocka_unit_test(equal_slots_give_that_slot_and_a_second_round_the_same_bits),
+        cmocka_unit_test(the_bits_are_those_of_the_plain_loops),
         cmocka_unit_test(a_slot_without_labels_adds_nothing),
         cmocka_unit_test(nothing_leaks_when_memory_runs_out),
     };

@@ -3,6 +3,7 @@
 #include "store/records/mini_batch.h"
 
 #include "tests/support/temp_dir.h"
+#include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
 /* Two seeds, two hops; written by hand. */
@@ -217,22 +218,42 @@ static void refuses_too_many_hops_and_other_records(void **state)
 static void finds_one_repeated_node_among_many(void **state)
 {
     (void)state;
-    enum { COUNT = 100000 };
+    enum { COUNT = 100000, WIDE = 40503, NARROW = 3 }; /* a hashed set, one of bits */
     static uint32_t node[COUNT];
     static const uint32_t hop_end[] = {COUNT}, row_start[] = {0};
     struct error err = {0};
     struct mini_batch out;
     struct record_view view = {.kind = RECORD_MINI_BATCH, .version = 1, .key = "k"};
-    for (uint32_t i = 0; i < COUNT; i++)
-        node[i] = i * 40503U;
     add(&view, "hop_end", ELEMENT_U32, 1, hop_end);
     add(&view, "node", ELEMENT_U32, COUNT, node);
     add(&view, "row_start", ELEMENT_U32, 1, row_start);
     add(&view, "neighbor", ELEMENT_U32, 0, row_start);
-    assert_ok(mini_batch_decode(&view, &out, &err), &err);
-    node[COUNT - 1] = node[1234];
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT, "which is node[1234] too",
-                 &err);
+    for (uint32_t step = NARROW; step <= WIDE; step += WIDE - NARROW) {
+        for (uint32_t i = 0; i < COUNT; i++)
+            node[i] = i * step;
+        assert_ok(mini_batch_decode(&view, &out, &err), &err);
+        assert_int_equal(out.node_limit, (COUNT - 1) * step + 1);
+        node[COUNT - 1] = node[1234];
+        assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
+                     "node[99999]: expected each node once", &err);
+        node[500] = node[3];
+        assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT, "which is node[3] too",
+                     &err);
+    }
+}
+
+static void putting_one_allocates_nothing(void **state)
+{
+    struct temp_store *t = *state;
+    const struct mini_batch batch = batch_of(&valid);
+    char key[] = "run/r/round/0/slot/0/mini_batch";
+    assert_ok(mini_batch_put(t->store, key, "r", &batch, &t->err), &t->err);
+    const long before = memory_allocation_count();
+    for (char slot = '1'; slot <= '5'; slot++) {
+        key[sizeof "run/r/round/0/slot/" - 1] = slot;
+        assert_ok(mini_batch_put(t->store, key, "r", &batch, &t->err), &t->err);
+    }
+    assert_int_equal(memory_allocation_count(), before);
 }
 
 static void says_so_without_memory(void **state)
@@ -258,6 +279,7 @@ int main(void)
         cmocka_unit_test(names_a_section_that_is_missing_or_of_another_type),
         cmocka_unit_test(refuses_too_many_hops_and_other_records),
         cmocka_unit_test(finds_one_repeated_node_among_many),
+        test_with_store(putting_one_allocates_nothing),
         cmocka_unit_test(says_so_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

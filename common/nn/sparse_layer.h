@@ -1,0 +1,30 @@
+/*
+ * sparse_layer - the first layer on input rows that are mostly zero.
+ *
+ * Mixing such rows would make them dense, so the map comes first, as a product that leaves the zeros out,
+ * and then the mapped rows are mixed. The own row of SAGE, which has a matrix of its own, is added to the
+ * mean instead of lying beside it.
+ *
+ *   forward   mapped = x [W_0^T | W_1^T]                y = mix(mapped_0) (+ mapped_1)
+ *   backward  dmapped_0 = spread(dy), dmapped_1 = dy    dW_m^T = x^T dmapped_m
+ *
+ * The gradient is made column by column of x, each in the order of rows, and threads share the columns out.
+ */
+#ifndef COMMON_NN_SPARSE_LAYER_H
+#define COMMON_NN_SPARSE_LAYER_H
+
+#include "common/nn/layer_pass.h"
+
+/* Computes pass->output. `keep`: leave what backward needs. */
+MUST_CHECK enum error_code sparse_layer_forward(struct layer_pass *pass, bool keep,
+                                                struct arena *arena, struct thread_pool *pool,
+                                                struct error *err);
+/* The gradients of the matrices, given that of the product [destinations, output_dim]. pass->edges are
+ * built. */
+MUST_CHECK enum error_code sparse_layer_backward(const struct layer_pass *pass,
+                                                 const float *output_gradient,
+                                                 const struct layer_gradient *out,
+                                                 struct arena *arena, struct thread_pool *pool,
+                                                 struct error *err);
+
+#endif

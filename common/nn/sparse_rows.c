@@ -1,0 +1,186 @@
+#include "common/nn/sparse_rows.h"
+
+#include "common/base/cpu_clones.h"
+
+#include <inttypes.h>
+
+enum { TILE = 64, WORD = 32 };
+
+/* Bits of the elements other than zero among `count` <= WORD. A NaN is one of them. */
+CPU_INLINE uint32_t found_bits(const float *value, size_t count)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= (uint32_t)(value[i] != 0) << i;
+    return bits;
+}
+
+/* One bit for each element of a row; how many there are. */
+CPU_CLONES
+static uint32_t find(const float *row, size_t dim, uint32_t *bits)
+{
+    uint32_t count = 0;
+    size_t column = 0;
+    for (; column + WORD <= dim; column += WORD)
+        bits[column / WORD] = found_bits(row + column, WORD);
+    if (column < dim)
+        bits[column / WORD] = found_bits(row + column, dim - column);
+    for (size_t word = 0; word < (dim + WORD - 1) / WORD; word++)
+        count += (uint32_t)__builtin_popcount(bits[word]);
+    return count;
+}
+
+size_t sparse_rows_nonzeros(const float *value, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += value[i] != 0;
+    return found;
+}
+
+bool sparse_rows_pay(size_t nonzeros, size_t elements)
+{
+    return nonzeros <= elements / 8;
+}
+
+struct build_job {
+    const struct input_rows *input;
+    uint32_t row_count;
+    size_t dim, words;
+    uint32_t *bits; /* [row_count, words] */
+    struct sparse_rows *out;
+};
+
+static const float *row_of(const struct build_job *job, uint32_t row)
+{
+    const struct input_rows *input = job->input;
+    const size_t at = input->row_index ? input->row_index[row] : row;
+    return (const float *)input->base + at * input->stride;
+}
+
+static uint32_t tile_end(int64_t tile, uint32_t count)
+{
+    const uint32_t first = (uint32_t)tile * TILE;
+    return count - first < TILE ? count : first + TILE;
+}
+
+static void find_tile(void *context, int64_t tile, int thread)
+{
+    const struct build_job *job = context;
+    (void)thread;
+    for (uint32_t row = (uint32_t)tile * TILE; row < tile_end(tile, job->row_count); row++)
+        job->out->start[row + 1] = find(row_of(job, row), job->dim, job->bits + row * job->words);
+}
+
+static void copy_tile(void *context, int64_t tile, int thread)
+{
+    const struct build_job *job = context;
+    (void)thread;
+    for (uint32_t row = (uint32_t)tile * TILE; row < tile_end(tile, job->row_count); row++) {
+        const float *value = row_of(job, row);
+        struct sparse_entry *entry = job->out->entry + job->out->start[row];
+        for (size_t word = 0; word < job->words; word++)
+            for (uint32_t left = job->bits[row * job->words + word]; left; left &= left - 1) {
+                const uint32_t column = (uint32_t)(word * WORD) + (uint32_t)__builtin_ctz(left);
+                *entry++ = (struct sparse_entry){column, value[column]};
+            }
+    }
+}
+
+/* Counts become starts. */
+static enum error_code sum_up(uint32_t *start, uint32_t count, struct error *err)
+{
+    uint64_t sum = 0;
+    start[0] = 0;
+    for (uint32_t i = 1; i <= count; i++) {
+        sum += start[i];
+        if (sum > UINT32_MAX)
+            return error_set(err, ERROR_NO_MEMORY,
+                             "the input rows of a batch hold more than %" PRIu32
+                             " values; smaller batches would do",
+                             UINT32_MAX);
+        start[i] = (uint32_t)sum;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code sparse_rows_build(const struct input_rows *input, uint32_t dim, uint32_t row_count,
+                                  struct arena *arena, struct thread_pool *pool,
+                                  struct sparse_rows *out, struct error *err)
+{
+    static const char what[] = "compressed input rows";
+    struct build_job job = {.input = input,
+                            .row_count = row_count,
+                            .dim = dim,
+                            .words = ((size_t)dim + WORD - 1) / WORD,
+                            .out = out};
+    const int64_t tiles = ((int64_t)row_count + TILE - 1) / TILE;
+    *out = (struct sparse_rows){.row_count = row_count, .dim = dim};
+    enum error_code rc = arena_new(arena, &out->start, (size_t)row_count + 1, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job.bits, row_count * job.words, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    thread_pool_run(pool, tiles, find_tile, &job);
+    rc = sum_up(out->start, row_count, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->entry, out->start[row_count], what, err);
+    if (rc == ERROR_NONE)
+        thread_pool_run(pool, tiles, copy_tile, &job);
+    return rc;
+}
+
+struct sparse_matrix sparse_rows_view(const struct sparse_rows *rows, uint32_t first, uint32_t end)
+{
+    return (struct sparse_matrix){.rows = end - first,
+                                  .cols = rows->dim,
+                                  .row_start = rows->start + first,
+                                  .row_end = rows->start + first + 1,
+                                  .entry = rows->entry};
+}
+
+/* By counting sort: start[c + 1] is where column c has got to, and in the end where it ends. */
+enum error_code sparse_rows_transpose(const struct sparse_rows *rows, uint32_t early_rows,
+                                      struct arena *arena, struct sparse_columns *out,
+                                      struct error *err)
+{
+    static const char what[] = "compressed input columns";
+    const uint32_t count = rows->start[rows->row_count], dim = rows->dim;
+    uint32_t *start = NULL;
+    must(early_rows <= rows->row_count);
+    *out =
+        (struct sparse_columns){.row_count = rows->row_count, .early_rows = early_rows, .dim = dim};
+    enum error_code rc = arena_new(arena, &start, (size_t)dim + 2, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->early_end, dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->entry, count, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (size_t c = 0; c < (size_t)dim + 2; c++)
+        start[c] = 0;
+    for (uint32_t e = 0; e < count; e++)
+        start[rows->entry[e].column + 2]++;
+    for (size_t c = 2; c < (size_t)dim + 2; c++)
+        start[c] += start[c - 1];
+    for (uint32_t row = 0; row <= rows->row_count; row++) {
+        for (uint32_t c = 0; row == early_rows && c < dim; c++)
+            out->early_end[c] = start[c + 1];
+        for (uint32_t e = rows->start[row]; row < rows->row_count && e < rows->start[row + 1]; e++)
+            out->entry[start[rows->entry[e].column + 1]++] =
+                (struct sparse_entry){row, rows->entry[e].value};
+    }
+    out->start = start;
+    return ERROR_NONE;
+}
+
+struct sparse_matrix sparse_columns_view(const struct sparse_columns *columns, uint32_t first,
+                                         uint32_t end, bool early)
+{
+    return (struct sparse_matrix){.rows = end - first,
+                                  .cols = early ? columns->early_rows : columns->row_count,
+                                  .row_start = columns->start + first,
+                                  .row_end = early ? columns->early_end + first
+                                                   : columns->start + first + 1,
+                                  .entry = columns->entry};
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The benchmarks start and print lines that can be read; their figures are looked at by people, on an idle machine.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+bench=$source_folder/tests/bench
+export GRAPHMILL_BIN
+line='^[A-Za-z0-9_.%-]+ -?[0-9.]+(e[+-]?[0-9]+)? [^ ]+( [0-9.]+)?$'
+
+# epoch: headline, a row for each kind of unit, memory; scaled from some rounds; a folder used again
+"$bench/epoch" "$source_folder/pipelines/quickstart.yaml" --directory "$work/bench" --quiet --workers 2 --rounds 20 \
+    >"$work/epoch.txt" 2>"$work/epoch.log" || fail "epoch: $(tail -3 "$work/epoch.log")"
+for name in epoch_training epoch_training_floor round start_up memory_together memory_train-step-1 memory_redis-server; do
+    grep -E "$line" "$work/epoch.txt" | grep -q "^$name " || fail "epoch printed no line $name: $(head -40 "$work/epoch.txt")"
+done
+for unit in sample train-step aggregate; do
+    grep -qE "^$unit  +2 " "$work/epoch.txt" || fail "epoch printed no row of two workers for $unit"
+done
+grep -q '^epoch_rounds 6 rounds$' "$work/epoch.txt" || fail "the quickstart's epoch has 6 rounds"
+
+"$bench/epoch" "$source_folder/pipelines/quickstart.yaml" --directory "$work/bench" --quiet --epochs 3 --json \
+    >"$work/epoch.json" 2>"$work/epoch.log" || fail "epoch: $(tail -3 "$work/epoch.log")"
+python3 - "$work/epoch.json" <<'CHECK'
+import json, sys
+answer = json.load(open(sys.argv[1]))
+lines = {line["name"]: line for line in answer["lines"]}
+stages = {row["unit"]: row for row in answer["stages"]}
+assert lines["rounds_measured"]["value"] == 18, lines["rounds_measured"]
+assert 0 < lines["epoch_training"]["value"] < lines["whole_command"]["value"]
+assert lines["memory_together"]["value"] > 5
+assert stages["train-step"]["units"] == 12 and stages["train-step"]["rows"] > 1000
+assert stages["train-step"]["row_bytes"] == stages["train-step"]["rows"] * 32 * 4
+assert stages["train-step"]["record_bytes_read"] > 0 and stages["sample"]["record_bytes_written"] > 0
+assert stages["evaluate"]["units"] == 1 and stages["outputs"]["units"] == 1
+CHECK
+
+# it removes runs, but only those of folders that are its own
+run mine "$source_folder/pipelines/karate.yaml" >/dev/null
+expect 73 'runs that this program did not make' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --directory "$work/mine"
+[ -e "$work/mine/store/run" ] || fail "epoch removed runs that were not its own"
+expect 64 'is no count' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --rounds none
+expect 78 'did you mean' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --directory "$work/bad" --set train-step.hiden=3
+
+# the programs that can be told to do little
+tests=${GRAPHMILL_BIN%/bin}/tests
+try() { # program, arguments
+    local program=$1
+    shift
+    [ -x "$tests/$program" ] || fail "$program was not built"
+    "$tests/$program" "$@" >"$work/lines" 2>"$work/stderr" || fail "$program ended with $?: $(tail -3 "$work/stderr")"
+    [ -s "$work/lines" ] || fail "$program printed nothing"
+    ! grep -vE "$line" "$work/lines" || fail "$program printed the lines above, which are not 'name value unit [ratio]'"
+}
+try bench_sampling 3000 10 2
+try bench_queue_hop 50
+
+expect 64 'there is no tests/bench/bench_nothing' "$bench/run.sh" nothing
