@@ -381,6 +381,12 @@ enum error_code store_sweep(struct store *store, struct error *err)
     return store->backend->sweep(store->state, err);
 }
 
+void store_prepare(struct store *store)
+{
+    if (!(store->flags & (STORE_READ_ONLY | STORE_REPLAY)) && store->backend->prepare)
+        store->backend->prepare(store->state);
+}
+
 enum error_code store_switch_set(struct store *store, const char *key, const char *text,
                                  struct error *err)
 {

@@ -90,6 +90,8 @@ MUST_CHECK enum error_code store_publish(struct store *store, const char *path, 
 /* Where the artifact `key` lies, for reading. Fails: ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code store_artifact(struct store *store, const char *key,
                                           char path[FILE_PATH_SIZE], struct error *err);
+/* For a worker that has nothing else to do: makes the records that are put next quick to write. */
+void store_prepare(struct store *store);
 /* Removes scratch folders whose process is gone from this host. */
 MUST_CHECK enum error_code store_sweep(struct store *store, struct error *err);
 

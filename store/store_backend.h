@@ -56,6 +56,7 @@ struct store_backend {
     enum error_code (*artifact)(void *state, const char *key, char path[FILE_PATH_SIZE],
                                 struct error *err);
     enum error_code (*sweep)(void *state, struct error *err);
+    void (*prepare)(void *state); /* NULL: there is nothing to prepare */
     enum error_code (*switch_set)(void *state, const char *key, const char *text,
                                   struct error *err);
     enum error_code (*switch_get)(void *state, const char *key, char *text, size_t size,

@@ -21,6 +21,11 @@ int64_t clock_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+double clock_thread_seconds(void)
+{
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
 double clock_wall_seconds(void)
 {
     return seconds_of(CLOCK_REALTIME);

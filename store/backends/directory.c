@@ -1,9 +1,11 @@
 #include "store/backends/directory.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/backends/key_walk.h"
 #include "store/backends/scratch_name.h"
+#include "store/backends/spare_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +20,7 @@ enum { RETRY_COUNT = 100, SWITCH_SIZE = 4096, VECTOR_COUNT = 64 };
 struct directory {
     char root[FILE_PATH_SIZE];
     char tmp[FILE_PATH_SIZE];
+    struct spare_files spares;
 };
 
 /* --- open and names --- */
@@ -41,13 +44,16 @@ static enum error_code open_directory(const char *place, bool make, void **state
         memory_free(directory);
         return rc;
     }
+    spare_files_init(&directory->spares);
     *state = directory;
     return ERROR_NONE;
 }
 
 static void close_directory(void *state)
 {
-    memory_free(state);
+    struct directory *directory = state;
+    spare_files_close(&directory->spares);
+    memory_free(directory);
 }
 
 static const char *root_of(const void *state)
@@ -184,17 +190,32 @@ static enum error_code write_pieces(int fd, const struct store_piece *piece, siz
     return ERROR_NONE;
 }
 
+static size_t size_of(const struct store_piece *piece, size_t piece_count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < piece_count; i++)
+        size += piece[i].size;
+    return size;
+}
+
 /* Writes pieces to a new file in tmp/; on success it stands at `path`, whole. */
-static enum error_code write_temporary(const struct directory *directory,
-                                       const struct store_piece *piece, size_t piece_count,
-                                       enum store_durability durability, char path[FILE_PATH_SIZE],
-                                       struct error *err)
+static enum error_code write_temporary(struct directory *directory, const struct store_piece *piece,
+                                       size_t piece_count, enum store_durability durability,
+                                       char path[FILE_PATH_SIZE], struct error *err)
 {
     int fd = -1;
-    enum error_code rc = scratch_name_file(directory->tmp, path, &fd, err);
+    enum error_code rc = ERROR_NONE;
+    const size_t size = size_of(piece, piece_count);
+    const bool is_spare = spare_files_take(&directory->spares, size, path, &fd);
+    if (!is_spare)
+        rc = scratch_name_file(directory->tmp, path, &fd, err);
     if (rc != ERROR_NONE)
         return rc;
+    const double before = clock_thread_seconds();
     rc = write_pieces(fd, piece, piece_count, path, err);
+    spare_files_note(&directory->spares, size, is_spare, clock_thread_seconds() - before);
+    if (rc == ERROR_NONE && is_spare && ftruncate(fd, (off_t)size) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be cut", path);
     if (rc == ERROR_NONE && durability == STORE_DURABLE && fsync(fd) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
     if (close(fd) != 0 && rc == ERROR_NONE)
@@ -210,7 +231,7 @@ static enum error_code put_record(void *state, const char *key, const struct sto
                                   size_t piece_count, enum store_durability durability,
                                   bool *existed, struct error *err)
 {
-    const struct directory *directory = state;
+    struct directory *directory = state;
     char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
     enum error_code rc = record_path(directory, key, path, err);
     if (rc != ERROR_NONE)
@@ -382,6 +403,12 @@ static enum error_code list_keys(void *state, const char *prefix, store_visitor 
     return key_walk(((const struct directory *)state)->root, prefix, visit, context, err);
 }
 
+static void prepare_spares(void *state)
+{
+    struct directory *directory = state;
+    spare_files_prepare(&directory->spares, directory->tmp);
+}
+
 static enum error_code sweep_scratch(void *state, struct error *err)
 {
     return scratch_name_sweep(((const struct directory *)state)->tmp, err);
@@ -398,7 +425,7 @@ static enum error_code switch_path(const struct directory *directory, const char
 /* Flushed before it counts: what a switch names is, too. */
 static enum error_code set_switch(void *state, const char *key, const char *text, struct error *err)
 {
-    const struct directory *directory = state;
+    struct directory *directory = state;
     const struct store_piece piece = {.data = text, .size = strlen(text)};
     char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
     enum error_code rc = switch_path(directory, key, path, err);
@@ -448,6 +475,7 @@ const struct store_backend directory_backend = {
     .publish = publish_artifact,
     .artifact = find_artifact,
     .sweep = sweep_scratch,
+    .prepare = prepare_spares,
     .switch_set = set_switch,
     .switch_get = get_switch,
 };

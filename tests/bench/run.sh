@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every path beside its floor, and whether it reaches its goal: all programs tests/bench/bench_*, one after the other.
+# Every path beside its floor, and whether it reaches its goal: tests/bench/bench_* and round, one after the other.
 #
 #   tests/bench/run.sh               all; some minutes, and 6 GB of memory and 2 GB under TMPDIR at most
 #   tests/bench/run.sh NAME...       some: run.sh sampling dense
@@ -24,7 +24,7 @@ gather       gather_in_budget      ratio 1.1
 gather_mean  gather_mean_*_ours    ratio 1.2
 dense        forward_*_ours        ratio 1.1
 dense        backward_*_ours       ratio 1.1
-round        hand_over_share       value 2
+round        round_hand_over       ratio 0.02
 GOALS
 }
 
@@ -48,8 +48,15 @@ if [ ${#names[@]} -eq 0 ]; then
         name=${file##*/bench_}
         names+=("${name%.c}")
     done
+    names+=(round)
 fi
+targets=(graphmill)
 for name in "${names[@]}"; do
+    [ "$name" = round ] && { # a script, which runs whole pipelines
+        targets+=(all)
+        continue
+    }
+    targets+=("bench_$name")
     [ -e "$source/tests/bench/bench_$name.c" ] || {
         echo "run.sh: there is no tests/bench/bench_$name.c" >&2
         exit 64
@@ -58,7 +65,7 @@ done
 
 {
     [ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja
-    ninja -C "$build" graphmill "${names[@]/#/bench_}"
+    ninja -C "$build" "${targets[@]}"
 } >"$build.bench.log" 2>&1 || {
     tail -30 "$build.bench.log" >&2
     exit 70
@@ -71,29 +78,36 @@ if [ -z "${OPENBLAS_CORETYPE+set}" ]; then
     [ -z "$core" ] || export OPENBLAS_CORETYPE=$core
 fi
 
+of_processor() { sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo | head -1; }
+[ -n "$json" ] || printf 'machine: %s (family %s model %s), %d cores, %.1f GB, %s; BLAS kernels %s\n' "$(of_processor 'model name')" \
+    "$(of_processor 'cpu family')" "$(of_processor model)" "$(nproc)" \
+    "$(awk '/^MemTotal/ { print $2 / 1e6 }' /proc/meminfo)" "$(date +%F)" "${OPENBLAS_CORETYPE:-as OpenBLAS picks}"
+
 lines=$(mktemp)
-trap 'rm -f "$lines" "$lines.out"' EXIT
+trap 'rm -f "$lines" "$lines.out" "$lines.err"' EXIT
 status=0
 for name in "${names[@]}"; do
-    arguments=()
-    # a first argument of that name in the line of the source that says how it is called
-    if grep -qE "^ \* +bench_$name \[threads" "$source/tests/bench/bench_$name.c"; then
-        arguments=("${BENCH_THREADS:-1}")
+    if [ "$name" = round ]; then
+        command=("$source/tests/bench/round")
+    elif grep -qE "^ \* +bench_$name \[threads" "$source/tests/bench/bench_$name.c"; then
+        command=("$build/tests/bench_$name" "${BENCH_THREADS:-1}")
+    else
+        command=("$build/tests/bench_$name")
     fi
-    [ -t 2 ] && printf 'bench_%s ...\n' "$name" >&2
+    [ -t 2 ] && printf '%s ...\n' "$name" >&2
     code=0
-    "$build/tests/bench_$name" "${arguments[@]}" >"$lines.out" 2>"$lines.err" || code=$?
-    if [ $code -eq 77 ]; then
-        echo "bench_$name skipped: $(tail -1 "$lines.err")" >&2
-    elif [ $code -ne 0 ]; then
-        echo "bench_$name ended with status $code: $(tail -3 "$lines.err")" >&2
+    GRAPHMILL_BIN=$build/bin "${command[@]}" >"$lines.out" 2>"$lines.err" || code=$?
+    if [ $code -ne 0 ]; then
+        echo "$name ended with status $code: $(tail -3 "$lines.err")" >&2
         status=70
+    elif [ ! -s "$lines.out" ]; then
+        echo "$name has nothing to measure here: $(tail -1 "$lines.err")" >&2
     fi
     rm -f "$lines.err"
     awk -v name="$name" '
-        /^[A-Za-z0-9_.%-]+ -?[0-9.]+(e[+-]?[0-9]+)? [^ ]+( [0-9.]+)?$/ { print name, $0; next }
+        /^ *[A-Za-z0-9_.%-]+ -?[0-9.]+(e[+-]?[0-9]+)? [^ ]+( -?[0-9.]+)?$/ { print name, $0; next }
         /^core [A-Za-z0-9]+ threads [0-9]+$/ { next }
-        { printf "bench_%s printed a line that is not \"name value unit [ratio]\": %s\n", name, $0 > "/dev/stderr"; bad = 1 }
+        { printf "%s printed a line that is not \"name value unit [ratio]\": %s\n", name, $0 > "/dev/stderr"; bad = 1 }
         END { exit bad }' "$lines.out" >>"$lines" || status=70
 done
 
@@ -117,7 +131,7 @@ goals | awk -v json="$json" '
     {
         rows++
         goal = goal_of($1, $2)
-        row[rows, 1] = "bench_" $1; row[rows, 2] = $2; row[rows, 3] = $3; row[rows, 4] = $4; row[rows, 5] = $5
+        row[rows, 1] = $1; row[rows, 2] = $2; row[rows, 3] = $3; row[rows, 4] = $4; row[rows, 5] = $5
         if (goal) {
             found = goal_field[goal] == "ratio" ? $5 : $3
             verdict = found != "" && found + 0 <= goal_most[goal] + 0 ? "OK" : "MISSED"

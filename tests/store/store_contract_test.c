@@ -145,6 +145,36 @@ static void small_and_big_records_are_aligned_and_equal(void **state)
     free(value);
 }
 
+/* A worker prepares between records; sizes go up and down, so that what was prepared is cut. */
+static void records_are_whole_whatever_was_prepared(void **state)
+{
+    (void)state;
+    enum { RECORDS = 40, WORDS = 300000 };
+    static uint32_t value[WORDS];
+    FOR_EACH_BACKEND
+    {
+        for (uint32_t i = 0; i < RECORDS; i++) {
+            const uint64_t count = WORDS - i * 7919 % 140000;
+            char key[32];
+            struct record_view view;
+            for (uint32_t k = 0; k < count; k++)
+                value[k] = i * 2654435761U ^ k;
+            const struct record record = number_record(value, count);
+            (void)snprintf(key, sizeof key, "big/%u", i);
+            assert_ok(store_put(f.store, key, "owner", &record, STORE_RECOMPUTABLE, &f.err),
+                      &f.err);
+            store_prepare(f.store);
+            const void *data = NULL;
+            assert_ok(store_get(f.store, key, "owner", &view, &f.err), &f.err);
+            assert_ok(record_section_get(&view, "value", ELEMENT_U32, (int64_t)count, &data, NULL,
+                                         &f.err),
+                      &f.err);
+            assert_memory_equal(data, value, count * sizeof *value);
+            store_release_record(&view);
+        }
+    }
+}
+
 static void the_first_record_wins_and_an_equal_one_is_success(void **state)
 {
     (void)state;
@@ -629,6 +659,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_is_read_as_it_was_put),
         cmocka_unit_test(small_and_big_records_are_aligned_and_equal),
+        cmocka_unit_test(records_are_whole_whatever_was_prepared),
         cmocka_unit_test(the_first_record_wins_and_an_equal_one_is_success),
         cmocka_unit_test(a_damaged_record_makes_way_only_when_it_can_be_made_again),
         cmocka_unit_test(keys_are_listed_in_the_order_of_their_bytes),

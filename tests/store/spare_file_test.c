@@ -1,0 +1,106 @@
+#include "store/backends/spare_file.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { SIZE = 1 << 20 };
+static const double slow = 1.0, fast = 0.0;
+
+static enum error_code count_name(void *context, const char *name, struct error *err)
+{
+    (void)name;
+    (void)err;
+    (*(int *)context)++;
+    return ERROR_NONE;
+}
+
+static int files_in(const struct temp_dir *dir)
+{
+    struct error err = {0};
+    int count = 0;
+    assert_ok(file_list(dir->path, count_name, &count, &err), &err);
+    return count;
+}
+
+static int set_up(void **state)
+{
+    static struct temp_dir dir;
+    temp_dir_make(&dir);
+    *state = &dir;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    temp_dir_remove(*state);
+    return 0;
+}
+
+static void a_spare_is_wanted_after_a_slow_write_of_some_size_only(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct spare_files spares;
+    spare_files_init(&spares);
+    spare_files_note(&spares, SIZE, false, fast);
+    spare_files_note(&spares, SPARE_BYTES_MIN - 1, false, slow);
+    spare_files_note(&spares, (size_t)SPARE_BYTES_MAX + 1, false, slow);
+    assert_int_equal(spares.wanted_count, 0);
+    for (int i = 0; i < SPARE_COUNT + 2; i++)
+        spare_files_note(&spares, SIZE, i % 2, slow);
+    assert_int_equal(spares.wanted_count, SPARE_COUNT);
+    spare_files_prepare(&spares, dir->path);
+    assert_int_equal(spares.wanted_count, 0);
+    spare_files_close(&spares);
+    assert_int_equal(files_in(dir), 0);
+}
+
+/* Puts a spare there as if it had been slow to fill, which the test cannot command. */
+static void add_spare(struct spare_files *spares, const struct temp_dir *dir, int place)
+{
+    struct spare_file *spare = &spares->ready[place];
+    static const char zeros[SIZE];
+    spare->size = SIZE;
+    struct error err = {0};
+    assert_ok(file_path(spare->path, &err, "%s/spare-%d", dir->path, place), &err);
+    (void)temp_dir_write(dir, strrchr(spare->path, '/') + 1, zeros, SIZE);
+    spare->fd = dup(1);
+    assert_true(spare->fd >= 0);
+}
+
+static void a_spare_is_handed_out_once_for_a_size_near_its_own(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct spare_files spares;
+    char path[FILE_PATH_SIZE];
+    int fd = -1;
+    spare_files_init(&spares);
+    assert_false(spare_files_take(&spares, SIZE, path, &fd));
+    add_spare(&spares, dir, 2);
+    add_spare(&spares, dir, 3);
+    assert_false(spare_files_take(&spares, SIZE + 1, path, &fd));
+    assert_false(spare_files_take(&spares, SIZE / 2, path, &fd));
+    assert_true(spare_files_take(&spares, SIZE / 2 + 1, path, &fd));
+    assert_non_null(strstr(path, "spare-2"));
+    assert_int_equal(close(fd), 0);
+    assert_true(spare_files_take(&spares, SIZE, path, &fd));
+    assert_non_null(strstr(path, "spare-3"));
+    assert_int_equal(close(fd), 0);
+    assert_false(spare_files_take(&spares, SIZE, path, &fd));
+    add_spare(&spares, dir, 0);
+    spare_files_close(&spares); /* what was handed out stays */
+    assert_int_equal(files_in(dir), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_spare_is_wanted_after_a_slow_write_of_some_size_only,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_spare_is_handed_out_once_for_a_size_near_its_own, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
