@@ -96,31 +96,40 @@ struct forward_job {
 
 /* Parts of a thread's scratch. */
 struct forward_scratch {
-    void *rows;     /* [TILE_ROWS] of mixed rows or of the input */
+    void *rows;     /* [TILE_ROWS] of the input, or of mixed rows that are not kept */
     float *sum;     /* one row of the input: in bf16 alone */
-    float *product; /* [ROUNDED_ROWS, output_dim] of an output that is rounded */
+    float *product; /* [LAYER_ROUNDED_ROWS, output_dim] of an output that is rounded */
 };
-
-/* Rows of an output that are finished before they are rounded: they stay in the second cache. */
-enum { ROUNDED_ROWS = 128 };
 
 static size_t scratch_rows_size(const struct layer_pass *pass)
 {
+    if (pass->mixed)
+        return 0;
     return layer_pass_scratch(TILE_ROWS * (pass->maps_first ? pass->input_dim : pass->mixed_dim));
+}
+
+static size_t scratch_sum_size(const struct layer_pass *pass)
+{
+    return pass->precision == PRECISION_BF16 ? layer_pass_scratch(pass->input_dim) : 0;
+}
+
+static size_t scratch_product_size(const struct layer_pass *pass)
+{
+    return pass->output_precision == PRECISION_BF16
+               ? layer_pass_scratch((size_t)LAYER_ROUNDED_ROWS * pass->output_dim)
+               : 0;
 }
 
 static size_t scratch_size(const struct layer_pass *pass)
 {
-    const bool rounds = pass->output_precision == PRECISION_BF16;
-    return scratch_rows_size(pass) + layer_pass_scratch(pass->input_dim) +
-           (rounds ? layer_pass_scratch((size_t)ROUNDED_ROWS * pass->output_dim) : 0);
+    return scratch_rows_size(pass) + scratch_sum_size(pass) + scratch_product_size(pass);
 }
 
 static struct forward_scratch scratch_of(const struct forward_job *job, int thread)
 {
     float *start = job->scratch + (size_t)thread * job->scratch_size;
     float *sum = start + scratch_rows_size(job->pass);
-    return (struct forward_scratch){start, sum, sum + layer_pass_scratch(job->pass->input_dim)};
+    return (struct forward_scratch){start, sum, sum + scratch_sum_size(job->pass)};
 }
 
 void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
@@ -161,7 +170,7 @@ static void finish_output(const struct layer_pass *pass, float *rows, uint32_t f
 static uint32_t next_rows(const struct layer_pass *pass, uint32_t first, uint32_t end)
 {
     const bool rounds = pass->output_precision == PRECISION_BF16;
-    return rounds && end - first > ROUNDED_ROWS ? first + ROUNDED_ROWS : end;
+    return rounds && end - first > LAYER_ROUNDED_ROWS ? first + LAYER_ROUNDED_ROWS : end;
 }
 
 static void mix_and_map_tile(void *context, int64_t tile, int thread)
@@ -229,7 +238,6 @@ static enum error_code find_room(struct forward_job *job, struct layer_pass *pas
     const size_t destinations = pass->block.destination_count;
     const size_t stride = precision_stride(pass->precision, pass->mixed_dim);
     enum error_code rc = ERROR_NONE;
-    job->scratch_size = scratch_size(pass);
     if (pass->maps_first)
         rc = arena_new(arena, &job->mapped, (size_t)pass->block.source_count * pass->output_dim,
                        "mapped rows", err);
@@ -238,7 +246,8 @@ static enum error_code find_room(struct forward_job *job, struct layer_pass *pas
                              precision_bytes(pass->precision), "mixed rows", err);
     if (rc == ERROR_NONE && keep && pass->activation.relu)
         rc = layer_pass_keep_active(pass, arena, err);
-    if (rc == ERROR_NONE)
+    job->scratch_size = scratch_size(pass);
+    if (rc == ERROR_NONE && job->scratch_size)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, "tiles", err);
     return rc;
 }

@@ -43,6 +43,9 @@
 
 enum { TILE_ROWS = 512, LANE_COUNT = 16 };
 
+/* Rows of an output that are finished before they are rounded: they stay in the second cache. */
+enum { LAYER_ROUNDED_ROWS = 128 };
+
 struct layer_pass {
     struct message_block block;
     struct input_rows input;
