@@ -206,12 +206,15 @@ CPU_INLINE void pair(bf16 *restrict out, const bf16 *lower, const bf16 *upper, b
     }
 }
 
+/* Rows are read as they lie, and each goes into all panels. */
 CPU_CLONES
-static void fill_panels(const bf16 *rows, size_t row_count, size_t cols, size_t stride, bf16 *out)
+static void fill_panels(const bf16 *rows, size_t row_count, size_t cols, size_t stride, bf16 *room)
 {
-    for (size_t at = 0, width; at < cols; at += width) {
-        width = panel_width(at, cols);
-        for (size_t row = 0; row < padded_depth(row_count); row += 2, out += 2 * width) {
+    const size_t depth = padded_depth(row_count);
+    for (size_t row = 0; row < depth; row += 2)
+        for (size_t at = 0, width; at < cols; at += width) {
+            width = panel_width(at, cols);
+            bf16 *out = room + at * depth + row * width;
             const size_t count = row < row_count ? least(cols - at, width) : 0;
             const bf16 *lower = rows + (count ? row * stride + at : 0);
             if (row + 1 < row_count)
@@ -220,7 +223,6 @@ static void fill_panels(const bf16 *rows, size_t row_count, size_t cols, size_t 
                 pair(out, lower, lower, false, count);
             memset(out + 2 * count, 0, 2 * (width - count) * sizeof *out);
         }
-    }
 }
 
 struct bf16_right bf16_right_of_rows(const bf16 *rows, size_t row_count, size_t cols, size_t stride,
