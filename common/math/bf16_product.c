@@ -168,7 +168,7 @@ CPU_INLINE void round_alone(uint32_t *restrict out, const float *lower, size_t c
 
 /* One unit of the depth: rows there are not are zeros. */
 CPU_CLONES
-static void pair_unit(const float *rows, size_t row_count, size_t stride, size_t cols,
+static void pair_unit(const float *rows, size_t stride, size_t row_count, size_t cols,
                       uint32_t (*pairs)[CHUNK_COLUMNS])
 {
     for (size_t p = 0; p < UNIT_PAIRS; p++) {
@@ -190,7 +190,7 @@ struct bf16_left bf16_left_of_columns(const float *rows, size_t row_count, size_
     for (size_t row = 0; row < row_count; row += DEPTH_UNIT)
         for (size_t at = 0; at < cols; at += CHUNK_COLUMNS) {
             const size_t count = least(cols - at, CHUNK_COLUMNS);
-            pair_unit(rows + row * cols + at, row_count - row, cols, count, pairs);
+            pair_unit(rows + row * cols + at, cols, row_count - row, count, pairs);
             transpose_pairs((const uint32_t(*)[CHUNK_COLUMNS])pairs, count, room + at * depth + row,
                             depth);
         }

@@ -12,9 +12,11 @@
  * cache while all rows of a tile pass it. Rows are taken in runs of 128, 64, ... 1, so that however many
  * there are, a layer has eight kernels for them; and sixteen for the depths of tiles of 512 rows.
  *
- * Which library. Debian has libxsmm 1.17 and oneDNN 2.6; tests/bench/README.md has the figures. oneDNN is
- * 40 MB, brings an OpenMP runtime with threads of its own, and was slower. libxsmm is a static library
- * that uses the caller's thread alone. Debian has it on amd64 only, where the instruction is.
+ * Which library. Debian has libxsmm 1.17 and oneDNN 2.6, about equally fast on tiles of 512 rows, with
+ * packing included (tests/bench/bench_bf16_product.c measures what is here). oneDNN is 40 MB and brings an
+ * OpenMP runtime with threads of its own; libxsmm is a static library that uses the caller's thread alone.
+ * Debian has it on amd64 only, where the instruction is. It writes machine code at run time: a container
+ * that forbids that has no products in bf16.
  *
  * Bits: the same shape and operands give the same bits, whatever the threads. And every element of c is one
  * chain of sums along k, in order, whatever rows and columns there are beside it, if c has more than 16

@@ -138,9 +138,9 @@ static void whole_numbers_are_multiplied_exactly(void **state)
     static float a[M * K], b[K * N], c[M * N];
     (void)state;
     skip_where_there_is_none();
-    for (size_t i = 0; i < M * K; i++)
+    for (size_t i = 0; i < (size_t)M * K; i++)
         a[i] = (float)(i * 7 % 31) - 15;
-    for (size_t i = 0; i < K * N; i++)
+    for (size_t i = 0; i < (size_t)K * N; i++)
         b[i] = (float)(i * 5 % 29) - 14;
     bf16 *a_rows = rounded_rows(a, M, K, K), *b_rows = rounded_rows(b, K, N, bf16_stride(N));
     bf16 *room = memory_alloc(bf16_right_size(K, N), sizeof *room);
