@@ -16,7 +16,7 @@ static const struct option_spec option_table[] = {
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"workers", OPTION_INT, AT(workers), "1", 1, 64, "N", "worker processes of each stage"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads of a stage's workers together; 0: one a core"},
-    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget of each program (default: a quarter of the machine's)"},
+    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget of each program (default: a quarter of the machine's, a half for ingest and partition)"},
     {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "use this Redis instead of a private one"},
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
     {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
@@ -64,13 +64,15 @@ static enum error_code run_once(const struct pipeline_options *options,
                                 struct error *err)
 {
     char program[FILE_PATH_SIZE], log_path[FILE_PATH_SIZE], line[CHILD_TEXT_SIZE], memory[24];
-    char threads[16];
+    char times[FILE_PATH_SIZE], threads[16];
     struct child_command command = {0};
     int status = 0;
     const double before = clock_seconds();
     enum error_code rc = child_program(stage, program, err);
     if (rc == ERROR_NONE)
         rc = file_path(log_path, err, "%s/logs/%s.log", folder->path, stage);
+    if (rc == ERROR_NONE)
+        rc = file_path(times, err, "%s/times/%s.jsonl", folder->path, stage);
     if (rc != ERROR_NONE)
         return rc;
     (void)snprintf(memory, sizeof memory, "%" PRIu64, options->memory);
@@ -83,6 +85,7 @@ static enum error_code run_once(const struct pipeline_options *options,
     if (options->memory)
         child_add_option(&command, "--memory", memory);
     child_add_option(&command, "--threads", threads);
+    child_add_option(&command, "--times", times);
     child_add_option(&command, "--local-storage", NULL);
     rc = child_run(&command, log_path, line, &status, err);
     if (rc != ERROR_NONE)

@@ -3,6 +3,7 @@
  *
  *   store/           the store: dataset, partition, run records
  *   logs/            one file a worker: its stderr
+ *   times/           one file a worker: where its time went (stages/stage_times.h)
  *   redis/           socket and log of the private Redis, while one runs
  *   outputs          link to the outputs of the newest run
  *   metrics.jsonl    link to its metrics

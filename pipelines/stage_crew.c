@@ -26,9 +26,11 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
                                     struct error *err)
 {
     const struct crew_config *c = &crew->config;
-    char program[FILE_PATH_SIZE], threads[16], memory[24], lease[24];
+    char program[FILE_PATH_SIZE], times[FILE_PATH_SIZE], threads[16], memory[24], lease[24];
     struct child_command command = {0};
     enum error_code rc = child_program(member->stage, program, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(times, err, "%s/times/%s.jsonl", c->folder->path, member->name);
     if (rc != ERROR_NONE)
         return rc;
     int threads_each = 1;
@@ -49,6 +51,7 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
     child_add_option(&command, "--lease", lease);
     if (c->memory_bytes)
         child_add_option(&command, "--memory", memory);
+    child_add_option(&command, "--times", times);
     child_add_option(&command, "--local-storage", NULL);
     member->started_ms = clock_ms();
     return child_start(&command, member->log_path, -1, &member->pid, err);

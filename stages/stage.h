@@ -14,6 +14,7 @@
 #include "common/parallel/thread_pool.h"
 #include "stages/pipeline_settings.h"
 #include "stages/schedule.h"
+#include "stages/stage_times.h"
 #include "stages/unit.h"
 #include "store/records/partition_book.h"
 #include "store/store.h"
@@ -32,10 +33,11 @@ struct stage_context {
     /* Where and how fast; never what. */
     struct thread_pool *pool;
     int threads;
-    uint64_t memory_bytes; /* the --memory budget */
-    const char *scratch;   /* a local folder for copies of sealed files */
-    bool storage_is_local; /* sealed files may be opened in place */
-    bool is_replay;        /* the store compares instead of writing */
+    uint64_t memory_bytes;     /* the --memory budget */
+    const char *scratch;       /* a local folder for copies of sealed files */
+    bool storage_is_local;     /* sealed files may be opened in place */
+    bool is_replay;            /* the store compares instead of writing */
+    struct stage_times *times; /* NULL: not kept */
 };
 
 enum stage_form {

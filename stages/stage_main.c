@@ -23,6 +23,7 @@
 
 struct stage_options {
     const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
+    const char *times;
     struct option_list set;
     int64_t threads, wait, lease, log_level;
     uint64_t memory;
@@ -40,12 +41,13 @@ static const struct option_spec option_table[] = {
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with the password of Redis"},
     {"worker", OPTION_TEXT, AT(worker), NULL, 0, 0, "NAME", "name of this worker, unique in the run (default: host and pid)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one for each core"},
-    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has)"},
+    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has; a half for ingest and partition, which run alone)"},
     {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER", "local folder for copies of sealed files"},
     {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a local disk: open sealed files in place"},
     {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS", "wait so long for what earlier stages write"},
     {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
     {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT", "compute one unit again and compare with what is stored"},
+    {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE", "append where the time went to this file, as JSON lines"},
     {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N", "1 errors, 2 warnings, 3 progress, 4 everything"},
     {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
@@ -59,6 +61,8 @@ struct program {
     struct pipeline_settings settings;
     struct run_binding run;
     struct thread_pool *pool;
+    struct stage_times *times;
+    char worker[WORKER_NAME_SIZE];
     struct stage_context context;
 };
 
@@ -165,7 +169,12 @@ static enum error_code work_once(struct program *p, struct error *err)
 {
     const struct unit unit = {.kind =
                                   strcmp(stage.name, "ingest") == 0 ? UNIT_INGEST : UNIT_PARTITION};
-    return work_one(p, &unit, err);
+    stage_times_enter(p->times, TIME_WAIT);
+    stage_times_begin_unit(p->times, &unit);
+    stage_times_enter(p->times, TIME_COMPUTE);
+    const enum error_code rc = work_one(p, &unit, err);
+    stage_times_end_unit(p->times, rc == ERROR_NONE);
+    return rc;
 }
 
 static enum error_code replay(const struct program *p, struct error *err)
@@ -200,26 +209,52 @@ static enum error_code replay(const struct program *p, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code work_loop(const struct program *p, struct error *err)
+static void name_worker(struct program *p)
 {
-    char worker[WORKER_NAME_SIZE];
     char host[48] = "host";
     (void)gethostname(host, sizeof host - 1);
     if (p->options.worker)
-        (void)snprintf(worker, sizeof worker, "%s", p->options.worker);
+        (void)snprintf(p->worker, sizeof p->worker, "%s", p->options.worker);
     else
-        (void)snprintf(worker, sizeof worker, "%.40s-%ld", host, (long)getpid());
+        (void)snprintf(p->worker, sizeof p->worker, "%.40s-%ld", host, (long)getpid());
+}
+
+static enum error_code open_times(struct program *p, struct error *err)
+{
+    const bool has_run = stage.form == STAGE_LOOP;
+    const struct stage_times_config config = {
+        .path = p->options.times,
+        .stage = stage.name,
+        .worker = p->worker,
+        .run_id = has_run ? p->run.plan.id : NULL,
+        .schedule = has_run ? &p->run.schedule : NULL,
+        .store = p->store,
+    };
+    const enum error_code rc =
+        p->options.times ? stage_times_open(&config, &p->times, err) : ERROR_NONE;
+    p->context.times = p->times;
+    return rc;
+}
+
+static enum error_code work_loop(const struct program *p, struct error *err)
+{
     const struct work_loop_config config = {
         .stage = &stage,
         .context = &p->context,
         .queue = {.url = p->options.redis,
                   .password_file = p->options.redis_password_file,
                   .run_id = p->run.plan.id,
-                  .worker = worker,
+                  .worker = p->worker,
                   .lease_ms = p->options.lease},
         .idle_exit_ms = p->options.wait * 1000,
     };
     return work_loop_run(&config, err);
+}
+
+/* The programs of a run work side by side; ingest and partition have the machine for themselves. */
+static uint64_t default_memory_bytes(void)
+{
+    return host_memory_bytes() / (stage.form == STAGE_ONCE ? 2 : 4);
 }
 
 static enum error_code open_context(struct program *p, struct error *err)
@@ -230,7 +265,7 @@ static enum error_code open_context(struct program *p, struct error *err)
         .store = p->store,
         .settings = &p->settings,
         .threads = threads,
-        .memory_bytes = o->memory ? o->memory : host_memory_bytes() / 4,
+        .memory_bytes = o->memory ? o->memory : default_memory_bytes(),
         .scratch = o->scratch,
         .storage_is_local = o->local_storage,
         .is_replay = o->replay != NULL,
@@ -242,7 +277,7 @@ static enum error_code open_context(struct program *p, struct error *err)
     }
     const enum error_code rc = thread_pool_new(threads, &p->pool, err);
     p->context.pool = p->pool;
-    return rc;
+    return rc == ERROR_NONE ? open_times(p, err) : rc;
 }
 
 static enum error_code run_program(struct program *p, char **argv, struct error *err)
@@ -300,8 +335,12 @@ int main(int argc, char **argv)
     if (rc == ERROR_NONE) {
         log_open(name, (enum log_level)program.options.log_level);
         stop_signal_install();
+        name_worker(&program);
         rc = run_program(&program, argv, &err);
     }
+    struct error times_err = {0};
+    if (stage_times_close(program.times, &times_err) != ERROR_NONE)
+        log_warn("%s", times_err.message);
     thread_pool_free(program.pool);
     run_close(&program.run);
     store_close(program.store);

@@ -279,7 +279,9 @@ static enum error_code work_and_heal(struct work_loop *loop, const struct work_c
     bool whole = true;
     for (int attempt = 0; attempt < 2 && whole; attempt++) {
         whole = false;
+        stage_times_enter(loop->context->times, TIME_COMPUTE);
         rc = loop->config->stage->work(loop->context, loop->stage_state, unit, err);
+        stage_times_enter(loop->context->times, TIME_HAND_OVER);
         loop->contact_ms = clock_ms(); /* Redis was not asked meanwhile */
         if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
             rc = heal(loop, claim, unit, given_back, &whole, err);
@@ -324,6 +326,7 @@ static enum error_code handle(struct work_loop *loop, const struct work_claim *c
     enum error_code rc = unit_parse(claim->unit, &unit, err);
     work_keeper_begin(loop->keeper, claim);
     if (rc == ERROR_NONE) {
+        stage_times_begin_unit(loop->context->times, &unit);
         do
             rc = do_unit(loop, claim, &unit, &given_back, err);
         while (rc != ERROR_NONE && !given_back && try_again(loop, &rc, err));
@@ -331,6 +334,7 @@ static enum error_code handle(struct work_loop *loop, const struct work_claim *c
             rc = complete(loop, claim, &unit, err);
     }
     work_keeper_end(loop->keeper, rc == ERROR_NONE && !given_back);
+    stage_times_end_unit(loop->context->times, rc == ERROR_NONE && !given_back);
     if (rc != ERROR_NONE && !error_is_retryable(rc))
         return bury(loop, claim, rc, err);
     return rc;
@@ -383,6 +387,7 @@ enum error_code work_loop_run(const struct work_loop_config *config, struct erro
     err = err ? err : &own;
     loop.queue_config.stage = config->stage->name;
     enum error_code rc = prepare(&loop, err);
+    stage_times_enter(loop.context->times, TIME_WAIT);
     bool finished = rc == ERROR_NONE && loop.state.finished;
     while (rc == ERROR_NONE && !finished) {
         if (stop_signal_seen())

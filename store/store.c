@@ -12,6 +12,7 @@
 #include "store/stored_bytes.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct store {
     unsigned flags;
     pthread_mutex_t lock; /* over `replay` */
     struct store_replay replay;
+    atomic_uint_least64_t records_read, bytes_read, records_written, bytes_written;
 };
 
 /* --- open and close --- */
@@ -171,6 +173,8 @@ enum error_code store_get(struct store *store, const char *key, const char *owne
         return error_set(err, rc, "record %s is not in the store", key);
     if (rc != ERROR_NONE)
         return rc;
+    (void)atomic_fetch_add(&store->records_read, 1);
+    (void)atomic_fetch_add(&store->bytes_read, bytes.size);
     rc = decode(&bytes, key, owner_id, view, err);
     if (rc != ERROR_NONE) {
         stored_bytes_release(&bytes);
@@ -187,6 +191,7 @@ struct outgoing {
     uint8_t head[RECORD_HEADER_SIZE + 32 * RECORD_SECTION_COUNT_MAX];
     struct store_piece piece[PIECE_COUNT_MAX];
     size_t piece_count;
+    uint64_t size;
 };
 
 static enum error_code outgoing_init(struct outgoing *out, const char *key, const char *owner_id,
@@ -206,6 +211,8 @@ static enum error_code outgoing_init(struct outgoing *out, const char *key, cons
         if (size)
             out->piece[out->piece_count++] = (struct store_piece){section->data, size};
     }
+    for (size_t i = 0; i < out->piece_count; i++)
+        out->size += out->piece[i].size;
     return ERROR_NONE;
 }
 
@@ -298,6 +305,8 @@ enum error_code store_put(struct store *store, const char *key, const char *owne
         return rc;
     if (store->flags & STORE_REPLAY)
         return replay_put(store, &out, owner_id, err);
+    (void)atomic_fetch_add(&store->records_written, 1);
+    (void)atomic_fetch_add(&store->bytes_written, out.size);
     for (int i = 0; again && i < PUT_ATTEMPTS; i++) {
         bool existed = false;
         rc = store->backend->put(store->state, key, out.piece, out.piece_count, durability,
@@ -390,6 +399,14 @@ enum error_code store_switch_get(struct store *store, const char *key, char *tex
     if (rc == ERROR_NONE)
         rc = store->backend->switch_get(store->state, key, text, size, err);
     return rc == ERROR_NOT_FOUND ? error_set(err, rc, "switch %s is not set", key) : rc;
+}
+
+struct store_traffic store_traffic(const struct store *store)
+{
+    return (struct store_traffic){.records_read = atomic_load(&store->records_read),
+                                  .bytes_read = atomic_load(&store->bytes_read),
+                                  .records_written = atomic_load(&store->records_written),
+                                  .bytes_written = atomic_load(&store->bytes_written)};
 }
 
 struct store_replay store_replay_report(const struct store *store)

@@ -96,6 +96,13 @@ MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key
 MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
                                             size_t size, struct error *err);
 
+/* Records that went through this store since it was opened, with their headers, equal ones put again
+ * included. For figures only. */
+struct store_traffic {
+    uint64_t records_read, bytes_read, records_written, bytes_written;
+};
+struct store_traffic store_traffic(const struct store *store);
+
 /* What a replay store has seen so far. */
 struct store_replay {
     int matched;

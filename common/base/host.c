@@ -1,6 +1,7 @@
 #include "common/base/host.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int host_core_count(void)
@@ -46,4 +47,38 @@ uint64_t host_resident_bytes(void)
         resident = 0;
     (void)fclose(file);
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Not ru_maxrss: that remembers what the process was before it became this program. */
+static uint64_t peak_bytes(void)
+{
+    unsigned long long kilobytes = 0;
+    char line[128];
+    FILE *file = fopen("/proc/self/status", "re");
+    if (!file)
+        return 0;
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "VmHWM: %llu kB", &kilobytes) == 1) // NOLINT(cert-err34-c): as above
+            break;
+    (void)fclose(file);
+    return kilobytes * 1024;
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
+
+struct host_usage host_usage(void)
+{
+    enum { BLOCK_BYTES = 512 }; /* the unit of the counts, whatever the file system */
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (struct host_usage){
+        .peak_bytes = peak_bytes(),
+        .user_seconds = seconds_of(usage.ru_utime),
+        .system_seconds = seconds_of(usage.ru_stime),
+        .disk_bytes_read = (uint64_t)usage.ru_inblock * BLOCK_BYTES,
+        .disk_bytes_written = (uint64_t)usage.ru_oublock * BLOCK_BYTES,
+    };
 }

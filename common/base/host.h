@@ -11,4 +11,12 @@ uint64_t host_memory_bytes(void);
 /* Resident memory of this process now, in bytes. */
 uint64_t host_resident_bytes(void);
 
+/* What this process has used since it was started. */
+struct host_usage {
+    uint64_t peak_bytes; /* resident, at most */
+    double user_seconds, system_seconds;
+    uint64_t disk_bytes_read, disk_bytes_written; /* past the page cache */
+};
+struct host_usage host_usage(void);
+
 #endif

@@ -45,6 +45,12 @@ void random_block(const struct random_stream *stream, uint64_t item, uint32_t bl
 void random_blocks(const struct random_stream *stream, uint64_t item, uint32_t block,
                    uint32_t count, uint32_t *out);
 
+/* For each of the eight 16-bit draws of each of those blocks (word w's low half is draw 2 w) whether it is
+ * at least `bound`, in bit 8 * (block's number among them) + draw of `bits`. bound < 65536.
+ * `bits` [count / 8, rounded up]: what is left of the last word is 0. */
+void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
+                     uint32_t count, uint32_t bound, uint64_t *bits);
+
 /* One word; the same as random_block(..., draw / 4, out) and out[draw % 4]. */
 uint32_t random_word(const struct random_stream *stream, uint64_t item, uint32_t draw);
 

@@ -7,6 +7,7 @@
 #define COMMON_MATH_VECTOR_H
 
 #include "common/base/cpu_clones.h"
+#include "common/math/bf16.h"
 
 #include <stddef.h>
 
@@ -35,22 +36,39 @@ CPU_INLINE void vector_add_scaled(float *restrict y, const float *restrict x, fl
         y[i] += scale * x[i];
 }
 
+CPU_INLINE void vector_add_bf16(float *restrict y, const bf16 *restrict x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] += bf16_to_float(x[i]);
+}
+
+CPU_INLINE void vector_add_scaled_bf16(float *restrict y, const bf16 *restrict x, float scale,
+                                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] += scale * bf16_to_float(x[i]);
+}
+
 CPU_INLINE void vector_scale(float *restrict y, float scale, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         y[i] *= scale;
 }
 
-enum { VECTOR_PREFETCH_BYTES_MAX = 1024 };
+enum { CACHE_LINE_BYTES = 64 };
 
-/* Asks for a row before it is needed; of a long one only the start, the rest streams in. */
-CPU_INLINE void vector_prefetch(const float *x, size_t count)
+/* Asks for a row long before it is needed: into the second cache, whose misses do not stop the first. */
+CPU_INLINE void vector_prefetch_far(const void *x, size_t bytes)
 {
-    const char *byte = (const char *)x;
-    const size_t all = count * sizeof *x;
-    const size_t bytes = all < VECTOR_PREFETCH_BYTES_MAX ? all : VECTOR_PREFETCH_BYTES_MAX;
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(byte + at);
+    for (size_t at = 0; at < bytes; at += CACHE_LINE_BYTES)
+        __builtin_prefetch((const char *)x + at, 0, 2);
+}
+
+/* Asks for a row shortly before it is needed. */
+CPU_INLINE void vector_prefetch(const void *x, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += CACHE_LINE_BYTES)
+        __builtin_prefetch((const char *)x + at, 0, 3);
 }
 
 #endif

@@ -1,13 +1,13 @@
 #include "common/nn/activation.h"
 
 #include "common/base/cpu_clones.h"
+#include "common/base/error.h"
 #include "common/math/vector.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Draws are made for this many columns at a time: 32 Philox blocks of 8 draws. */
-enum { DRAWS_OF_BLOCK = 8, CHUNK_BLOCKS = 32, CHUNK_COLUMNS = CHUNK_BLOCKS * DRAWS_OF_BLOCK };
+enum { DRAWS_OF_BLOCK = 8, WORD = 64, CHUNK_WORDS = 4, CHUNK_COLUMNS = CHUNK_WORDS * WORD };
 
 void activation_set_dropout(struct activation *activation, float dropout,
                             struct random_stream stream)
@@ -18,24 +18,6 @@ void activation_set_dropout(struct activation *activation, float dropout,
     activation->stream = stream;
 }
 
-/* `y < 0 ? 0 : y` and not the other way round: a NaN goes through and is noticed at the loss. */
-CPU_CLONES
-static void relu(float *restrict y, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        y[i] = y[i] < 0 ? 0 : y[i];
-}
-
-CPU_CLONES
-static void relu_and_drop(float *restrict y, const uint16_t *restrict draw, uint32_t drop_below,
-                          float scale, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const float active = y[i] < 0 ? 0 : y[i] * scale;
-        y[i] = draw[i] < drop_below ? 0 : active;
-    }
-}
-
 CPU_CLONES
 static void add_bias(float *restrict rows, const float *restrict bias, size_t dim, size_t row_count)
 {
@@ -43,43 +25,97 @@ static void add_bias(float *restrict rows, const float *restrict bias, size_t di
         vector_add(rows + row * dim, bias, dim);
 }
 
-static void drop_row(const struct activation *activation, float *row, size_t dim, size_t number)
+/* Bias, ReLU and dropout of `count` <= 32 columns; tells which are above 0 in the end. `y < 0 ? 0 : y` and
+ * not the other way round: a NaN goes through and is noticed at the loss. */
+CPU_INLINE uint32_t finish_columns(float *restrict y, const float *restrict bias, uint32_t kept,
+                                   float scale, uint32_t count)
 {
-    uint32_t word[CHUNK_BLOCKS * 4];
-    uint16_t draw[CHUNK_COLUMNS];
+    uint32_t active = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const float sum = y[i] + bias[i];
+        const float scaled = sum * scale; /* not only if needed: lanes have no branches */
+        const float value = sum < 0 ? 0 : scaled;
+        const float output = kept >> i & 1 ? value : 0;
+        y[i] = output;
+        active |= (uint32_t)(output > 0) << i;
+    }
+    return active;
+}
+
+/* At most CHUNK_COLUMNS columns of a row. */
+CPU_CLONES
+static void finish_chunk(float *restrict y, const float *restrict bias, const uint64_t *kept,
+                         float scale, size_t columns, uint64_t *restrict active)
+{
+    enum { HALF = 32 };
+    size_t c = 0;
+    for (; c + WORD <= columns; c += WORD) {
+        const uint64_t keep = kept[c / WORD];
+        const uint64_t low = finish_columns(y + c, bias + c, (uint32_t)keep, scale, HALF);
+        active[c / WORD] = low | (uint64_t)finish_columns(y + c + HALF, bias + c + HALF,
+                                                          (uint32_t)(keep >> HALF), scale, HALF)
+                                     << HALF;
+    }
+    if (c == columns)
+        return;
+    active[c / WORD] = 0;
+    for (size_t i = 0; c + i < columns; i += HALF) {
+        const size_t left = columns - c - i;
+        active[c / WORD] |=
+            (uint64_t)finish_columns(y + c + i, bias + c + i, (uint32_t)(kept[c / WORD] >> i),
+                                     scale, (uint32_t)(left < HALF ? left : HALF))
+            << i;
+    }
+}
+
+static void finish_row(const struct activation *activation, float *row, size_t dim, size_t number,
+                       uint64_t *active)
+{
+    static const float no_bias[CHUNK_COLUMNS];
     for (size_t column = 0; column < dim; column += CHUNK_COLUMNS) {
         const size_t columns = dim - column < CHUNK_COLUMNS ? dim - column : CHUNK_COLUMNS;
-        const size_t blocks = (columns + DRAWS_OF_BLOCK - 1) / DRAWS_OF_BLOCK;
-        random_blocks(&activation->stream, number, (uint32_t)(column / DRAWS_OF_BLOCK),
-                      (uint32_t)blocks, word);
-        memcpy(draw, word, blocks * 4 * sizeof *word);
-        relu_and_drop(row + column, draw, activation->drop_below, activation->scale, columns);
+        uint64_t kept[CHUNK_WORDS] = {~0ULL, ~0ULL, ~0ULL, ~0ULL}, unused[CHUNK_WORDS];
+        if (activation->drop_below)
+            random_at_least(&activation->stream, number, (uint32_t)(column / DRAWS_OF_BLOCK),
+                            (uint32_t)((columns + DRAWS_OF_BLOCK - 1) / DRAWS_OF_BLOCK),
+                            activation->drop_below, kept);
+        finish_chunk(row + column, activation->bias ? activation->bias + column : no_bias, kept,
+                     activation->drop_below ? activation->scale : 1, columns,
+                     active ? active + column / WORD : unused);
     }
 }
 
 void activation_forward(const struct activation *activation, float *rows, size_t dim,
-                        size_t first_row, size_t row_count)
+                        size_t first_row, size_t row_count, uint64_t *active)
 {
-    if (activation->bias)
-        add_bias(rows, activation->bias, dim, row_count);
-    if (activation->relu && !activation->drop_below)
-        relu(rows, dim * row_count);
-    if (activation->relu && activation->drop_below)
-        for (size_t row = 0; row < row_count; row++)
-            drop_row(activation, rows + row * dim, dim, first_row + row);
+    if (!activation->relu) {
+        must(!active);
+        if (activation->bias)
+            add_bias(rows, activation->bias, dim, row_count);
+        return;
+    }
+    for (size_t row = 0; row < row_count; row++)
+        finish_row(activation, rows + row * dim, dim, first_row + row,
+                   active ? active + row * activation_words(dim) : NULL);
 }
 
 CPU_CLONES
-static void pass_active(const float *restrict output, float *restrict gradient, float scale,
-                        size_t count)
+static void pass_active(const uint64_t *active, float *restrict gradient, float scale, size_t dim)
 {
-    for (size_t i = 0; i < count; i++)
-        gradient[i] = output[i] > 0 ? gradient[i] * scale : 0;
+    for (size_t c = 0; c < dim; c += WORD) {
+        const uint64_t word = active[c / WORD];
+        const size_t columns = dim - c < WORD ? dim - c : WORD;
+        for (size_t i = 0; i < columns; i++)
+            gradient[c + i] = word >> i & 1 ? gradient[c + i] * scale : 0;
+    }
 }
 
-void activation_backward(const struct activation *activation, const float *output, float *gradient,
-                         size_t count)
+void activation_backward(const struct activation *activation, const uint64_t *active,
+                         float *gradient, size_t dim, size_t row_count)
 {
-    if (activation->relu)
-        pass_active(output, gradient, activation->scale, count);
+    if (!activation->relu)
+        return;
+    for (size_t row = 0; row < row_count; row++)
+        pass_active(active + row * activation_words(dim), gradient + row * dim, activation->scale,
+                    dim);
 }

@@ -5,7 +5,8 @@
  * is 16 bits of the Philox block (row, column / 8), so it depends on neither threads nor tiles; the
  * share dropped is rounded to 1/65536, and the scale is that of the rounded share.
  *
- * Backward needs no mask: an output above 0 was active and kept, one of 0 was not.
+ * Forward can leave one bit for each element, whether the output is above 0: then the value was active and
+ * kept, and its gradient passes. That is all of the output that backward reads.
  */
 #ifndef COMMON_NN_ACTIVATION_H
 #define COMMON_NN_ACTIVATION_H
@@ -27,11 +28,18 @@ struct activation {      /* {.scale = 1} adds nothing and changes nothing */
 /* Sets the share dropped, `dropout` in [0, 1). */
 void activation_set_dropout(struct activation *activation, float dropout,
                             struct random_stream stream);
-/* In place on `row_count` rows of `dim`; `first_row` is the first one's number in its layer. */
+/* Words of bits for a row: bit c % 64 of word c / 64 is column c, those beyond `dim` are 0. */
+static inline size_t activation_words(size_t dim)
+{
+    return (dim + 63) / 64;
+}
+
+/* In place on `row_count` rows of `dim`; `first_row` is the first one's number in its layer.
+ * `active` [row_count, activation_words(dim)], or NULL; only with ReLU. */
 void activation_forward(const struct activation *activation, float *rows, size_t dim,
-                        size_t first_row, size_t row_count);
-/* Gradient of the product from that of the output, in place, `count` elements. */
-void activation_backward(const struct activation *activation, const float *output, float *gradient,
-                         size_t count);
+                        size_t first_row, size_t row_count, uint64_t *active);
+/* Gradient of the product from that of the output, in place on `row_count` rows of `dim`. */
+void activation_backward(const struct activation *activation, const uint64_t *active,
+                         float *gradient, size_t dim, size_t row_count);
 
 #endif

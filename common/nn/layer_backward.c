@@ -5,7 +5,7 @@
  * tile's turn come: the gradient of the output, the sums for bias and weight, the gradient for below.
  */
 #include "common/base/cpu_clones.h"
-#include "common/math/blas.h"
+#include "common/math/sparse_tile.h"
 #include "common/math/vector.h"
 #include "common/nn/layer_pass.h"
 
@@ -15,14 +15,19 @@ struct backward_job {
     const float *logits_gradient;
     bool is_first;
     const struct layer_gradient *out;
-    struct matrix_view weight;
     float *output_gradient; /* map first: [destinations, output_dim], of the product */
     float *weight_lane;     /* [LANE_COUNT, output_dim, mixed_dim] */
     float *bias_lane;       /* [LANE_COUNT, output_dim] */
     int64_t weight_tiles, bias_tiles;
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
+    bf16 *room;          /* [threads, room_size]: of products in bf16 */
+    size_t room_size;
+    struct sparse_tile *sparse; /* [threads] */
 };
+
+/* Rows of a gradient that are made before they are compressed: they stay in the first cache. */
+enum { ROWS_AT_ONCE = 16 };
 
 static int64_t lanes_of(int64_t tiles)
 {
@@ -43,64 +48,126 @@ static void add_to(float *restrict y, const float *restrict x, size_t count)
     vector_add(y, x, count);
 }
 
-/* Adds a tile's column sums to its lane; a tile is summed by itself first, which keeps the rounding of
- * long columns small. `scratch` [output_dim]. */
-static void add_bias_tile(const struct backward_job *job, int64_t tile, const float *gradient,
-                          size_t rows, float *scratch)
+static float *bias_lane_of(const struct backward_job *job, int64_t tile)
 {
-    const size_t dim = job->pass->output_dim;
-    float *lane = job->bias_lane + (size_t)(tile % LANE_COUNT) * dim;
-    if (tile < LANE_COUNT) {
-        sum_columns(gradient, rows, dim, lane);
-        return;
-    }
-    sum_columns(gradient, rows, dim, scratch);
-    add_to(lane, scratch, dim);
+    return job->bias_lane + (size_t)(tile % LANE_COUNT) * job->pass->output_dim;
 }
 
-static void add_weight_tile(const struct backward_job *job, int64_t tile,
-                            struct matrix_view gradient, struct matrix_view input)
+static float *weight_lane_of(const struct backward_job *job, int64_t tile)
 {
     const struct layer_pass *pass = job->pass;
-    float *lane =
-        job->weight_lane + (size_t)(tile % LANE_COUNT) * pass->output_dim * pass->mixed_dim;
-    blas_product(BLAS_TN, gradient, input, tile >= LANE_COUNT, lane, pass->mixed_dim);
+    return job->weight_lane + (size_t)(tile % LANE_COUNT) * pass->output_dim * pass->mixed_dim;
 }
 
-/* Gradient of the product (before bias and activation) for rows first .. end - 1, in `scratch` or where
- * it lies. */
+/* Adds a tile's column sums to its lane; a tile is summed by itself first, which keeps the rounding of
+ * long columns small. */
+static void add_bias_tile(const struct backward_job *job, int64_t tile, const float *tile_sum)
+{
+    const size_t dim = job->pass->output_dim;
+    if (tile < LANE_COUNT)
+        vector_copy(bias_lane_of(job, tile), tile_sum, dim);
+    else
+        add_to(bias_lane_of(job, tile), tile_sum, dim);
+}
+
+/* Gradient of the output for rows first .. end - 1, in `scratch` or where it lies. */
+static float *output_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
+                              float *scratch)
+{
+    const size_t dim = job->pass->output_dim;
+    const struct layer_pass *above = job->above;
+    if (above->maps_first)
+        return above->input_gradient + first * dim;
+    mixing_spread(&above->mixing, &above->edges, above->mixed_gradient, (uint32_t)dim, first, end,
+                  scratch);
+    return scratch;
+}
+
+static const uint64_t *active_row(const struct layer_pass *pass, uint32_t row)
+{
+    return pass->active + row * activation_words(pass->output_dim);
+}
+
+/* Gradient of the product (before bias and activation). */
 static const float *product_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
                                      float *scratch)
 {
-    const struct layer_pass *pass = job->pass, *above = job->above;
-    const size_t at = (size_t)first * pass->output_dim;
-    float *gradient = scratch;
-    if (!above)
-        return job->logits_gradient + at;
-    if (above->maps_first)
-        gradient = above->input_gradient + at;
-    else
-        mixing_spread(&above->mixing, &above->edges, above->mixed_gradient, pass->output_dim, first,
-                      end, gradient);
-    activation_backward(&pass->activation, pass->output + at, gradient,
-                        (size_t)(end - first) * pass->output_dim);
+    const struct layer_pass *pass = job->pass;
+    if (!job->above)
+        return job->logits_gradient + (size_t)first * pass->output_dim;
+    float *gradient = output_gradient(job, first, end, scratch);
+    activation_backward(&pass->activation, active_row(pass, first), gradient, pass->output_dim,
+                        end - first);
     return gradient;
 }
 
+static float *thread_scratch(const struct backward_job *job, int thread)
+{
+    return job->scratch + (size_t)thread * job->scratch_size;
+}
+
+static bf16 *thread_room(const struct backward_job *job, int thread)
+{
+    return job->room + (size_t)thread * job->room_size;
+}
+
+static struct rows_view mixed_rows(const struct layer_pass *pass, uint32_t first, uint32_t end)
+{
+    return layer_pass_rows(pass->precision, pass->mixed, pass->mixed_dim, first, end);
+}
+
 /* Mixing first: all of a tile at once. */
-static void mixed_tile(const struct backward_job *job, int64_t tile, float *scratch)
+static void dense_tile(const struct backward_job *job, int64_t tile, uint32_t first, uint32_t end,
+                       int thread)
+{
+    const struct layer_pass *pass = job->pass;
+    float *scratch = thread_scratch(job, thread); /* [output_dim + TILE_ROWS * output_dim] */
+    const float *gradient = product_gradient(job, first, end, scratch + pass->output_dim);
+    const struct matrix_view view = matrix_view_of(gradient, end - first, pass->output_dim);
+    sum_columns(gradient, end - first, pass->output_dim, scratch);
+    add_bias_tile(job, tile, scratch);
+    layer_product_weight(view, mixed_rows(pass, first, end), tile >= LANE_COUNT,
+                         weight_lane_of(job, tile), thread_room(job, thread));
+    if (!job->is_first)
+        layer_product_input(&pass->weight, view, pass->mixed_gradient + first * pass->mixed_dim,
+                            thread_room(job, thread));
+}
+
+/* The same without the zeros. */
+static void sparse_tile_of(const struct backward_job *job, int64_t tile, uint32_t first,
+                           uint32_t end, int thread)
+{
+    const struct layer_pass *pass = job->pass;
+    struct sparse_tile *sparse = &job->sparse[thread];
+    float *scratch = thread_scratch(job, thread);
+    sparse_tile_reset(sparse);
+    for (uint32_t row = first, next; row < end; row = next) {
+        next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
+        sparse_tile_add(sparse, active_row(pass, row), output_gradient(job, row, next, scratch),
+                        pass->activation.scale, next - row);
+    }
+    const struct sparse_matrix rows = sparse_tile_transposed(sparse);
+    add_bias_tile(job, tile, sparse->column_sum);
+    sparse_product(&rows, mixed_rows(pass, first, end), tile >= LANE_COUNT,
+                   weight_lane_of(job, tile), pass->mixed_dim);
+    if (job->is_first)
+        return;
+    const struct sparse_matrix gradient = sparse_tile_rows(sparse);
+    sparse_product(&gradient, pass->weight.rows, false,
+                   pass->mixed_gradient + first * pass->mixed_dim, pass->mixed_dim);
+}
+
+static void mixed_tile(const struct backward_job *job, int64_t tile, int thread)
 {
     const struct layer_pass *pass = job->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
-    const size_t at = first * pass->mixed_dim;
-    const float *gradient = product_gradient(job, first, end, scratch + pass->output_dim);
-    const struct matrix_view view = matrix_view_of(gradient, end - first, pass->output_dim);
-    add_bias_tile(job, tile, gradient, end - first, scratch);
-    add_weight_tile(job, tile, view,
-                    matrix_view_of(pass->mixed + at, end - first, pass->mixed_dim));
-    if (!job->is_first)
-        blas_product(BLAS_NN, view, job->weight, false, pass->mixed_gradient + at, pass->mixed_dim);
+    const size_t words = activation_words(pass->output_dim), count = end - first;
+    if (pass->active &&
+        sparse_tile_pays(active_row(pass, first), count * words, count * pass->output_dim))
+        sparse_tile_of(job, tile, first, end, thread);
+    else
+        dense_tile(job, tile, first, end, thread);
 }
 
 /* Map first, by destination: the gradient of the mixed product, and the bias. */
@@ -111,37 +178,36 @@ static void destination_tile(const struct backward_job *job, int64_t tile, float
     const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
     const size_t dim = pass->output_dim, count = (size_t)(end - first) * dim;
     const float *gradient = product_gradient(job, first, end, scratch + dim);
-    add_bias_tile(job, tile, gradient, end - first, scratch);
+    sum_columns(gradient, end - first, dim, scratch);
+    add_bias_tile(job, tile, scratch);
     vector_copy(job->output_gradient + first * dim, gradient, count);
 }
 
 /* Map first, by source, when all of that is there: the weight, and the gradient of the input. */
-static void source_tile(const struct backward_job *job, int64_t tile, float *scratch)
+static void source_tile(const struct backward_job *job, int64_t tile, int thread)
 {
     const struct layer_pass *pass = job->pass;
+    float *scratch = thread_scratch(job, thread);
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
     const struct matrix_view gradient = matrix_view_of(scratch, end - first, pass->output_dim);
-    const struct matrix_view input = layer_pass_input(
-        &pass->input, pass->input_dim, first, end, scratch + (size_t)TILE_ROWS * pass->output_dim);
+    const struct rows_view input = layer_pass_input(&pass->input, pass->input_dim, first, end,
+                                                    scratch + (size_t)TILE_ROWS * pass->output_dim);
     mixing_spread(&pass->mixing, &pass->edges, job->output_gradient, pass->output_dim, first, end,
                   scratch);
-    add_weight_tile(job, tile, gradient, input);
+    layer_product_weight(gradient, input, tile >= LANE_COUNT, weight_lane_of(job, tile),
+                         thread_room(job, thread));
     if (!job->is_first)
-        blas_product(BLAS_NN, gradient, job->weight, false,
-                     pass->input_gradient + (size_t)first * pass->input_dim, pass->input_dim);
-}
-
-static float *thread_scratch(const struct backward_job *job, int thread)
-{
-    return job->scratch + (size_t)thread * job->scratch_size;
+        layer_product_input(&pass->weight, gradient,
+                            pass->input_gradient + (size_t)first * pass->input_dim,
+                            thread_room(job, thread));
 }
 
 static void mixed_lane(void *context, int64_t lane, int thread)
 {
     const struct backward_job *job = context;
     for (int64_t tile = lane; tile < job->weight_tiles; tile += LANE_COUNT)
-        mixed_tile(job, tile, thread_scratch(job, thread));
+        mixed_tile(job, tile, thread);
 }
 
 static void destination_lane(void *context, int64_t lane, int thread)
@@ -155,7 +221,7 @@ static void source_lane(void *context, int64_t lane, int thread)
 {
     const struct backward_job *job = context;
     for (int64_t tile = lane; tile < job->weight_tiles; tile += LANE_COUNT)
-        source_tile(job, tile, thread_scratch(job, thread));
+        source_tile(job, tile, thread);
 }
 
 /* One row of the weights over all lanes in order, and out into the layer's matrices. */
@@ -182,6 +248,18 @@ static void reduce(const struct backward_job *job, struct thread_pool *pool)
         add_to(job->out->bias, job->bias_lane + (size_t)lane * dim, dim);
 }
 
+static enum error_code find_sparse_room(struct backward_job *job, struct arena *arena, int threads,
+                                        struct error *err)
+{
+    enum error_code rc = arena_new(arena, &job->sparse, (size_t)threads, "gradients", err);
+    for (int thread = 0; rc == ERROR_NONE && thread < threads; thread++) {
+        rc = sparse_tile_init(&job->sparse[thread], TILE_ROWS, job->pass->output_dim,
+                              !job->is_first, arena, err);
+        job->sparse[thread].precision = job->pass->precision;
+    }
+    return rc;
+}
+
 static enum error_code find_room(struct backward_job *job, struct arena *arena, int threads,
                                  struct error *err)
 {
@@ -199,6 +277,10 @@ static enum error_code find_room(struct backward_job *job, struct arena *arena, 
         rc = arena_new(arena, &job->bias_lane, LANE_COUNT * output_dim, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
+    if (rc == ERROR_NONE && job->room_size)
+        rc = arena_new(arena, &job->room, (size_t)threads * job->room_size, what, err);
+    if (rc == ERROR_NONE && pass->active && !pass->maps_first)
+        rc = find_sparse_room(job, arena, threads, err);
     if (rc == ERROR_NONE && pass->maps_first)
         rc = arena_new(arena, &job->output_gradient, destinations * output_dim, what, err);
     if (rc == ERROR_NONE && pass->maps_first && !job->is_first)
@@ -223,7 +305,7 @@ enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_
         .logits_gradient = logits_gradient,
         .is_first = is_first,
         .out = out,
-        .weight = matrix_view_of(pass->weight, pass->output_dim, pass->mixed_dim),
+        .room_size = (layer_product_room(&pass->weight, TILE_ROWS) + 31) / 32 * 32,
         .bias_tiles = layer_pass_tiles(pass->block.destination_count),
     };
     must(job.bias_tiles > 0);

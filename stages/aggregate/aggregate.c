@@ -123,6 +123,7 @@ static enum error_code put_version(const struct stage_context *context, struct a
                               .table = a->table,
                               .table_size = strlen(a->table)};
     memcpy(weights.progress, progress, sizeof weights.progress);
+    stage_times_enter(context->times, TIME_WRITE);
     enum error_code rc = optimizer_state_put(context->store, context->run_id, &state, err);
     if (rc == ERROR_NONE)
         rc = weights_put(context->store, context->run_id, &weights, err);
@@ -138,7 +139,9 @@ static enum error_code add_slot(const struct stage_context *context, struct aggr
                                 int64_t round, int32_t slot, struct error *err)
 {
     struct gradient gradient = {0};
+    stage_times_enter(context->times, TIME_READ);
     enum error_code rc = gradient_get(context->store, context->run_id, round, slot, &gradient, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
     if (rc == ERROR_NONE && gradient.weights_version != (uint64_t)round)
         rc = error_set(err, ERROR_CORRUPT,
                        "record %s: made from weights version %" PRIu64 ", expected %" PRId64,

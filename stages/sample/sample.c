@@ -165,6 +165,7 @@ static enum error_code sample_work(const struct stage_context *context, void *op
         key = key_evaluation_mini_batch(context->run_id, unit->slot);
         rc = sample_evaluation(context, state, unit, &batch, err);
     }
+    stage_times_enter(context->times, TIME_WRITE);
     if (rc == ERROR_NONE)
         rc = mini_batch_put(context->store, key.text, context->run_id, &batch, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "%s", key.text);

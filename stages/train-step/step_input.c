@@ -173,6 +173,8 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
     if (rc != ERROR_NONE)
         return rc;
     const struct mini_batch *batch = &held->batch;
+    stage_times_add_rows(context->times, batch->node_count,
+                         batch->node_count * (uint64_t)input->rows.dim * sizeof(float));
     *out = (struct step_batch){.seed_count = batch->seed_count,
                                .node = batch->node,
                                .rows = {.base = input->rows.base,

@@ -1,5 +1,6 @@
 #include "stages/train-step/step_memory.h"
 
+#include "common/math/sparse_tile.h"
 #include "common/nn/layer_pass.h"
 
 struct hops {
@@ -37,8 +38,12 @@ static double layer_floats(const struct model *model, int layer, const struct ho
     const double mixed = in * layer_matrix_count(type);
     const double destinations = hops->node[layer_count - 1 - layer];
     const double sources = hops->node[layer_count - layer];
-    const double tile = (double)threads * TILE_ROWS * (mixed + in + out);
-    const double common = destinations * (out + 4) + 4 * sources + tile + 2 * mixed * out;
+    const bool is_last = layer == layer_count - 1;
+    const double sparse =
+        trains && !is_last ? threads * sparse_tile_floats(TILE_ROWS, out, layer > 0) : 0;
+    const double tile = (double)threads * TILE_ROWS * (mixed + in + out) + sparse;
+    const double common =
+        destinations * (out + out / 32 + 6) + 4 * sources + tile + 2 * mixed * out;
     if (type->maps_first(model_layer_input_dim(model, layer), model_layer_output_dim(model, layer)))
         return common + sources * out +
                (trains ? destinations * out + sources * in + LANE_COUNT * mixed * out : 0);

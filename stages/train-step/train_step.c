@@ -43,11 +43,13 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
 {
     *step = (struct step){0};
     arena_reset(&t->arena);
+    stage_times_enter(context->times, TIME_READ);
     enum error_code rc = step_input_weights(context, &t->input, version, err);
     if (rc == ERROR_NONE)
         rc = step_input_batch(context, &t->input, use, key, &step->batch, err);
     if (rc == ERROR_NONE)
         rc = step_input_labels(context, &t->input, &step->batch, &t->arena, &step->labels, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
     const size_t count = (size_t)step->batch.seed_count * context->book->class_count;
     if (rc == ERROR_NONE)
         rc = arena_new(&t->arena, &step->logits, count, "logits", err);
@@ -143,6 +145,7 @@ static enum error_code train(const struct stage_context *context, struct train_s
                              unit->slot);
     if (rc != ERROR_NONE)
         return rc;
+    stage_times_enter(context->times, TIME_WRITE);
     return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient, err);
 }
 
@@ -229,6 +232,7 @@ static enum error_code evaluate(const struct stage_context *context, struct trai
                              unit->round, unit->slot);
     if (rc != ERROR_NONE)
         return rc;
+    stage_times_enter(context->times, TIME_WRITE);
     return evaluation_put(context->store, context->run_id, unit->slot, &evaluation, err);
 }
 

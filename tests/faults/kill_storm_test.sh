@@ -56,24 +56,29 @@ storm_run() { # folder name, workers; counts in the caller's killed and redis_ki
 storm one-worker 1
 storm two-workers 2
 
+# Runs in $work/NAME until a third of the 300 rounds are done and sends the driver a signal; its exit status
+# is in $status.
+signalled_midway() { # name, signal
+    local name=$1 driver
+    "$bin/graphmill" run "$pipeline" --directory "$work/$name" "${settings[@]}" --json >/dev/null 2>"$work/progress" &
+    driver=$!
+    until compgen -G "$work/$name/store/run/*/weights/0000000[1-9][0-9][0-9].record" >/dev/null; do
+        kill -0 $driver 2>/dev/null || fail "$name: over before it could be stopped: $(tail -3 "$work/progress")"
+        sleep 0.01
+    done
+    kill "-$2" $driver
+    status=0
+    wait $driver || status=$?
+}
+
 # The driver itself killed, with all it started, and run again.
-"$bin/graphmill" run "$pipeline" --directory "$work/driver" "${settings[@]}" --json >/dev/null 2>&1 &
-driver=$!
-until [ -e "$work/driver/store/switch/run" ]; do sleep 0.05; done
-sleep 1
-kill -KILL $driver
-wait $driver 2>/dev/null || true
+signalled_midway driver KILL
+[ $status -eq 137 ] || fail "a killed run ended with $status, expected 137"
 hash=$(run driver "$pipeline" "${settings[@]}" | json weights_hash)
 [ "$hash" = "$peace" ] || fail "resumed after the death of the driver: $hash, in peace $peace"
 
 # Stopped by SIGTERM it says that it can go on, and does.
-"$bin/graphmill" run "$pipeline" --directory "$work/stopped" "${settings[@]}" --json >/dev/null 2>"$work/progress" &
-driver=$!
-until [ -e "$work/stopped/store/switch/run" ]; do sleep 0.05; done
-sleep 1
-kill -TERM $driver
-status=0
-wait $driver || status=$?
+signalled_midway stopped TERM
 [ $status -eq 75 ] || fail "a stopped run ended with $status, expected 75: $(tail -3 "$work/progress")"
 hash=$(run stopped "$pipeline" "${settings[@]}" | json weights_hash)
 [ "$hash" = "$peace" ] || fail "resumed after SIGTERM: $hash, in peace $peace"

@@ -3,13 +3,26 @@ set -euo pipefail
 bin=$GRAPHMILL_BIN
 source_folder=$GRAPHMILL_SOURCE
 work=$(mktemp -d "${TMPDIR:-/tmp}/graphmill-pipeline-XXXXXX")
-trap 'status=$?; [ $status -eq 0 ] || for f in "$work"/*/logs/*.log; do [ -s "$f" ] && { echo "--- $f"; tail -3 "$f"; }; done; rm -rf "$work"; exit $status' EXIT
+failure=
+# What failed is said last, after the ends of the logs.
+finish() {
+    local status=$? file
+    [ $status -eq 0 ] || [ $status -eq 77 ] || {
+        for file in "$work"/*/logs/*.log; do [ -s "$file" ] && { echo "--- $file"; tail -3 "$file"; }; done
+        echo "FAILED: ${failure:-line $last_line: a command ended with $status}"
+    } >&2
+    rm -rf "$work"
+    exit $status
+}
+last_line=0
+set -E
+trap 'last_line=$LINENO' ERR
+trap finish EXIT
 
 fail() {
-    echo "FAILED: $*" >&2
+    failure=$*
     exit 1
 }
-
 
 # One string or number out of a line of JSON: json KEY
 json() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" | head -1; }

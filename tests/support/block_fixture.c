@@ -29,7 +29,8 @@ static void make_features(struct block_fixture *fixture, uint32_t dim, uint64_t 
         fixture->feature[i] = (float)draw(seed, i, 40, 2001) / 1000.0F - 1;
     for (uint32_t i = 0; i < fixture->node_count; i++)
         fixture->row_index[i] = fixture->node_count - 1 - i;
-    fixture->input = (struct input_rows){fixture->feature, stride, fixture->row_index};
+    fixture->input = (struct input_rows){
+        .base = fixture->feature, .stride = stride, .row_index = fixture->row_index};
 }
 
 static uint32_t make_row(struct block_fixture *fixture, uint32_t i, uint32_t source_count,
@@ -126,7 +127,8 @@ void block_fixture_neighborhood(struct block_fixture *fixture, const struct bloc
         fixture->degree[i] = whole->degree[node[i]];
         fixture->row_index[i] = whole->row_index[node[i]];
     }
-    fixture->input = (struct input_rows){whole->feature, whole->input.stride, fixture->row_index};
+    fixture->input = (struct input_rows){
+        .base = whole->feature, .stride = whole->input.stride, .row_index = fixture->row_index};
     link_blocks(fixture, layer_count, hop_end);
     memory_free(node);
     memory_free(local);

@@ -27,11 +27,25 @@ static void what_is_touched_is_resident(void **state)
     assert_true(before > 0 && after >= before + bytes - (8 << 20));
 }
 
+static void usage_counts_time_and_the_peak(void **state)
+{
+    const size_t bytes = 64 << 20;
+    (void)state;
+    char *area = memory_map(bytes);
+    assert_non_null(area);
+    memset(area, 1, bytes);
+    memory_unmap(area, bytes);
+    const struct host_usage usage = host_usage();
+    assert_true(usage.peak_bytes >= bytes && usage.peak_bytes >= host_resident_bytes());
+    assert_true(usage.user_seconds + usage.system_seconds > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_has_cores_and_memory),
         cmocka_unit_test(what_is_touched_is_resident),
+        cmocka_unit_test(usage_counts_time_and_the_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

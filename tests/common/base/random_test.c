@@ -24,6 +24,29 @@ static void many_blocks_are_the_blocks_one_by_one(void **state)
         }
 }
 
+static void comparisons_are_those_of_the_blocks(void **state)
+{
+    static const uint32_t counts[] = {1, 7, 8, 9, 16, 17, 50},
+                          bounds[] = {0, 1, 32768, 60000, 65535};
+    const struct random_stream stream = random_stream_of(77, RANDOM_DROPOUT, 7, 3, 5);
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++) {
+            uint64_t bits[8];
+            memset(bits, 0xff, sizeof bits);
+            random_at_least(&stream, 0x1234567890U, 9, counts[i], bounds[k], bits);
+            for (uint32_t at = 0; at < (counts[i] + 7) / 8 * 64; at++) {
+                uint32_t word[4];
+                random_block(&stream, 0x1234567890U, 9 + at / 8, word);
+                const uint32_t draw = word[at % 8 / 2] >> (at % 2 ? 16 : 0) & 0xffffU;
+                const bool expected = at < 8 * counts[i] && draw >= bounds[k];
+                assert_int_equal(bits[at / 64] >> at % 64 & 1, expected);
+            }
+            if (counts[i] < 50)
+                assert_true(bits[7] == ~0ULL);
+        }
+}
+
 /* Known answers of Philox4x32-10 from Random123's own test vectors (kat_vectors). */
 static void blocks_have_the_published_values(void **state)
 {
@@ -128,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_blocks_are_the_blocks_one_by_one),
+        cmocka_unit_test(comparisons_are_those_of_the_blocks),
         cmocka_unit_test(blocks_have_the_published_values),
         cmocka_unit_test(a_permutation_is_one_to_one),
         cmocka_unit_test(streams_for_different_uses_differ),

@@ -111,7 +111,8 @@ static void make_batch(struct small_run *run)
     block_fixture_make(&run->blocks, LAYERS, hop_end, DIM, 21);
     for (uint32_t i = 0; i < BATCH_NODES; i++)
         run->node[i] = (i * 389 + 11) % NODES; /* 389 is prime: no node twice */
-    run->blocks.input = (struct input_rows){run->feature, DIM, run->node};
+    run->blocks.input =
+        (struct input_rows){.base = run->feature, .stride = DIM, .row_index = run->node};
     for (int round = 0; round < 2; round++)
         for (int slot = 0; slot < 2; slot++)
             put_batch(run, key_mini_batch(run_id, round, slot).text, LAYERS);

@@ -1,0 +1,188 @@
+/*
+ * Blocks. An entry costs one row of b, so those rows have to come from the first cache: b is packed panel
+ * by panel, PANEL_FLOATS at a time, and for each panel every row of `a` adds its entries that fall into it
+ * to accumulators in registers. Panels are at most BLOCK_VECTORS vectors wide, which fixes how many
+ * accumulators there are, and as many rows high as fit.
+ */
+#include "common/math/sparse_product.h"
+
+#include "common/base/cpu_clones.h"
+#include "common/base/error.h"
+#include "common/math/vector.h"
+
+#include <string.h>
+
+enum { LANES = 16, BLOCK_VECTORS = 8, PANEL_FLOATS = 8192, ROWS_AT_ONCE = 512 };
+
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+
+/* Columns that do not fill the last vector have it begin earlier: it overlaps the one before, and both hold
+ * the same sums. So there is no narrower code for what is left over. */
+struct panel {
+    _Alignas(64) float value[PANEL_FLOATS]; /* [rows, vectors * LANES] */
+    size_t first, end;                      /* rows of b */
+    size_t column, columns;                 /* columns of b */
+};
+
+/* Where each row of `a` has got to. */
+struct progress {
+    const struct sparse_entry *next[ROWS_AT_ONCE], *end[ROWS_AT_ONCE];
+};
+
+static size_t vectors_of(size_t columns)
+{
+    return (columns + LANES - 1) / LANES;
+}
+
+/* Accumulators are named variables and not an array: only so do both compilers keep them in registers. */
+#define EACH_VECTOR(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define PLACE(i)        (c + ((i) < vectors - 1 ? (i)*LANES : last))
+#define DECLARE(i)      lanes sum##i = {0};
+#define LOAD(i)                                                                                    \
+    if ((i) < vectors)                                                                             \
+        memcpy(&sum##i, PLACE(i), sizeof(lanes));
+#define ADD(i)                                                                                     \
+    if ((i) < vectors)                                                                             \
+        sum##i += value * b[i];
+#define STORE(i)                                                                                   \
+    if ((i) < vectors)                                                                             \
+        memcpy(PLACE(i), &sum##i, sizeof(lanes));
+
+CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress, size_t rows,
+                            bool fresh, float *c, size_t c_stride, const size_t vectors)
+{
+    const size_t width = vectors * LANES, last = panel->columns - LANES;
+    for (size_t row = 0; row < rows; row++, c += c_stride) {
+        const struct sparse_entry *entry = progress->next[row], *const end = progress->end[row];
+        EACH_VECTOR(DECLARE)
+        if (!fresh) {
+            EACH_VECTOR(LOAD)
+        }
+        for (; entry < end && entry->column < panel->end; entry++) {
+            const float value = entry->value;
+            const lanes *b = __builtin_assume_aligned(
+                panel->value + (entry->column - panel->first) * width, sizeof(lanes));
+            EACH_VECTOR(ADD)
+        }
+        progress->next[row] = entry;
+        EACH_VECTOR(STORE)
+    }
+}
+
+CPU_CLONES
+static void add_panel(const struct panel *panel, struct progress *progress, size_t rows, bool fresh,
+                      float *c, size_t c_stride)
+{
+    _Static_assert(BLOCK_VECTORS == 8, "one case for each width");
+    switch ((panel->columns + LANES - 1) / LANES) {
+    case 1:
+        add_entries(panel, progress, rows, fresh, c, c_stride, 1);
+        break;
+    case 2:
+        add_entries(panel, progress, rows, fresh, c, c_stride, 2);
+        break;
+    case 3:
+        add_entries(panel, progress, rows, fresh, c, c_stride, 3);
+        break;
+    case 4:
+        add_entries(panel, progress, rows, fresh, c, c_stride, 4);
+        break;
+    case 5:
+        add_entries(panel, progress, rows, fresh, c, c_stride, 5);
+        break;
+    case 6:
+        add_entries(panel, progress, rows, fresh, c, c_stride, 6);
+        break;
+    case 7:
+        add_entries(panel, progress, rows, fresh, c, c_stride, 7);
+        break;
+    default:
+        add_entries(panel, progress, rows, fresh, c, c_stride, 8);
+    }
+}
+
+CPU_CLONES
+static void copy_as_floats(float *to, const bf16 *from, size_t count)
+{
+    bf16_to_floats(to, from, count);
+}
+
+/* `count` columns of b from element `at` on, as floats. */
+static void copy_columns(float *to, struct rows_view b, size_t at, size_t count)
+{
+    const void *from = precision_at(b.precision, b.value, at);
+    if (b.precision == PRECISION_BF16)
+        copy_as_floats(to, from, count);
+    else
+        memcpy(to, from, count * sizeof *to);
+}
+
+static void pack(struct panel *panel, struct rows_view b)
+{
+    const size_t width = vectors_of(panel->columns) * LANES;
+    float *to = panel->value;
+    for (size_t row = panel->first; row < panel->end; row++, to += width) {
+        const size_t at = row * b.stride + panel->column;
+        copy_columns(to, b, at, width - LANES);
+        copy_columns(to + width - LANES, b, at + panel->columns - LANES, LANES);
+    }
+}
+
+/* All of b for at most ROWS_AT_ONCE rows of `a`, from row `first`. */
+static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, struct panel *panel,
+                      struct rows_view b, bool add, float *c, size_t c_stride)
+{
+    const size_t height = PANEL_FLOATS / (vectors_of(panel->columns) * LANES);
+    struct progress progress;
+    for (size_t row = 0; row < rows; row++) {
+        progress.next[row] = a->entry + a->row_start[first + row];
+        progress.end[row] = a->entry + a->row_end[first + row];
+    }
+    for (size_t k = 0; k < b.rows; k += height) {
+        panel->first = k;
+        panel->end = b.rows - k < height ? b.rows : k + height;
+        pack(panel, b);
+        add_panel(panel, &progress, rows, k == 0 && !add, c + first * c_stride + panel->column,
+                  c_stride);
+    }
+}
+
+/* Less than a vector of columns. */
+CPU_CLONES
+static void narrow_product(const struct sparse_matrix *a, struct rows_view b, bool add, float *c,
+                           size_t c_stride)
+{
+    for (size_t row = 0; row < a->rows; row++, c += c_stride) {
+        if (!add)
+            vector_zero(c, b.cols);
+        for (uint32_t e = a->row_start[row]; e < a->row_end[row]; e++) {
+            const size_t at = a->entry[e].column * b.stride;
+            if (b.precision == PRECISION_BF16)
+                vector_add_scaled_bf16(c, (const bf16 *)b.value + at, a->entry[e].value, b.cols);
+            else
+                vector_add_scaled(c, (const float *)b.value + at, a->entry[e].value, b.cols);
+        }
+    }
+}
+
+void sparse_product(const struct sparse_matrix *a, struct rows_view b, bool add, float *c,
+                    size_t c_stride)
+{
+    const size_t vectors = vectors_of(b.cols);
+    const size_t blocks = (vectors + BLOCK_VECTORS - 1) / BLOCK_VECTORS;
+    struct panel panel;
+    must(a->cols == b.rows && b.rows > 0);
+    if (b.cols < LANES) {
+        narrow_product(a, b, add, c, c_stride);
+        return;
+    }
+    for (size_t first = 0; first < a->rows; first += ROWS_AT_ONCE) {
+        const size_t rows = a->rows - first < ROWS_AT_ONCE ? a->rows - first : ROWS_AT_ONCE;
+        for (size_t block = 0; block < blocks; block++) {
+            panel.column = vectors * block / blocks * LANES;
+            const size_t end = vectors * (block + 1) / blocks * LANES;
+            panel.columns = (end < b.cols ? end : b.cols) - panel.column;
+            add_block(a, first, rows, &panel, b, add, c, c_stride);
+        }
+    }
+}
