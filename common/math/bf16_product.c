@@ -25,6 +25,7 @@ struct kernel_shape {
 #include <libxsmm.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 static libxsmm_blasint blas_int(size_t value)
 {
@@ -49,6 +50,17 @@ static libxsmm_bsmmfunction kernel_of(const struct kernel_shape *shape)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_possible;
 
+/* Where that is forbidden the library does not notice, and its kernels would end the process. */
+static bool can_write_code(void)
+{
+    void *page =
+        mmap(NULL, 1, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    (void)munmap(page, 1);
+    return true;
+}
+
 /* Without the instruction the library would make kernels of others, with other bits: so would a lower
  * LIBXSMM_TARGET in the environment, which the call that names the target overrules. */
 static void start(void)
@@ -59,7 +71,7 @@ static void start(void)
                                        .left_stride = DEPTH_UNIT,
                                        .right_width = LANES,
                                        .c_stride = LANES};
-    if (libxsmm_cpuid() < LIBXSMM_X86_AVX512_CPX)
+    if (libxsmm_cpuid() < LIBXSMM_X86_AVX512_CPX || !can_write_code())
         return;
     libxsmm_init();
     libxsmm_set_target_archid(LIBXSMM_X86_AVX512_CPX);
