@@ -180,17 +180,17 @@ CPU_INLINE void round_alone(uint32_t *restrict out, const float *lower, size_t c
 
 /* One unit of the depth: rows there are not are zeros. */
 CPU_CLONES
-static void pair_unit(const float *rows, size_t stride, size_t row_count, size_t cols,
+static void pair_unit(const float *rows, size_t stride, size_t row_count, size_t count,
                       uint32_t (*pairs)[CHUNK_COLUMNS])
 {
     for (size_t p = 0; p < UNIT_PAIRS; p++) {
         const float *lower = rows + 2 * p * stride;
         if (2 * p + 1 < row_count)
-            pair_rounded(pairs[p], lower, lower + stride, cols);
+            pair_rounded(pairs[p], lower, lower + stride, count);
         else if (2 * p < row_count)
-            round_alone(pairs[p], lower, cols);
+            round_alone(pairs[p], lower, count);
         else
-            memset(pairs[p], 0, cols * sizeof *pairs[p]);
+            memset(pairs[p], 0, count * sizeof *pairs[p]);
     }
 }
 
