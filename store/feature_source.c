@@ -48,7 +48,8 @@ struct feature_source {
     struct feature_shard **shard; /* [part_count] */
     struct row_order order;
     struct kept_rows kept;
-    float *rows; /* [row_capacity, dim] of the last fetch */
+    float *entry; /* [FEATURE_VISIT_MAX, dim]: rows of a block on their way */
+    float *rows;  /* [row_capacity, dim] of the last fetch */
     size_t row_capacity;
 };
 
@@ -175,6 +176,9 @@ static enum error_code open_shards(struct feature_source *source,
     enum error_code rc = memory_new(&source->shard, parts, "the shards of a tensor", err);
     for (size_t p = 0; rc == ERROR_NONE && p < parts; p++)
         rc = open_part(source, config, (int)p, &source->shard[p], err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&source->entry, (size_t)FEATURE_VISIT_MAX * source->dim, "a block of rows",
+                        err);
     return rc == ERROR_NONE ? check_budget(source, 1,
                                            fixed_bytes(source) + fetch_bytes(source, 1) +
                                                row_order_bytes(1, source->node_count),
@@ -247,6 +251,7 @@ void feature_source_close(struct feature_source *source)
     release_rows(source);
     release_kept(source);
     row_order_release(&source->order);
+    memory_free(source->entry);
     memory_free(source->shard);
     memory_free(source->book);
     memory_free(source);
@@ -427,8 +432,17 @@ static size_t same_block(const struct walk *walk, uint32_t part_start, size_t fi
  * rows of the block read last, for repeats that fill more than one visit. */
 struct block_at_hand {
     uint64_t number; /* + 1; 0: none */
-    const float *rows;
+    const char *rows;
 };
+
+/* The one place where rows of a block become rows in memory; in a block they are not aligned. */
+static const float *enter_row(const struct feature_source *source,
+                              const struct block_at_hand *block, uint32_t row, size_t at)
+{
+    float *to = source->entry + at * source->dim;
+    memcpy(to, block->rows + row * row_bytes(source), row_bytes(source));
+    return to;
+}
 
 static enum error_code visit_block(struct walk *walk, uint32_t part_start, size_t first, size_t end,
                                    struct block_at_hand *block, struct error *err)
@@ -451,7 +465,7 @@ static enum error_code visit_block(struct walk *walk, uint32_t part_start, size_
     for (size_t i = first; i < end; i++) {
         const uint32_t local = walk->node[walk->place[i]] - part_start;
         if (!walk->row[i - first])
-            walk->row[i - first] = block->rows + (size_t)(local % FEATURE_BLOCK_ROWS) * source->dim;
+            walk->row[i - first] = enter_row(source, block, local % FEATURE_BLOCK_ROWS, i - first);
     }
     const struct feature_visit visit = {
         .count = (uint32_t)(end - first), .place = walk->place + first, .row = walk->row};
