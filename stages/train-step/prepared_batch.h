@@ -14,6 +14,7 @@
 #include "common/base/error.h"
 #include "common/graph/message_block.h"
 #include "common/nn/model.h"
+#include "common/nn/sparse_rows.h"
 #include "stages/stage.h"
 #include "store/feature_source.h"
 #include "store/keys.h"
@@ -35,7 +36,7 @@ struct prepared_batch { /* {0} holds nothing */
     struct mini_batch batch;
     struct batch_area area;
     struct input_rows rows; /* as struct model_input has them: either these */
-    float *mixed;           /* or this; in the area */
+    void *mixed;            /* or this; in the area */
 };
 
 /* What preparing takes. Threads: one preparation that fills rows at a time. */
@@ -43,7 +44,8 @@ struct batch_preparer {
     const struct stage_context *context; /* borrowed, as are the next two */
     const struct model *model;
     struct feature_source *features;
-    bool mostly_zero;      /* the features, as sparse_features.h tells */
+    bool mostly_zero;              /* the features, as sparse_features.h tells */
+    struct sparse_rows compressed; /* all of them, when resident and there is room; else no rows */
     uint64_t budget_bytes; /* out of the budget: of features, areas and scratch altogether */
     uint64_t area_bytes;   /* of all areas */
     struct arena scratch;  /* edges and weights while rows are mixed */

@@ -13,8 +13,8 @@ static uint32_t label_dim_of(const struct partition_book *book)
 }
 
 static enum error_code open_source(const struct stage_context *context, const char *tensor,
-                                   uint32_t dim, uint64_t budget_bytes, struct feature_source **out,
-                                   struct error *err)
+                                   uint32_t dim, enum precision precision, uint64_t budget_bytes,
+                                   struct feature_source **out, struct error *err)
 {
     const struct partition_book *book = context->book;
     const struct feature_source_config config = {.store = context->store,
@@ -23,6 +23,7 @@ static enum error_code open_source(const struct stage_context *context, const ch
                                                  .part_count = book->part_count,
                                                  .book = book->book,
                                                  .tensor = tensor,
+                                                 .precision = precision,
                                                  .budget_bytes = budget_bytes};
     const enum error_code rc = feature_source_open(&config, out, err);
     if (rc != ERROR_NONE)
@@ -42,8 +43,28 @@ static size_t left_for_step(const struct stage_context *context, const struct st
     const struct step_memory *plan = &input->plan;
     const bool fits = feature_source_is_resident(input->features);
     const uint64_t held = feature_source_bytes(input->labels) + plan->record_bytes +
-                          (fits ? feature_source_bytes(input->features) : plan->feature_bytes);
+                          (fits ? feature_source_bytes(input->features) + input->compressed.used
+                                : plan->feature_bytes);
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
+}
+
+/* Compresses resident features once for all batches when the budget has room for both forms. Without it each
+ * batch does that for its own rows, with the same result: running out of memory is no error. */
+static void compress_features(const struct stage_context *context, struct step_input *input)
+{
+    const uint64_t held = feature_source_bytes(input->features), room = input->plan.feature_bytes;
+    struct feature_rows all = {0};
+    if (!input->preparer.mostly_zero || !feature_source_is_resident(input->features) ||
+        held >= room)
+        return;
+    input->compressed.limit = (size_t)(room - held);
+    enum error_code rc = feature_source_fetch(input->features, NULL, 0, &all, NULL);
+    const struct input_rows rows = {.base = all.base, .stride = all.stride};
+    if (rc == ERROR_NONE)
+        rc = sparse_rows_build(&rows, all.dim, context->book->node_count, &input->compressed,
+                               context->pool, &input->preparer.compressed, NULL);
+    if (rc != ERROR_NONE)
+        arena_release(&input->compressed);
 }
 
 static enum error_code open_reader(const struct stage_context *context, struct step_input *input,
@@ -53,8 +74,12 @@ static enum error_code open_reader(const struct stage_context *context, struct s
                                               .model = &input->model,
                                               .features = input->features,
                                               .budget_bytes = input->plan.feature_bytes};
-    const enum error_code rc = sparse_features_detect(input->features, context->book->node_count,
-                                                      &input->preparer.mostly_zero, err);
+    enum error_code rc = ERROR_NONE;
+    if (input->model.config.precision == PRECISION_FP32) /* bf16 has dense products alone */
+        rc = sparse_features_detect(input->features, context->book->node_count,
+                                    &input->preparer.mostly_zero, err);
+    if (rc == ERROR_NONE)
+        compress_features(context, input);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
     return batch_reader_new(&input->preparer, &input->reader, err);
@@ -71,11 +96,13 @@ enum error_code step_input_open(const struct stage_context *context, struct step
     enum error_code rc = run_model_init(&out->model, context->settings, book, err);
     if (rc != ERROR_NONE)
         return rc;
+    out->model.config.precision = (enum precision)context->settings->train_step.precision;
     out->plan = step_memory_plan(&out->model, context, label_dim);
-    rc = open_source(context, "labels", label_dim, out->plan.label_bytes, &out->labels, err);
+    rc = open_source(context, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
+                     &out->labels, err);
     if (rc == ERROR_NONE)
-        rc = open_source(context, "features", book->feature_dim, out->plan.feature_bytes,
-                         &out->features, err);
+        rc = open_source(context, "features", book->feature_dim, out->model.config.precision,
+                         out->plan.feature_bytes, &out->features, err);
     if (rc == ERROR_NONE)
         rc = open_reader(context, out, err);
     if (rc == ERROR_NONE)
@@ -99,6 +126,7 @@ void step_input_close(struct step_input *input)
     for (int use = 0; use < BATCH_USE_COUNT; use++)
         prepared_batch_release(&input->preparer, &input->batch[use]);
     batch_preparer_release(&input->preparer);
+    arena_release(&input->compressed);
     feature_source_close(input->features);
     feature_source_close(input->labels);
     *input = (struct step_input){0};
@@ -162,8 +190,7 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
     const struct prepared_batch *prepared = &input->batch[use];
     const struct mini_batch *batch = &prepared->batch;
     stage_times_add_rows(context->times, batch->node_count,
-                         batch->node_count * (uint64_t)feature_source_dim(input->features) *
-                             sizeof(float));
+                         batch->node_count * (uint64_t)feature_source_row_bytes(input->features));
     *out = (struct step_batch){.seed_count = batch->seed_count,
                                .node = batch->node,
                                .rows = prepared->rows,
@@ -198,7 +225,8 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)
 {
-    return rows->base + (rows->row_index ? rows->row_index[seed] : seed) * rows->stride;
+    const size_t row = rows->row_index ? rows->row_index[seed] : seed;
+    return (const float *)rows->base + row * rows->stride;
 }
 
 /* The rows hold int32 in the bytes of a float. */

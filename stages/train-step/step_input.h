@@ -36,6 +36,7 @@ struct step_input { /* {0} is closed */
     struct weights weights;
     struct feature_source *features, *labels;
     struct batch_preparer preparer;
+    struct arena compressed;                      /* the memory of preparer.compressed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
     struct batch_reader *reader;                  /* NULL in a replay */
     struct unit_guess guess;

@@ -118,14 +118,14 @@ static struct feature_source *open_source(const struct bench *bench, uint64_t bu
 /* The same loop for floor and ours. */
 static void copy_rows(const struct feature_rows *rows, float *out)
 {
+    const float *base = rows->base;
     for (size_t i = 0; i < BATCH; i++) {
         if (i + RING < BATCH) {
-            const char *next =
-                (const char *)(rows->base + rows->row_index[i + RING] * rows->stride);
+            const char *next = (const char *)(base + rows->row_index[i + RING] * rows->stride);
             for (size_t byte = 0; byte < DIM * sizeof(float); byte += 64)
                 __builtin_prefetch(next + byte);
         }
-        memcpy(out + i * DIM, rows->base + rows->row_index[i] * rows->stride, DIM * sizeof *out);
+        memcpy(out + i * DIM, base + rows->row_index[i] * rows->stride, DIM * sizeof *out);
     }
 }
 
