@@ -89,11 +89,13 @@ static const char *chosen_by(const struct processor *processor)
 static void look_at_processor(struct findings *f)
 {
     const struct processor processor = processor_of_host();
-    char text[256], environment[41];
-    (void)snprintf(text, sizeof text, "AVX2 %s, AVX-512 %s, bfloat16 products %s",
+    char text[256], environment[41], name[128];
+    host_processor_name(name, sizeof name);
+    (void)snprintf(text, sizeof text, "%s: AVX2 %s, AVX-512 %s, bfloat16 products %s", name,
                    yes_or_no(processor.has_avx2), yes_or_no(processor.has_avx512),
                    yes_or_no(processor.has_bf16));
     tell(f, true, "processor", text);
+    tell(f, true, "precisions", processor.has_bf16 ? "fp32, bf16" : "fp32; bf16 is refused here");
     (void)snprintf(text, sizeof text, "those for %s, the widest that this processor has",
                    processor.has_avx512 ? "AVX-512"
                    : processor.has_avx2 ? "AVX2"

@@ -14,6 +14,7 @@
 #include "pipelines/run_summary.h"
 #include "pipelines/stage_crew.h"
 #include "stages/chain.h"
+#include "stages/run_model.h"
 #include "store/redis_server.h"
 
 #include <stdio.h>
@@ -129,6 +130,8 @@ enum error_code command_run(int argc, char **argv, struct error *err)
         rc = pipeline_options_parse(&run->options,
                                     "do all of a pipeline, from raw files to outputs; resumes",
                                     argc, argv, &shown, err);
+    if (rc == ERROR_NONE && !shown)
+        rc = run_model_check_machine(&run->options.settings, err);
     if (rc == ERROR_NONE && !shown)
         rc = run_all(run, err);
     if (run) {

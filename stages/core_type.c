@@ -1,5 +1,7 @@
 #include "stages/core_type.h"
 
+#include "common/math/bf16_product.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +32,7 @@ struct processor processor_of_host(void)
     /* asks the system too: registers that it does not save are of no use */
     p.has_avx2 = __builtin_cpu_supports("avx2");
     p.has_avx512 = __builtin_cpu_supports("avx512f");
-    p.has_bf16 = p.has_avx512 && __builtin_cpu_supports("avx512bf16");
+    p.has_bf16 = bf16_product_is_possible();
 #endif
     return p;
 }

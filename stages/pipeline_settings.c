@@ -19,6 +19,7 @@ static const char *const feature_names[] = {"auto",   "given",         "degree",
 static const char *const task_names[] = {"auto", "single_label", "multi_label", NULL};
 static const char *const method_names[] = {"metis", "hash", "file", NULL};
 static const char *const model_names[] = {"sage", "gcn", NULL};
+static const char *const precision_names[] = {"fp32", "bf16", NULL};
 static const char *const optimizer_names[] = {"adam", "adamw", "sgd", NULL};
 static const char *const schedule_names[] = {"constant", "cosine", "step", NULL};
 static const char *const metric_names[] = {"accuracy", "loss",    "macro_f1",
@@ -85,6 +86,7 @@ const struct setting_spec setting_table[] = {
     CHOICE("train-step.model", train_step.model, "sage", model_names, "sage (GraphSAGE, mean) or gcn"),
     INT("train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
     DOUBLE("train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
+    CHOICE("train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
 
     CHOICE("aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
     DOUBLE("aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),

@@ -102,6 +102,7 @@ struct pipeline_settings {
         int64_t model;
         int64_t hidden;
         double dropout;
+        int64_t precision; /* enum precision */
     } train_step;
     struct {
         int64_t optimizer;

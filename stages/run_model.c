@@ -1,5 +1,8 @@
 #include "stages/run_model.h"
 
+#include "common/base/host.h"
+#include "common/math/bf16_product.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,6 +26,24 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
     return model_init(out, &config, err);
+}
+
+enum error_code run_model_check_precision(const struct pipeline_settings *settings, bool has_bf16,
+                                          const char *processor, struct error *err)
+{
+    if (settings->train_step.precision != PRECISION_BF16 || has_bf16)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "train-step.precision is bf16, which needs a processor with avx512_bf16; this "
+                     "one, %s, has none; set `precision: fp32`",
+                     processor);
+}
+
+enum error_code run_model_check_machine(const struct pipeline_settings *settings, struct error *err)
+{
+    char processor[128];
+    host_processor_name(processor, sizeof processor);
+    return run_model_check_precision(settings, bf16_product_is_possible(), processor, err);
 }
 
 /* The end of the line that starts at `line`. */

@@ -12,12 +12,24 @@
 #include "store/records/parameters.h"
 #include "store/records/partition_book.h"
 
+#include <stdbool.h>
+
 enum { RUN_MODEL_TABLE_SIZE = PARAMETER_COUNT_MAX * (PARAMETER_NAME_SIZE + 24) };
 
-/* Fails: ERROR_INPUT for a dataset without features or classes; ERROR_INVALID. */
+/* Computes in fp32: only train-step takes the precision of the settings, where this is possible. Weights
+ * and logits are floats in either.
+ * Fails: ERROR_INPUT for a dataset without features or classes; ERROR_INVALID. */
 MUST_CHECK enum error_code run_model_init(struct model *out,
                                           const struct pipeline_settings *settings,
                                           const struct partition_book *book, struct error *err);
+/* For a machine that trains: `has_bf16` is bf16_product_is_possible(), `processor` what it calls itself.
+ * Fails: ERROR_INVALID when the settings want products that it has not. */
+MUST_CHECK enum error_code run_model_check_precision(const struct pipeline_settings *settings,
+                                                     bool has_bf16, const char *processor,
+                                                     struct error *err);
+/* As above, for this machine. */
+MUST_CHECK enum error_code run_model_check_machine(const struct pipeline_settings *settings,
+                                                   struct error *err);
 /* Fails: ERROR_CORRUPT, with the first line that differs, unless the weights are laid out as the model
  * wants them. */
 MUST_CHECK enum error_code run_model_check_weights(const struct model *model,

@@ -23,9 +23,11 @@ static enum error_code count_first(struct feature_source *features, const uint32
     if (!feature_source_is_resident(features))
         return feature_source_visit(features, node, rows, count_rows, count, NULL, err);
     const enum error_code rc = feature_source_fetch(features, node, rows, &found, err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < rows; i++)
-        count->nonzeros += sparse_rows_nonzeros(
-            found.base + (found.row_index ? found.row_index[i] : i) * found.stride, count->dim);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < rows; i++) {
+        const size_t at = found.row_index ? found.row_index[i] : i;
+        count->nonzeros +=
+            sparse_rows_nonzeros((const float *)found.base + at * found.stride, count->dim);
+    }
     return rc;
 }
 

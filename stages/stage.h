@@ -51,6 +51,9 @@ struct stage {
     const char *reads;   /* record kinds, comma separated; a test compares with stages/README.md */
     const char *writes;
     enum stage_form form;
+    /* Whether this machine can do what the settings want; NULL: it always can. Asked before anything is
+     * written. Fails: ERROR_INVALID. */
+    enum error_code (*check)(const struct pipeline_settings *settings, struct error *err);
     /* work() may be called from several threads at once, each with another unit: then --threads is the
      * number of units in hand, and else of threads that share out one unit. */
     bool works_side_by_side;

@@ -284,6 +284,8 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
             printf("%s", text);
         return rc;
     }
+    if (rc == ERROR_NONE && stage.check && p->options.pipeline)
+        rc = stage.check(&p->settings, err);
     if (rc == ERROR_NONE)
         rc = store_open(p->options.store, p->options.replay ? STORE_REPLAY : 0, &p->store, err);
     if (rc == ERROR_NONE && (stage.form == STAGE_LOOP || p->options.run))
@@ -296,6 +298,8 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
     record_environment_set(environment);
     if (stage.form == STAGE_LOOP)
         rc = run_check_environment(&p->run, err);
+    if (rc == ERROR_NONE && stage.check)
+        rc = stage.check(&p->settings, err);
     if (rc == ERROR_NONE)
         rc = open_context(p, err);
     if (rc != ERROR_NONE)

@@ -10,6 +10,7 @@
  */
 #include "store/feature_source.h"
 
+#include "common/base/cpu_clones.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/feature_shard.h"
@@ -26,7 +27,7 @@ _Static_assert((int)FEATURE_VISIT_MAX >= (int)FEATURE_BLOCK_ROWS, "a block is on
 
 /* Rows that stay in memory. */
 struct kept_rows { /* {0} is none */
-    float *row;    /* [count, dim] */
+    char *row;     /* [count] rows */
     size_t mapped_bytes;
     uint32_t *slot_of; /* [node_count]: slot + 1, or 0 */
     uint32_t *node;    /* [count]: of each slot */
@@ -35,20 +36,22 @@ struct kept_rows { /* {0} is none */
 
 struct feature_source {
     uint32_t dim;
+    enum precision precision;
     uint32_t node_count;
     int part_count;
     uint32_t *book; /* [part_count + 1] */
     char tensor[TENSOR_NAME_SIZE];
     uint64_t budget_bytes;
 
-    float *resident; /* [node_count, dim], or NULL: out of the budget */
+    char *resident; /* [node_count] rows, or NULL: out of the budget */
     size_t resident_bytes;
 
     /* Out of the budget: */
     struct feature_shard **shard; /* [part_count] */
     struct row_order order;
     struct kept_rows kept;
-    float *rows; /* [row_capacity, dim] of the last fetch */
+    char *block; /* [FEATURE_BLOCK_ROWS] rounded rows; NULL in floats */
+    char *rows;  /* [row_capacity] of the last fetch */
     size_t row_capacity;
 };
 
@@ -56,7 +59,23 @@ struct feature_source {
 
 static size_t row_bytes(const struct feature_source *source)
 {
-    return (size_t)source->dim * sizeof(float);
+    return precision_stride(source->precision, source->dim) * precision_bytes(source->precision);
+}
+
+size_t feature_source_row_bytes(const struct feature_source *source)
+{
+    return row_bytes(source);
+}
+
+CPU_CLONES
+static void round_rows(bf16 *out, const float *rows, size_t dim, size_t row_count)
+{
+    const size_t stride = bf16_stride(dim);
+    for (size_t row = 0; row < row_count; row++, rows += dim, out += stride) {
+        bf16_of_floats(out, rows, dim);
+        if (stride > dim)
+            out[dim] = 0;
+    }
 }
 
 static enum error_code open_shard(const struct feature_source_config *config, int part,
@@ -106,6 +125,24 @@ static enum error_code open_part(struct feature_source *source,
                      config->tensor, part, source->dim, dim);
 }
 
+/* All blocks of a part, rounded one by one. */
+static enum error_code read_rounded(const struct feature_source *source,
+                                    struct feature_shard *shard, uint32_t row_count, char *to,
+                                    struct error *err)
+{
+    struct feature_scan *scan = NULL;
+    enum error_code rc = feature_scan_begin(shard, source->tensor, true, &scan, err);
+    for (uint32_t first = 0; rc == ERROR_NONE && first < row_count; first += FEATURE_BLOCK_ROWS) {
+        const void *rows = NULL;
+        uint32_t count = 0;
+        rc = feature_scan_block(scan, first / FEATURE_BLOCK_ROWS, &rows, &count, err);
+        if (rc == ERROR_NONE)
+            round_rows((bf16 *)(void *)(to + first * row_bytes(source)), rows, source->dim, count);
+    }
+    feature_scan_end(scan);
+    return rc;
+}
+
 /* One array for all rows, one ordered pass for each part. */
 static enum error_code read_resident(struct feature_source *source,
                                      const struct feature_source_config *config, struct error *err)
@@ -117,11 +154,12 @@ static enum error_code read_resident(struct feature_source *source,
                          source->resident_bytes);
     for (int p = 0; rc == ERROR_NONE && p < source->part_count; p++) {
         struct feature_shard *shard = NULL;
+        char *to = source->resident + source->book[p] * row_bytes(source);
         rc = open_part(source, config, p, &shard, err);
-        if (rc == ERROR_NONE)
-            rc = feature_shard_read_all(shard, source->tensor,
-                                        source->resident + (size_t)source->book[p] * source->dim,
-                                        source->dim, err);
+        if (rc == ERROR_NONE && source->precision == PRECISION_BF16)
+            rc = read_rounded(source, shard, source->book[p + 1] - source->book[p], to, err);
+        else if (rc == ERROR_NONE)
+            rc = feature_shard_read_all(shard, source->tensor, to, source->dim, err);
         feature_shard_close(shard);
     }
     return rc;
@@ -130,7 +168,8 @@ static enum error_code read_resident(struct feature_source *source,
 /* Bytes that are held whatever is fetched. */
 static uint64_t fixed_bytes(const struct feature_source *source)
 {
-    return ((uint64_t)source->part_count + 1) * (sizeof(void *) + sizeof *source->book);
+    const uint64_t block = source->block ? FEATURE_BLOCK_ROWS * row_bytes(source) : 0;
+    return ((uint64_t)source->part_count + 1) * (sizeof(void *) + sizeof *source->book) + block;
 }
 
 static uint64_t order_bytes(const struct feature_source *source)
@@ -173,6 +212,8 @@ static enum error_code open_shards(struct feature_source *source,
     const size_t parts = (size_t)source->part_count;
     /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     enum error_code rc = memory_new(&source->shard, parts, "the shards of a tensor", err);
+    if (rc == ERROR_NONE && source->precision == PRECISION_BF16)
+        rc = memory_new(&source->block, FEATURE_BLOCK_ROWS * row_bytes(source), "a block", err);
     for (size_t p = 0; rc == ERROR_NONE && p < parts; p++)
         rc = open_part(source, config, (int)p, &source->shard[p], err);
     return rc == ERROR_NONE ? check_budget(source, 1,
@@ -195,6 +236,7 @@ static enum error_code open_source(struct feature_source *source,
     source->part_count = config->part_count;
     source->node_count = config->book[config->part_count];
     source->budget_bytes = config->budget_bytes;
+    source->precision = config->precision;
     rc = open_part(source, config, 0, &first, err); /* for the dim */
     feature_shard_close(first);
     if (rc != ERROR_NONE)
@@ -247,6 +289,7 @@ void feature_source_close(struct feature_source *source)
     release_rows(source);
     release_kept(source);
     row_order_release(&source->order);
+    memory_free(source->block);
     memory_free(source->shard);
     memory_free(source->book);
     memory_free(source);
@@ -332,7 +375,7 @@ static void keep_rows(void *context, const struct feature_visit *visit)
 {
     struct feature_source *source = context;
     for (uint32_t i = 0; i < visit->count; i++)
-        memcpy(source->kept.row + (size_t)visit->place[i] * source->dim, visit->row[i],
+        memcpy(source->kept.row + visit->place[i] * row_bytes(source), visit->row[i],
                row_bytes(source));
 }
 
@@ -402,14 +445,14 @@ struct walk {
     void *context;
     const atomic_bool *stop;
     struct feature_scan *scan; /* of the part at hand */
-    const float *row[FEATURE_VISIT_MAX];
+    const void *row[FEATURE_VISIT_MAX];
 };
 
-static const float *kept_row(const struct feature_source *source, uint32_t node)
+static const char *kept_row(const struct feature_source *source, uint32_t node)
 {
     const struct kept_rows *kept = &source->kept;
     const uint32_t slot = kept->slot_of ? kept->slot_of[node] : 0;
-    return slot ? kept->row + (size_t)(slot - 1) * source->dim : NULL;
+    return slot ? kept->row + (slot - 1) * row_bytes(source) : NULL;
 }
 
 /* The rows from `first` on that lie in one block and fit a visit. */
@@ -423,13 +466,29 @@ static size_t same_block(const struct walk *walk, uint32_t part_start, size_t fi
     return i;
 }
 
-/* Finds the rows first .. end - 1, which lie in one block, and hands them over. `block`: the number and
- * rows of the block read last, for repeats that fill more than one visit. */
+/* The block read last, for repeats that fill more than one visit. */
 struct block_at_hand {
     uint64_t number; /* + 1; 0: none */
-    const float *rows;
+    const char *rows;
 };
 
+/* Reads a block, in the precision of the source. */
+static enum error_code read_block(const struct walk *walk, uint64_t number,
+                                  struct block_at_hand *block, struct error *err)
+{
+    const struct feature_source *source = walk->source;
+    const void *rows = NULL;
+    uint32_t row_count = 0;
+    const enum error_code rc = feature_scan_block(walk->scan, number, &rows, &row_count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (source->block)
+        round_rows((bf16 *)(void *)source->block, rows, source->dim, row_count);
+    *block = (struct block_at_hand){number + 1, source->block ? source->block : rows};
+    return ERROR_NONE;
+}
+
+/* Finds the rows first .. end - 1, which lie in one block, and hands them over. */
 static enum error_code visit_block(struct walk *walk, uint32_t part_start, size_t first, size_t end,
                                    struct block_at_hand *block, struct error *err)
 {
@@ -441,17 +500,14 @@ static enum error_code visit_block(struct walk *walk, uint32_t part_start, size_
         all_kept = all_kept && walk->row[i - first];
     }
     if (!all_kept && block->number != number + 1) {
-        const void *rows = NULL;
-        uint32_t row_count = 0;
-        const enum error_code rc = feature_scan_block(walk->scan, number, &rows, &row_count, err);
+        const enum error_code rc = read_block(walk, number, block, err);
         if (rc != ERROR_NONE)
             return rc;
-        *block = (struct block_at_hand){number + 1, rows};
     }
     for (size_t i = first; i < end; i++) {
         const uint32_t local = walk->node[walk->place[i]] - part_start;
         if (!walk->row[i - first])
-            walk->row[i - first] = block->rows + (size_t)(local % FEATURE_BLOCK_ROWS) * source->dim;
+            walk->row[i - first] = block->rows + local % FEATURE_BLOCK_ROWS * row_bytes(source);
     }
     const struct feature_visit visit = {
         .count = (uint32_t)(end - first), .place = walk->place + first, .row = walk->row};
@@ -583,7 +639,7 @@ static void copy_rows(void *context, const struct feature_visit *visit)
 {
     const struct feature_source *source = context;
     for (uint32_t i = 0; i < visit->count; i++)
-        memcpy(source->rows + (size_t)visit->place[i] * source->dim, visit->row[i],
+        memcpy(source->rows + visit->place[i] * row_bytes(source), visit->row[i],
                row_bytes(source));
 }
 
@@ -600,7 +656,8 @@ enum error_code feature_source_fetch(struct feature_source *source, const uint32
     if (rc != ERROR_NONE)
         return rc;
     *rows = (struct feature_rows){.base = source->resident ? source->resident : source->rows,
-                                  .stride = source->dim,
+                                  .precision = source->precision,
+                                  .stride = precision_stride(source->precision, source->dim),
                                   .dim = source->dim,
                                   .row_index = source->resident ? node : NULL};
     return ERROR_NONE;

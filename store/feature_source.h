@@ -7,6 +7,8 @@
  * read once, and rows that the caller chose to keep are in memory. What a row is does not depend on the
  * budget, nor on what is kept.
  *
+ * In bf16 rows are rounded once, when their block is read, and held and handed out at half the bytes.
+ *
  * The bytes of everything held count in the budget; RocksDB's own few MB for open shards and a block on
  * its way come on top.
  */
@@ -14,6 +16,7 @@
 #define STORE_FEATURE_SOURCE_H
 
 #include "common/base/error.h"
+#include "common/math/precision.h"
 #include "store/store.h"
 
 #include <stdatomic.h>
@@ -21,10 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows as kernels read them: row i of the batch is base + row_index[i] * stride, `dim` floats. */
+/* Rows as kernels read them: row i of the batch starts at element row_index[i] * stride of base, and has
+ * `dim` elements. */
 struct feature_rows {
-    const float *base;
-    size_t stride; /* floats from row to row */
+    const void *base;
+    enum precision precision;
+    size_t stride; /* elements from row to row: precision_stride() */
     uint32_t dim;
     const uint32_t *row_index; /* [count], or NULL for i itself */
 };
@@ -42,6 +47,8 @@ struct feature_source_config {
     int part_count;
     const uint32_t *book; /* [part_count + 1], borrowed only during open */
     const char *tensor;
+    enum precision
+        precision; /* what its rows are held in; tensors of other types than float: fp32 */
     uint64_t budget_bytes;
 };
 
@@ -51,6 +58,8 @@ MUST_CHECK enum error_code feature_source_open(const struct feature_source_confi
 void feature_source_close(struct feature_source *source);
 uint32_t feature_source_dim(const struct feature_source *source);
 bool feature_source_is_resident(const struct feature_source *source);
+/* Bytes of a row as it is held. */
+size_t feature_source_row_bytes(const struct feature_source *source);
 /* Bytes held, for heartbeats and the plan printed at start. */
 uint64_t feature_source_bytes(const struct feature_source *source);
 
@@ -69,7 +78,7 @@ enum { FEATURE_VISIT_MAX = 256 };
 struct feature_visit {
     uint32_t count;        /* 1 to FEATURE_VISIT_MAX */
     const uint32_t *place; /* [count]: where in the batch each stands */
-    const float **row;     /* [count], dim floats each; borrowed during the visit */
+    const void **row;      /* [count], dim elements each; borrowed during the visit */
 };
 
 typedef void (*feature_visitor)(void *context, const struct feature_visit *visit);

@@ -1,6 +1,7 @@
 #include "common/base/host.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,6 +9,24 @@ int host_core_count(void)
 {
     const long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count > 0 ? (int)count : 1;
+}
+
+void host_processor_name(char *text, size_t size)
+{
+    static const char field[] = "model name";
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    (void)snprintf(text, size, "an unknown processor");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *value = strchr(line, ':');
+        if (!value || strncmp(line, field, strlen(field)) != 0)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        (void)snprintf(text, size, "%s", value + 1 + strspn(value + 1, " "));
+        break;
+    }
+    if (file)
+        (void)fclose(file);
 }
 
 /* The number a one-line file starts with; 0 when there is none ("max"). */

@@ -2,10 +2,13 @@
 #ifndef COMMON_BASE_HOST_H
 #define COMMON_BASE_HOST_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Cores that are online; at least 1. */
 int host_core_count(void);
+/* What the processor calls itself, or "an unknown processor", into `text` [size]. */
+void host_processor_name(char *text, size_t size);
 /* Memory in bytes: the smaller of physical memory and the limit of our control group. */
 uint64_t host_memory_bytes(void);
 /* Resident memory of this process now, in bytes. */

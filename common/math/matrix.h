@@ -1,6 +1,8 @@
-/* matrix - rows of floats that lie in someone else's memory. */
+/* matrix - rows of numbers that lie in someone else's memory. */
 #ifndef COMMON_MATH_MATRIX_H
 #define COMMON_MATH_MATRIX_H
+
+#include "common/math/precision.h"
 
 #include <stddef.h>
 
@@ -14,6 +16,20 @@ struct matrix_view {
 static inline struct matrix_view matrix_view_of(const float *value, size_t rows, size_t cols)
 {
     return (struct matrix_view){.value = value, .rows = rows, .cols = cols, .stride = cols};
+}
+
+/* As above, of either precision. In bf16 the stride is even, and an odd last column has a 0 behind it. */
+struct rows_view {
+    const void *value;
+    enum precision precision;
+    size_t rows, cols;
+    size_t stride; /* elements from row to row */
+};
+
+static inline struct rows_view rows_view_of(struct matrix_view matrix)
+{
+    return (struct rows_view){
+        .value = matrix.value, .rows = matrix.rows, .cols = matrix.cols, .stride = matrix.stride};
 }
 
 #endif

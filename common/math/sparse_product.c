@@ -5,7 +5,7 @@
  * accumulators there are, and as many rows high as fit.
  *
  * Where rows of b are used a few times only, packing costs more than it saves: then one panel is all of b's
- * height, where it lies.
+ * height, where it lies. Rows in bf16 are always packed, which makes floats of them.
  */
 #include "common/math/sparse_product.h"
 
@@ -113,6 +113,22 @@ CPU_INLINE void add_panel(const struct panel *panel, struct progress *progress, 
 }
 
 CPU_CLONES
+static void copy_as_floats(float *to, const bf16 *from, size_t count)
+{
+    bf16_to_floats(to, from, count);
+}
+
+/* `count` columns of b from element `at` on, as floats. */
+static void copy_columns(float *to, struct rows_view b, size_t at, size_t count)
+{
+    const void *from = precision_at(b.precision, b.value, at);
+    if (b.precision == PRECISION_BF16)
+        copy_as_floats(to, from, count);
+    else
+        memcpy(to, from, count * sizeof *to);
+}
+
+CPU_CLONES
 static void add_packed(const struct panel *panel, struct progress *progress, size_t rows,
                        bool fresh, float *c, size_t c_stride)
 {
@@ -127,22 +143,22 @@ static void add_in_place(const struct panel *panel, struct progress *progress, s
 }
 
 /* Rows of b from `first` on into `room`, in panel->column .. columns. */
-static void pack(struct panel *panel, struct matrix_view b, float room[PANEL_FLOATS])
+static void pack(struct panel *panel, struct rows_view b, float room[PANEL_FLOATS])
 {
     const size_t width = vectors_of(panel->columns) * LANES;
     float *to = room;
     for (size_t row = panel->first; row < panel->end; row++, to += width) {
-        const float *from = b.value + row * b.stride + panel->column;
-        memcpy(to, from, (width - LANES) * sizeof *to);
-        memcpy(to + width - LANES, from + panel->columns - LANES, LANES * sizeof *to);
+        const size_t at = row * b.stride + panel->column;
+        copy_columns(to, b, at, width - LANES);
+        copy_columns(to + width - LANES, b, at + panel->columns - LANES, LANES);
     }
     panel->base = room;
     panel->stride = width;
 }
 
-static void use_in_place(struct panel *panel, struct matrix_view b)
+static void use_in_place(struct panel *panel, struct rows_view b)
 {
-    panel->base = b.value + panel->first * b.stride + panel->column;
+    panel->base = (const float *)b.value + panel->first * b.stride + panel->column;
     panel->stride = b.stride;
 }
 
@@ -161,11 +177,12 @@ static size_t start_rows(const struct sparse_matrix *a, size_t first, size_t row
 
 /* The panel's columns of c for some rows of `a`. */
 static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, struct panel *panel,
-                      struct matrix_view b, bool add, float *c, size_t c_stride)
+                      struct rows_view b, bool add, float *c, size_t c_stride)
 {
     struct progress progress;
     _Alignas(sizeof(lanes)) float room[PANEL_FLOATS];
-    const bool packs = start_rows(a, first, rows, &progress) >= PACKED_USES_MIN * b.rows;
+    const bool packs = start_rows(a, first, rows, &progress) >= PACKED_USES_MIN * b.rows ||
+                       b.precision == PRECISION_BF16;
     const size_t height = packs ? PANEL_FLOATS / (vectors_of(panel->columns) * LANES) : b.rows;
     for (size_t k = 0; k < b.rows; k += height) {
         panel->first = k;
@@ -184,19 +201,23 @@ static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, 
 
 /* Less than a vector of columns. */
 CPU_CLONES
-static void narrow_product(const struct sparse_matrix *a, struct matrix_view b, bool add, float *c,
+static void narrow_product(const struct sparse_matrix *a, struct rows_view b, bool add, float *c,
                            size_t c_stride)
 {
     for (size_t row = 0; row < a->rows; row++, c += c_stride) {
         if (!add)
             vector_zero(c, b.cols);
-        for (uint32_t e = a->row_start[row]; e < a->row_end[row]; e++)
-            vector_add_scaled(c, b.value + a->entry[e].column * b.stride, a->entry[e].value,
-                              b.cols);
+        for (uint32_t e = a->row_start[row]; e < a->row_end[row]; e++) {
+            const size_t at = a->entry[e].column * b.stride;
+            if (b.precision == PRECISION_BF16)
+                vector_add_scaled_bf16(c, (const bf16 *)b.value + at, a->entry[e].value, b.cols);
+            else
+                vector_add_scaled(c, (const float *)b.value + at, a->entry[e].value, b.cols);
+        }
     }
 }
 
-void sparse_product(const struct sparse_matrix *a, struct matrix_view b, bool add, float *c,
+void sparse_product(const struct sparse_matrix *a, struct rows_view b, bool add, float *c,
                     size_t c_stride)
 {
     const size_t vectors = vectors_of(b.cols);

@@ -32,7 +32,7 @@ struct sparse_matrix {
 };
 
 /* a [m, k], b [k, n], c [m, n] with c_stride floats from row to row; k > 0; nothing overlaps. */
-void sparse_product(const struct sparse_matrix *a, struct matrix_view b, bool add, float *c,
+void sparse_product(const struct sparse_matrix *a, struct rows_view b, bool add, float *c,
                     size_t c_stride);
 
 #endif

@@ -68,6 +68,7 @@ static void add_row(struct sparse_tile *tile, const uint64_t *active, const floa
                     float scale)
 {
     const uint32_t row = (uint32_t)tile->row_count++;
+    const bool rounds = tile->precision == PRECISION_BF16;
     struct sparse_entry *const by_column = tile->by_column, *by_row = tile->by_row;
     uint32_t *restrict column_end = tile->column_end;
     float *restrict column_sum = tile->column_sum;
@@ -78,10 +79,11 @@ static void add_row(struct sparse_tile *tile, const uint64_t *active, const floa
         for (uint64_t left = active[first / WORD]; left; left &= left - 1) {
             const size_t column = first + (size_t)__builtin_ctzll(left);
             const float scaled = value[column] * scale;
-            by_column[column_end[column]++] = (struct sparse_entry){row, scaled};
+            const float entry = rounds ? bf16_to_float(bf16_of_float(scaled)) : scaled;
+            by_column[column_end[column]++] = (struct sparse_entry){row, entry};
             column_sum[column] += scaled;
             if (by_row)
-                by_row[count] = (struct sparse_entry){(uint32_t)column, scaled};
+                by_row[count] = (struct sparse_entry){(uint32_t)column, entry};
             count++;
         }
     tile->row_start[row + 1] = tile->row_start[row] + count;

@@ -20,11 +20,12 @@
 
 struct sparse_tile {
     size_t cols, row_capacity, row_count;
+    enum precision precision; /* entries are rounded to it; float unless set after init */
     struct sparse_entry *by_column;
     uint32_t *column_start, *column_end; /* [cols] */
     struct sparse_entry *by_row;         /* NULL: not wanted */
     uint32_t *row_start;                 /* [row_capacity + 1] */
-    float *column_sum;                   /* [cols], in the order of rows */
+    float *column_sum;                   /* [cols], in the order of rows; not rounded */
 };
 
 /* Room in the arena for tiles of at most `row_capacity` rows. */

@@ -7,6 +7,7 @@
 #define COMMON_MATH_VECTOR_H
 
 #include "common/base/cpu_clones.h"
+#include "common/math/bf16.h"
 
 #include <stddef.h>
 
@@ -43,26 +44,48 @@ CPU_INLINE void vector_add_scaled(float *restrict y, const float *restrict x, fl
         y[i] += scale * x[i];
 }
 
+CPU_INLINE void vector_add_bf16(float *restrict y, const bf16 *restrict x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] += bf16_to_float(x[i]);
+}
+
+CPU_INLINE void vector_add_four_bf16(float *restrict y, const bf16 *restrict a,
+                                     const bf16 *restrict b, const bf16 *restrict c,
+                                     const bf16 *restrict d, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = (((y[i] + bf16_to_float(a[i])) + bf16_to_float(b[i])) + bf16_to_float(c[i])) +
+               bf16_to_float(d[i]);
+}
+
+CPU_INLINE void vector_add_scaled_bf16(float *restrict y, const bf16 *restrict x, float scale,
+                                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] += scale * bf16_to_float(x[i]);
+}
+
 CPU_INLINE void vector_scale(float *restrict y, float scale, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         y[i] *= scale;
 }
 
-enum { CACHE_LINE_FLOATS = 16 };
+enum { CACHE_LINE_BYTES = 64 };
 
 /* Asks for a row long before it is needed: into the second cache, whose misses do not stop the first. */
-CPU_INLINE void vector_prefetch_far(const float *x, size_t count)
+CPU_INLINE void vector_prefetch_far(const void *x, size_t bytes)
 {
-    for (size_t i = 0; i < count; i += CACHE_LINE_FLOATS)
-        __builtin_prefetch(x + i, 0, 2);
+    for (size_t at = 0; at < bytes; at += CACHE_LINE_BYTES)
+        __builtin_prefetch((const char *)x + at, 0, 2);
 }
 
 /* Asks for a row shortly before it is needed. */
-CPU_INLINE void vector_prefetch(const float *x, size_t count)
+CPU_INLINE void vector_prefetch(const void *x, size_t bytes)
 {
-    for (size_t i = 0; i < count; i += CACHE_LINE_FLOATS)
-        __builtin_prefetch(x + i, 0, 3);
+    for (size_t at = 0; at < bytes; at += CACHE_LINE_BYTES)
+        __builtin_prefetch((const char *)x + at, 0, 3);
 }
 
 #endif

@@ -5,7 +5,6 @@
  * tile's turn come: the gradient of the output, the sums for bias and weight, the gradient for below.
  */
 #include "common/base/cpu_clones.h"
-#include "common/math/blas.h"
 #include "common/math/sparse_tile.h"
 #include "common/math/vector.h"
 #include "common/nn/layer_pass.h"
@@ -17,13 +16,14 @@ struct backward_job {
     const float *logits_gradient;
     bool is_first;
     const struct layer_gradient *out;
-    struct matrix_view weight;
     float *output_gradient; /* map first: [destinations, output_dim], of the product */
     float *weight_lane;     /* [LANE_COUNT, output_dim, mixed_dim] */
     float *bias_lane;       /* [LANE_COUNT, output_dim] */
     int64_t weight_tiles, bias_tiles;
-    float *scratch;             /* [threads, scratch_size] */
-    size_t scratch_size;        /* floats for a thread */
+    float *scratch;      /* [threads, scratch_size] */
+    size_t scratch_size; /* floats for a thread */
+    bf16 *room;          /* [threads, room_size]: of products in bf16 */
+    size_t room_size;
     struct sparse_tile *sparse; /* [threads] */
 };
 
@@ -104,28 +104,45 @@ static const float *product_gradient(const struct backward_job *job, uint32_t fi
     return gradient;
 }
 
-/* Mixing first: all of a tile at once. `scratch` [output_dim + TILE_ROWS * output_dim]. */
+static float *thread_scratch(const struct backward_job *job, int thread)
+{
+    return job->scratch + (size_t)thread * job->scratch_size;
+}
+
+static bf16 *thread_room(const struct backward_job *job, int thread)
+{
+    return job->room + (size_t)thread * job->room_size;
+}
+
+static struct rows_view mixed_rows(const struct layer_pass *pass, uint32_t first, uint32_t end)
+{
+    return layer_pass_rows(pass->precision, pass->mixed, pass->mixed_dim, first, end);
+}
+
+/* Mixing first: all of a tile at once. */
 static void dense_tile(const struct backward_job *job, int64_t tile, uint32_t first, uint32_t end,
-                       float *scratch)
+                       int thread)
 {
     const struct layer_pass *pass = job->pass;
-    const size_t at = first * pass->mixed_dim;
+    float *scratch = thread_scratch(job, thread); /* [output_dim + TILE_ROWS * output_dim] */
     const float *gradient = product_gradient(job, first, end, scratch + pass->output_dim);
     const struct matrix_view view = matrix_view_of(gradient, end - first, pass->output_dim);
     sum_columns(gradient, end - first, pass->output_dim, scratch);
     add_bias_tile(job, tile, scratch);
-    blas_product(BLAS_TN, view, matrix_view_of(pass->mixed + at, end - first, pass->mixed_dim),
-                 tile >= LANE_COUNT, weight_lane_of(job, tile), pass->mixed_dim);
+    layer_product_weight(view, mixed_rows(pass, first, end), tile >= LANE_COUNT,
+                         weight_lane_of(job, tile), thread_room(job, thread));
     if (!job->is_first)
-        blas_product(BLAS_NN, view, job->weight, false, pass->mixed_gradient + at, pass->mixed_dim);
+        layer_product_input(&pass->weight, view, pass->mixed_gradient + first * pass->mixed_dim,
+                            thread_room(job, thread));
 }
 
 /* The same without the zeros. */
 static void sparse_tile_of(const struct backward_job *job, int64_t tile, uint32_t first,
-                           uint32_t end, struct sparse_tile *sparse, float *scratch)
+                           uint32_t end, int thread)
 {
     const struct layer_pass *pass = job->pass;
-    const size_t at = first * pass->mixed_dim;
+    struct sparse_tile *sparse = &job->sparse[thread];
+    float *scratch = thread_scratch(job, thread);
     sparse_tile_reset(sparse);
     for (uint32_t row = first, next; row < end; row = next) {
         next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
@@ -134,15 +151,16 @@ static void sparse_tile_of(const struct backward_job *job, int64_t tile, uint32_
     }
     const struct sparse_matrix rows = sparse_tile_transposed(sparse);
     add_bias_tile(job, tile, sparse->column_sum);
-    sparse_product(&rows, matrix_view_of(pass->mixed + at, end - first, pass->mixed_dim),
-                   tile >= LANE_COUNT, weight_lane_of(job, tile), pass->mixed_dim);
+    sparse_product(&rows, mixed_rows(pass, first, end), tile >= LANE_COUNT,
+                   weight_lane_of(job, tile), pass->mixed_dim);
     if (job->is_first)
         return;
     const struct sparse_matrix gradient = sparse_tile_rows(sparse);
-    sparse_product(&gradient, job->weight, false, pass->mixed_gradient + at, pass->mixed_dim);
+    sparse_product(&gradient, pass->weight.rows, false,
+                   pass->mixed_gradient + first * pass->mixed_dim, pass->mixed_dim);
 }
 
-static void mixed_tile(const struct backward_job *job, int64_t tile, int thread, float *scratch)
+static void mixed_tile(const struct backward_job *job, int64_t tile, int thread)
 {
     const struct layer_pass *pass = job->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
@@ -150,9 +168,9 @@ static void mixed_tile(const struct backward_job *job, int64_t tile, int thread,
     const size_t words = activation_words(pass->output_dim), count = end - first;
     if (pass->active &&
         sparse_tile_pays(active_row(pass, first), count * words, count * pass->output_dim))
-        sparse_tile_of(job, tile, first, end, &job->sparse[thread], scratch);
+        sparse_tile_of(job, tile, first, end, thread);
     else
-        dense_tile(job, tile, first, end, scratch);
+        dense_tile(job, tile, first, end, thread);
 }
 
 /* Map first, by destination: the gradient of the mixed product, and the bias. */
@@ -169,33 +187,30 @@ static void destination_tile(const struct backward_job *job, int64_t tile, float
 }
 
 /* Map first, by source, when all of that is there: the weight, and the gradient of the input. */
-static void source_tile(const struct backward_job *job, int64_t tile, float *scratch)
+static void source_tile(const struct backward_job *job, int64_t tile, int thread)
 {
     const struct layer_pass *pass = job->pass;
+    float *scratch = thread_scratch(job, thread);
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
     const struct matrix_view gradient = matrix_view_of(scratch, end - first, pass->output_dim);
-    const struct matrix_view input = layer_pass_input(
-        &pass->input, pass->input_dim, first, end, scratch + (size_t)TILE_ROWS * pass->output_dim);
+    const struct rows_view input = layer_pass_input(&pass->input, pass->input_dim, first, end,
+                                                    scratch + (size_t)TILE_ROWS * pass->output_dim);
     mixing_spread(&pass->mixing, &pass->edges, job->output_gradient, pass->output_dim, first, end,
                   scratch);
-    blas_product(BLAS_TN, gradient, input, tile >= LANE_COUNT, weight_lane_of(job, tile),
-                 pass->mixed_dim);
+    layer_product_weight(gradient, input, tile >= LANE_COUNT, weight_lane_of(job, tile),
+                         thread_room(job, thread));
     if (!job->is_first)
-        blas_product(BLAS_NN, gradient, job->weight, false,
-                     pass->input_gradient + (size_t)first * pass->input_dim, pass->input_dim);
-}
-
-static float *thread_scratch(const struct backward_job *job, int thread)
-{
-    return job->scratch + (size_t)thread * job->scratch_size;
+        layer_product_input(&pass->weight, gradient,
+                            pass->input_gradient + (size_t)first * pass->input_dim,
+                            thread_room(job, thread));
 }
 
 static void mixed_lane(void *context, int64_t lane, int thread)
 {
     const struct backward_job *job = context;
     for (int64_t tile = lane; tile < job->weight_tiles; tile += LANE_COUNT)
-        mixed_tile(job, tile, thread, thread_scratch(job, thread));
+        mixed_tile(job, tile, thread);
 }
 
 static void destination_lane(void *context, int64_t lane, int thread)
@@ -209,7 +224,7 @@ static void source_lane(void *context, int64_t lane, int thread)
 {
     const struct backward_job *job = context;
     for (int64_t tile = lane; tile < job->weight_tiles; tile += LANE_COUNT)
-        source_tile(job, tile, thread_scratch(job, thread));
+        source_tile(job, tile, thread);
 }
 
 /* One row of the weights over all lanes in order, and out into the layer's matrices. */
@@ -244,9 +259,11 @@ static enum error_code find_sparse_room(struct backward_job *job, struct arena *
                                         struct error *err)
 {
     enum error_code rc = arena_new(arena, &job->sparse, (size_t)threads, "gradients", err);
-    for (int thread = 0; rc == ERROR_NONE && thread < threads; thread++)
+    for (int thread = 0; rc == ERROR_NONE && thread < threads; thread++) {
         rc = sparse_tile_init(&job->sparse[thread], TILE_ROWS, job->pass->output_dim,
                               !job->is_first, arena, err);
+        job->sparse[thread].precision = job->pass->precision;
+    }
     return rc;
 }
 
@@ -264,6 +281,8 @@ static enum error_code find_common_room(struct backward_job *job, struct arena *
     enum error_code rc = arena_new(arena, &job->bias_lane, LANE_COUNT * dim, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
+    if (rc == ERROR_NONE && job->room_size)
+        rc = arena_new(arena, &job->room, (size_t)threads * job->room_size, what, err);
     if (rc == ERROR_NONE && by_source)
         rc =
             arena_new(arena, &job->output_gradient, pass->block.destination_count * dim, what, err);
@@ -334,7 +353,7 @@ enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_
         .logits_gradient = logits_gradient,
         .is_first = is_first,
         .out = out,
-        .weight = matrix_view_of(pass->weight, pass->output_dim, pass->mixed_dim),
+        .room_size = (layer_product_room(&pass->weight, TILE_ROWS) + 31) / 32 * 32,
         .bias_tiles = layer_pass_tiles(pass->block.destination_count),
     };
     must(job.bias_tiles > 0);

@@ -1,18 +1,18 @@
 /* Set-up and forward; backward is in layer_backward.c. */
 #include "common/nn/layer_pass.h"
 
-#include "common/math/blas.h"
 #include "common/math/vector.h"
 #include "common/nn/sparse_layer.h"
 
 #include <string.h>
 
 /* The matrices [output_dim, input_dim] of a layer side by side. A single one is used where it is. */
-static enum error_code join_matrices(struct layer_pass *pass, const float *const *matrix,
-                                     struct arena *arena, struct error *err)
+static enum error_code join_matrices(const struct layer_pass *pass, const float *const *matrix,
+                                     struct arena *arena, struct matrix_view *out,
+                                     struct error *err)
 {
     float *joined = NULL;
-    pass->weight = matrix[0];
+    *out = matrix_view_of(matrix[0], pass->output_dim, pass->mixed_dim);
     if (pass->matrix_count == 1)
         return ERROR_NONE;
     const enum error_code rc =
@@ -25,7 +25,7 @@ static enum error_code join_matrices(struct layer_pass *pass, const float *const
             vector_copy(joined + row * pass->mixed_dim + (size_t)m * pass->input_dim,
                         matrix[m] + (size_t)row * pass->input_dim, pass->input_dim);
     }
-    pass->weight = joined;
+    out->value = joined;
     return ERROR_NONE;
 }
 
@@ -38,8 +38,12 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     const struct parameter *parameter =
         &model->parameter[(size_t)layer * (size_t)type->parameter_count];
     const float *matrix[LAYER_PARAMETER_COUNT_MAX] = {0};
+    struct matrix_view weight;
+    must(input->precision == model->config.precision);
+    must(!input->mostly_zero || input->precision == PRECISION_FP32);
     *out = (struct layer_pass){.block = *block,
                                .input = *input,
+                               .precision = model->config.precision,
                                .input_dim = model_layer_input_dim(model, layer),
                                .output_dim = model_layer_output_dim(model, layer)};
     for (int i = 0; i < type->parameter_count; i++) {
@@ -55,30 +59,78 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     out->maps_first = type->maps_first(out->input_dim, out->output_dim);
     enum error_code rc = type->weigh(block, arena, &out->mixing, err);
     if (rc == ERROR_NONE)
-        rc = join_matrices(out, matrix, arena, err);
+        rc = join_matrices(out, matrix, arena, &weight, err);
+    if (rc == ERROR_NONE)
+        rc = layer_weight_init(&out->weight, weight, out->precision, arena, err);
     return rc;
 }
 
-struct matrix_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
-                                    uint32_t end, float *scratch)
+struct rows_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
+                                  uint32_t end, void *scratch)
 {
+    const enum precision precision = input->precision;
+    const size_t stride = precision_stride(precision, dim);
+    struct rows_view rows = {.value = precision_at(precision, input->base, first * input->stride),
+                             .precision = precision,
+                             .rows = end - first,
+                             .cols = dim,
+                             .stride = input->stride};
     if (!input->row_index)
-        return (struct matrix_view){input->base + first * input->stride, end - first, dim,
-                                    input->stride};
+        return rows;
     for (uint32_t row = first; row < end; row++)
-        memcpy(scratch + (size_t)(row - first) * dim,
-               input->base + input->row_index[row] * input->stride, dim * sizeof *scratch);
-    return matrix_view_of(scratch, end - first, dim);
+        memcpy((char *)scratch + (row - first) * stride * precision_bytes(precision),
+               precision_at(precision, input->base, input->row_index[row] * input->stride),
+               stride * precision_bytes(precision));
+    rows.value = scratch;
+    rows.stride = stride;
+    return rows;
 }
 
 struct forward_job {
     const struct layer_pass *pass;
-    struct matrix_view weight;
     bool is_mixed;       /* the rows in pass->mixed are there already */
     float *mapped;       /* map first: [sources, output_dim] */
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
 };
+
+/* Parts of a thread's scratch. */
+struct forward_scratch {
+    void *rows;     /* [TILE_ROWS] of the input, or of mixed rows that are not kept */
+    float *sum;     /* one row of the input: in bf16 alone */
+    float *product; /* [LAYER_ROUNDED_ROWS, output_dim] of an output that is rounded */
+};
+
+static size_t scratch_rows_size(const struct layer_pass *pass)
+{
+    if (pass->mixed)
+        return 0;
+    return layer_pass_scratch(TILE_ROWS * (pass->maps_first ? pass->input_dim : pass->mixed_dim));
+}
+
+static size_t scratch_sum_size(const struct layer_pass *pass)
+{
+    return pass->precision == PRECISION_BF16 ? layer_pass_scratch(pass->input_dim) : 0;
+}
+
+static size_t scratch_product_size(const struct layer_pass *pass)
+{
+    return pass->output_precision == PRECISION_BF16
+               ? layer_pass_scratch((size_t)LAYER_ROUNDED_ROWS * pass->output_dim)
+               : 0;
+}
+
+static size_t scratch_size(const struct layer_pass *pass)
+{
+    return scratch_rows_size(pass) + scratch_sum_size(pass) + scratch_product_size(pass);
+}
+
+static struct forward_scratch scratch_of(const struct forward_job *job, int thread)
+{
+    float *start = job->scratch + (size_t)thread * job->scratch_size;
+    float *sum = start + scratch_rows_size(job->pass);
+    return (struct forward_scratch){start, sum, sum + scratch_sum_size(job->pass)};
+}
 
 void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
 {
@@ -87,21 +139,62 @@ void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t firs
                        pass->active ? pass->active + first * words : NULL);
 }
 
+CPU_CLONES
+static void round_rows(bf16 *out, const float *rows, size_t dim, size_t row_count)
+{
+    const size_t stride = bf16_stride(dim);
+    for (size_t row = 0; row < row_count; row++, out += stride, rows += dim) {
+        bf16_of_floats(out, rows, dim);
+        if (stride > dim)
+            out[dim] = 0;
+    }
+}
+
+/* Where rows from `first` on are made: in place, unless they have to be rounded afterwards. */
+static float *output_room(const struct layer_pass *pass, uint32_t first, float *scratch)
+{
+    return pass->output_precision == PRECISION_BF16
+               ? scratch
+               : (float *)pass->output + (size_t)first * pass->output_dim;
+}
+
+static void finish_output(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end)
+{
+    layer_pass_finish(pass, rows, first, end);
+    if (pass->output_precision == PRECISION_BF16)
+        round_rows((bf16 *)pass->output + first * bf16_stride(pass->output_dim), rows,
+                   pass->output_dim, end - first);
+}
+
+/* The next row after `first` at which an output is finished. */
+static uint32_t next_rows(const struct layer_pass *pass, uint32_t first, uint32_t end)
+{
+    const bool rounds = pass->output_precision == PRECISION_BF16;
+    return rounds && end - first > LAYER_ROUNDED_ROWS ? first + LAYER_ROUNDED_ROWS : end;
+}
+
 static void mix_and_map_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const struct layer_pass *pass = job->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
-    float *mixed = pass->mixed ? pass->mixed + first * pass->mixed_dim
-                               : job->scratch + (size_t)thread * job->scratch_size;
-    float *output = pass->output + (size_t)first * pass->output_dim;
+    const struct forward_scratch scratch = scratch_of(job, thread);
+    const uint32_t start = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(start, pass->block.destination_count);
+    void *mixed = scratch.rows;
+    if (pass->mixed)
+        mixed = layer_pass_row(pass->precision, pass->mixed, pass->mixed_dim, start);
     if (!job->is_mixed)
-        mixing_gather(&pass->mixing, &pass->block, &pass->input, pass->input_dim, first, end,
-                      mixed);
-    blas_product(BLAS_NT, matrix_view_of(mixed, end - first, pass->mixed_dim), job->weight, false,
-                 output, pass->output_dim);
-    layer_pass_finish(pass, output, first, end);
+        mixing_gather(&pass->mixing, &pass->block, &pass->input, pass->input_dim, start, end,
+                      scratch.sum, mixed);
+    for (uint32_t first = start, next; first < end; first = next) {
+        next = next_rows(pass, first, end);
+        float *output = output_room(pass, first, scratch.product);
+        layer_product_map(
+            &pass->weight,
+            layer_pass_rows(pass->precision, mixed, pass->mixed_dim, first - start, next - start),
+            output);
+        finish_output(pass, output, first, next);
+    }
 }
 
 static void map_tile(void *context, int64_t tile, int thread)
@@ -110,24 +203,25 @@ static void map_tile(void *context, int64_t tile, int thread)
     const struct layer_pass *pass = job->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
-    const struct matrix_view input =
-        layer_pass_input(&pass->input, pass->input_dim, first, end,
-                         job->scratch + (size_t)thread * job->scratch_size);
-    blas_product(BLAS_NT, input, job->weight, false, job->mapped + (size_t)first * pass->output_dim,
-                 pass->output_dim);
+    const struct rows_view input =
+        layer_pass_input(&pass->input, pass->input_dim, first, end, scratch_of(job, thread).rows);
+    layer_product_map(&pass->weight, input, job->mapped + (size_t)first * pass->output_dim);
 }
 
 static void mix_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const struct layer_pass *pass = job->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const uint32_t start = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(start, pass->block.destination_count);
     const struct input_rows mapped = {.base = job->mapped, .stride = pass->output_dim};
-    float *output = pass->output + (size_t)first * pass->output_dim;
-    (void)thread;
-    mixing_gather(&pass->mixing, &pass->block, &mapped, pass->output_dim, first, end, output);
-    layer_pass_finish(pass, output, first, end);
+    for (uint32_t first = start, next; first < end; first = next) {
+        next = next_rows(pass, first, end);
+        float *output = output_room(pass, first, scratch_of(job, thread).product);
+        mixing_gather(&pass->mixing, &pass->block, &mapped, pass->output_dim, first, next, NULL,
+                      output);
+        finish_output(pass, output, first, next);
+    }
 }
 
 enum error_code layer_pass_keep_active(struct layer_pass *pass, struct arena *arena,
@@ -138,37 +232,41 @@ enum error_code layer_pass_keep_active(struct layer_pass *pass, struct arena *ar
                      "active outputs", err);
 }
 
+static enum error_code find_room(struct forward_job *job, struct layer_pass *pass, bool keep,
+                                 struct arena *arena, int threads, struct error *err)
+{
+    const size_t destinations = pass->block.destination_count;
+    const size_t stride = precision_stride(pass->precision, pass->mixed_dim);
+    enum error_code rc = ERROR_NONE;
+    if (pass->maps_first)
+        rc = arena_new(arena, &job->mapped, (size_t)pass->block.source_count * pass->output_dim,
+                       "mapped rows", err);
+    else if (keep && !job->is_mixed)
+        rc = arena_new_bytes(arena, &pass->mixed, destinations * stride,
+                             precision_bytes(pass->precision), "mixed rows", err);
+    if (rc == ERROR_NONE && keep && pass->activation.relu)
+        rc = layer_pass_keep_active(pass, arena, err);
+    job->scratch_size = scratch_size(pass);
+    if (rc == ERROR_NONE && job->scratch_size)
+        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, "tiles", err);
+    return rc;
+}
+
 enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                    struct thread_pool *pool, struct error *err)
 {
-    struct forward_job job = {
-        .pass = pass,
-        .is_mixed = pass->mixed != NULL,
-        .weight = matrix_view_of(pass->weight, pass->output_dim, pass->mixed_dim),
-        .scratch_size =
-            layer_pass_scratch(TILE_ROWS * (pass->maps_first ? pass->input_dim : pass->mixed_dim)),
-    };
-    const uint32_t sources = pass->block.source_count;
-    const uint32_t destinations = pass->block.destination_count;
-    enum error_code rc = ERROR_NONE;
+    struct forward_job job = {.pass = pass, .is_mixed = pass->mixed != NULL};
     if (pass->input.mostly_zero)
         return sparse_layer_forward(pass, keep, arena, pool, err);
-    if (pass->maps_first)
-        rc = arena_new(arena, &job.mapped, (size_t)sources * pass->output_dim, "mapped rows", err);
-    else if (keep && !job.is_mixed)
-        rc = arena_new(arena, &pass->mixed, destinations * pass->mixed_dim, "mixed rows", err);
-    if (rc == ERROR_NONE && keep && pass->activation.relu)
-        rc = layer_pass_keep_active(pass, arena, err);
-    if (rc == ERROR_NONE && !pass->mixed)
-        rc = arena_new(arena, &job.scratch, (size_t)thread_pool_size(pool) * job.scratch_size,
-                       "tiles", err);
+    const enum error_code rc = find_room(&job, pass, keep, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE)
         return rc;
     if (pass->maps_first) {
-        thread_pool_run(pool, layer_pass_tiles(sources), map_tile, &job);
-        thread_pool_run(pool, layer_pass_tiles(destinations), mix_tile, &job);
+        thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), map_tile, &job);
+        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), mix_tile, &job);
     } else {
-        thread_pool_run(pool, layer_pass_tiles(destinations), mix_and_map_tile, &job);
+        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), mix_and_map_tile,
+                        &job);
     }
     return ERROR_NONE;
 }

@@ -13,6 +13,10 @@
  * LANE_COUNT lanes sums its own tiles (t, t + LANE_COUNT, ...) in order, and the lanes are added in
  * order: the same bits for any number of threads.
  *
+ * In bf16 the rows that products read are kept rounded: the input, the mixed rows, and the output when
+ * another layer reads it. Bias, ReLU and dropout come before the rounding, and every gradient is in floats
+ * until it is an operand.
+ *
  * After ReLU and dropout most of dy is zero. A tile of it in which at most half of the elements passed is
  * compressed (sparse_tile.h), and its two products leave the zeros out. The forward pass decides that,
  * not the threads.
@@ -27,6 +31,7 @@
 #include "common/math/matrix.h"
 #include "common/nn/activation.h"
 #include "common/nn/layer.h"
+#include "common/nn/layer_product.h"
 #include "common/nn/mixing.h"
 #include "common/nn/model.h"
 #include "common/nn/sparse_rows.h"
@@ -38,6 +43,9 @@
 
 enum { TILE_ROWS = 512, LANE_COUNT = 16 };
 
+/* Rows of an output that are finished before they are rounded: they stay in the second cache. */
+enum { LAYER_ROUNDED_ROWS = 128 };
+
 struct layer_pass {
     struct message_block block;
     struct input_rows input;
@@ -47,10 +55,12 @@ struct layer_pass {
     struct mixing mixing;
     struct activation activation;
     int matrix_count;
-    const float *weight;            /* [output_dim, mixed_dim]: the layer's matrices side by side */
-    float *mixed;                   /* [destinations, mixed_dim]; NULL when not kept for backward */
-    float *output;                  /* [destinations, output_dim] */
-    struct sparse_rows sparse_rows; /* the input, when it is mostly zero (sparse_layer.h) */
+    struct layer_weight weight; /* [output_dim, mixed_dim]: the layer's matrices side by side */
+    enum precision precision;   /* of input, mixed rows and weights */
+    void *mixed;                /* [destinations, mixed_dim]; NULL when not kept for backward */
+    void *output;               /* [destinations, output_dim] */
+    enum precision output_precision; /* float unless set after init */
+    struct sparse_rows sparse_rows;  /* the input, when it is mostly zero (sparse_layer.h) */
     uint64_t *active; /* with ReLU, when kept for backward: bits of `output` (activation.h) */
     /* Left by backward for the layer below, unless this is the first: */
     struct transposed_edges edges;
@@ -83,10 +93,27 @@ layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
                     const float *logits_gradient, bool is_first, const struct layer_gradient *out,
                     struct arena *arena, struct thread_pool *pool, struct error *err);
 
-/* Rows first .. end - 1 of an input of `dim` columns as a matrix: in place when they lie together, else
- * copied to `scratch` [end - first, dim]. */
-struct matrix_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
-                                    uint32_t end, float *scratch);
+/* Rows first .. end - 1 of an input of `dim` columns: in place when they lie together, else copied to
+ * `scratch`, which has room for as many floats. */
+struct rows_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
+                                  uint32_t end, void *scratch);
+
+/* Row `row` of those of `dim` columns that lie together from `value` on. */
+static inline void *layer_pass_row(enum precision precision, void *value, size_t dim, uint32_t row)
+{
+    return (char *)value + row * precision_stride(precision, dim) * precision_bytes(precision);
+}
+
+/* The rows first .. end - 1 of them. */
+static inline struct rows_view layer_pass_rows(enum precision precision, void *value, size_t dim,
+                                               uint32_t first, uint32_t end)
+{
+    return (struct rows_view){.value = layer_pass_row(precision, value, dim, first),
+                              .precision = precision,
+                              .rows = end - first,
+                              .cols = dim,
+                              .stride = precision_stride(precision, dim)};
+}
 
 /* Bias, activation and dropout of output rows first .. end - 1, and the bits of them if they are kept. */
 void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t first, uint32_t end);

@@ -34,10 +34,12 @@ static inline size_t mixing_width(const struct mixing *mixing, size_t dim)
     return mixing->self_beside ? 2 * dim : dim;
 }
 
-/* Mixed rows of the destinations first .. end - 1 into out [end - first, mixing_width(dim)]. */
+/* Mixed rows of the destinations first .. end - 1 into out [end - first, mixing_width(dim)], in the
+ * precision of the input: each row is summed in float and rounded once, in the end. `scratch` [dim]: for
+ * that row, only in bf16. */
 void mixing_gather(const struct mixing *mixing, const struct message_block *block,
                    const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
-                   float *out);
+                   float *scratch, void *out);
 
 /* The transpose: from the gradient of all mixed rows [destination_count, mixing_width(dim)] that of the
  * inputs first .. end - 1 into out [end - first, dim]. */

@@ -8,6 +8,9 @@
  * A layer is one file in common/nn (sage_layer.c, gcn_layer.c) and one row in layer_table (layer.h).
  * Between layers: ReLU, then dropout. The last layer gives the logits.
  *
+ * In bf16 the input rows, the rows that a layer hands to the next and the operands of every product are
+ * rounded; sums, logits, weights and their gradient are floats. Only where bf16_product_is_possible().
+ *
  * Bits: products run over fixed tiles of rows with one BLAS thread each; weight gradients are summed
  * over fixed lanes of tiles in order. The thread count changes nothing.
  */
@@ -18,6 +21,7 @@
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "common/graph/message_block.h"
+#include "common/math/precision.h"
 #include "common/parallel/thread_pool.h"
 
 #include <stdbool.h>
@@ -33,6 +37,7 @@ struct model_config {
     int layer_count;
     uint32_t input_dim, hidden_dim, output_dim;
     float dropout;
+    enum precision precision; /* of the input rows and of every product's operands */
 };
 
 struct parameter {
@@ -61,12 +66,14 @@ void model_initialise(const struct model *model, uint64_t seed, float *value);
 
 struct sparse_rows;
 
-/* Input rows of the first layer, as feature_source gives them: row i is base + row_index[i] * stride. */
+/* Input rows of a layer, as feature_source gives those of the first: row i starts at element
+ * row_index[i] * stride of base. */
 struct input_rows {
-    const float *base;
+    const void *base;
     size_t stride;
-    const uint32_t *row_index; /* [source_count of the first layer]; NULL: i itself */
-    bool mostly_zero;          /* sparse_layer.h; must follow from the stored features alone */
+    const uint32_t *row_index; /* [source_count of the layer]; NULL: i itself */
+    enum precision precision;  /* of the elements: that of the model */
+    bool mostly_zero; /* sparse_layer.h; only in fp32; must follow from the stored features alone */
     /* All rows that row_index names, or would name; NULL: compressed for each batch. Only when mostly zero,
      * and with row_index. */
     const struct sparse_rows *compressed;
@@ -79,7 +86,7 @@ struct model_input {
     struct input_rows rows;
     /* [block[0].destination_count, mixed width]: the first layer's rows, mixed already
      * (source_mixing.h); borrowed, not written. NULL: they are gathered from `rows`. */
-    float *mixed;
+    void *mixed;
     const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
 };
 

@@ -16,15 +16,19 @@ static struct random_stream stream_of_layer(const struct random_stream *stream, 
     return own;
 }
 
-/* The last layer's output is the caller's, the others' lie in the arena. */
+/* The last layer's output is the caller's, in floats. The others' lie in the arena, as the next reads
+ * them. */
 static enum error_code place_output(struct layer_pass *pass, bool is_last, float *logits,
                                     struct arena *arena, struct error *err)
 {
     pass->output = logits;
     if (is_last)
         return ERROR_NONE;
-    return arena_new(arena, &pass->output, (size_t)pass->block.destination_count * pass->output_dim,
-                     "activations", err);
+    pass->output_precision = pass->precision;
+    return arena_new_bytes(arena, &pass->output,
+                           pass->block.destination_count *
+                               precision_stride(pass->precision, pass->output_dim),
+                           precision_bytes(pass->precision), "activations", err);
 }
 
 enum error_code model_forward(const struct model *model, const float *value,
@@ -55,7 +59,9 @@ enum error_code model_forward(const struct model *model, const float *value,
             rc = place_output(pass, is_last, logits, arena, err);
         if (rc == ERROR_NONE)
             rc = layer_pass_forward(pass, trace != NULL, arena, workspace->pool, err);
-        rows = (struct input_rows){.base = pass->output, .stride = pass->output_dim};
+        rows = (struct input_rows){.base = pass->output,
+                                   .stride = precision_stride(pass->precision, pass->output_dim),
+                                   .precision = pass->precision};
     }
     if (rc == ERROR_NONE && trace)
         *trace = made;

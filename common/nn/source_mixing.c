@@ -78,7 +78,7 @@ enum error_code source_mixing_begin(struct source_mixing *out, const struct mode
 {
     const uint32_t dim = model_layer_input_dim(model, 0);
     const size_t edges = block->row_start[block->destination_count] - block->row_start[0];
-    *out = (struct source_mixing){.dim = dim, .mixed = area};
+    *out = (struct source_mixing){.dim = dim, .precision = model->config.precision, .mixed = area};
     must(source_mixing_floats(model, block->destination_count) || !block->destination_count);
     enum error_code rc = layer_type_of(model->config.layer)->weigh(block, arena, &out->mixing, err);
     if (rc == ERROR_NONE)
@@ -96,7 +96,7 @@ enum error_code source_mixing_begin(struct source_mixing *out, const struct mode
 CPU_INLINE void prefetch_destinations(const struct source_mixing *m, uint32_t source, size_t width)
 {
     for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++)
-        vector_prefetch(m->mixed + (m->edge[e] & destination_mask) * width, m->dim);
+        vector_prefetch(m->mixed + (m->edge[e] & destination_mask) * width, m->dim * sizeof(float));
 }
 
 /* The first term is added to nothing, not copied: so the bits of a zero are those of the gather. */
@@ -106,42 +106,79 @@ CPU_INLINE void begin_sum(float *restrict sum, const float *restrict row, float 
         sum[i] = 0 + scale * row[i];
 }
 
-CPU_INLINE void add_source(const struct source_mixing *m, uint32_t source, const float *row,
-                           size_t width)
+CPU_INLINE void begin_sum_bf16(float *restrict sum, const bf16 *restrict row, float scale,
+                               size_t dim)
+{
+    for (size_t i = 0; i < dim; i++)
+        sum[i] = 0 + scale * bf16_to_float(row[i]);
+}
+
+CPU_INLINE void add_row(float *sum, const void *row, enum precision precision, bool begins,
+                        float scale, size_t dim)
+{
+    if (precision == PRECISION_BF16 && begins)
+        begin_sum_bf16(sum, row, scale, dim);
+    else if (precision == PRECISION_BF16)
+        vector_add_scaled_bf16(sum, row, scale, dim);
+    else if (begins)
+        begin_sum(sum, row, scale, dim);
+    else
+        vector_add_scaled(sum, row, scale, dim);
+}
+
+CPU_INLINE void add_source(const struct source_mixing *m, enum precision precision, uint32_t source,
+                           const void *row, size_t width)
 {
     const struct mixing *mixing = &m->mixing;
     const float scale = mixing->source_scale ? mixing->source_scale[source] : 1;
     for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++) {
         const uint32_t i = m->edge[e] & destination_mask;
         float *sum = m->mixed + i * width;
-        if (m->edge[e] & is_first)
-            begin_sum(sum, row, scale, m->dim);
-        else
-            vector_add_scaled(sum, row, scale, m->dim);
+        add_row(sum, row, precision, m->edge[e] & is_first, scale, m->dim);
         if (m->edge[e] & is_last)
             vector_scale(sum, mixing->destination_scale[i], m->dim);
     }
-    if (source < mixing->destination_count)
-        vector_copy(m->own ? m->own + (size_t)source * m->dim : m->mixed + source * width + m->dim,
-                    row, m->dim);
+    if (source >= mixing->destination_count)
+        return;
+    float *own = m->own ? m->own + (size_t)source * m->dim : m->mixed + source * width + m->dim;
+    if (precision == PRECISION_BF16)
+        bf16_to_floats(own, row, m->dim);
+    else
+        vector_copy(own, row, m->dim);
 }
 
-CPU_CLONES
-static void add(const struct source_mixing *m, const uint32_t *source, const float *const *row,
-                uint32_t count)
+CPU_INLINE void add_sources(const struct source_mixing *m, enum precision precision,
+                            const uint32_t *source, const void *const *row, uint32_t count)
 {
     const size_t width = mixing_width(&m->mixing, m->dim);
     for (uint32_t i = 0; i < count; i++) {
         if (count - i > SOURCES_AHEAD)
             prefetch_destinations(m, source[i + SOURCES_AHEAD], width);
-        add_source(m, source[i], row[i], width);
+        add_source(m, precision, source[i], row[i], width);
     }
 }
 
-void source_mixing_add(const struct source_mixing *mixing, const uint32_t *source,
-                       const float *const *row, uint32_t count)
+CPU_CLONES
+static void add_floats(const struct source_mixing *m, const uint32_t *source,
+                       const void *const *row, uint32_t count)
 {
-    add(mixing, source, row, count);
+    add_sources(m, PRECISION_FP32, source, row, count);
+}
+
+CPU_CLONES
+static void add_bf16(const struct source_mixing *m, const uint32_t *source, const void *const *row,
+                     uint32_t count)
+{
+    add_sources(m, PRECISION_BF16, source, row, count);
+}
+
+void source_mixing_add(const struct source_mixing *mixing, const uint32_t *source,
+                       const void *const *row, uint32_t count)
+{
+    if (mixing->precision == PRECISION_BF16)
+        add_bf16(mixing, source, row, count);
+    else
+        add_floats(mixing, source, row, count);
 }
 
 CPU_CLONES
@@ -153,8 +190,28 @@ static void add_own(const struct source_mixing *m)
                           m->dim);
 }
 
+/* Each row moves down to where it lies at half the bytes, over rows that have moved already. By way of a
+ * small array, since it may overlap with itself. */
+CPU_CLONES
+static void round_in_place(const struct source_mixing *m)
+{
+    enum { PIECE = 64 };
+    const size_t width = mixing_width(&m->mixing, m->dim), stride = bf16_stride(width);
+    char *to = (char *)m->mixed;
+    for (size_t i = 0; i < m->mixing.destination_count; i++, to += stride * sizeof(bf16))
+        for (size_t first = 0; first < stride; first += PIECE) {
+            const size_t count = stride - first < PIECE ? stride - first : PIECE;
+            const size_t there = width - first < count ? width - first : count;
+            bf16 piece[PIECE] = {0};
+            bf16_of_floats(piece, m->mixed + i * width + first, there);
+            memcpy(to + first * sizeof *piece, piece, count * sizeof *piece);
+        }
+}
+
 void source_mixing_finish(const struct source_mixing *mixing)
 {
     if (mixing->own)
         add_own(mixing);
+    if (mixing->precision == PRECISION_BF16)
+        round_in_place(mixing);
 }

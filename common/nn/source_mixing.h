@@ -7,6 +7,8 @@
  * needs anyway, and not the rows of all nodes of the batch, which for a deep neighbourhood are several
  * times as many.
  *
+ * In bf16 the sums are floats all the same; source_mixing_finish() rounds them where they lie.
+ *
  * A sum of floats depends on its order. Sources have to come in ascending order of their nodes, and the
  * neighbours of every destination have to stand in that order too, as they do in sampled batches
  * (source_mixing_is_exact()); then every bit is that of the gather.
@@ -29,6 +31,7 @@ struct source_mixing {
     uint32_t *start; /* [source_count + 1] */
     uint32_t *edge;  /* [start[source_count]]: destinations, with flags, of each source */
     uint32_t dim;
+    enum precision precision;
     float *mixed; /* [destination_count, mixing_width(dim)]; done by source_mixing_finish() */
     float *own;   /* [destination_count, dim], or NULL when the own row lies beside the mean */
 };
@@ -51,8 +54,8 @@ MUST_CHECK enum error_code source_mixing_begin(struct source_mixing *out, const 
 /* Adds the rows of `source` [count], positions in the batch. Over all calls each source comes once, and
  * their nodes ascend. */
 void source_mixing_add(const struct source_mixing *mixing, const uint32_t *source,
-                       const float *const *row, uint32_t count);
-/* After the last source: afterwards mixing->mixed is what mixing_gather() gives. */
+                       const void *const *row, uint32_t count);
+/* After the last source: afterwards what mixing->mixed points to is what mixing_gather() gives. */
 void source_mixing_finish(const struct source_mixing *mixing);
 
 #endif

@@ -39,10 +39,11 @@ static void transpose_tile(void *context, int64_t tile, int thread)
     const struct layer_pass *pass = job->pass;
     const uint32_t first = (uint32_t)tile * TILE_COLUMNS;
     const uint32_t end = column_tile_end(first, pass->input_dim);
+    const float *weight = pass->weight.rows.value;
     (void)thread;
     for (int m = 0; m < pass->matrix_count; m++)
         for (uint32_t o = 0; o < pass->output_dim; o++) {
-            const float *from = pass->weight + o * pass->mixed_dim + (size_t)m * pass->input_dim;
+            const float *from = weight + o * pass->mixed_dim + (size_t)m * pass->input_dim;
             float *to = job->transposed + (size_t)m * pass->output_dim + o;
             for (uint32_t k = first; k < end; k++)
                 to[k * job->width] = from[k];
@@ -55,7 +56,8 @@ static void map_rows(const struct forward_job *job, uint32_t first, uint32_t end
     const struct sparse_matrix rows = sparse_rows_view(&job->pass->sparse_rows, first, end);
     const struct matrix_view weight = {job->transposed, job->pass->input_dim, columns, job->width};
     if (first < end)
-        sparse_product(&rows, weight, false, job->mapped + first * job->width, job->width);
+        sparse_product(&rows, rows_view_of(weight), false, job->mapped + first * job->width,
+                       job->width);
 }
 
 static void map_tile(void *context, int64_t tile, int thread)
@@ -85,9 +87,9 @@ static void mix_tile(void *context, int64_t tile, int thread)
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
     const struct input_rows mapped = {.base = job->mapped, .stride = job->width};
-    float *output = pass->output + (size_t)first * pass->output_dim;
+    float *output = (float *)pass->output + (size_t)first * pass->output_dim;
     (void)thread;
-    mixing_gather(&job->mixing, &pass->block, &mapped, pass->output_dim, first, end, output);
+    mixing_gather(&job->mixing, &pass->block, &mapped, pass->output_dim, first, end, NULL, output);
     if (pass->mixing.self_beside)
         add_own_rows(job->mapped + first * job->width, job->width, pass->output_dim, end - first,
                      output);
@@ -108,6 +110,7 @@ static enum error_code find_rows(struct layer_pass *pass, struct arena *arena,
 enum error_code sparse_layer_forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                      struct thread_pool *pool, struct error *err)
 {
+    must(pass->output_precision == PRECISION_FP32);
     struct forward_job job = {.pass = pass,
                               .mixing = mixing_of_mapped(pass),
                               .width = (size_t)pass->matrix_count * pass->output_dim};
@@ -158,7 +161,8 @@ static void weight_columns(const struct backward_job *job, int m, uint32_t first
     const size_t dim = pass->output_dim;
     const struct sparse_matrix columns = sparse_columns_view(&job->columns, first, end, m > 0);
     const float *mapped = m == 0 ? job->mapped_gradient : job->output_gradient;
-    sparse_product(&columns, matrix_view_of(mapped, columns.cols, dim), false, scratch, dim);
+    sparse_product(&columns, rows_view_of(matrix_view_of(mapped, columns.cols, dim)), false,
+                   scratch, dim);
     for (size_t o = 0; o < dim; o++)
         for (uint32_t k = first; k < end; k++)
             job->out->matrix[m][o * pass->input_dim + k] = scratch[(k - first) * dim + o];

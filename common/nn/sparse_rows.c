@@ -56,7 +56,8 @@ struct build_job {
 static const float *row_of(const struct build_job *job, uint32_t row)
 {
     const struct input_rows *input = job->input;
-    return input->base + (input->row_index ? input->row_index[row] : row) * input->stride;
+    const size_t at = input->row_index ? input->row_index[row] : row;
+    return (const float *)input->base + at * input->stride;
 }
 
 static uint32_t tile_end(int64_t tile, uint32_t count)

@@ -212,7 +212,8 @@ static void release(struct outputs *o)
 
 static const float *row_of(const struct feature_rows *rows, size_t i)
 {
-    return rows->base + (rows->row_index ? rows->row_index[i] : i) * rows->stride;
+    const size_t row = rows->row_index ? rows->row_index[i] : i;
+    return (const float *)rows->base + row * rows->stride;
 }
 
 static enum error_code write_embeddings(struct outputs *o, size_t count, struct error *err)

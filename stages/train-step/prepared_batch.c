@@ -159,7 +159,8 @@ static bool uses_pipe(const struct batch_preparer *preparer, const atomic_bool *
 
 static uint64_t pipe_bytes(const struct batch_preparer *preparer, const atomic_bool *stop)
 {
-    return uses_pipe(preparer, stop) ? row_pipe_bytes(feature_source_dim(preparer->features)) : 0;
+    return uses_pipe(preparer, stop) ? row_pipe_bytes(feature_source_row_bytes(preparer->features))
+                                     : 0;
 }
 
 static enum error_code bring_rows(struct batch_preparer *preparer,
@@ -174,8 +175,9 @@ static enum error_code bring_rows(struct batch_preparer *preparer,
                              err)
             : feature_source_visit(preparer->features, batch->node, batch->node_count, visitor,
                                    context, stop, err);
-    const uint64_t rows = (uint64_t)batch->node_count * feature_source_dim(preparer->features);
-    preparer->from_disk = disk_bytes() - before > rows * sizeof(float) / DISK_SHARE;
+    const uint64_t wanted =
+        (uint64_t)batch->node_count * feature_source_dim(preparer->features) * sizeof(float);
+    preparer->from_disk = disk_bytes() - before > wanted / DISK_SHARE;
     return rc;
 }
 
@@ -205,31 +207,32 @@ static enum error_code fill_mixed(struct batch_preparer *preparer, struct prepar
 
 /* Where rows are copied to. */
 struct copied_rows {
-    float *to;
-    uint32_t dim;
+    char *to;
+    size_t row_bytes;
 };
 
 static void copy_rows(void *context, const struct feature_visit *visit)
 {
     const struct copied_rows *copied = context;
     for (uint32_t i = 0; i < visit->count; i++)
-        memcpy(copied->to + (size_t)visit->place[i] * copied->dim, visit->row[i],
-               copied->dim * sizeof(float));
+        memcpy(copied->to + visit->place[i] * copied->row_bytes, visit->row[i], copied->row_bytes);
 }
 
 static enum error_code fill_copied(struct batch_preparer *preparer, struct prepared_batch *prepared,
                                    const atomic_bool *stop, struct error *err)
 {
     const struct mini_batch *batch = &prepared->batch;
-    const uint32_t dim = feature_source_dim(preparer->features);
-    enum error_code rc =
-        reserve(preparer, prepared, (uint64_t)batch->node_count * dim * sizeof(float),
-                pipe_bytes(preparer, stop), err);
-    struct copied_rows copied = {prepared->area.data, dim};
+    const enum precision precision = preparer->model->config.precision;
+    const size_t row_bytes = feature_source_row_bytes(preparer->features);
+    enum error_code rc = reserve(preparer, prepared, (uint64_t)batch->node_count * row_bytes,
+                                 pipe_bytes(preparer, stop), err);
+    struct copied_rows copied = {(char *)prepared->area.data, row_bytes};
     if (rc == ERROR_NONE)
         rc = bring_rows(preparer, prepared, copy_rows, &copied, stop, err);
     if (rc == ERROR_NONE)
-        prepared->rows = (struct input_rows){.base = copied.to, .stride = dim};
+        prepared->rows = (struct input_rows){.base = copied.to,
+                                             .stride = row_bytes / precision_bytes(precision),
+                                             .precision = precision};
     return rc;
 }
 
@@ -239,18 +242,21 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
     const struct mini_batch *batch = &out->batch;
     const struct message_block block = prepared_batch_block(out, 0);
     const uint64_t floats = source_mixing_floats(preparer->model, block.destination_count);
-    const uint64_t copied = (uint64_t)batch->node_count * feature_source_dim(preparer->features);
+    const uint64_t copied_bytes =
+        (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features);
     enum error_code rc = ERROR_NONE;
     must(out->has_record && !out->has_rows);
     out->mixed = NULL;
     if (feature_source_is_resident(preparer->features)) {
         struct feature_rows rows;
         rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
-        out->rows = (struct input_rows){
-            .base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
+        out->rows = (struct input_rows){.base = rows.base,
+                                        .stride = rows.stride,
+                                        .row_index = rows.row_index,
+                                        .precision = rows.precision};
         if (preparer->compressed.row_count)
             out->rows.compressed = &preparer->compressed;
-    } else if (floats && floats < copied && !preparer->mostly_zero &&
+    } else if (floats && floats * sizeof(float) < copied_bytes && !preparer->mostly_zero &&
                source_mixing_is_exact(&block, batch->node)) {
         rc = fill_mixed(preparer, out, floats, stop, err);
     } else {

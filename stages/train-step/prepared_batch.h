@@ -36,7 +36,7 @@ struct prepared_batch { /* {0} holds nothing */
     struct mini_batch batch;
     struct batch_area area;
     struct input_rows rows; /* as struct model_input has them: either these */
-    float *mixed;           /* or this; in the area */
+    void *mixed;            /* or this; in the area */
 };
 
 /* What preparing takes. Threads: one preparation that fills rows at a time. */

@@ -12,16 +12,16 @@ enum { SLOT_ROWS = 4 * FEATURE_VISIT_MAX, SLOT_COUNT = 4 };
 struct slot {
     uint32_t count;
     uint32_t place[SLOT_ROWS];
-    const float *row[SLOT_ROWS]; /* into `rows` */
-    float *rows;                 /* [SLOT_ROWS, dim] */
+    const void *row[SLOT_ROWS]; /* into `rows` */
+    char *rows;                 /* [SLOT_ROWS, row_bytes] */
 };
 
 struct row_pipe {
     struct feature_source *source;
     const uint32_t *node;
     size_t count;
-    uint32_t dim;
-    float *rows;           /* [SLOT_COUNT, SLOT_ROWS, dim] */
+    size_t row_bytes;
+    char *rows;            /* [SLOT_COUNT, SLOT_ROWS, row_bytes] */
     struct slot *slot;     /* [SLOT_COUNT] */
     pthread_mutex_t mutex; /* over what follows */
     pthread_cond_t moved;
@@ -31,9 +31,9 @@ struct row_pipe {
     struct error err;
 };
 
-uint64_t row_pipe_bytes(uint32_t dim)
+uint64_t row_pipe_bytes(size_t row_bytes)
 {
-    return SLOT_COUNT * (sizeof(struct slot) + (uint64_t)SLOT_ROWS * dim * sizeof(float));
+    return SLOT_COUNT * (sizeof(struct slot) + (uint64_t)SLOT_ROWS * row_bytes);
 }
 
 /* --- the thread that reads --- */
@@ -62,8 +62,8 @@ static void put_rows(void *context, const struct feature_visit *visit)
     struct slot *slot = open_slot(pipe);
     memcpy(slot->place + slot->count, visit->place, visit->count * sizeof *slot->place);
     for (uint32_t i = 0; i < visit->count; i++)
-        memcpy(slot->rows + (size_t)(slot->count + i) * pipe->dim, visit->row[i],
-               pipe->dim * sizeof(float));
+        memcpy(slot->rows + (size_t)(slot->count + i) * pipe->row_bytes, visit->row[i],
+               pipe->row_bytes);
     slot->count += visit->count;
 }
 
@@ -124,12 +124,12 @@ static enum error_code open_pipe(struct row_pipe *pipe, struct error *err)
 {
     enum error_code rc = memory_new(&pipe->slot, SLOT_COUNT, "rows on their way", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&pipe->rows, (size_t)SLOT_COUNT * SLOT_ROWS * pipe->dim,
+        rc = memory_new(&pipe->rows, (size_t)SLOT_COUNT * SLOT_ROWS * pipe->row_bytes,
                         "rows on their way", err);
     for (size_t s = 0; rc == ERROR_NONE && s < SLOT_COUNT; s++) {
-        pipe->slot[s].rows = pipe->rows + s * SLOT_ROWS * pipe->dim;
+        pipe->slot[s].rows = pipe->rows + s * SLOT_ROWS * pipe->row_bytes;
         for (size_t i = 0; i < SLOT_ROWS; i++)
-            pipe->slot[s].row[i] = pipe->slot[s].rows + i * pipe->dim;
+            pipe->slot[s].row[i] = pipe->slot[s].rows + i * pipe->row_bytes;
     }
     return rc;
 }
@@ -138,8 +138,10 @@ enum error_code row_pipe_visit(struct feature_source *source, const uint32_t *no
                                feature_visitor visitor, void *context, struct error *err)
 {
     pthread_t reader;
-    struct row_pipe pipe = {
-        .source = source, .node = node, .count = count, .dim = feature_source_dim(source)};
+    struct row_pipe pipe = {.source = source,
+                            .node = node,
+                            .count = count,
+                            .row_bytes = feature_source_row_bytes(source)};
     enum error_code rc = open_pipe(&pipe, err);
     (void)pthread_mutex_init(&pipe.mutex, NULL);
     (void)pthread_cond_init(&pipe.moved, NULL);

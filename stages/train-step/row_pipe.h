@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that a visit of rows of `dim` takes beside those of feature_source_visit(). */
-uint64_t row_pipe_bytes(uint32_t dim);
+/* Bytes that a visit takes beside those of feature_source_visit(). */
+uint64_t row_pipe_bytes(size_t row_bytes);
 /* As feature_source_visit(). */
 MUST_CHECK enum error_code row_pipe_visit(struct feature_source *source, const uint32_t *node,
                                           size_t count, feature_visitor visitor, void *context,

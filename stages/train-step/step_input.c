@@ -13,8 +13,8 @@ static uint32_t label_dim_of(const struct partition_book *book)
 }
 
 static enum error_code open_source(const struct stage_context *context, const char *tensor,
-                                   uint32_t dim, uint64_t budget_bytes, struct feature_source **out,
-                                   struct error *err)
+                                   uint32_t dim, enum precision precision, uint64_t budget_bytes,
+                                   struct feature_source **out, struct error *err)
 {
     const struct partition_book *book = context->book;
     const struct feature_source_config config = {.store = context->store,
@@ -23,6 +23,7 @@ static enum error_code open_source(const struct stage_context *context, const ch
                                                  .part_count = book->part_count,
                                                  .book = book->book,
                                                  .tensor = tensor,
+                                                 .precision = precision,
                                                  .budget_bytes = budget_bytes};
     const enum error_code rc = feature_source_open(&config, out, err);
     if (rc != ERROR_NONE)
@@ -73,8 +74,10 @@ static enum error_code open_reader(const struct stage_context *context, struct s
                                               .model = &input->model,
                                               .features = input->features,
                                               .budget_bytes = input->plan.feature_bytes};
-    const enum error_code rc = sparse_features_detect(input->features, context->book->node_count,
-                                                      &input->preparer.mostly_zero, err);
+    enum error_code rc = ERROR_NONE;
+    if (input->model.config.precision == PRECISION_FP32) /* bf16 has dense products alone */
+        rc = sparse_features_detect(input->features, context->book->node_count,
+                                    &input->preparer.mostly_zero, err);
     if (rc == ERROR_NONE)
         compress_features(context, input);
     if (rc != ERROR_NONE || context->is_replay)
@@ -93,11 +96,13 @@ enum error_code step_input_open(const struct stage_context *context, struct step
     enum error_code rc = run_model_init(&out->model, context->settings, book, err);
     if (rc != ERROR_NONE)
         return rc;
+    out->model.config.precision = (enum precision)context->settings->train_step.precision;
     out->plan = step_memory_plan(&out->model, context, label_dim);
-    rc = open_source(context, "labels", label_dim, out->plan.label_bytes, &out->labels, err);
+    rc = open_source(context, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
+                     &out->labels, err);
     if (rc == ERROR_NONE)
-        rc = open_source(context, "features", book->feature_dim, out->plan.feature_bytes,
-                         &out->features, err);
+        rc = open_source(context, "features", book->feature_dim, out->model.config.precision,
+                         out->plan.feature_bytes, &out->features, err);
     if (rc == ERROR_NONE)
         rc = open_reader(context, out, err);
     if (rc == ERROR_NONE)
@@ -185,8 +190,7 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
     const struct prepared_batch *prepared = &input->batch[use];
     const struct mini_batch *batch = &prepared->batch;
     stage_times_add_rows(context->times, batch->node_count,
-                         batch->node_count * (uint64_t)feature_source_dim(input->features) *
-                             sizeof(float));
+                         batch->node_count * (uint64_t)feature_source_row_bytes(input->features));
     *out = (struct step_batch){.seed_count = batch->seed_count,
                                .node = batch->node,
                                .rows = prepared->rows,
@@ -221,7 +225,8 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)
 {
-    return rows->base + (rows->row_index ? rows->row_index[seed] : seed) * rows->stride;
+    const size_t row = rows->row_index ? rows->row_index[seed] : seed;
+    return (const float *)rows->base + row * rows->stride;
 }
 
 /* The rows hold int32 in the bytes of a float. */

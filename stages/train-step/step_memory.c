@@ -37,6 +37,16 @@ static struct hops bound_hops(double seeds, const struct int_list *fanouts, int 
     return hops;
 }
 
+/* In bf16: the weights [out, wide] as products want them, a thread's rows before they are rounded, and of
+ * backward the operands of a tile. In floats, of which each is two bf16. */
+static double rounded_floats(double out, double in, double wide, bool trains, int threads)
+{
+    const double weights =
+        ((wide + 1) * out + (wide + 1) * (out + 16) + (out + 1) * (wide + 16)) / 2;
+    const double operands = trains ? (double)TILE_ROWS * (out + wide + 32) / 2 : 0;
+    return weights + threads * (in + out * LAYER_ROUNDED_ROWS + operands + 64);
+}
+
 /* What layer_pass.c and layer_backward.c ask the arena for, in floats. */
 static double layer_floats(const struct model *model, int layer, const struct hops *hops,
                            bool trains, bool is_mixed, int threads)
@@ -53,12 +63,15 @@ static double layer_floats(const struct model *model, int layer, const struct ho
     const bool maps_first =
         type->maps_first(model_layer_input_dim(model, layer), model_layer_output_dim(model, layer));
     const double tile = (double)threads * TILE_ROWS;
+    const bool rounds = model->config.precision == PRECISION_BF16;
+    const double kept = rounds ? 0.5 : 1; /* floats for each element that is kept */
     double floats = wide * out + 2 * destinations + sources; /* joined weights; those of edges */
-    floats += is_last ? 0 : destinations * out;
+    floats += is_last ? 0 : destinations * (out + rounds) * kept;
+    floats += rounds ? rounded_floats(out, in, wide, trains, threads) : 0;
     if (maps_first)
         floats += sources * out + tile * in;
     else if (!is_mixed)
-        floats += trains ? destinations * wide : tile * wide;
+        floats += trains ? destinations * (wide + rounds) * kept : tile * (wide + rounds);
     if (!trains)
         return floats;
     floats += LANE_COUNT * (wide + 1) * out + tile * (out + in) + threads * out;
@@ -103,7 +116,9 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
 {
     const struct pipeline_settings *settings = context->settings;
     const double nodes = context->book->node_count, budget = (double)context->memory_bytes;
-    const double rows = 4 * nodes * context->book->feature_dim;
+    const enum precision precision = model->config.precision;
+    const double rows = nodes * (double)precision_bytes(precision) *
+                        (double)precision_stride(precision, context->book->feature_dim);
     const int layers = model->config.layer_count;
     const int threads = thread_pool_size(context->pool);
     const struct hops training = bound_hops((double)context->schedule->batch_size,

@@ -15,6 +15,7 @@
 #include "common/base/text.h"
 #include "common/nn/loss.h"
 #include "common/nn/metrics.h"
+#include "stages/run_model.h"
 #include "stages/stage.h"
 #include "stages/train-step/step_input.h"
 
@@ -306,6 +307,7 @@ const struct stage stage = {
     .reads = "weights, mini_batch, partition_book, shard_seal",
     .writes = "gradient, evaluation",
     .form = STAGE_LOOP,
+    .check = run_model_check_machine,
     .open = open_train_step,
     .work = work_train_step,
     .close = close_train_step,

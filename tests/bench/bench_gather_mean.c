@@ -82,7 +82,7 @@ static void gather_tile(void *context, int64_t tile, int thread)
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     (void)thread;
     mixing_gather(&b->mixing, &b->block, &b->input, b->shape.dim, first,
-                  layer_pass_tile_end(first, b->shape.rows),
+                  layer_pass_tile_end(first, b->shape.rows), NULL,
                   b->out + (size_t)first * 2 * b->shape.dim);
 }
 

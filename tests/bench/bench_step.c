@@ -1,7 +1,7 @@
 /*
  * bench_step - one training step of GraphSAGE on a batch of the shape that ogbn-products gives.
  *
- *   bench_step [repeats]       prints: name value unit ratio
+ *   bench_step [repeats [fp32 | bf16]]       prints: name value unit ratio
  *
  * 1,024 seeds, fan-outs 15, 10, 5, hidden 256, dropout 0.5: 1,024, 16,264 and 155,764 rows to compute,
  * 664,264 nodes, 865,260 edges. The edges that find no new node go to known ones as a power law has it.
@@ -11,10 +11,13 @@
  *   ..._floor                   OpenBLAS alone: the products of that part as dense ones, tile by tile,
  *                               one BLAS thread each; ratio 1
  *
+ * In bf16 the floor is still that of floats: the ratio says what rounding the operands gains.
+ *
  * Floor and ours take turns; the least of all repeats is printed.
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/math/bf16_product.h"
 #include "common/math/blas.h"
 #include "common/nn/layer_pass.h"
 #include "common/nn/loss.h"
@@ -23,6 +26,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LAYERS = 3,
@@ -94,15 +98,28 @@ static void make_input(struct batch *batch)
     uint32_t *row_index = mapped(hop_end[LAYERS], sizeof *row_index);
     for (uint32_t i = 0; i < hop_end[LAYERS]; i++)
         row_index[i] = (uint32_t)random_permute(&stream, i, NODES_OF_GRAPH);
-    batch->rows = (struct input_rows){.base = filled((size_t)NODES_OF_GRAPH * FEATURES),
-                                      .stride = FEATURES,
-                                      .row_index = row_index};
+    float *value = filled((size_t)NODES_OF_GRAPH * FEATURES);
+    const enum precision precision = batch->model.config.precision;
+    batch->rows = (struct input_rows){
+        .base = value, .stride = FEATURES, .row_index = row_index, .precision = precision};
+    if (precision == PRECISION_FP32)
+        return;
+    bf16 *rounded = mapped((size_t)NODES_OF_GRAPH * FEATURES, sizeof *rounded);
+    bf16_of_floats(rounded, value, (size_t)NODES_OF_GRAPH * FEATURES);
+    memory_unmap(value, (size_t)NODES_OF_GRAPH * FEATURES * sizeof *value);
+    batch->rows.base = rounded;
 }
 
-static void make_batch(struct batch *batch)
+static void make_batch(struct batch *batch, enum precision precision)
 {
     struct error err = {0};
-    const struct model_config config = {LAYER_SAGE, LAYERS, FEATURES, HIDDEN, CLASSES, 0.5F};
+    const struct model_config config = {.layer = LAYER_SAGE,
+                                        .layer_count = LAYERS,
+                                        .input_dim = FEATURES,
+                                        .hidden_dim = HIDDEN,
+                                        .output_dim = CLASSES,
+                                        .dropout = 0.5F,
+                                        .precision = precision};
     uint32_t *row_start = mapped((size_t)hop_end[LAYERS - 1] + 1, sizeof *row_start);
     uint32_t *neighbor = mapped(EDGE_CAPACITY, sizeof *neighbor);
     must(model_init(&batch->model, &config, &err) == ERROR_NONE);
@@ -238,15 +255,22 @@ static void step_once(struct batch *batch, struct times *times)
 static void forward_layer(struct batch *batch, struct layer_pass *pass, int layer)
 {
     struct error err = {0};
-    const struct input_rows below = {.base = layer ? pass[layer - 1].output : NULL,
-                                     .stride = layer ? pass[layer - 1].output_dim : 0};
+    struct input_rows below = batch->rows;
+    if (layer)
+        below = (struct input_rows){
+            .base = pass[layer - 1].output,
+            .stride = precision_stride(below.precision, pass[layer - 1].output_dim),
+            .precision = below.precision};
     must(layer_pass_init(&pass[layer], &batch->model, batch->value, layer, &batch->block[layer],
-                         layer ? &below : &batch->rows, &batch->arena, &err) == ERROR_NONE);
+                         &below, &batch->arena, &err) == ERROR_NONE);
     if (layer < LAYERS - 1)
         activation_set_dropout(&pass[layer].activation, 0.5F, dropout_of((uint32_t)layer));
-    must(arena_new(&batch->arena, &pass[layer].output,
-                   (size_t)pass[layer].block.destination_count * pass[layer].output_dim, "output",
-                   &err) == ERROR_NONE);
+    if (layer < LAYERS - 1)
+        pass[layer].output_precision = pass[layer].precision;
+    must(arena_new_bytes(&batch->arena, &pass[layer].output,
+                         (size_t)pass[layer].block.destination_count * (pass[layer].output_dim + 1),
+                         precision_bytes(pass[layer].output_precision), "output",
+                         &err) == ERROR_NONE);
     must(layer_pass_forward(&pass[layer], true, &batch->arena, batch->pool, &err) == ERROR_NONE);
 }
 
@@ -295,11 +319,13 @@ int main(int argc, char **argv)
     static struct batch batch;
     struct error err = {0};
     const long repeats = argc > 1 ? strtol(argv[1], NULL, 10) : 7;
-    if (repeats < 1 || repeats > 1000) {
-        (void)fprintf(stderr, "usage: bench_step [repeats]\n");
+    const bool rounds = argc > 2 && strcmp(argv[2], "bf16") == 0;
+    if (repeats < 1 || repeats > 1000 || (rounds && !bf16_product_is_possible())) {
+        (void)fprintf(stderr, "usage: bench_step [repeats [fp32 | bf16]]; bf16 where there is "
+                              "avx512_bf16\n");
         return error_exit_status(ERROR_USAGE);
     }
-    make_batch(&batch);
+    make_batch(&batch, rounds ? PRECISION_BF16 : PRECISION_FP32);
     for (int threads = 1; threads <= 2; threads++) {
         struct times times = {0};
         must(thread_pool_new(threads, &batch.pool, &err) == ERROR_NONE);

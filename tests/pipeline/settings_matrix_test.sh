@@ -47,6 +47,20 @@ try --set train-step.model=gcn --set sample.fanouts=-1,-1
 try --set ingest.valid_share=0
 try --set ingest.nodes=100 --set partition.parts=20 --set epochs=1
 
+# In bf16 where the processor has it; elsewhere it is refused before anything is written.
+if grep -qw avx512_bf16 /proc/cpuinfo; then
+    try --set train-step.precision=bf16 && other bf16
+    rounded=$hash
+    try --set train-step.precision=bf16 --set checkpoint.keep=0 --threads 1
+    [ "$hash" = "$rounded" ] || fail "bf16 with one thread: weights $hash, expected $rounded"
+    try --set train-step.precision=bf16 --set train-step.model=gcn --set train-step.hidden=33
+else
+    echo "not in bf16: this processor has no avx512_bf16"
+    expect 78 'set `precision: fp32`' run none "$pipeline" "${small[@]}" --set train-step.precision=bf16
+    [ ! -e "$work/none" ] || fail "something was written"
+fi
+expect 78 "bf61.*fp32" run none "$pipeline" "${small[@]}" --set train-step.precision=bf61
+
 # Parts by a file of our own, which is checked.
 for ((node = 0; node < 300; node++)); do echo $((node % 3)); done >"$work/assignment"
 by_file=(--set partition.method=file --set "partition.assignment=$work/assignment")

@@ -98,6 +98,13 @@ static double *layer_output(const struct layer *layer, const struct random_strea
     return y;
 }
 
+static double element(const struct input_rows *input, size_t at)
+{
+    if (input->precision == PRECISION_BF16)
+        return (double)bf16_to_float(((const bf16 *)input->base)[at]);
+    return (double)((const float *)input->base)[at];
+}
+
 double *model_reference_logits(const struct model *model, const double *value,
                                const struct message_block *block, const struct input_rows *input,
                                const struct random_stream *dropout)
@@ -108,8 +115,7 @@ double *model_reference_logits(const struct model *model, const double *value,
     for (uint32_t i = 0; i < block[0].source_count; i++)
         for (uint32_t c = 0; c < dim; c++)
             x[(size_t)i * dim + c] =
-                (double)
-                    input->base[(input->row_index ? input->row_index[i] : i) * input->stride + c];
+                element(input, (input->row_index ? input->row_index[i] : i) * input->stride + c);
     for (int number = 0; number < model->config.layer_count; number++) {
         const struct layer layer = {.model = model,
                                     .value = value,

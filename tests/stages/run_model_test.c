@@ -43,6 +43,36 @@ static void data_without_features_or_labels_cannot_be_trained_on(void **state)
                  &err);
 }
 
+static void bf16_is_refused_where_the_processor_has_none(void **state)
+{
+    struct error err = {0};
+    struct pipeline_settings settings;
+    (void)state;
+    pipeline_settings_defaults(&settings);
+    assert_ok(run_model_check_precision(&settings, false, "a Z80", &err), &err);
+    assert_ok(pipeline_settings_assign(&settings, "train-step.precision", "bf16", "test", &err),
+              &err);
+    assert_ok(run_model_check_precision(&settings, true, "a Z80", &err), &err);
+    assert_fails(run_model_check_precision(&settings, false, "a Z80", &err), ERROR_INVALID,
+                 "this one, a Z80, has none; set `precision: fp32`", &err);
+    assert_int_equal(error_exit_status(ERROR_INVALID), 78);
+}
+
+/* They export, infer and average: on any machine. */
+static void programs_that_do_not_train_compute_in_floats(void **state)
+{
+    struct error err = {0};
+    struct pipeline_settings settings;
+    struct model model;
+    const struct partition_book book = a_book();
+    (void)state;
+    pipeline_settings_defaults(&settings);
+    assert_ok(pipeline_settings_assign(&settings, "train-step.precision", "bf16", "test", &err),
+              &err);
+    assert_ok(run_model_init(&model, &settings, &book, &err), &err);
+    assert_int_equal(model.config.precision, PRECISION_FP32);
+}
+
 static void check_table(const struct model *model, const char *table, const char *message)
 {
     struct error err = {0};
@@ -82,6 +112,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_model_follows_settings_and_data),
+        cmocka_unit_test(bf16_is_refused_where_the_processor_has_none),
+        cmocka_unit_test(programs_that_do_not_train_compute_in_floats),
         cmocka_unit_test(data_without_features_or_labels_cannot_be_trained_on),
         cmocka_unit_test(weights_of_another_model_are_refused),
     };

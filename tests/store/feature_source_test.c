@@ -101,7 +101,8 @@ static void assert_rows(const struct feature_rows *rows, const uint32_t *node, s
 {
     assert_int_equal(rows->dim, DIM);
     for (size_t i = 0; i < count; i++) {
-        const float *row = rows->base + (rows->row_index ? rows->row_index[i] : i) * rows->stride;
+        const size_t at = rows->row_index ? rows->row_index[i] : i;
+        const float *row = (const float *)rows->base + at * rows->stride;
         for (uint32_t c = 0; c < DIM; c++)
             assert_true(row[c] == value_of(node[i], c));
     }
@@ -137,6 +138,46 @@ static void a_tensor_within_the_budget_is_resident(void **state)
     feature_source_close(source);
     feature_source_close(NULL);
     assert_int_equal(memory_live_blocks(), blocks);
+    close_fixture(&f);
+}
+
+static void assert_rounded_rows(const struct feature_rows *rows, const uint32_t *node, size_t count)
+{
+    assert_int_equal(rows->precision, PRECISION_BF16);
+    assert_int_equal(rows->stride, bf16_stride(DIM));
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = rows->row_index ? rows->row_index[i] : i;
+        const bf16 *row = (const bf16 *)rows->base + at * rows->stride;
+        for (uint32_t c = 0; c < DIM; c++)
+            assert_int_equal(row[c], bf16_of_float(value_of(node[i], c)));
+        for (size_t c = DIM; c < rows->stride; c++)
+            assert_int_equal(row[c], 0);
+    }
+}
+
+static void in_bf16_rows_are_rounded_and_take_half_the_bytes(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    uint32_t node[BATCH_SIZE_MAX];
+    const uint64_t row_bytes = bf16_stride(DIM) * sizeof(bf16);
+    const uint64_t half = (uint64_t)NODE_COUNT * row_bytes;
+    for (uint64_t budget = half; budget > 28000; budget = budget * 3 / 4) {
+        struct feature_source_config config = config_of(&f, budget);
+        struct feature_source *source = NULL;
+        config.precision = PRECISION_BF16;
+        assert_ok(feature_source_open(&config, &source, &f.err), &f.err);
+        assert_int_equal(feature_source_is_resident(source), budget == half);
+        assert_int_equal(feature_source_row_bytes(source), row_bytes);
+        for (uint64_t b = 0; b < 20; b++) {
+            struct feature_rows rows;
+            const size_t count = make_batch(b, 200, node);
+            assert_ok(feature_source_fetch(source, node, count, &rows, &f.err), &f.err);
+            assert_rounded_rows(&rows, node, count);
+            assert_true(feature_source_bytes(source) <= budget);
+        }
+        feature_source_close(source);
+    }
     close_fixture(&f);
 }
 
@@ -269,7 +310,7 @@ static void see(void *context, const struct feature_visit *visit)
         assert_true(node >= seen->last);
         seen->last = node;
         for (uint32_t c = 0; c < DIM; c++)
-            assert_true(visit->row[i][c] == value_of(node, c));
+            assert_true(((const float *)visit->row[i])[c] == value_of(node, c));
     }
 }
 
@@ -469,6 +510,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tensor_within_the_budget_is_resident),
+        cmocka_unit_test(in_bf16_rows_are_rounded_and_take_half_the_bytes),
         cmocka_unit_test(out_of_the_budget_gives_the_same_rows),
         cmocka_unit_test(a_batch_that_does_not_fit_is_refused_and_the_next_one_served),
         cmocka_unit_test(no_batch_and_unknown_nodes_are_told_apart),

@@ -134,6 +134,23 @@ void block_fixture_neighborhood(struct block_fixture *fixture, const struct bloc
     memory_free(local);
 }
 
+void block_fixture_round(struct block_fixture *fixture, uint32_t dim)
+{
+    const size_t stride = bf16_stride(dim);
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < fixture->node_count; i++)
+        rows = fixture->row_index[i] >= rows ? fixture->row_index[i] + 1 : rows;
+    fixture->rounded = memory_alloc(rows * stride, sizeof *fixture->rounded);
+    must(fixture->rounded);
+    for (uint32_t row = 0; row < rows; row++)
+        bf16_of_floats(fixture->rounded + row * stride,
+                       fixture->feature + row * fixture->input.stride, dim);
+    fixture->input = (struct input_rows){.base = fixture->rounded,
+                                         .stride = stride,
+                                         .row_index = fixture->row_index,
+                                         .precision = PRECISION_BF16};
+}
+
 void block_fixture_release(struct block_fixture *fixture)
 {
     memory_free(fixture->row_start);
@@ -141,5 +158,6 @@ void block_fixture_release(struct block_fixture *fixture)
     memory_free(fixture->degree);
     memory_free(fixture->row_index);
     memory_free(fixture->feature);
+    memory_free(fixture->rounded);
     *fixture = (struct block_fixture){0};
 }

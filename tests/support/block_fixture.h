@@ -14,6 +14,7 @@ struct block_fixture {
     /* owned */
     uint32_t *row_start, *neighbor, *degree, *row_index;
     float *feature;
+    bf16 *rounded;
 };
 
 /* Blocks as a mini-batch has them: the nodes below hop_end[h] are known after hop h, hop_end
@@ -27,6 +28,8 @@ void block_fixture_whole(struct block_fixture *fixture, int layer_count, uint32_
 /* The mini-batch of all neighbours for `seed_count` nodes (0, 1, ...) of the graph `whole`. */
 void block_fixture_neighborhood(struct block_fixture *fixture, const struct block_fixture *whole,
                                 int layer_count, uint32_t seed_count);
+/* From now on the input rows are in bf16. */
+void block_fixture_round(struct block_fixture *fixture, uint32_t dim);
 void block_fixture_release(struct block_fixture *fixture);
 
 #endif

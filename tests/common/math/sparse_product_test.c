@@ -89,7 +89,7 @@ static void check(size_t m, size_t n, size_t k, uint32_t percent, bool add)
     make(&f, m, n, k, percent);
     expect(&f, add);
     const struct matrix_view b = {f.b, k, n, f.b_stride};
-    sparse_product(&f.a, b, add, f.c, f.c_stride);
+    sparse_product(&f.a, rows_view_of(b), add, f.c, f.c_stride);
     for (size_t i = 0; i < m * f.c_stride; i++) /* what lies between the rows as well */
         if (bits_of(f.c[i]) != bits_of(f.expected[i]))
             fail_msg("%zu x %zu x %zu, %u%%: element %zu is %a, expected %a", m, n, k,
@@ -134,7 +134,7 @@ static void no_rows_are_no_work(void **state)
     float c[] = {7};
     const struct sparse_matrix none = {.rows = 0, .cols = 3};
     (void)state;
-    sparse_product(&none, matrix_view_of(b, 3, 1), false, c, 1);
+    sparse_product(&none, rows_view_of(matrix_view_of(b, 3, 1)), false, c, 1);
     assert_true(c[0] == 7);
 }
 

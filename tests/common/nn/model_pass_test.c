@@ -1,5 +1,6 @@
 /* Forward and backward of whole models against slow references, and the same bits for any threads. */
 #include "common/base/memory.h"
+#include "common/math/bf16_product.h"
 #include "common/nn/model.h"
 #include "common/nn/sparse_rows.h"
 
@@ -76,6 +77,13 @@ static void run_start(struct run *run, enum layer_kind kind, const struct sizes 
         run->value[i] += 0.05F;
     for (size_t i = 0; i < run->logit_count; i++)
         run->slope[i] = sinf((float)i * 1.7F) / (float)run->logit_count;
+}
+
+/* After run_start(). */
+static void run_in_bf16(struct run *run)
+{
+    run->model.config.precision = PRECISION_BF16;
+    block_fixture_round(&run->blocks, run->model.config.input_dim);
 }
 
 static void run_end(struct run *run)
@@ -225,17 +233,33 @@ static void rows_compressed_beforehand_give_the_same_bits(void **state)
     }
 }
 
+/* Forms of input: floats, floats that are mostly zero, and bf16 where the processor can multiply it. */
+static int form_count(void)
+{
+    if (bf16_product_is_possible())
+        return 3;
+    print_message("not in bf16: this processor has no avx512_bf16\n");
+    return 2;
+}
+
+static void take_form(struct run *run, int form)
+{
+    if (form == 1)
+        thin_out(run, run->model.config.input_dim);
+    if (form == 2)
+        run_in_bf16(run);
+}
+
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 17, 9};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     (void)state;
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < 2 * form_count(); turn++) {
         const enum layer_kind kind = turn % 2 ? LAYER_GCN : LAYER_SAGE;
         struct run alone;
         run_start(&alone, kind, &sizes, 0.5F);
-        if (turn >= 2)
-            thin_out(&alone, sizes.input);
+        take_form(&alone, turn / 2);
         run_both(&alone, &stream, NULL);
         for (int threads = 1; threads <= 4; threads *= 2) {
             struct error err = {0};
@@ -243,8 +267,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
             struct run run;
             assert_ok(thread_pool_new(threads, &pool, &err), &err);
             run_start(&run, kind, &sizes, 0.5F);
-            if (turn >= 2)
-                thin_out(&run, sizes.input);
+            take_form(&run, turn / 2);
             run_both(&run, &stream, pool);
             assert_memory_equal(run.logits, alone.logits, run.logit_count * sizeof(float));
             assert_memory_equal(run.gradient, alone.gradient,
@@ -256,6 +279,44 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     }
 }
 
+/* Euclidean distance of two vectors, as a share of the second's length. */
+static double distance(const float *a, const float *b, uint64_t count)
+{
+    double apart = 0, length = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        apart += pow((double)a[i] - (double)b[i], 2);
+        length += pow((double)b[i], 2);
+    }
+    return sqrt(apart / length);
+}
+
+/* Rounding an operand moves it by 2^-9 of itself at most; the signs of that do not add up. Dense tiles,
+ * tiles without zeros (dropout), odd widths, both orders of map and mixing. */
+static void in_bf16_logits_and_gradient_are_close_to_those_in_floats(void **state)
+{
+    static const struct sizes sizes[] = {{3, {100, 700, 1500, 3000}, 40, 33, 7},
+                                         {2, {600, 1100, 2000}, 33, 16, 5},
+                                         {2, {5, 20, 60}, 6, 5, 3}};
+    const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
+    (void)state;
+    if (form_count() < 3)
+        skip();
+    for (int i = 0; i < 12; i++) {
+        struct run exact, rounded;
+        run_start(&exact, i % 2 ? LAYER_GCN : LAYER_SAGE, &sizes[i / 4], i & 2 ? 0.5F : 0);
+        run_start(&rounded, i % 2 ? LAYER_GCN : LAYER_SAGE, &sizes[i / 4], i & 2 ? 0.5F : 0);
+        run_in_bf16(&rounded);
+        run_both(&exact, i & 2 ? &stream : NULL, NULL);
+        run_both(&rounded, i & 2 ? &stream : NULL, NULL);
+        const double logits = distance(rounded.logits, exact.logits, exact.logit_count);
+        const double gradient = distance(rounded.gradient, exact.gradient, exact.model.value_count);
+        if (!(logits > 0 && logits < 0.01 && gradient > 0 && gradient < 0.08))
+            fail_msg("case %d: logits are %g apart, gradients %g", i, logits, gradient);
+        run_end(&exact);
+        run_end(&rounded);
+    }
+}
+
 static void a_warm_step_makes_no_allocation(void **state)
 {
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
@@ -264,14 +325,13 @@ static void a_warm_step_makes_no_allocation(void **state)
     struct thread_pool *pool = NULL;
     (void)state;
     assert_ok(thread_pool_new(2, &pool, &err), &err);
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < 2 * form_count(); turn++) {
         struct run run;
         run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0.5F);
-        if (turn >= 2)
-            thin_out(&run, sizes.input);
+        take_form(&run, turn / 2);
         run_both(&run, &stream, pool);
         const long before = memory_allocation_count();
-        for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
             run_both(&run, &stream, pool);
         assert_int_equal(memory_allocation_count(), before);
         run_end(&run);
@@ -284,11 +344,10 @@ static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
     struct error err = {0};
     (void)state;
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < 2 * form_count(); turn++) {
         struct run run;
         run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0.5F);
-        if (turn >= 2)
-            thin_out(&run, sizes.input);
+        take_form(&run, turn / 2);
         run_both(&run, NULL, NULL);
         float *kept = memory_alloc(run.logit_count, sizeof *kept);
         memcpy(kept, run.logits, run.logit_count * sizeof *kept);
@@ -410,6 +469,7 @@ int main(void)
         cmocka_unit_test(mostly_zero_inputs_give_what_others_give),
         cmocka_unit_test(rows_compressed_beforehand_give_the_same_bits),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(in_bf16_logits_and_gradient_are_close_to_those_in_floats),
         cmocka_unit_test(a_warm_step_makes_no_allocation),
         cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),
         cmocka_unit_test(layer_by_layer_inference_equals_forward_on_whole_neighbourhoods),

@@ -47,13 +47,13 @@ static void add_all(const struct source_mixing *mixing, const struct block_fixtu
                     const uint32_t node[NODES])
 {
     uint32_t at_node[NODES], source[VISIT_MAX], count = 0;
-    const float *row[VISIT_MAX];
+    const void *row[VISIT_MAX];
     for (uint32_t i = 0; i < NODES; i++)
         at_node[node[i]] = i;
     for (uint32_t n = 0; n < NODES; n++) {
         source[count] = at_node[n];
-        row[count] =
-            blocks->input.base + blocks->input.row_index[source[count]] * blocks->input.stride;
+        row[count] = precision_at(blocks->input.precision, blocks->input.base,
+                                  blocks->input.row_index[source[count]] * blocks->input.stride);
         if (++count >= 1 + n % VISIT_MAX || n == NODES - 1) {
             source_mixing_add(mixing, source, row, count);
             count = 0;
@@ -61,27 +61,34 @@ static void add_all(const struct source_mixing *mixing, const struct block_fixtu
     }
 }
 
-static void check_kind(enum layer_kind kind)
+static void check_kind(enum layer_kind kind, enum precision precision)
 {
     struct error err = {0};
     struct arena arena = {0};
     struct block_fixture blocks;
     struct source_mixing mixing;
     uint32_t node[NODES];
-    const struct model model = model_of(kind, DIM, 2 * DIM);
+    struct model model = model_of(kind, DIM, 2 * DIM);
     const uint64_t floats = source_mixing_floats(&model, DESTINATIONS);
-    float *area = memory_alloc(floats, sizeof *area), *expected = NULL;
+    float *area = memory_alloc(floats, sizeof *area), scratch[DIM];
+    void *expected = NULL;
     make_block(&blocks, node);
+    model.config.precision = precision;
+    if (precision == PRECISION_BF16)
+        block_fixture_round(&blocks, DIM);
     assert_true(source_mixing_is_exact(&blocks.block[0], node));
     memset(area, 0x7f, floats * sizeof *area); /* what was there before does not matter */
     assert_ok(source_mixing_begin(&mixing, &model, &blocks.block[0], area, &arena, &err), &err);
     add_all(&mixing, &blocks, node);
     source_mixing_finish(&mixing);
-    const size_t count = DESTINATIONS * mixing_width(&mixing.mixing, DIM);
-    assert_ok(arena_new(&arena, &expected, count, "rows", &err), &err);
-    mixing_gather(&mixing.mixing, &blocks.block[0], &blocks.input, DIM, 0, DESTINATIONS, expected);
+    const size_t count =
+        DESTINATIONS * precision_stride(precision, mixing_width(&mixing.mixing, DIM));
+    assert_ok(arena_new_bytes(&arena, &expected, count, precision_bytes(precision), "rows", &err),
+              &err);
+    mixing_gather(&mixing.mixing, &blocks.block[0], &blocks.input, DIM, 0, DESTINATIONS, scratch,
+                  expected);
     assert_ptr_equal(mixing.mixed, area);
-    assert_memory_equal(mixing.mixed, expected, count * sizeof *expected);
+    assert_memory_equal(mixing.mixed, expected, count * precision_bytes(precision));
     memory_free(area);
     arena_release(&arena);
     block_fixture_release(&blocks);
@@ -90,8 +97,10 @@ static void check_kind(enum layer_kind kind)
 static void bits_are_those_of_the_gather(void **state)
 {
     (void)state;
-    check_kind(LAYER_SAGE);
-    check_kind(LAYER_GCN);
+    for (enum precision p = PRECISION_FP32; p <= PRECISION_BF16; p++) {
+        check_kind(LAYER_SAGE, p);
+        check_kind(LAYER_GCN, p);
+    }
 }
 
 static void a_forward_on_mixed_rows_is_that_on_rows(void **state)

@@ -164,7 +164,7 @@ static inline void batch_fixture_check(struct batch_fixture *f, const struct pre
     assert_true(batch->has_record && batch->has_rows);
     for (uint32_t i = 0; !batch->mixed && i < FIXTURE_BATCH; i++) {
         const size_t at = batch->rows.row_index ? batch->rows.row_index[i] : i;
-        assert_memory_equal(batch->rows.base + at * batch->rows.stride,
+        assert_memory_equal((const float *)batch->rows.base + at * batch->rows.stride,
                             f->feature + (size_t)node[i] * FIXTURE_DIM,
                             FIXTURE_DIM * sizeof(float));
     }
@@ -176,7 +176,7 @@ static inline void batch_fixture_check(struct batch_fixture *f, const struct pre
               &f->err);
     const size_t count = FIXTURE_DESTINATIONS * mixing_width(&mixing, FIXTURE_DIM);
     assert_ok(arena_new(&arena, &expected, count, "rows", &f->err), &f->err);
-    mixing_gather(&mixing, &block, &rows, FIXTURE_DIM, 0, FIXTURE_DESTINATIONS, expected);
+    mixing_gather(&mixing, &block, &rows, FIXTURE_DIM, 0, FIXTURE_DESTINATIONS, NULL, expected);
     assert_memory_equal(batch->mixed, expected, count * sizeof *expected);
     arena_release(&arena);
 }
