@@ -54,7 +54,7 @@ static bool detect_share(struct temp_store *temp, size_t step)
 {
     float *feature = memory_alloc((size_t)NODES * DIM, sizeof *feature);
     for (size_t i = 0; i < (size_t)NODES * DIM; i++)
-        feature[i] = i >= (size_t)256 * DIM || i % step == 0;
+        feature[i] = i >= (size_t)256 * DIM || i % step == 0 ? 1 : 0;
     put_shards(temp->store, feature);
     const bool resident = detect(temp->store, UINT64_MAX);
     assert_int_equal(detect(temp->store, 90000), resident);
