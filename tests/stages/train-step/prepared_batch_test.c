@@ -55,6 +55,22 @@ static void rows_that_cannot_be_mixed_ahead_are_copied(void **state)
     batch_fixture_close(&f);
 }
 
+static void rows_that_are_mostly_zero_are_copied_and_said_to_be(void **state)
+{
+    for (uint64_t budget = 100000; budget <= all_bytes; budget += all_bytes - 100000) {
+        struct batch_fixture f;
+        struct prepared_batch batch = {0};
+        batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, budget);
+        f.preparer.mostly_zero = true;
+        batch_fixture_put(&f, 0, true);
+        prepare(&f, &batch, 0);
+        assert_null(batch.mixed);
+        assert_true(batch.rows.mostly_zero);
+        prepared_batch_release(&f.preparer, &batch);
+        batch_fixture_close(&f);
+    }
+}
+
 static void kept_rows_make_way_for_a_batch(void **state)
 {
     static uint32_t node[FIXTURE_NODES];
@@ -142,6 +158,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_are_the_same_whatever_the_budget, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(rows_that_cannot_be_mixed_ahead_are_copied,
+                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(rows_that_are_mostly_zero_are_copied_and_said_to_be,
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(kept_rows_make_way_for_a_batch, temp_store_setup,
                                         temp_store_teardown),
