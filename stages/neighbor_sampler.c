@@ -264,13 +264,13 @@ static inline void push_few(struct edge_window *window, const struct sampled_row
     if (row->start >> TOPOLOGY_CHUNK_SHIFT == end >> TOPOLOGY_CHUNK_SHIFT) {
         const uint32_t *base = topology_neighbor(row->part, row->start);
         for (uint32_t k = 0; k < row->count; k++)
-            edge_window_push(window, base + (position ? position[k * stride] : k));
+            edge_window_push(window, base + (position ? position[(size_t)k * stride] : k));
         return;
     }
     for (uint32_t k = 0; k < row->count; k++)
         edge_window_push(
-            window,
-            topology_neighbor(row->part, row->start + (position ? position[k * stride] : k)));
+            window, topology_neighbor(row->part,
+                                      row->start + (position ? position[(size_t)k * stride] : k)));
 }
 
 /* A row that may be longer than the window. `position` may be the place in `neighbor` that the row itself

@@ -257,8 +257,10 @@ enum error_code feature_shard_read_block(struct feature_shard *shard, const char
     enum error_code rc = feature_scan_begin(shard, tensor, false, &scan, err);
     if (rc == ERROR_NONE)
         rc = feature_scan_block(scan, block, &found, row_count, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE) {
+        must(found);
         memcpy(rows, found, feature_block_bytes(&shard->seal.tensor[scan->index], block));
+    }
     feature_scan_end(scan);
     return rc;
 }

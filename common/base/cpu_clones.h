@@ -5,6 +5,8 @@
  * reordered and, as -ffp-contract=off holds everywhere, no multiply-add is fused. Then all clones give
  * the same bits and the choice is about time alone.
  *
+ * For static functions: clang 14 gives the one that picks a name of its own, which other files do not find.
+ *
  * Sanitizers instrument the resolver, which runs before they are ready, so there the plain one is built.
  */
 #ifndef COMMON_BASE_CPU_CLONES_H

@@ -29,6 +29,14 @@ CPU_INLINE void vector_add(float *restrict y, const float *restrict x, size_t co
         y[i] += x[i];
 }
 
+/* Four additions one after the other, with y loaded and stored once. */
+CPU_INLINE void vector_add_four(float *restrict y, const float *restrict a, const float *restrict b,
+                                const float *restrict c, const float *restrict d, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = (((y[i] + a[i]) + b[i]) + c[i]) + d[i];
+}
+
 CPU_INLINE void vector_add_scaled(float *restrict y, const float *restrict x, float scale,
                                   size_t count)
 {
@@ -40,6 +48,15 @@ CPU_INLINE void vector_add_bf16(float *restrict y, const bf16 *restrict x, size_
 {
     for (size_t i = 0; i < count; i++)
         y[i] += bf16_to_float(x[i]);
+}
+
+CPU_INLINE void vector_add_four_bf16(float *restrict y, const bf16 *restrict a,
+                                     const bf16 *restrict b, const bf16 *restrict c,
+                                     const bf16 *restrict d, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = (((y[i] + bf16_to_float(a[i])) + bf16_to_float(b[i])) + bf16_to_float(c[i])) +
+               bf16_to_float(d[i]);
 }
 
 CPU_INLINE void vector_add_scaled_bf16(float *restrict y, const bf16 *restrict x, float scale,

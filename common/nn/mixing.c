@@ -4,7 +4,7 @@
 
 /* How far ahead of use rows are asked for: soon enough to hide memory, not so soon that they leave the cache
  * again. Counted in edges, so that rows of few neighbours and hubs are served alike. */
-enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, ROWS_NEAR = 1 };
+enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, ROWS_NEAR = 1, EDGES_INDEX = 32 };
 
 CPU_INLINE uint32_t edges_in(uint32_t bytes, size_t row_bytes)
 {
@@ -88,27 +88,75 @@ CPU_INLINE struct walk start_walk(const struct mixing *mixing, const struct mess
     return walk;
 }
 
-/* The row of destination i, but for a second half. */
-CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum)
+/* Asks for what the edges behind `edge` need: where a row lies has to be known before the row can be. */
+CPU_INLINE void ask_ahead(const struct walk *walk, uint32_t edge)
+{
+    const uint32_t left = walk->edge_end - edge;
+    if (left > walk->far + EDGES_INDEX && walk->input->row_index)
+        __builtin_prefetch(
+            &walk->input->row_index[walk->block->neighbor[edge + walk->far + EDGES_INDEX]]);
+    if (left > walk->far)
+        ask_for_edge(walk, edge + walk->far, true);
+    if (left > walk->near)
+        ask_for_edge(walk, edge + walk->near, false);
+}
+
+CPU_INLINE void add_four_rows(const struct walk *walk, uint32_t edge, float *restrict sum)
+{
+    const struct input_rows *input = walk->input;
+    const uint32_t *j = walk->block->neighbor + edge;
+    if (walk->precision == PRECISION_BF16)
+        vector_add_four_bf16(sum, bf16_row(input, j[0]), bf16_row(input, j[1]),
+                             bf16_row(input, j[2]), bf16_row(input, j[3]), walk->dim);
+    else
+        vector_add_four(sum, float_row(input, j[0]), float_row(input, j[1]), float_row(input, j[2]),
+                        float_row(input, j[3]), walk->dim);
+}
+
+/* Adds the rows of the neighbours of i as they are. */
+CPU_INLINE void add_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
+{
+    uint32_t e = walk->block->row_start[i];
+    const uint32_t end = walk->block->row_start[i + 1];
+    for (; end - e >= 4; e += 4) {
+        for (uint32_t k = 0; k < 4; k++)
+            ask_ahead(walk, e + k);
+        add_four_rows(walk, e, sum);
+    }
+    for (; e < end; e++) {
+        ask_ahead(walk, e);
+        add_row(sum, walk->input, walk->precision, walk->block->neighbor[e], NULL, walk->dim);
+    }
+}
+
+/* The same with a factor for each source, and without i itself where it stands apart. */
+CPU_INLINE void add_scaled_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
 {
     const struct mixing *mixing = walk->mixing;
     const struct message_block *block = walk->block;
-    if (walk->end - i > ROWS_FAR)
-        vector_prefetch_far(any_row(walk->input, walk->precision, i + ROWS_FAR), walk->row_bytes);
-    if (walk->end - i > ROWS_NEAR)
-        vector_prefetch(any_row(walk->input, walk->precision, i + ROWS_NEAR), walk->row_bytes);
-    vector_zero(sum, walk->dim);
     for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
         const uint32_t j = block->neighbor[e];
-        if (walk->edge_end - e > walk->far)
-            ask_for_edge(walk, e + walk->far, true);
-        if (walk->edge_end - e > walk->near)
-            ask_for_edge(walk, e + walk->near, false);
+        ask_ahead(walk, e);
         if (mixing->skip_self_loops && j == i)
             continue;
         add_row(sum, walk->input, walk->precision, j,
                 mixing->source_scale ? &mixing->source_scale[j] : NULL, walk->dim);
     }
+}
+
+/* The row of destination i, but for a second half. */
+CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum)
+{
+    const struct mixing *mixing = walk->mixing;
+    if (walk->end - i > ROWS_FAR)
+        vector_prefetch_far(any_row(walk->input, walk->precision, i + ROWS_FAR), walk->row_bytes);
+    if (walk->end - i > ROWS_NEAR)
+        vector_prefetch(any_row(walk->input, walk->precision, i + ROWS_NEAR), walk->row_bytes);
+    vector_zero(sum, walk->dim);
+    if (mixing->source_scale || mixing->skip_self_loops)
+        add_scaled_neighbors(walk, i, sum);
+    else
+        add_neighbors(walk, i, sum);
     vector_scale(sum, mixing->destination_scale[i], walk->dim);
     if (!mixing->self_beside && mixing->self_scale)
         add_row(sum, walk->input, walk->precision, i, &mixing->self_scale[i], walk->dim);

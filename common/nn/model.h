@@ -64,6 +64,8 @@ MUST_CHECK enum error_code model_table_text(const struct model *model, char *out
 /* Initial weights as PyG draws their distribution: SAGE U(+-1/sqrt(in)), GCN Glorot; from the seed. */
 void model_initialise(const struct model *model, uint64_t seed, float *value);
 
+struct sparse_rows;
+
 /* Input rows of a layer, as feature_source gives those of the first: row i starts at element
  * row_index[i] * stride of base. */
 struct input_rows {
@@ -72,6 +74,9 @@ struct input_rows {
     const uint32_t *row_index; /* [source_count of the layer]; NULL: i itself */
     enum precision precision;  /* of the elements: that of the model */
     bool mostly_zero; /* sparse_layer.h; only in fp32; must follow from the stored features alone */
+    /* All rows that row_index names, or would name; NULL: compressed for each batch. Only when mostly zero,
+     * and with row_index. */
+    const struct sparse_rows *compressed;
 };
 
 /* What a model computes on. */

@@ -38,7 +38,8 @@ static double power(double base, uint64_t exponent)
 
 /* --- clipping --- */
 
-CPU_CLONES double optimizer_norm(const float *gradient, size_t count)
+CPU_CLONES
+static double norm_of(const float *gradient, size_t count)
 {
     double lane[LANE_COUNT] = {0};
     const size_t whole = count - count % LANE_COUNT;
@@ -51,6 +52,11 @@ CPU_CLONES double optimizer_norm(const float *gradient, size_t count)
     for (size_t k = 0; k < LANE_COUNT; k++)
         sum += lane[k];
     return sqrt(sum);
+}
+
+double optimizer_norm(const float *gradient, size_t count)
+{
+    return norm_of(gradient, count);
 }
 
 /* torch.nn.utils.clip_grad_norm_: its 1e-6 keeps the quotient finite for a zero gradient. */
@@ -131,8 +137,9 @@ struct optimizer_update optimizer_update_of(const struct optimizer_config *confi
         .epsilon = (float)config->epsilon};
 }
 
-CPU_CLONES void optimizer_update_apply(const struct optimizer_update *update, size_t count,
-                                       float *value, float *gradient, float *first, float *second)
+CPU_CLONES
+static void apply(const struct optimizer_update *update, size_t count, float *value,
+                  float *gradient, float *first, float *second)
 {
     scale(gradient, count, update->clip_factor);
     scale(value, count, update->shrink_factor);
@@ -141,6 +148,12 @@ CPU_CLONES void optimizer_update_apply(const struct optimizer_update *update, si
         step_sgd(update, count, value, gradient, first);
     else
         step_adam(update, count, value, gradient, first, second);
+}
+
+void optimizer_update_apply(const struct optimizer_update *update, size_t count, float *value,
+                            float *gradient, float *first, float *second)
+{
+    apply(update, count, value, gradient, first, second);
 }
 
 double optimizer_step(const struct optimizer_config *config, double learning_rate, uint64_t step,

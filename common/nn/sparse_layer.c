@@ -96,6 +96,17 @@ static void mix_tile(void *context, int64_t tile, int thread)
     layer_pass_finish(pass, output, first, end);
 }
 
+static enum error_code find_rows(struct layer_pass *pass, struct arena *arena,
+                                 struct thread_pool *pool, struct error *err)
+{
+    const struct input_rows *input = &pass->input;
+    const uint32_t sources = pass->block.source_count;
+    if (input->compressed)
+        return sparse_rows_select(input->compressed, input->row_index, sources, arena,
+                                  &pass->sparse_rows, err);
+    return sparse_rows_build(input, pass->input_dim, sources, arena, pool, &pass->sparse_rows, err);
+}
+
 enum error_code sparse_layer_forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                      struct thread_pool *pool, struct error *err)
 {
@@ -104,8 +115,7 @@ enum error_code sparse_layer_forward(struct layer_pass *pass, bool keep, struct 
                               .mixing = mixing_of_mapped(pass),
                               .width = (size_t)pass->matrix_count * pass->output_dim};
     const uint32_t sources = pass->block.source_count;
-    enum error_code rc = sparse_rows_build(&pass->input, pass->input_dim, sources, arena, pool,
-                                           &pass->sparse_rows, err);
+    enum error_code rc = find_rows(pass, arena, pool, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job.transposed, pass->input_dim * job.width, "weights", err);
     if (rc == ERROR_NONE)

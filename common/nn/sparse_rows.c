@@ -3,6 +3,7 @@
 #include "common/base/cpu_clones.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { TILE = 64, WORD = 32 };
 
@@ -47,8 +48,9 @@ struct build_job {
     const struct input_rows *input;
     uint32_t row_count;
     size_t dim, words;
-    uint32_t *bits; /* [row_count, words] */
-    struct sparse_rows *out;
+    uint32_t *bits;  /* [row_count, words] */
+    uint32_t *start; /* [row_count + 1] */
+    struct sparse_entry *entry;
 };
 
 static const float *row_of(const struct build_job *job, uint32_t row)
@@ -69,7 +71,7 @@ static void find_tile(void *context, int64_t tile, int thread)
     const struct build_job *job = context;
     (void)thread;
     for (uint32_t row = (uint32_t)tile * TILE; row < tile_end(tile, job->row_count); row++)
-        job->out->start[row + 1] = find(row_of(job, row), job->dim, job->bits + row * job->words);
+        job->start[row + 1] = find(row_of(job, row), job->dim, job->bits + row * job->words);
 }
 
 static void copy_tile(void *context, int64_t tile, int thread)
@@ -78,13 +80,21 @@ static void copy_tile(void *context, int64_t tile, int thread)
     (void)thread;
     for (uint32_t row = (uint32_t)tile * TILE; row < tile_end(tile, job->row_count); row++) {
         const float *value = row_of(job, row);
-        struct sparse_entry *entry = job->out->entry + job->out->start[row];
+        struct sparse_entry *entry = job->entry + job->start[row];
         for (size_t word = 0; word < job->words; word++)
             for (uint32_t left = job->bits[row * job->words + word]; left; left &= left - 1) {
                 const uint32_t column = (uint32_t)(word * WORD) + (uint32_t)__builtin_ctz(left);
                 *entry++ = (struct sparse_entry){column, value[column]};
             }
     }
+}
+
+static enum error_code too_many(struct error *err)
+{
+    return error_set(err, ERROR_NO_MEMORY,
+                     "the input rows of a batch hold more than %" PRIu32
+                     " values; smaller batches would do",
+                     UINT32_MAX);
 }
 
 /* Counts become starts. */
@@ -95,10 +105,7 @@ static enum error_code sum_up(uint32_t *start, uint32_t count, struct error *err
     for (uint32_t i = 1; i <= count; i++) {
         sum += start[i];
         if (sum > UINT32_MAX)
-            return error_set(err, ERROR_NO_MEMORY,
-                             "the input rows of a batch hold more than %" PRIu32
-                             " values; smaller batches would do",
-                             UINT32_MAX);
+            return too_many(err);
         start[i] = (uint32_t)sum;
     }
     return ERROR_NONE;
@@ -112,64 +119,111 @@ enum error_code sparse_rows_build(const struct input_rows *input, uint32_t dim, 
     struct build_job job = {.input = input,
                             .row_count = row_count,
                             .dim = dim,
-                            .words = ((size_t)dim + WORD - 1) / WORD,
-                            .out = out};
+                            .words = ((size_t)dim + WORD - 1) / WORD};
     const int64_t tiles = ((int64_t)row_count + TILE - 1) / TILE;
-    *out = (struct sparse_rows){.row_count = row_count, .dim = dim};
-    enum error_code rc = arena_new(arena, &out->start, (size_t)row_count + 1, what, err);
+    *out = (struct sparse_rows){0};
+    enum error_code rc = arena_new(arena, &job.start, (size_t)row_count + 1, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job.bits, row_count * job.words, what, err);
     if (rc != ERROR_NONE)
         return rc;
     thread_pool_run(pool, tiles, find_tile, &job);
-    rc = sum_up(out->start, row_count, err);
+    rc = sum_up(job.start, row_count, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &out->entry, out->start[row_count], what, err);
+        rc = arena_new(arena, &job.entry, job.start[row_count], what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    thread_pool_run(pool, tiles, copy_tile, &job);
+    *out = (struct sparse_rows){.row_count = row_count,
+                                .dim = dim,
+                                .row_start = job.start,
+                                .row_end = job.start + 1,
+                                .entry = job.entry};
+    return ERROR_NONE;
+}
+
+enum error_code sparse_rows_select(const struct sparse_rows *all, const uint32_t *row_index,
+                                   uint32_t row_count, struct arena *arena, struct sparse_rows *out,
+                                   struct error *err)
+{
+    static const char what[] = "the places of input rows";
+    uint32_t *start = NULL, *end = NULL;
+    *out = (struct sparse_rows){0};
+    enum error_code rc = arena_new(arena, &start, row_count, what, err);
     if (rc == ERROR_NONE)
-        thread_pool_run(pool, tiles, copy_tile, &job);
-    return rc;
+        rc = arena_new(arena, &end, row_count, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; i < row_count; i++) {
+        start[i] = all->row_start[row_index[i]];
+        end[i] = all->row_end[row_index[i]];
+    }
+    *out = (struct sparse_rows){.row_count = row_count,
+                                .dim = all->dim,
+                                .row_start = start,
+                                .row_end = end,
+                                .entry = all->entry};
+    return ERROR_NONE;
 }
 
 struct sparse_matrix sparse_rows_view(const struct sparse_rows *rows, uint32_t first, uint32_t end)
 {
     return (struct sparse_matrix){.rows = end - first,
                                   .cols = rows->dim,
-                                  .row_start = rows->start + first,
-                                  .row_end = rows->start + first + 1,
+                                  .row_start = rows->row_start + first,
+                                  .row_end = rows->row_end + first,
                                   .entry = rows->entry};
 }
 
-/* By counting sort: start[c + 1] is where column c has got to, and in the end where it ends. */
+/* Counts the entries of column c in start[c + 2]; fails above 2^32 - 1. */
+static enum error_code count_columns(const struct sparse_rows *rows, uint32_t *start,
+                                     struct error *err)
+{
+    uint64_t count = 0;
+    memset(start, 0, ((size_t)rows->dim + 2) * sizeof *start);
+    for (uint32_t row = 0; row < rows->row_count; row++) {
+        count += rows->row_end[row] - rows->row_start[row];
+        for (uint32_t e = rows->row_start[row]; e < rows->row_end[row]; e++)
+            start[rows->entry[e].column + 2]++;
+    }
+    return count <= UINT32_MAX ? ERROR_NONE : too_many(err);
+}
+
+/* Puts rows first .. end - 1 in their columns; start[c + 1] is where column c has got to. */
+static void place_rows(const struct sparse_rows *rows, uint32_t first, uint32_t end,
+                       uint32_t *start, struct sparse_entry *entry)
+{
+    for (uint32_t row = first; row < end; row++)
+        for (uint32_t e = rows->row_start[row]; e < rows->row_end[row]; e++)
+            entry[start[rows->entry[e].column + 1]++] =
+                (struct sparse_entry){row, rows->entry[e].value};
+}
+
+/* By counting sort. */
 enum error_code sparse_rows_transpose(const struct sparse_rows *rows, uint32_t early_rows,
                                       struct arena *arena, struct sparse_columns *out,
                                       struct error *err)
 {
     static const char what[] = "compressed input columns";
-    const uint32_t count = rows->start[rows->row_count], dim = rows->dim;
+    const size_t dim = rows->dim;
     uint32_t *start = NULL;
     must(early_rows <= rows->row_count);
-    *out =
-        (struct sparse_columns){.row_count = rows->row_count, .early_rows = early_rows, .dim = dim};
-    enum error_code rc = arena_new(arena, &start, (size_t)dim + 2, what, err);
+    *out = (struct sparse_columns){
+        .row_count = rows->row_count, .early_rows = early_rows, .dim = rows->dim};
+    enum error_code rc = arena_new(arena, &start, dim + 2, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &out->early_end, dim, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &out->entry, count, what, err);
+        rc = count_columns(rows, start, err);
+    for (size_t c = 2; rc == ERROR_NONE && c < dim + 2; c++)
+        start[c] += start[c - 1];
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->entry, start[dim + 1], what, err);
     if (rc != ERROR_NONE)
         return rc;
-    for (size_t c = 0; c < (size_t)dim + 2; c++)
-        start[c] = 0;
-    for (uint32_t e = 0; e < count; e++)
-        start[rows->entry[e].column + 2]++;
-    for (size_t c = 2; c < (size_t)dim + 2; c++)
-        start[c] += start[c - 1];
-    for (uint32_t row = 0; row <= rows->row_count; row++) {
-        for (uint32_t c = 0; row == early_rows && c < dim; c++)
-            out->early_end[c] = start[c + 1];
-        for (uint32_t e = rows->start[row]; row < rows->row_count && e < rows->start[row + 1]; e++)
-            out->entry[start[rows->entry[e].column + 1]++] =
-                (struct sparse_entry){row, rows->entry[e].value};
-    }
+    place_rows(rows, 0, early_rows, start, out->entry);
+    memcpy(out->early_end, start + 1, dim * sizeof *start);
+    place_rows(rows, early_rows, rows->row_count, start, out->entry);
     out->start = start;
     return ERROR_NONE;
 }

@@ -14,10 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Borrowed arrays, most often in an arena. */
 struct sparse_rows {
     uint32_t row_count, dim;
-    uint32_t *start; /* [row_count + 1] */
-    struct sparse_entry *entry;
+    const uint32_t *row_start, *row_end; /* [row_count], into entry */
+    const struct sparse_entry *entry;
 };
 
 /* How many of `count` values are other than zero. */
@@ -31,6 +32,11 @@ MUST_CHECK enum error_code sparse_rows_build(const struct input_rows *input, uin
                                              uint32_t row_count, struct arena *arena,
                                              struct thread_pool *pool, struct sparse_rows *out,
                                              struct error *err);
+/* Rows row_index[0 .. row_count - 1] of `all`; copies no entry. */
+MUST_CHECK enum error_code sparse_rows_select(const struct sparse_rows *all,
+                                              const uint32_t *row_index, uint32_t row_count,
+                                              struct arena *arena, struct sparse_rows *out,
+                                              struct error *err);
 /* Rows first .. end - 1 as a matrix [end - first, dim]. */
 struct sparse_matrix sparse_rows_view(const struct sparse_rows *rows, uint32_t first, uint32_t end);
 

@@ -11,17 +11,17 @@ struct batch_reader {
     bool started;
     pthread_mutex_t mutex; /* over what follows; `ahead` is the thread's while it is busy */
     pthread_cond_t wake, rest;
-    bool stopping, busy;
+    bool stopping, busy, with_rows;
     struct key key; /* of `ahead`, wanted or there */
     struct prepared_batch ahead;
     atomic_bool give_up;
 };
 
-static void prepare(struct batch_reader *reader, const struct key *key)
+static void prepare(struct batch_reader *reader, const struct key *key, bool with_rows)
 {
     struct error ignored = {0}; /* whoever needs the batch meets the failure itself, and tells */
     enum error_code rc = prepared_batch_read(reader->preparer, &reader->ahead, key, &ignored);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && with_rows)
         rc = prepared_batch_fill(reader->preparer, &reader->ahead, &reader->give_up, &ignored);
     if (rc != ERROR_NONE)
         prepared_batch_forget(&reader->ahead);
@@ -37,8 +37,9 @@ static void *read_ahead(void *context)
             continue;
         }
         const struct key key = reader->key;
+        const bool with_rows = reader->with_rows;
         (void)pthread_mutex_unlock(&reader->mutex);
-        prepare(reader, &key);
+        prepare(reader, &key, with_rows);
         (void)pthread_mutex_lock(&reader->mutex);
         reader->busy = false;
         (void)pthread_cond_signal(&reader->rest);
@@ -95,13 +96,14 @@ struct prepared_batch *batch_reader_settle(struct batch_reader *reader)
     return &reader->ahead;
 }
 
-void batch_reader_begin(struct batch_reader *reader, const struct key *key)
+void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool with_rows)
 {
     struct prepared_batch *ahead = batch_reader_settle(reader);
     prepared_batch_forget(ahead);
     atomic_store(&reader->give_up, false);
     (void)pthread_mutex_lock(&reader->mutex);
     reader->key = *key;
+    reader->with_rows = with_rows;
     reader->busy = true;
     (void)pthread_cond_signal(&reader->wake);
     (void)pthread_mutex_unlock(&reader->mutex);
@@ -116,11 +118,13 @@ bool batch_reader_take(struct batch_reader *reader, const struct key *key,
         return false;
     }
     struct prepared_batch *ahead = batch_reader_settle(reader);
-    if (!ahead->has_rows)
+    if (!ahead->has_record)
         return false;
     const struct prepared_batch taken = *ahead;
     prepared_batch_forget(out);
     *ahead = *out;
     *out = taken;
+    if (!out->area.data)
+        prepared_batch_lend(ahead, out);
     return true;
 }

@@ -22,10 +22,11 @@ MUST_CHECK enum error_code batch_reader_new(struct batch_preparer *preparer,
 /* Stops and joins the thread; NULL is fine. */
 void batch_reader_free(struct batch_reader *reader);
 
-/* Begins to prepare the batch `key`; what was read ahead and not taken is forgotten. */
-void batch_reader_begin(struct batch_reader *reader, const struct key *key);
-/* Waits for the batch `key` when that is the one being prepared, and puts it into *out; what was there is
- * forgotten, and its area is used for the next one. False: it was not read ahead; when `key` is
+/* Begins to prepare the batch `key`, its record alone unless `with_rows`; what was read ahead and not
+ * taken is forgotten. */
+void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool with_rows);
+/* Waits for the batch `key` when that is the one being prepared, and puts it into *out, with rows or
+ * without; what was there is forgotten, and its area is used for the next one. False: it was not read ahead; when `key` is
  * another batch than the one being prepared, that one is given up. The thread is at rest afterwards. */
 bool batch_reader_take(struct batch_reader *reader, const struct key *key,
                        struct prepared_batch *out);

@@ -5,7 +5,6 @@
 #include "store/feature_shard.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { UNITS_BEFORE_SECOND_CHOICE = 16 };
 
@@ -51,12 +50,27 @@ static size_t list_blocks(const struct use_counts *use, struct used_block *block
     return count;
 }
 
-static int more_used(const void *a, const void *b)
+/* The run of blocks, of at most `capacity` rows, that is used most: what lies between blocks that are kept
+ * one by one would be read all the same by a scan that reads on. Its first, and one past its last. */
+static void best_run(const struct used_block *block, size_t block_count, size_t capacity,
+                     size_t *first, size_t *end)
 {
-    const struct used_block *x = a, *y = b;
-    if (x->use_sum != y->use_sum)
-        return x->use_sum < y->use_sum ? 1 : -1;
-    return (x->first > y->first) - (x->first < y->first);
+    uint64_t use = 0, most = 0;
+    size_t rows = 0, from = 0;
+    *first = *end = 0;
+    for (size_t to = 0; to < block_count; to++) {
+        rows += block[to].row_count;
+        use += block[to].use_sum;
+        for (; rows > capacity; from++) {
+            rows -= block[from].row_count;
+            use -= block[from].use_sum;
+        }
+        if (use > most) {
+            most = use;
+            *first = from;
+            *end = to + 1;
+        }
+    }
 }
 
 /* Which rows are kept: those used more than `limit` times, and the first `at_limit` of those used so
@@ -95,20 +109,15 @@ static double reads_with_rows(const struct use_counts *use, const struct used_bl
     return reads;
 }
 
-static double reads_with_blocks(const struct use_counts *use, const struct used_block *block,
-                                size_t block_count, size_t capacity, const double *logs)
+static double reads_with_run(const struct use_counts *use, const struct used_block *block,
+                             size_t block_count, size_t first, size_t end, const double *logs)
 {
     double reads = 0;
     for (size_t b = 0; b < block_count; b++) {
         double miss = 0;
-        if (block[b].row_count <= capacity) {
-            capacity -= block[b].row_count;
-            continue;
-        }
-        capacity = 0;
         for (uint32_t v = block[b].first; v < block[b].first + block[b].row_count; v++)
             miss += logs[use->count[v]];
-        reads += -expm1(miss);
+        reads += b >= first && b < end ? 0 : -expm1(miss);
     }
     return reads;
 }
@@ -128,11 +137,10 @@ static size_t take_rows(const struct use_counts *use, struct row_limit limit, ui
     return count;
 }
 
-static size_t take_blocks(const struct used_block *block, size_t block_count, size_t capacity,
-                          uint32_t *node)
+static size_t take_run(const struct used_block *block, size_t first, size_t end, uint32_t *node)
 {
     size_t count = 0;
-    for (size_t b = 0; b < block_count && block[b].row_count <= capacity - count; b++)
+    for (size_t b = first; b < end; b++)
         for (uint32_t i = 0; i < block[b].row_count; i++)
             node[count++] = block[b].first + i;
     return count;
@@ -143,6 +151,7 @@ enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, 
 {
     struct used_block *block = NULL;
     double logs[UINT8_MAX + 1];
+    size_t first = 0, end = 0;
     *count = 0;
     must(use->batch_count > 0 && use->batch_count <= UINT8_MAX);
     const size_t block_count = list_blocks(use, NULL);
@@ -153,10 +162,10 @@ enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, 
     miss_logs(use, logs);
     const struct row_limit limit = limit_rows(use, capacity);
     const double with_rows = reads_with_rows(use, block, block_count, limit, logs);
-    qsort(block, block_count, sizeof *block, more_used);
-    const double with_blocks = reads_with_blocks(use, block, block_count, capacity, logs);
-    *count = with_rows <= with_blocks ? take_rows(use, limit, node)
-                                      : take_blocks(block, block_count, capacity, node);
+    best_run(block, block_count, capacity, &first, &end);
+    const double with_run = reads_with_run(use, block, block_count, first, end, logs);
+    *count =
+        with_rows <= with_run ? take_rows(use, limit, node) : take_run(block, first, end, node);
     memory_free(block);
     return ERROR_NONE;
 }
@@ -213,12 +222,10 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
     return rc;
 }
 
-/* What keeping may take: the budget without both areas (the other one will be as large), scratch, and the
- * space in which choosing counts. */
+/* What keeping may take: the budget without areas, scratch, and the space in which choosing counts. */
 static uint64_t room_to_keep(const struct batch_preparer *preparer, uint64_t area_bytes)
 {
-    const uint64_t areas =
-        2 * area_bytes > preparer->area_bytes ? 2 * area_bytes : preparer->area_bytes;
+    const uint64_t areas = area_bytes > preparer->area_bytes ? area_bytes : preparer->area_bytes;
     const uint64_t beside = areas + preparer->scratch_bytes + preparer->context->book->node_count;
     return preparer->budget_bytes > beside ? preparer->budget_bytes - beside : 0;
 }

@@ -4,8 +4,8 @@
  * Mini-batches are sampled ahead of training and lie in the store, so it can be counted which nodes they
  * use. A block of rows is read for the sake of any one row that is wanted and not kept. So where a batch
  * wants a few rows here and there, the rows that most batches use are kept; where it wants some of nearly
- * every block, only whole blocks save a read, and the most used blocks are kept. Which it is, is decided
- * by the number of blocks that a batch would still have to read, either way.
+ * every block, only whole blocks save a read, and a run of blocks, the one used most, is kept. Which it is,
+ * is decided by the number of blocks that a batch would still have to read, either way.
  *
  * The choice is made when the first rows are brought, and once more when more batches had been sampled.
  * It changes time, never a row.
@@ -39,8 +39,8 @@ struct use_counts {
 MUST_CHECK enum error_code kept_choice_make(const struct use_counts *use, size_t capacity,
                                             uint32_t *node, size_t *count, struct error *err);
 
-/* Once rows were brought for a unit of `round`, into an area of `area_bytes`: chooses and reads, when it is
- * time for that, within what two such areas leave. A failure is left at that: then nothing is kept. */
+/* Once rows were brought for a unit of `round`: chooses and reads, when it is time for that, within what areas
+ * of `area_bytes` leave. A failure is left at that: then nothing is kept. */
 void kept_choice_refresh(struct kept_choice *choice, const struct batch_preparer *preparer,
                          uint64_t area_bytes, int64_t round);
 

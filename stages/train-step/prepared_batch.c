@@ -3,11 +3,13 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/nn/source_mixing.h"
+#include "stages/train-step/row_pipe.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 
-enum { SLACK_SHARE = 32 };
+enum { SLACK_SHARE = 32, DISK_SHARE = 4 };
 
 void batch_preparer_release(struct batch_preparer *preparer)
 {
@@ -143,6 +145,41 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
     return ERROR_NONE;
 }
 
+/* Bytes that were read from a disk so far by this program. */
+static uint64_t disk_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_inblock * 512 : 0;
+}
+
+static bool uses_pipe(const struct batch_preparer *preparer, const atomic_bool *stop)
+{
+    return !stop && thread_pool_size(preparer->context->pool) > 1;
+}
+
+static uint64_t pipe_bytes(const struct batch_preparer *preparer, const atomic_bool *stop)
+{
+    return uses_pipe(preparer, stop) ? row_pipe_bytes(feature_source_row_bytes(preparer->features))
+                                     : 0;
+}
+
+static enum error_code bring_rows(struct batch_preparer *preparer,
+                                  const struct prepared_batch *prepared, feature_visitor visitor,
+                                  void *context, const atomic_bool *stop, struct error *err)
+{
+    const struct mini_batch *batch = &prepared->batch;
+    const uint64_t before = disk_bytes();
+    const enum error_code rc =
+        uses_pipe(preparer, stop)
+            ? row_pipe_visit(preparer->features, batch->node, batch->node_count, visitor, context,
+                             err)
+            : feature_source_visit(preparer->features, batch->node, batch->node_count, visitor,
+                                   context, stop, err);
+    const uint64_t rows = (uint64_t)batch->node_count * feature_source_dim(preparer->features);
+    preparer->from_disk = disk_bytes() - before > rows * sizeof(float) / DISK_SHARE;
+    return rc;
+}
+
 static void mix_rows(void *context, const struct feature_visit *visit)
 {
     source_mixing_add(context, visit->place, visit->row, visit->count);
@@ -151,17 +188,15 @@ static void mix_rows(void *context, const struct feature_visit *visit)
 static enum error_code fill_mixed(struct batch_preparer *preparer, struct prepared_batch *prepared,
                                   uint64_t floats, const atomic_bool *stop, struct error *err)
 {
-    const struct mini_batch *batch = &prepared->batch;
     const struct message_block block = prepared_batch_block(prepared, 0);
     struct source_mixing mixing;
-    enum error_code rc =
-        reserve(preparer, prepared, floats * sizeof(float), source_mixing_scratch(&block), err);
+    enum error_code rc = reserve(preparer, prepared, floats * sizeof(float),
+                                 source_mixing_scratch(&block) + pipe_bytes(preparer, stop), err);
     if (rc == ERROR_NONE)
         rc = source_mixing_begin(&mixing, preparer->model, &block, prepared->area.data,
                                  &preparer->scratch, err);
     if (rc == ERROR_NONE)
-        rc = feature_source_visit(preparer->features, batch->node, batch->node_count, mix_rows,
-                                  &mixing, stop, err);
+        rc = bring_rows(preparer, prepared, mix_rows, &mixing, stop, err);
     if (rc != ERROR_NONE)
         return rc;
     source_mixing_finish(&mixing);
@@ -188,12 +223,11 @@ static enum error_code fill_copied(struct batch_preparer *preparer, struct prepa
     const struct mini_batch *batch = &prepared->batch;
     const enum precision precision = preparer->model->config.precision;
     const size_t row_bytes = feature_source_row_bytes(preparer->features);
-    enum error_code rc =
-        reserve(preparer, prepared, (uint64_t)batch->node_count * row_bytes, 0, err);
+    enum error_code rc = reserve(preparer, prepared, (uint64_t)batch->node_count * row_bytes,
+                                 pipe_bytes(preparer, stop), err);
     struct copied_rows copied = {(char *)prepared->area.data, row_bytes};
     if (rc == ERROR_NONE)
-        rc = feature_source_visit(preparer->features, batch->node, batch->node_count, copy_rows,
-                                  &copied, stop, err);
+        rc = bring_rows(preparer, prepared, copy_rows, &copied, stop, err);
     if (rc == ERROR_NONE)
         prepared->rows = (struct input_rows){.base = copied.to,
                                              .stride = row_bytes / precision_bytes(precision),
@@ -219,6 +253,8 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
                                         .stride = rows.stride,
                                         .row_index = rows.row_index,
                                         .precision = rows.precision};
+        if (preparer->compressed.row_count)
+            out->rows.compressed = &preparer->compressed;
     } else if (floats && floats * sizeof(float) < copied_bytes && !preparer->mostly_zero &&
                source_mixing_is_exact(&block, batch->node)) {
         rc = fill_mixed(preparer, out, floats, stop, err);

@@ -14,6 +14,7 @@
 #include "common/base/error.h"
 #include "common/graph/message_block.h"
 #include "common/nn/model.h"
+#include "common/nn/sparse_rows.h"
 #include "stages/stage.h"
 #include "store/feature_source.h"
 #include "store/keys.h"
@@ -43,11 +44,13 @@ struct batch_preparer {
     const struct stage_context *context; /* borrowed, as are the next two */
     const struct model *model;
     struct feature_source *features;
-    bool mostly_zero;      /* the features, as sparse_features.h tells */
+    bool mostly_zero;              /* the features, as sparse_features.h tells */
+    struct sparse_rows compressed; /* all of them, when resident and there is room; else no rows */
     uint64_t budget_bytes; /* out of the budget: of features, areas and scratch altogether */
     uint64_t area_bytes;   /* of all areas */
     struct arena scratch;  /* edges and weights while rows are mixed */
     uint64_t scratch_bytes;
+    bool from_disk; /* the rows brought last came from there, not out of the page cache */
 };
 
 void batch_preparer_release(struct batch_preparer *preparer);
@@ -57,7 +60,8 @@ void batch_preparer_release(struct batch_preparer *preparer);
 MUST_CHECK enum error_code prepared_batch_read(const struct batch_preparer *preparer,
                                                struct prepared_batch *out, const struct key *key,
                                                struct error *err);
-/* Brings the rows. `stop` as in feature_source_visit(), ERROR_BUSY.
+/* Brings the rows; on two threads when the stage has them and `stop` is NULL. `stop` as in
+ * feature_source_visit(), ERROR_BUSY.
  * Fails: ERROR_NO_MEMORY naming wanted and budget; ERROR_CORRUPT naming the shard. */
 MUST_CHECK enum error_code prepared_batch_fill(struct batch_preparer *preparer,
                                                struct prepared_batch *out, const atomic_bool *stop,
@@ -68,6 +72,6 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
 void prepared_batch_release(struct batch_preparer *preparer, struct prepared_batch *batch);
 
 /* The edges of layer `layer` (from 0), borrowed from the record. */
-struct message_block prepared_batch_block(const struct prepared_batch *batch, int layer);
+struct message_block prepared_batch_block(const struct prepared_batch *prepared, int layer);
 
 #endif

@@ -43,8 +43,28 @@ static size_t left_for_step(const struct stage_context *context, const struct st
     const struct step_memory *plan = &input->plan;
     const bool fits = feature_source_is_resident(input->features);
     const uint64_t held = feature_source_bytes(input->labels) + plan->record_bytes +
-                          (fits ? feature_source_bytes(input->features) : plan->feature_bytes);
+                          (fits ? feature_source_bytes(input->features) + input->compressed.used
+                                : plan->feature_bytes);
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
+}
+
+/* Compresses resident features once for all batches when the budget has room for both forms. Without it each
+ * batch does that for its own rows, with the same result: running out of memory is no error. */
+static void compress_features(const struct stage_context *context, struct step_input *input)
+{
+    const uint64_t held = feature_source_bytes(input->features), room = input->plan.feature_bytes;
+    struct feature_rows all = {0};
+    if (!input->preparer.mostly_zero || !feature_source_is_resident(input->features) ||
+        held >= room)
+        return;
+    input->compressed.limit = (size_t)(room - held);
+    enum error_code rc = feature_source_fetch(input->features, NULL, 0, &all, NULL);
+    const struct input_rows rows = {.base = all.base, .stride = all.stride};
+    if (rc == ERROR_NONE)
+        rc = sparse_rows_build(&rows, all.dim, context->book->node_count, &input->compressed,
+                               context->pool, &input->preparer.compressed, NULL);
+    if (rc != ERROR_NONE)
+        arena_release(&input->compressed);
 }
 
 static enum error_code open_reader(const struct stage_context *context, struct step_input *input,
@@ -58,6 +78,8 @@ static enum error_code open_reader(const struct stage_context *context, struct s
     if (input->model.config.precision == PRECISION_FP32) /* bf16 has dense products alone */
         rc = sparse_features_detect(input->features, context->book->node_count,
                                     &input->preparer.mostly_zero, err);
+    if (rc == ERROR_NONE)
+        compress_features(context, input);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
     return batch_reader_new(&input->preparer, &input->reader, err);
@@ -104,6 +126,7 @@ void step_input_close(struct step_input *input)
     for (int use = 0; use < BATCH_USE_COUNT; use++)
         prepared_batch_release(&input->preparer, &input->batch[use]);
     batch_preparer_release(&input->preparer);
+    arena_release(&input->compressed);
     feature_source_close(input->features);
     feature_source_close(input->labels);
     *input = (struct step_input){0};
@@ -150,14 +173,11 @@ static enum error_code find_batch(struct step_input *input, enum batch_use use,
     struct prepared_batch *batch = &input->batch[use];
     enum error_code rc = ERROR_NONE;
     const bool same = batch->has_record && strcmp(batch->key.text, key->text) == 0;
-    if (same && batch->has_rows)
-        return rc;
-    if (!same && use == BATCH_TRAINING && input->reader &&
-        batch_reader_take(input->reader, key, batch))
-        return rc;
-    if (!same)
+    const bool read_ahead = !same && use == BATCH_TRAINING && input->reader &&
+                            batch_reader_take(input->reader, key, batch);
+    if (!same && !read_ahead)
         rc = prepared_batch_read(&input->preparer, batch, key, err);
-    return rc == ERROR_NONE ? fill_batch(input, use, err) : rc;
+    return rc == ERROR_NONE && !batch->has_rows ? fill_batch(input, use, err) : rc;
 }
 
 enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
@@ -189,13 +209,18 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
         return;
     schedule_batch_source(context->schedule, round, slot, &source_round, &source_slot);
     const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
+    if (feature_source_is_resident(input->features)) {
+        batch_reader_begin(input->reader, &key, true);
+        return;
+    }
     struct prepared_batch *ahead = batch_reader_settle(input->reader);
-    if (!ahead->area.data && input->batch[BATCH_EVALUATION].area.data)
+    const bool with_rows = input->preparer.from_disk;
+    if (with_rows && !ahead->area.data && input->batch[BATCH_EVALUATION].area.data)
         prepared_batch_lend(&input->batch[BATCH_EVALUATION], ahead);
-    if (!feature_source_is_resident(input->features))
-        kept_choice_refresh(&input->kept, &input->preparer, input->batch[BATCH_TRAINING].area.bytes,
-                            (int64_t)input->weights.version);
-    batch_reader_begin(input->reader, &key);
+    kept_choice_refresh(&input->kept, &input->preparer,
+                        (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
+                        (int64_t)input->weights.version);
+    batch_reader_begin(input->reader, &key, with_rows);
 }
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)

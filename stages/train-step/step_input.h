@@ -36,6 +36,7 @@ struct step_input { /* {0} is closed */
     struct weights weights;
     struct feature_source *features, *labels;
     struct batch_preparer preparer;
+    struct arena compressed;                      /* the memory of preparer.compressed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
     struct batch_reader *reader;                  /* NULL in a replay */
     struct unit_guess guess;
@@ -72,7 +73,10 @@ MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
                                             struct step_input *input, enum batch_use use,
                                             const struct key *key, struct step_batch *out,
                                             struct error *err);
-/* Begins to read what the unit after this training unit is likely to want; fails silently. */
+/* Begins to read what the unit after this training unit is likely to want; fails silently. Out of the budget
+ * that is the record, and the rows when they come from a disk. Those that come out of the page cache keep
+ * a core busy: it is the same time whether they are brought meanwhile or afterwards on all cores, and
+ * afterwards takes no second area. */
 void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
                            int64_t round, int32_t slot);
 /* Fails: ERROR_CORRUPT for a label that is none. */

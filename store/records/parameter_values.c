@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-CPU_CLONES size_t parameter_values_first_bad(const float *value, size_t count)
+CPU_CLONES
+static size_t first_bad(const float *value, size_t count)
 {
     /* x - x is 0 for finite x only; the first loop has no exit, so that it runs in vectors */
     int bad = 0;
@@ -19,6 +20,11 @@ CPU_CLONES size_t parameter_values_first_bad(const float *value, size_t count)
     while (value[at] - value[at] == 0.0F)
         at++;
     return at;
+}
+
+size_t parameter_values_first_bad(const float *value, size_t count)
+{
+    return first_bad(value, count);
 }
 
 enum error_code parameter_values_get(const struct record_view *view, const char *name,

@@ -1,10 +1,15 @@
 /*
- * bench_dense - the products of a GraphSAGE step: OpenBLAS alone on the same shapes (floor), and the
- * layers that hold them (ours: with gather of the own row, bias, ReLU, backward of both).
+ * bench_dense - the products of a GraphSAGE step, beside OpenBLAS alone on the same shapes.
  *
  *   bench_dense [threads]       prints: name value unit ratio
  *
- * The graph has no edges, so that what is left beside the products is what the layers add.
+ *   forward_<rows>x<inner>x<columns>_floor    OpenBLAS, tile by tile, one BLAS thread each; ratio 1
+ *   forward_..._ours                          the layer that holds the product: with the own row, the bias
+ *   backward_...                              likewise the gradient of the weights
+ *
+ * The graph has no edges and nothing is dropped, so that what is left beside the products is what the layers
+ * add. Floor and ours take turns; the least of all repeats is printed. The processor type that OpenBLAS chose
+ * goes to stderr.
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -166,10 +171,10 @@ int main(int argc, char **argv)
     const long threads = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
     if (threads < 1 || threads > 1024) {
         (void)fprintf(stderr, "usage: bench_dense [threads]\n");
-        return 64;
+        return error_exit_status(ERROR_USAGE);
     }
     must(thread_pool_new((int)threads, &pool, &err) == ERROR_NONE);
-    printf("core %s threads %ld\n", blas_core_name(), threads);
+    (void)fprintf(stderr, "core %s, threads %ld\n", blas_core_name(), threads);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         run_shape(shapes[i], pool);
     thread_pool_free(pool);

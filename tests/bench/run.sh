@@ -9,8 +9,8 @@
 # itself), goal, OK or MISSED; lines without a goal are there to explain the others. Exits 1 when a goal is missed, 70
 # when a program fails or prints something else.
 #
-# The machine should be idle: other work on it goes into the figures. GRAPHMILL_BUILD: the build folder (default:
-# build). BENCH_THREADS: for programs that take a count of threads (default: 1).
+# The machine should be idle: other work on it goes into the figures. GRAPHMILL_BUILD: the build folder, whole path
+# (default: build). BENCH_THREADS: for programs that take a count of threads (default: 1).
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=${GRAPHMILL_BUILD:-$source/build}
@@ -83,8 +83,10 @@ of_processor() { sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo | head -1; }
     "$(of_processor 'cpu family')" "$(of_processor model)" "$(nproc)" \
     "$(awk '/^MemTotal/ { print $2 / 1e6 }' /proc/meminfo)" "$(date +%F)" "${OPENBLAS_CORETYPE:-as OpenBLAS picks}"
 
-lines=$(mktemp)
-trap 'rm -f "$lines" "$lines.out" "$lines.err"' EXIT
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+lines=$scratch/lines
+: >"$lines"
 status=0
 for name in "${names[@]}"; do
     if [ "$name" = round ]; then
@@ -96,7 +98,7 @@ for name in "${names[@]}"; do
     fi
     [ -t 2 ] && printf '%s ...\n' "$name" >&2
     code=0
-    GRAPHMILL_BIN=$build/bin "${command[@]}" >"$lines.out" 2>"$lines.err" || code=$?
+    (cd "$scratch" && GRAPHMILL_BIN=$build/bin "${command[@]}") >"$lines.out" 2>"$lines.err" || code=$?
     if [ $code -ne 0 ]; then
         echo "$name ended with status $code: $(tail -3 "$lines.err")" >&2
         status=70

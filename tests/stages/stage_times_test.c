@@ -61,7 +61,7 @@ static void free_lines(struct lines *lines)
 
 static double number(const struct lines *lines, int line, const char *name)
 {
-    double value = NAN;
+    double value = (double)NAN;
     if (!json_double(json_get(json_root(lines->document[line]), name), &value))
         fail_msg("line %d has no number %s", line, name);
     return value;

@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "common/math/bf16_product.h"
 #include "common/nn/model.h"
+#include "common/nn/sparse_rows.h"
 
 #include "tests/reference/model_reference.h"
 #include "tests/support/block_fixture.h"
@@ -222,6 +223,33 @@ static void take_form(struct run *run, int form)
         run_in_bf16(run);
 }
 
+static void rows_compressed_beforehand_give_the_same_bits(void **state)
+{
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    struct error err = {0};
+    (void)state;
+    for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
+        struct run each, once;
+        struct arena arena = {0};
+        struct sparse_rows all;
+        run_start(&each, kind, &sizes, 0);
+        run_start(&once, kind, &sizes, 0);
+        thin_out(&each, sizes.input);
+        thin_out(&once, sizes.input);
+        const struct input_rows rows = {.base = once.blocks.input.base,
+                                        .stride = once.blocks.input.stride};
+        assert_ok(sparse_rows_build(&rows, sizes.input, 1500, &arena, NULL, &all, &err), &err);
+        once.blocks.input.compressed = &all;
+        run_both(&each, NULL, NULL);
+        run_both(&once, NULL, NULL);
+        assert_memory_equal(once.logits, each.logits, each.logit_count * sizeof(float));
+        assert_memory_equal(once.gradient, each.gradient, each.model.value_count * sizeof(float));
+        arena_release(&arena);
+        run_end(&each);
+        run_end(&once);
+    }
+}
+
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 17, 9};
@@ -439,6 +467,7 @@ int main(void)
         cmocka_unit_test(gcn_agrees_with_the_reference_and_central_differences),
         cmocka_unit_test(dropout_goes_through_forward_and_backward_alike),
         cmocka_unit_test(mostly_zero_inputs_give_what_others_give),
+        cmocka_unit_test(rows_compressed_beforehand_give_the_same_bits),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(in_bf16_logits_and_gradient_are_close_to_those_in_floats),
         cmocka_unit_test(a_warm_step_makes_no_allocation),

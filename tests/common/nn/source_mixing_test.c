@@ -122,7 +122,7 @@ static void a_forward_on_mixed_rows_is_that_on_rows(void **state)
     assert_ok(arena_new(&arena, &value, model.value_count, "a", &err), &err);
     model_initialise(&model, 3, value);
     for (int way = 0; way < 2; way++) {
-        assert_ok(arena_new(&arena, &logits[way], DESTINATIONS * 8, "a", &err), &err);
+        assert_ok(arena_new(&arena, &logits[way], (size_t)DESTINATIONS * 8, "a", &err), &err);
         assert_ok(arena_new(&arena, &gradient[way], model.value_count, "a", &err), &err);
         assert_ok(model_forward(&model, value, &input, &workspace, logits[way], &trace, &err),
                   &err);
@@ -134,7 +134,7 @@ static void a_forward_on_mixed_rows_is_that_on_rows(void **state)
         source_mixing_finish(&mixing);
         input = (struct model_input){.block = blocks.block, .mixed = mixing.mixed};
     }
-    assert_memory_equal(logits[0], logits[1], DESTINATIONS * 8 * sizeof(float));
+    assert_memory_equal(logits[0], logits[1], (size_t)DESTINATIONS * 8 * sizeof(float));
     assert_memory_equal(gradient[0], gradient[1], model.value_count * sizeof(float));
     arena_release(&arena);
     block_fixture_release(&blocks);

@@ -81,6 +81,23 @@ static void rows_hold_what_is_not_zero(void **state)
         }
 }
 
+static void selected_rows_are_those_of_the_index(void **state)
+{
+    struct error err = {0};
+    struct fixture f;
+    struct sparse_rows all, some;
+    (void)state;
+    make(&f, false);
+    assert_ok(sparse_rows_build(&f.input, STRIDE, ROWS, &f.arena, NULL, &all, &err), &err);
+    assert_ok(sparse_rows_select(&all, f.row_index, 100, &f.arena, &some, &err), &err);
+    f.input.row_index = f.row_index;
+    const struct sparse_matrix view = sparse_rows_view(&some, 30, 100);
+    f.input.row_index += 30;
+    for (uint32_t row = 0; row < 70; row++)
+        check_row(&f, &view, row, STRIDE);
+    release(&f);
+}
+
 static void check_column(const struct fixture *f, const struct sparse_matrix *columns,
                          uint32_t column)
 {
@@ -159,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_hold_what_is_not_zero),
+        cmocka_unit_test(selected_rows_are_those_of_the_index),
         cmocka_unit_test(columns_hold_the_same_and_know_the_early_rows),
         cmocka_unit_test(one_element_of_eight_is_the_limit),
         cmocka_unit_test(memory_that_runs_out_is_an_error),

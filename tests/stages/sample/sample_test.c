@@ -333,7 +333,7 @@ static void takes_no_more_samplers_than_the_budget_has_room_for(void **state)
     (void)state;
     struct fixture *f = fixture_make(cut_book, 3, "seed=1");
     f->context.threads = 100;
-    f->context.memory_bytes = 3 * 5600;
+    f->context.memory_bytes = 16800;
     const long before = memory_live_blocks();
     assert_ok(stage.open(&f->context, &f->state, &f->err), &f->err);
     const long many = memory_live_blocks() - before;

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# --memory is obeyed: train-step finishes within its budget plus what any such program takes (code, RocksDB, its share
+# of Redis), with the features in the budget and out of it, and gives the same weights. In a memory cgroup where one
+# can be made, else by the peak that the kernel keeps of the process, which has the pages of mapped files in it too.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+beside_mb=64
+cat >"$work/budget.yaml" <<'YAML'
+name: budget
+epochs: 1
+ingest:
+  format: generated
+  nodes: 150000
+  average_degree: 10
+  classes: 8
+  feature_dim: 340
+partition:
+  method: hash
+  parts: 4
+sample:
+  fanouts: [10, 5]
+  batch_size: 4096
+  evaluation_fanouts: [10, 5]
+  evaluation_batch_size: 4096
+train-step:
+  model: sage
+  hidden: 32
+YAML
+
+group=
+make_group() { # limit in bytes; the folder of a new group in $group, or nothing
+    local made=
+    for made in /sys/fs/cgroup/graphmill-test-$$ /sys/fs/cgroup/memory/graphmill-test-$$; do
+        mkdir "$made" 2>/dev/null || continue
+        for file in memory.max memory.limit_in_bytes; do
+            if [ -e "$made/$file" ] && echo "$1" >"$made/$file" 2>/dev/null && [ -w "$made/cgroup.procs" ]; then
+                group=$made
+                return
+            fi
+        done
+        rmdir "$made"
+    done
+}
+remove_group() { [ -z "$group" ] || rmdir "$group" 2>/dev/null || true; }
+trap 'remove_group; finish' EXIT
+
+# The programs beside a train-step that joins the group and has the budget.
+mkdir "$work/bin"
+for program in "$bin"/graphmill*; do cp "$program" "$work/bin/"; done
+mv "$work/bin/graphmill-train-step" "$work/bin/real-train-step"
+cat >"$work/bin/graphmill-train-step" <<SCRIPT
+#!/bin/sh
+[ -z "\$TEST_GROUP" ] || echo \$\$ >"\$TEST_GROUP/cgroup.procs"
+exec "$work/bin/real-train-step" "\$@" --memory "\$TEST_MEMORY"
+SCRIPT
+chmod +x "$work/bin/graphmill-train-step"
+bin=$work/bin
+
+train() { # name, budget in MB, what it says of the features
+    local name=$1 budget=$2 says=$3 bound peak
+    bound=$(((budget + beside_mb) << 20))
+    group=
+    make_group $bound
+    TEST_GROUP=$group TEST_MEMORY=${budget}M run "$name" "$work/budget.yaml" --threads 2 --set name="$name" >"$work/$name.json"
+    grep -q "$says" "$work/$name"/logs/train-step-0.log || fail "$name: features were not those '$says'"
+    peak=$(sed -n 's/.*"peak_bytes":\([0-9]*\).*/\1/p' "$work/$name/times/train-step-0.jsonl" | tail -1)
+    [ "$peak" -gt 0 ] || fail "$name: no peak in its times"
+    if [ -n "$group" ]; then
+        echo "$name: budget $budget MB, finished in a group of $((budget + beside_mb)) MB ($group), peak of the process $((peak >> 20)) MB"
+    else
+        echo "$name: budget $budget MB, no group can be made here, peak of the process $((peak >> 20)) MB"
+        [ "$peak" -le "$bound" ] || fail "$name: a peak of $peak bytes, expected at most $bound"
+    fi
+    remove_group
+    group=
+}
+train roomy 512 'which all fit'
+train tight 128 'which are read as batches want them'
+a=$(json weights_hash <"$work/roomy.json") b=$(json weights_hash <"$work/tight.json")
+[ -n "$a" ] && [ "$a" = "$b" ] || fail "weights $a in the budget, $b out of it"
