@@ -69,7 +69,7 @@ size_t feature_source_row_bytes(const struct feature_source *source)
 
 /* `rows`: floats of a block, which are not aligned there. */
 CPU_CLONES
-static void round_rows(bf16 *out, const char *rows, size_t dim, size_t row_count)
+static void round_feature_rows(bf16 *out, const char *rows, size_t dim, size_t row_count)
 {
     enum { PIECE = 64 };
     const size_t stride = bf16_stride(dim);
@@ -144,7 +144,8 @@ static enum error_code read_rounded(const struct feature_source *source,
         uint32_t count = 0;
         rc = feature_scan_block(scan, first / FEATURE_BLOCK_ROWS, &rows, &count, err);
         if (rc == ERROR_NONE)
-            round_rows((bf16 *)(void *)(to + first * row_bytes(source)), rows, source->dim, count);
+            round_feature_rows((bf16 *)(void *)(to + first * row_bytes(source)), rows, source->dim,
+                               count);
     }
     feature_scan_end(scan);
     return rc;
@@ -500,7 +501,7 @@ static const void *enter_row(const struct feature_source *source, const struct b
     char *to = source->block + at * row_bytes(source);
     const char *from = block->rows + row * (size_t)source->dim * sizeof(float);
     if (source->precision == PRECISION_BF16)
-        round_rows((bf16 *)(void *)to, from, source->dim, 1);
+        round_feature_rows((bf16 *)(void *)to, from, source->dim, 1);
     else
         memcpy(to, from, row_bytes(source));
     return to;
