@@ -7,6 +7,8 @@
  *
  * For static functions: clang 14 gives the one that picks a name of its own, which other files do not find.
  *
+ * Their names are unique in the tree although they are static: clang makes the resolver a global symbol.
+ *
  * Sanitizers instrument the resolver, which runs before they are ready, so there the plain one is built.
  */
 #ifndef COMMON_BASE_CPU_CLONES_H
