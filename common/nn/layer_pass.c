@@ -1,6 +1,7 @@
 /* Set-up and forward; backward is in layer_backward.c. */
 #include "common/nn/layer_pass.h"
 
+#include "common/math/bf16_rows.h"
 #include "common/math/vector.h"
 #include "common/nn/sparse_layer.h"
 
@@ -139,17 +140,6 @@ void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t firs
                        pass->active ? pass->active + first * words : NULL);
 }
 
-CPU_CLONES
-static void round_output_rows(bf16 *out, const float *rows, size_t dim, size_t row_count)
-{
-    const size_t stride = bf16_stride(dim);
-    for (size_t row = 0; row < row_count; row++, out += stride, rows += dim) {
-        bf16_of_floats(out, rows, dim);
-        if (stride > dim)
-            out[dim] = 0;
-    }
-}
-
 /* Where rows from `first` on are made: in place, unless they have to be rounded afterwards. */
 static float *output_room(const struct layer_pass *pass, uint32_t first, float *scratch)
 {
@@ -162,8 +152,8 @@ static void finish_output(const struct layer_pass *pass, float *rows, uint32_t f
 {
     layer_pass_finish(pass, rows, first, end);
     if (pass->output_precision == PRECISION_BF16)
-        round_output_rows((bf16 *)pass->output + first * bf16_stride(pass->output_dim), rows,
-                          pass->output_dim, end - first);
+        bf16_rows_round((bf16 *)pass->output + first * bf16_stride(pass->output_dim), rows,
+                        pass->output_dim, end - first);
 }
 
 /* The next row after `first` at which an output is finished. */
