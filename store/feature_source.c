@@ -67,12 +67,18 @@ size_t feature_source_row_bytes(const struct feature_source *source)
     return row_bytes(source);
 }
 
+/* `rows` as RocksDB has them, which need not be aligned. */
 CPU_CLONES
-static void round_rows(bf16 *out, const float *rows, size_t dim, size_t row_count)
+static void round_rows(bf16 *out, const void *rows, size_t dim, size_t row_count)
 {
+    const char *from = rows;
     const size_t stride = bf16_stride(dim);
-    for (size_t row = 0; row < row_count; row++, rows += dim, out += stride) {
-        bf16_of_floats(out, rows, dim);
+    for (size_t row = 0; row < row_count; row++, from += dim * sizeof(float), out += stride) {
+        for (size_t i = 0; i < dim; i++) {
+            float value;
+            memcpy(&value, from + i * sizeof value, sizeof value);
+            out[i] = bf16_of_float(value);
+        }
         if (stride > dim)
             out[dim] = 0;
     }
