@@ -10,6 +10,9 @@ build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev l
 test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
       python3-numpy strace procps)
 
+# Debian has it for the processors that have products in bf16; elsewhere the build goes without.
+[ "$(dpkg --print-architecture)" != amd64 ] || build+=(libxsmm-dev)
+
 # kubectl comes from elsewhere on many machines, and Debian's package does not go beside such a one.
 command -v kubectl >/dev/null || test+=(kubernetes-client)
 

@@ -68,7 +68,8 @@ struct feature_scan;
 MUST_CHECK enum error_code feature_scan_begin(struct feature_shard *shard, const char *tensor,
                                               bool dense, struct feature_scan **out,
                                               struct error *err);
-/* The rows of `block`, which is above that of the call before, [*row_count, dim]; borrowed until the next
+/* The rows of `block`, which is above that of the call before, [*row_count, dim], at any address: not aligned
+ * for their elements; borrowed until the next
  * call. Its hash was checked. Fails: ERROR_CORRUPT naming shard, tensor and block. */
 MUST_CHECK enum error_code feature_scan_block(struct feature_scan *scan, uint64_t block,
                                               const void **rows, uint32_t *row_count,

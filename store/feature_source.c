@@ -50,7 +50,7 @@ struct feature_source {
     struct feature_shard **shard; /* [part_count] */
     struct row_order order;
     struct kept_rows kept;
-    char *block; /* [FEATURE_BLOCK_ROWS] rounded rows; NULL in floats */
+    char *block; /* [FEATURE_BLOCK_ROWS] rows of a block on their way */
     char *rows;  /* [row_capacity] of the last fetch */
     size_t row_capacity;
 };
@@ -67,17 +67,18 @@ size_t feature_source_row_bytes(const struct feature_source *source)
     return row_bytes(source);
 }
 
-/* `rows` as RocksDB has them, which need not be aligned. */
+/* `rows`: floats of a block, which are not aligned there. */
 CPU_CLONES
-static void round_rows(bf16 *out, const void *rows, size_t dim, size_t row_count)
+static void round_feature_rows(bf16 *out, const char *rows, size_t dim, size_t row_count)
 {
-    const char *from = rows;
+    enum { PIECE = 64 };
     const size_t stride = bf16_stride(dim);
-    for (size_t row = 0; row < row_count; row++, from += dim * sizeof(float), out += stride) {
-        for (size_t i = 0; i < dim; i++) {
-            float value;
-            memcpy(&value, from + i * sizeof value, sizeof value);
-            out[i] = bf16_of_float(value);
+    float aligned[PIECE];
+    for (size_t row = 0; row < row_count; row++, rows += dim * sizeof(float), out += stride) {
+        for (size_t c = 0; c < dim; c += PIECE) {
+            const size_t count = dim - c < PIECE ? dim - c : PIECE;
+            memcpy(aligned, rows + c * sizeof(float), count * sizeof(float));
+            bf16_of_floats(out + c, aligned, count);
         }
         if (stride > dim)
             out[dim] = 0;
@@ -143,7 +144,8 @@ static enum error_code read_rounded(const struct feature_source *source,
         uint32_t count = 0;
         rc = feature_scan_block(scan, first / FEATURE_BLOCK_ROWS, &rows, &count, err);
         if (rc == ERROR_NONE)
-            round_rows((bf16 *)(void *)(to + first * row_bytes(source)), rows, source->dim, count);
+            round_feature_rows((bf16 *)(void *)(to + first * row_bytes(source)), rows, source->dim,
+                               count);
     }
     feature_scan_end(scan);
     return rc;
@@ -218,7 +220,7 @@ static enum error_code open_shards(struct feature_source *source,
     const size_t parts = (size_t)source->part_count;
     /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     enum error_code rc = memory_new(&source->shard, parts, "the shards of a tensor", err);
-    if (rc == ERROR_NONE && source->precision == PRECISION_BF16)
+    if (rc == ERROR_NONE)
         rc = memory_new(&source->block, FEATURE_BLOCK_ROWS * row_bytes(source), "a block", err);
     for (size_t p = 0; rc == ERROR_NONE && p < parts; p++)
         rc = open_part(source, config, (int)p, &source->shard[p], err);
@@ -482,16 +484,27 @@ struct block_at_hand {
 static enum error_code read_block(const struct walk *walk, uint64_t number,
                                   struct block_at_hand *block, struct error *err)
 {
-    const struct feature_source *source = walk->source;
     const void *rows = NULL;
     uint32_t row_count = 0;
     const enum error_code rc = feature_scan_block(walk->scan, number, &rows, &row_count, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (source->block)
-        round_rows((bf16 *)(void *)source->block, rows, source->dim, row_count);
-    *block = (struct block_at_hand){number + 1, source->block ? source->block : rows};
+    *block = (struct block_at_hand){number + 1, rows};
     return ERROR_NONE;
+}
+
+/* The one place where wanted rows of a block become rows in memory, in the precision of the source. In a
+ * block they are not aligned. `at`: among those of a visit. */
+static const void *enter_row(const struct feature_source *source, const struct block_at_hand *block,
+                             uint32_t row, size_t at)
+{
+    char *to = source->block + at * row_bytes(source);
+    const char *from = block->rows + row * (size_t)source->dim * sizeof(float);
+    if (source->precision == PRECISION_BF16)
+        round_feature_rows((bf16 *)(void *)to, from, source->dim, 1);
+    else
+        memcpy(to, from, row_bytes(source));
+    return to;
 }
 
 /* Finds the rows first .. end - 1, which lie in one block, and hands them over. */
@@ -513,7 +526,7 @@ static enum error_code visit_block(struct walk *walk, uint32_t part_start, size_
     for (size_t i = first; i < end; i++) {
         const uint32_t local = walk->node[walk->place[i]] - part_start;
         if (!walk->row[i - first])
-            walk->row[i - first] = block->rows + local % FEATURE_BLOCK_ROWS * row_bytes(source);
+            walk->row[i - first] = enter_row(source, block, local % FEATURE_BLOCK_ROWS, i - first);
     }
     const struct feature_visit visit = {
         .count = (uint32_t)(end - first), .place = walk->place + first, .row = walk->row};

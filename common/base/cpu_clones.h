@@ -5,7 +5,8 @@
  * reordered and, as -ffp-contract=off holds everywhere, no multiply-add is fused. Then all clones give
  * the same bits and the choice is about time alone.
  *
- * For static functions: clang 14 gives the one that picks a name of its own, which other files do not find.
+ * For static functions of names that no other has: clang 14 calls the one that picks by the name alone, and where
+ * other files do not find it.
  *
  * Sanitizers instrument the resolver, which runs before they are ready, so there the plain one is built.
  */

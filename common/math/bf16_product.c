@@ -3,32 +3,150 @@
 #include "common/base/error.h"
 
 enum {
-    BLOCK_ROWS = 8,
-    BLOCK_PAIR = 2 * BLOCK_ROWS, /* elements of a block for one step along the depth */
     LANES = 16,
-    PANEL_LANES = 3,
-    PANEL_COLUMNS = PANEL_LANES * LANES,
+    PANEL_COLUMNS = 64,
+    DEPTH_UNIT = 32,
+    UNIT_PAIRS = DEPTH_UNIT / 2,
     CHUNK_COLUMNS = 256,
+    MOST_ROWS = 128, /* of one kernel */
 };
 
-static size_t pairs_of(size_t depth)
+/* What a kernel is made for. */
+struct kernel_shape {
+    size_t rows, cols, depth;
+    size_t left_stride, right_width, c_stride;
+    bool add;
+};
+
+/* --- the library --- */
+
+#if defined(HAS_LIBXSMM)
+
+#include <libxsmm.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+static libxsmm_blasint blas_int(size_t value)
 {
-    return (depth + 1) / 2;
+    must(value <= INT_MAX);
+    return (libxsmm_blasint)value;
 }
+
+/* The library's matrices lie by columns. So its c is our c^T, its a is the right operand, in pairs, and
+ * its b is the left one. It keeps the kernels that it has made and finds one again in 20 ns. */
+static libxsmm_bsmmfunction kernel_of(const struct kernel_shape *shape)
+{
+    const libxsmm_blasint right_width = blas_int(shape->right_width);
+    const libxsmm_blasint left_stride = blas_int(shape->left_stride);
+    const libxsmm_blasint c_stride = blas_int(shape->c_stride);
+    const float alpha = 1, beta = shape->add ? 1 : 0;
+    const int flags = LIBXSMM_GEMM_FLAG_VNNI_A, prefetch = LIBXSMM_GEMM_PREFETCH_NONE;
+    return libxsmm_bsmmdispatch(blas_int(shape->cols), blas_int(shape->rows),
+                                blas_int(shape->depth), &right_width, &left_stride, &c_stride,
+                                &alpha, &beta, &flags, &prefetch);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool is_possible;
+
+/* Where that is forbidden the library does not notice, and its kernels would end the process. */
+static bool can_write_code(void)
+{
+    void *page =
+        mmap(NULL, 1, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    (void)munmap(page, 1);
+    return true;
+}
+
+/* Without the instruction the library would make kernels of others, with other bits: so would a lower
+ * LIBXSMM_TARGET in the environment, which the call that names the target overrules. */
+static void start(void)
+{
+    const struct kernel_shape probe = {.rows = 1,
+                                       .cols = LANES,
+                                       .depth = DEPTH_UNIT,
+                                       .left_stride = DEPTH_UNIT,
+                                       .right_width = LANES,
+                                       .c_stride = LANES};
+    if (libxsmm_cpuid() < LIBXSMM_X86_AVX512_CPX || !can_write_code())
+        return;
+    libxsmm_init();
+    libxsmm_set_target_archid(LIBXSMM_X86_AVX512_CPX);
+    is_possible = kernel_of(&probe) != NULL;
+}
+
+bool bf16_product_is_possible(void)
+{
+    (void)pthread_once(&once, start);
+    return is_possible;
+}
+
+static void multiply(const struct kernel_shape *shape, const bf16 *left, const bf16 *right,
+                     float *c)
+{
+    const libxsmm_bsmmfunction kernel = kernel_of(shape);
+    must(kernel);
+    kernel(right, left, c);
+}
+
+/* Pairs of rows become pairs along rows, `stride` bf16 from row to row. */
+static void transpose_pairs(const uint32_t (*pairs)[CHUNK_COLUMNS], size_t cols, bf16 *out,
+                            size_t stride)
+{
+    libxsmm_otrans(out, pairs, sizeof **pairs, blas_int(cols), UNIT_PAIRS, CHUNK_COLUMNS,
+                   blas_int(stride / 2));
+}
+
+#else
+
+bool bf16_product_is_possible(void)
+{
+    return false;
+}
+
+static void multiply(const struct kernel_shape *shape, const bf16 *left, const bf16 *right,
+                     float *c)
+{
+    (void)shape, (void)left, (void)right, (void)c;
+}
+
+static void transpose_pairs(const uint32_t (*pairs)[CHUNK_COLUMNS], size_t cols, bf16 *out,
+                            size_t stride)
+{
+    (void)pairs, (void)cols, (void)out, (void)stride;
+}
+
+#endif
+
+/* --- forms of operands --- */
 
 static size_t round_up(size_t count, size_t unit)
 {
     return (count + unit - 1) / unit * unit;
 }
 
-/* Columns of the panel at column `at`, zeros included. */
+static size_t padded_depth(size_t depth)
+{
+    return round_up(depth, DEPTH_UNIT);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Columns of the panel at column `at`, zeros included. None is of 16 columns beside another one: for those
+ * the library's kernels sum in several chains, as many as suit the number of rows. */
 static size_t panel_width(size_t at, size_t cols)
 {
     const size_t left = cols - at;
-    return left >= PANEL_COLUMNS ? PANEL_COLUMNS : round_up(left, LANES);
+    if (left > PANEL_COLUMNS && left <= PANEL_COLUMNS + LANES)
+        return PANEL_COLUMNS - LANES;
+    return least(PANEL_COLUMNS, round_up(left, LANES));
 }
-
-/* --- forms of operands --- */
 
 struct bf16_left bf16_left_of_rows(const bf16 *rows, size_t row_count, size_t depth, size_t stride)
 {
@@ -38,24 +156,57 @@ struct bf16_left bf16_left_of_rows(const bf16 *rows, size_t row_count, size_t de
 
 size_t bf16_left_size(size_t row_count, size_t cols)
 {
-    return 2 * pairs_of(row_count) * round_up(cols, BLOCK_ROWS);
+    return padded_depth(row_count) * cols;
 }
 
 size_t bf16_right_size(size_t depth, size_t cols)
 {
-    return 2 * pairs_of(depth) * round_up(cols, LANES);
+    return padded_depth(depth) * round_up(cols, LANES);
 }
 
-/* Lays the upper row's elements beside the lower row's. Whole words are written: that runs in vectors.
- * Unless `paired`, zeros. */
-CPU_INLINE void pair_rounded(bf16 *restrict out, const float *lower, const float *upper,
-                             bool paired, size_t count)
+/* Lays the upper row's elements beside the lower row's. Whole words are written: that runs in vectors. */
+CPU_INLINE void pair_rounded(uint32_t *restrict out, const float *lower, const float *upper,
+                             size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t high = paired ? bf16_of_float(upper[i]) : 0;
-        const uint32_t both = high << 16 | bf16_of_float(lower[i]);
-        memcpy(out + 2 * i, &both, sizeof both);
+    for (size_t i = 0; i < count; i++)
+        out[i] = (uint32_t)bf16_of_float(upper[i]) << 16 | bf16_of_float(lower[i]);
+}
+
+CPU_INLINE void round_alone(uint32_t *restrict out, const float *lower, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = bf16_of_float(lower[i]);
+}
+
+/* One unit of the depth: rows there are not are zeros. */
+CPU_CLONES
+static void pair_unit(const float *rows, size_t stride, size_t row_count, size_t count,
+                      uint32_t (*pairs)[CHUNK_COLUMNS])
+{
+    for (size_t p = 0; p < UNIT_PAIRS; p++) {
+        const float *lower = rows + 2 * p * stride;
+        if (2 * p + 1 < row_count)
+            pair_rounded(pairs[p], lower, lower + stride, count);
+        else if (2 * p < row_count)
+            round_alone(pairs[p], lower, count);
+        else
+            memset(pairs[p], 0, count * sizeof *pairs[p]);
     }
+}
+
+struct bf16_left bf16_left_of_columns(const float *rows, size_t row_count, size_t cols, bf16 *room)
+{
+    const size_t depth = padded_depth(row_count);
+    uint32_t pairs[UNIT_PAIRS][CHUNK_COLUMNS];
+    must(bf16_product_is_possible());
+    for (size_t row = 0; row < row_count; row += DEPTH_UNIT)
+        for (size_t at = 0; at < cols; at += CHUNK_COLUMNS) {
+            const size_t count = least(cols - at, CHUNK_COLUMNS);
+            pair_unit(rows + row * cols + at, cols, row_count - row, count, pairs);
+            transpose_pairs((const uint32_t(*)[CHUNK_COLUMNS])pairs, count, room + at * depth + row,
+                            depth);
+        }
+    return (struct bf16_left){.value = room, .rows = cols, .depth = row_count};
 }
 
 CPU_INLINE void pair(bf16 *restrict out, const bf16 *lower, const bf16 *upper, bool paired,
@@ -67,64 +218,23 @@ CPU_INLINE void pair(bf16 *restrict out, const bf16 *lower, const bf16 *upper, b
     }
 }
 
-CPU_INLINE void fill_zero(bf16 *out, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = 0;
-}
-
-/* Two rows into their place in every block of columns. By way of `words`: a loop over all columns runs
- * in vectors, one over the 8 of a block does not with every compiler. */
-CPU_INLINE void scatter_pair(const float *lower, const float *upper, bool paired, size_t cols,
-                             size_t pairs, bf16 *out)
-{
-    const size_t block = BLOCK_PAIR * pairs;
-    bf16 words[2 * CHUNK_COLUMNS];
-    for (size_t at = 0; at < cols; at += CHUNK_COLUMNS) {
-        const size_t count = cols - at < CHUNK_COLUMNS ? cols - at : CHUNK_COLUMNS;
-        const size_t blocks = round_up(count, BLOCK_ROWS) / BLOCK_ROWS;
-        pair_rounded(words, lower + at, upper + at, paired, count);
-        fill_zero(words + 2 * count, 2 * (blocks * BLOCK_ROWS - count));
-        for (size_t b = 0; b < blocks; b++, out += block)
-            memcpy(out, words + BLOCK_PAIR * b, BLOCK_PAIR * sizeof *out);
-    }
-}
-
+/* Rows are read as they lie, and each goes into all panels. */
 CPU_CLONES
-static void fill_blocks(const float *rows, size_t row_count, size_t cols, bf16 *out)
+static void fill_panels(const bf16 *rows, size_t row_count, size_t cols, size_t stride, bf16 *room)
 {
-    const size_t pairs = pairs_of(row_count);
-    for (size_t p = 0; p < row_count / 2; p++)
-        scatter_pair(rows + 2 * p * cols, rows + (2 * p + 1) * cols, true, cols, pairs,
-                     out + BLOCK_PAIR * p);
-    if (row_count % 2) {
-        const float *last = rows + (row_count - 1) * cols;
-        scatter_pair(last, last, false, cols, pairs, out + BLOCK_PAIR * (pairs - 1));
-    }
-}
-
-struct bf16_left bf16_left_of_columns(const float *rows, size_t row_count, size_t cols, bf16 *room)
-{
-    fill_blocks(rows, row_count, cols, room);
-    return (struct bf16_left){.value = room, .rows = cols, .depth = row_count};
-}
-
-CPU_CLONES
-static void fill_panels(const bf16 *rows, size_t row_count, size_t cols, size_t stride, bf16 *out)
-{
-    const size_t pairs = pairs_of(row_count);
-    for (size_t at = 0; at < cols; at += PANEL_COLUMNS) {
-        const size_t width = panel_width(at, cols);
-        const size_t count = cols - at < width ? cols - at : width;
-        for (size_t p = 0; p < pairs; p++, out += 2 * width) {
-            const bf16 *lower = rows + 2 * p * stride + at;
-            if (2 * p + 1 < row_count)
+    const size_t depth = padded_depth(row_count);
+    for (size_t row = 0; row < depth; row += 2)
+        for (size_t at = 0, width; at < cols; at += width) {
+            width = panel_width(at, cols);
+            bf16 *out = room + at * depth + row * width;
+            const size_t count = row < row_count ? least(cols - at, width) : 0;
+            const bf16 *lower = rows + (count ? row * stride + at : 0);
+            if (row + 1 < row_count)
                 pair(out, lower, lower + stride, true, count);
             else
                 pair(out, lower, lower, false, count);
-            fill_zero(out + 2 * count, 2 * (width - count));
+            memset(out + 2 * count, 0, 2 * (width - count) * sizeof *out);
         }
-    }
 }
 
 struct bf16_right bf16_right_of_rows(const bf16 *rows, size_t row_count, size_t cols, size_t stride,
@@ -137,15 +247,13 @@ struct bf16_right bf16_right_of_rows(const bf16 *rows, size_t row_count, size_t 
 struct bf16_right bf16_right_of_columns(const bf16 *rows, size_t row_count, size_t depth,
                                         size_t stride, bf16 *room)
 {
-    const size_t pairs = pairs_of(depth);
     bf16 *out = room;
-    for (size_t at = 0; at < row_count; at += PANEL_COLUMNS) {
-        const size_t width = panel_width(at, row_count);
-        for (size_t p = 0; p < pairs; p++)
+    for (size_t at = 0, width; at < row_count; at += width) {
+        width = panel_width(at, row_count);
+        for (size_t k = 0; k < padded_depth(depth); k += 2)
             for (size_t col = at; col < at + width; col++, out += 2) {
-                const bool there = col < row_count;
-                out[0] = there ? rows[col * stride + 2 * p] : 0;
-                out[1] = there && 2 * p + 1 < depth ? rows[col * stride + 2 * p + 1] : 0;
+                out[0] = col < row_count && k < depth ? rows[col * stride + k] : 0;
+                out[1] = col < row_count && k + 1 < depth ? rows[col * stride + k + 1] : 0;
             }
     }
     return (struct bf16_right){.value = room, .depth = depth, .cols = row_count};
@@ -153,161 +261,30 @@ struct bf16_right bf16_right_of_columns(const bf16 *rows, size_t row_count, size
 
 /* --- the product --- */
 
-#if defined(__x86_64__)
-
-#include <immintrin.h>
-
-/* Early enough for the sums to become registers; clang does so by itself. */
-#if defined(__clang__)
-#define UNROLLED
-#else
-#define UNROLLED _Pragma("GCC unroll 8")
-#endif
-#define HAS_BF16 __attribute__((target("avx512f,avx512bf16")))
-
-bool bf16_product_is_possible(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16");
-}
-
-/* A part of c that is summed in registers, and where its operands start. */
-struct kernel_part {
-    const bf16 *left, *right;
-    size_t left_stride;
-    size_t pairs;
-    float *c;
-    size_t c_stride;
-    __mmask16 last; /* which of the last 16 columns there are */
-    bool add;
-};
-
-__attribute__((always_inline)) HAS_BF16 static inline __m512
-load_lane(const struct kernel_part *part, int row, int lane, bool is_last)
-{
-    const float *c = part->c + (size_t)row * part->c_stride + (size_t)lane * LANES;
-    return is_last ? _mm512_maskz_loadu_ps(part->last, c) : _mm512_loadu_ps(c);
-}
-
-__attribute__((always_inline)) HAS_BF16 static inline void
-store_lane(const struct kernel_part *part, int row, int lane, bool is_last, __m512 sum)
-{
-    float *c = part->c + (size_t)row * part->c_stride + (size_t)lane * LANES;
-    if (is_last)
-        _mm512_mask_storeu_ps(c, part->last, sum);
-    else
-        _mm512_storeu_ps(c, sum);
-}
-
-/* `rows` by 16 * `lanes` of c. Constants in every call, so that the sums stay in registers. `in_blocks`:
- * the left operand is in blocks of columns. */
-__attribute__((always_inline)) HAS_BF16 static inline void multiply(const struct kernel_part *part,
-                                                                    const int rows, const int lanes,
-                                                                    const bool in_blocks,
-                                                                    const bool add)
-{
-    const size_t row_step = in_blocks ? 2 : part->left_stride;
-    const size_t pair_step = in_blocks ? BLOCK_PAIR : 2;
-    const bf16 *left = part->left, *right = part->right;
-    __m512 sum[BLOCK_ROWS][PANEL_LANES];
-    UNROLLED for (int r = 0; r < rows; r++) UNROLLED for (int v = 0; v < lanes; v++) sum[r][v] =
-        add ? load_lane(part, r, v, v == lanes - 1) : _mm512_setzero_ps();
-    for (size_t p = 0; p < part->pairs; p++) {
-        __m512i b[PANEL_LANES];
-        UNROLLED for (int v = 0; v < lanes; v++) b[v] =
-            _mm512_loadu_si512(right + (size_t)v * 2 * LANES);
-        UNROLLED for (int r = 0; r < rows; r++)
-        {
-            int32_t two;
-            memcpy(&two, left + (size_t)r * row_step, sizeof two);
-            const __m512i a = _mm512_set1_epi32(two);
-            UNROLLED for (int v = 0; v < lanes; v++) sum[r][v] =
-                _mm512_dpbf16_ps(sum[r][v], (__m512bh)a, (__m512bh)b[v]);
-        }
-        left += pair_step;
-        right += (size_t)lanes * 2 * LANES;
-    }
-    UNROLLED for (int r = 0; r < rows; r++) UNROLLED for (int v = 0; v < lanes; v++)
-        store_lane(part, r, v, v == lanes - 1, sum[r][v]);
-}
-
-typedef void kernel(const struct kernel_part *part);
-
-#define KERNEL(name, rows, lanes, in_blocks)                                                       \
-    HAS_BF16 static void name(const struct kernel_part *part)                                      \
-    {                                                                                              \
-        if (part->add)                                                                             \
-            multiply(part, rows, lanes, in_blocks, true);                                          \
-        else                                                                                       \
-            multiply(part, rows, lanes, in_blocks, false);                                         \
-    }
-KERNEL(rows_8x1, 8, 1, false)
-KERNEL(rows_8x2, 8, 2, false)
-KERNEL(rows_8x3, 8, 3, false)
-KERNEL(rows_1x1, 1, 1, false)
-KERNEL(rows_1x2, 1, 2, false)
-KERNEL(rows_1x3, 1, 3, false)
-KERNEL(blocks_8x1, 8, 1, true)
-KERNEL(blocks_8x2, 8, 2, true)
-KERNEL(blocks_8x3, 8, 3, true)
-KERNEL(blocks_1x1, 1, 1, true)
-KERNEL(blocks_1x2, 1, 2, true)
-KERNEL(blocks_1x3, 1, 3, true)
-
-/* [in blocks][all 8 rows][lanes - 1] */
-static kernel *const kernels[2][2][PANEL_LANES] = {
-    {{rows_1x1, rows_1x2, rows_1x3}, {rows_8x1, rows_8x2, rows_8x3}},
-    {{blocks_1x1, blocks_1x2, blocks_1x3}, {blocks_8x1, blocks_8x2, blocks_8x3}}};
-
 /* All rows of c for one panel of columns. */
-static void multiply_panel(struct bf16_left a, struct kernel_part part, size_t lanes)
+static void multiply_panel(struct kernel_shape shape, size_t row_count, const bf16 *left,
+                           const bf16 *right, float *c)
 {
-    const bool in_blocks = a.stride == 0;
-    const size_t row_step = in_blocks ? 2 : a.stride;
-    const size_t block_step = BLOCK_ROWS * (in_blocks ? 2 * part.pairs : a.stride);
-    float *const c = part.c;
-    for (size_t block = 0; block < a.rows / BLOCK_ROWS; block++) {
-        part.left = a.value + block * block_step;
-        part.c = c + block * BLOCK_ROWS * part.c_stride;
-        kernels[in_blocks][1][lanes - 1](&part);
-    }
-    for (size_t row = a.rows / BLOCK_ROWS * BLOCK_ROWS; row < a.rows; row++) {
-        part.left = a.value + row / BLOCK_ROWS * block_step + row % BLOCK_ROWS * row_step;
-        part.c = c + row * part.c_stride;
-        kernels[in_blocks][0][lanes - 1](&part);
+    shape.rows = MOST_ROWS;
+    for (size_t row = 0; row < row_count; row += shape.rows) {
+        while (shape.rows > row_count - row)
+            shape.rows /= 2;
+        multiply(&shape, left + row * shape.left_stride, right, c + row * shape.c_stride);
     }
 }
 
 void bf16_product(struct bf16_left a, struct bf16_right b, bool add, float *c, size_t c_stride)
 {
     must(a.depth == b.depth && a.depth > 0);
-    const size_t pairs = pairs_of(a.depth);
-    for (size_t at = 0; at < b.cols; at += PANEL_COLUMNS) {
-        const size_t lanes = panel_width(at, b.cols) / LANES;
-        const size_t in_last =
-            b.cols - at < PANEL_COLUMNS ? b.cols - at - (lanes - 1) * LANES : LANES;
-        multiply_panel(a,
-                       (struct kernel_part){.right = b.value + 2 * at * pairs,
-                                            .left_stride = a.stride,
-                                            .pairs = pairs,
-                                            .c = c + at,
-                                            .c_stride = c_stride,
-                                            .last = (__mmask16)((1U << in_last) - 1),
-                                            .add = add},
-                       lanes);
+    must(bf16_product_is_possible());
+    const size_t panel_depth = padded_depth(b.depth);
+    struct kernel_shape shape = {.left_stride = a.stride ? a.stride : panel_depth,
+                                 .depth = a.stride ? round_up(a.depth, 2) : panel_depth,
+                                 .c_stride = c_stride,
+                                 .add = add};
+    for (size_t at = 0; at < b.cols; at += shape.right_width) {
+        shape.right_width = panel_width(at, b.cols);
+        shape.cols = least(b.cols - at, shape.right_width);
+        multiply_panel(shape, a.rows, a.value, b.value + at * panel_depth, c + at);
     }
 }
-
-#else
-
-bool bf16_product_is_possible(void)
-{
-    return false;
-}
-
-void bf16_product(struct bf16_left a, struct bf16_right b, bool add, float *c, size_t c_stride)
-{
-    (void)a, (void)b, (void)add, (void)c, (void)c_stride;
-    must(!"bf16 products were asked for where there are none");
-}
-
-#endif

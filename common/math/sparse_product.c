@@ -43,7 +43,7 @@ CPU_INLINE size_t vectors_of(size_t columns)
 
 /* Accumulators are named variables and not an array: only so do both compilers keep them in registers. */
 #define EACH_VECTOR(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-#define PLACE(i)        (c + ((i) < vectors - 1 ? (i)*LANES : last))
+#define PLACE(i)        (c + ((i) < vectors - 1 ? (size_t)(i)*LANES : last))
 #define DECLARE(i)      lanes sum##i = {0};
 #define LOAD(i)                                                                                    \
     if ((i) < vectors)                                                                             \
@@ -51,7 +51,7 @@ CPU_INLINE size_t vectors_of(size_t columns)
 #define ADD(i)                                                                                     \
     if ((i) < vectors) {                                                                           \
         lanes term;                                                                                \
-        memcpy(&term, b + ((i) < vectors - 1 ? (i)*LANES : from_last), sizeof term);               \
+        memcpy(&term, b + ((i) < vectors - 1 ? (size_t)(i)*LANES : from_last), sizeof term);       \
         sum##i += value * term;                                                                    \
     }
 #define STORE(i)                                                                                   \
@@ -196,6 +196,7 @@ static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, 
             add_in_place(panel, &progress, rows, k == 0 && !add, to, c_stride);
         }
     }
+    panel->base = NULL; /* the room ends here */
 }
 
 /* Less than a vector of columns. */

@@ -140,7 +140,7 @@ void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t firs
 }
 
 CPU_CLONES
-static void round_rows(bf16 *out, const float *rows, size_t dim, size_t row_count)
+static void round_output_rows(bf16 *out, const float *rows, size_t dim, size_t row_count)
 {
     const size_t stride = bf16_stride(dim);
     for (size_t row = 0; row < row_count; row++, out += stride, rows += dim) {
@@ -162,8 +162,8 @@ static void finish_output(const struct layer_pass *pass, float *rows, uint32_t f
 {
     layer_pass_finish(pass, rows, first, end);
     if (pass->output_precision == PRECISION_BF16)
-        round_rows((bf16 *)pass->output + first * bf16_stride(pass->output_dim), rows,
-                   pass->output_dim, end - first);
+        round_output_rows((bf16 *)pass->output + first * bf16_stride(pass->output_dim), rows,
+                          pass->output_dim, end - first);
 }
 
 /* The next row after `first` at which an output is finished. */

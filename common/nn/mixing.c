@@ -67,6 +67,24 @@ CPU_INLINE void ask_for_edge(const struct walk *walk, uint32_t edge, bool far)
         vector_prefetch(row, walk->row_bytes);
 }
 
+/* Where a row lies has to be known before the row can be asked for. */
+CPU_INLINE void ask_for_index(const struct walk *walk, uint32_t edge)
+{
+    if (walk->input->row_index)
+        __builtin_prefetch(&walk->input->row_index[walk->block->neighbor[edge]]);
+}
+
+CPU_INLINE void ask_ahead(const struct walk *walk, uint32_t edge)
+{
+    const uint32_t left = walk->edge_end - edge;
+    if (left > walk->far + EDGES_INDEX)
+        ask_for_index(walk, edge + walk->far + EDGES_INDEX);
+    if (left > walk->far)
+        ask_for_edge(walk, edge + walk->far, true);
+    if (left > walk->near)
+        ask_for_edge(walk, edge + walk->near, false);
+}
+
 CPU_INLINE struct walk start_walk(const struct mixing *mixing, const struct message_block *block,
                                   const struct input_rows *input, enum precision precision,
                                   uint32_t dim, uint32_t first, uint32_t end)
@@ -88,44 +106,31 @@ CPU_INLINE struct walk start_walk(const struct mixing *mixing, const struct mess
     return walk;
 }
 
-/* Asks for what the edges behind `edge` need: where a row lies has to be known before the row can be. */
-CPU_INLINE void ask_ahead(const struct walk *walk, uint32_t edge)
-{
-    const uint32_t left = walk->edge_end - edge;
-    if (left > walk->far + EDGES_INDEX && walk->input->row_index)
-        __builtin_prefetch(
-            &walk->input->row_index[walk->block->neighbor[edge + walk->far + EDGES_INDEX]]);
-    if (left > walk->far)
-        ask_for_edge(walk, edge + walk->far, true);
-    if (left > walk->near)
-        ask_for_edge(walk, edge + walk->near, false);
-}
-
-CPU_INLINE void add_four_rows(const struct walk *walk, uint32_t edge, float *restrict sum)
+CPU_INLINE void add_four_rows(float *restrict sum, const struct walk *walk, const uint32_t *row)
 {
     const struct input_rows *input = walk->input;
-    const uint32_t *j = walk->block->neighbor + edge;
     if (walk->precision == PRECISION_BF16)
-        vector_add_four_bf16(sum, bf16_row(input, j[0]), bf16_row(input, j[1]),
-                             bf16_row(input, j[2]), bf16_row(input, j[3]), walk->dim);
+        vector_add_four_bf16(sum, bf16_row(input, row[0]), bf16_row(input, row[1]),
+                             bf16_row(input, row[2]), bf16_row(input, row[3]), walk->dim);
     else
-        vector_add_four(sum, float_row(input, j[0]), float_row(input, j[1]), float_row(input, j[2]),
-                        float_row(input, j[3]), walk->dim);
+        vector_add_four(sum, float_row(input, row[0]), float_row(input, row[1]),
+                        float_row(input, row[2]), float_row(input, row[3]), walk->dim);
 }
 
 /* Adds the rows of the neighbours of i as they are. */
 CPU_INLINE void add_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
 {
-    uint32_t e = walk->block->row_start[i];
+    const uint32_t *neighbor = walk->block->neighbor;
     const uint32_t end = walk->block->row_start[i + 1];
+    uint32_t e = walk->block->row_start[i];
     for (; end - e >= 4; e += 4) {
         for (uint32_t k = 0; k < 4; k++)
             ask_ahead(walk, e + k);
-        add_four_rows(walk, e, sum);
+        add_four_rows(sum, walk, neighbor + e);
     }
     for (; e < end; e++) {
         ask_ahead(walk, e);
-        add_row(sum, walk->input, walk->precision, walk->block->neighbor[e], NULL, walk->dim);
+        add_row(sum, walk->input, walk->precision, neighbor[e], NULL, walk->dim);
     }
 }
 
@@ -133,14 +138,12 @@ CPU_INLINE void add_neighbors(const struct walk *walk, uint32_t i, float *restri
 CPU_INLINE void add_scaled_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
 {
     const struct mixing *mixing = walk->mixing;
-    const struct message_block *block = walk->block;
-    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
-        const uint32_t j = block->neighbor[e];
+    for (uint32_t e = walk->block->row_start[i]; e < walk->block->row_start[i + 1]; e++) {
+        const uint32_t j = walk->block->neighbor[e];
         ask_ahead(walk, e);
-        if (mixing->skip_self_loops && j == i)
-            continue;
-        add_row(sum, walk->input, walk->precision, j,
-                mixing->source_scale ? &mixing->source_scale[j] : NULL, walk->dim);
+        if (!mixing->skip_self_loops || j != i)
+            add_row(sum, walk->input, walk->precision, j,
+                    mixing->source_scale ? &mixing->source_scale[j] : NULL, walk->dim);
     }
 }
 
@@ -153,10 +156,10 @@ CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum
     if (walk->end - i > ROWS_NEAR)
         vector_prefetch(any_row(walk->input, walk->precision, i + ROWS_NEAR), walk->row_bytes);
     vector_zero(sum, walk->dim);
-    if (mixing->source_scale || mixing->skip_self_loops)
-        add_scaled_neighbors(walk, i, sum);
-    else
+    if (!mixing->source_scale && !mixing->skip_self_loops)
         add_neighbors(walk, i, sum);
+    else
+        add_scaled_neighbors(walk, i, sum);
     vector_scale(sum, mixing->destination_scale[i], walk->dim);
     if (!mixing->self_beside && mixing->self_scale)
         add_row(sum, walk->input, walk->precision, i, &mixing->self_scale[i], walk->dim);

@@ -175,8 +175,9 @@ static enum error_code bring_rows(struct batch_preparer *preparer,
                              err)
             : feature_source_visit(preparer->features, batch->node, batch->node_count, visitor,
                                    context, stop, err);
-    const uint64_t rows = (uint64_t)batch->node_count * feature_source_dim(preparer->features);
-    preparer->from_disk = disk_bytes() - before > rows * sizeof(float) / DISK_SHARE;
+    const uint64_t wanted =
+        (uint64_t)batch->node_count * feature_source_dim(preparer->features) * sizeof(float);
+    preparer->from_disk = disk_bytes() - before > wanted / DISK_SHARE;
     return rc;
 }
 

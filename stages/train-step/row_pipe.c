@@ -13,7 +13,7 @@ struct slot {
     uint32_t count;
     uint32_t place[SLOT_ROWS];
     const void *row[SLOT_ROWS]; /* into `rows` */
-    char *rows;                 /* [SLOT_ROWS] of row_bytes each */
+    char *rows;                 /* [SLOT_ROWS, row_bytes] */
 };
 
 struct row_pipe {
@@ -21,7 +21,7 @@ struct row_pipe {
     const uint32_t *node;
     size_t count;
     size_t row_bytes;
-    char *rows;            /* [SLOT_COUNT, SLOT_ROWS] */
+    char *rows;            /* [SLOT_COUNT, SLOT_ROWS, row_bytes] */
     struct slot *slot;     /* [SLOT_COUNT] */
     pthread_mutex_t mutex; /* over what follows */
     pthread_cond_t moved;
@@ -62,7 +62,8 @@ static void put_rows(void *context, const struct feature_visit *visit)
     struct slot *slot = open_slot(pipe);
     memcpy(slot->place + slot->count, visit->place, visit->count * sizeof *slot->place);
     for (uint32_t i = 0; i < visit->count; i++)
-        memcpy(slot->rows + (slot->count + i) * pipe->row_bytes, visit->row[i], pipe->row_bytes);
+        memcpy(slot->rows + (size_t)(slot->count + i) * pipe->row_bytes, visit->row[i],
+               pipe->row_bytes);
     slot->count += visit->count;
 }
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that a visit of rows of `row_bytes` takes beside those of feature_source_visit(). */
+/* Bytes that a visit takes beside those of feature_source_visit(). */
 uint64_t row_pipe_bytes(size_t row_bytes);
 /* As feature_source_visit(). */
 MUST_CHECK enum error_code row_pipe_visit(struct feature_source *source, const uint32_t *node,

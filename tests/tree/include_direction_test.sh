@@ -22,6 +22,7 @@ bad=$(
     one_file 'hiredis' store/redis_connection.c
     one_file 'metis\.h' stages/partition/metis_partitioner.c
     one_file 'cblas' common/math/blas.c
+    one_file 'libxsmm' common/math/bf16_product.c
     one_file 'jansson' common/base/json.c
     one_file 'yaml\.h' common/base/yaml.c
     one_file 'xxhash' common/base/checksum.c

@@ -76,6 +76,13 @@ static void expect(struct fixture *f, bool add)
     }
 }
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static void check(size_t m, size_t n, size_t k, uint32_t percent, bool add)
 {
     struct fixture f;
@@ -84,7 +91,7 @@ static void check(size_t m, size_t n, size_t k, uint32_t percent, bool add)
     const struct matrix_view b = {f.b, k, n, f.b_stride};
     sparse_product(&f.a, rows_view_of(b), add, f.c, f.c_stride);
     for (size_t i = 0; i < m * f.c_stride; i++) /* what lies between the rows as well */
-        if (memcmp(&f.c[i], &f.expected[i], sizeof *f.c) != 0)
+        if (bits_of(f.c[i]) != bits_of(f.expected[i]))
             fail_msg("%zu x %zu x %zu, %u%%: element %zu is %a, expected %a", m, n, k,
                      (unsigned)percent, i, (double)f.c[i], (double)f.expected[i]);
     release(&f);

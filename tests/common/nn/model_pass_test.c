@@ -206,23 +206,6 @@ static void mostly_zero_inputs_give_what_others_give(void **state)
     check_all_sizes(LAYER_GCN, 0, true);
 }
 
-/* Forms of input: floats, floats that are mostly zero, and bf16 where the processor can multiply it. */
-static int form_count(void)
-{
-    if (bf16_product_is_possible())
-        return 3;
-    print_message("not in bf16: this processor has no avx512_bf16\n");
-    return 2;
-}
-
-static void take_form(struct run *run, int form)
-{
-    if (form == 1)
-        thin_out(run, run->model.config.input_dim);
-    if (form == 2)
-        run_in_bf16(run);
-}
-
 static void rows_compressed_beforehand_give_the_same_bits(void **state)
 {
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
@@ -248,6 +231,23 @@ static void rows_compressed_beforehand_give_the_same_bits(void **state)
         run_end(&each);
         run_end(&once);
     }
+}
+
+/* Forms of input: floats, floats that are mostly zero, and bf16 where the processor can multiply it. */
+static int form_count(void)
+{
+    if (bf16_product_is_possible())
+        return 3;
+    print_message("not in bf16: this processor has no avx512_bf16\n");
+    return 2;
+}
+
+static void take_form(struct run *run, int form)
+{
+    if (form == 1)
+        thin_out(run, run->model.config.input_dim);
+    if (form == 2)
+        run_in_bf16(run);
 }
 
 static void any_number_of_threads_gives_the_same_bits(void **state)

@@ -142,7 +142,7 @@ static void one_element_of_eight_is_the_limit(void **state)
     float rows[64] = {0};
     (void)state;
     for (int i = 0; i < 8; i++)
-        rows[i * 7] = -1;
+        rows[(size_t)i * 7] = -1;
     assert_int_equal(sparse_rows_nonzeros(rows, 64), 8);
     assert_true(sparse_rows_pay(8, 64));
     rows[1] = NAN;

@@ -18,8 +18,13 @@ static bool get(struct batch_fixture *f, struct batch_reader *reader, struct pre
     if (!ahead)
         assert_ok(prepared_batch_read(&f->preparer, batch, &key, &f->err), &f->err);
     if (!batch->has_rows) {
-        (void)batch_reader_settle(reader);
-        assert_ok(prepared_batch_fill(&f->preparer, batch, NULL, &f->err), &f->err);
+        struct prepared_batch *left = batch_reader_settle(reader);
+        enum error_code rc = prepared_batch_fill(&f->preparer, batch, NULL, &f->err);
+        if (rc == ERROR_NO_MEMORY) { /* what is read ahead makes way */
+            prepared_batch_release(&f->preparer, left);
+            rc = prepared_batch_fill(&f->preparer, batch, NULL, &f->err);
+        }
+        assert_ok(rc, &f->err);
     }
     assert_string_equal(batch->key.text, key.text);
     batch_fixture_check(f, batch);
@@ -66,7 +71,7 @@ static void a_batch_that_does_not_fit_twice_is_not_read_ahead(void **state)
     struct batch_reader *reader = NULL;
     struct prepared_batch batch = {0};
     const struct key next = key_of(1);
-    batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 45000);
+    batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 62000);
     batch_fixture_put(&f, 0, true);
     batch_fixture_put(&f, 1, true);
     assert_ok(batch_reader_new(&f.preparer, &reader, &f.err), &f.err);

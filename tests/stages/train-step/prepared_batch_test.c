@@ -55,16 +55,32 @@ static void rows_that_cannot_be_mixed_ahead_are_copied(void **state)
     batch_fixture_close(&f);
 }
 
+static void rows_that_are_mostly_zero_are_copied_and_said_to_be(void **state)
+{
+    for (uint64_t budget = 100000; budget <= all_bytes; budget += all_bytes - 100000) {
+        struct batch_fixture f;
+        struct prepared_batch batch = {0};
+        batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, budget);
+        f.preparer.mostly_zero = true;
+        batch_fixture_put(&f, 0, true);
+        prepare(&f, &batch, 0);
+        assert_null(batch.mixed);
+        assert_true(batch.rows.mostly_zero);
+        prepared_batch_release(&f.preparer, &batch);
+        batch_fixture_close(&f);
+    }
+}
+
 static void kept_rows_make_way_for_a_batch(void **state)
 {
     static uint32_t node[FIXTURE_NODES];
     struct batch_fixture f;
     struct prepared_batch batch = {0};
-    batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 120000);
+    batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 240000);
     batch_fixture_put(&f, 0, true);
     for (uint32_t i = 0; i < FIXTURE_NODES; i++)
         node[i] = i;
-    assert_ok(feature_source_keep(f.preparer.features, node, FIXTURE_NODES, 120000, &f.err),
+    assert_ok(feature_source_keep(f.preparer.features, node, FIXTURE_NODES, 240000, &f.err),
               &f.err);
     const uint32_t kept = feature_source_kept(f.preparer.features);
     prepare(&f, &batch, 0);
@@ -100,12 +116,12 @@ static void a_budget_that_is_too_small_is_named(void **state)
     struct batch_fixture f;
     struct prepared_batch batch = {0};
     const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
-    batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 12000);
+    batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 24000);
     batch_fixture_put(&f, 0, true);
     assert_ok(prepared_batch_read(&f.preparer, &batch, &key, &f.err), &f.err);
     assert_fails(prepared_batch_fill(&f.preparer, &batch, NULL, &f.err), ERROR_NO_MEMORY,
                  "the rows of a mini-batch of 900 nodes want ", &f.err);
-    assert_non_null(strstr(f.err.message, "the budget of features is 12000 bytes"));
+    assert_non_null(strstr(f.err.message, "the budget of features is 24000 bytes"));
     assert_false(batch.has_rows);
     prepared_batch_release(&f.preparer, &batch);
     batch_fixture_close(&f);
@@ -142,6 +158,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_are_the_same_whatever_the_budget, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(rows_that_cannot_be_mixed_ahead_are_copied,
+                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(rows_that_are_mostly_zero_are_copied_and_said_to_be,
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(kept_rows_make_way_for_a_batch, temp_store_setup,
                                         temp_store_teardown),
