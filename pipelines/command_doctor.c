@@ -6,6 +6,7 @@
 #include "common/base/json.h"
 #include "common/base/options.h"
 #include "common/base/text.h"
+#include "common/math/bf16_product.h"
 #include "common/math/blas.h"
 #include "pipelines/child_process.h"
 #include "pipelines/commands.h"
@@ -95,7 +96,12 @@ static void look_at_processor(struct findings *f)
                    yes_or_no(processor.has_avx2), yes_or_no(processor.has_avx512),
                    yes_or_no(processor.has_bf16));
     tell(f, true, "processor", text);
-    tell(f, true, "precisions", processor.has_bf16 ? "fp32, bf16" : "fp32; bf16 is refused here");
+    if (bf16_product_hindrance())
+        (void)snprintf(text, sizeof text, "fp32; bf16 is refused here: %s",
+                       bf16_product_hindrance());
+    else
+        (void)snprintf(text, sizeof text, "fp32; bf16 by %s", bf16_product_version());
+    tell(f, true, "precisions", text);
     (void)snprintf(text, sizeof text, "those for %s, the widest that this processor has",
                    processor.has_avx512 ? "AVX-512"
                    : processor.has_avx2 ? "AVX2"

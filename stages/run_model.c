@@ -28,22 +28,24 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
     return model_init(out, &config, err);
 }
 
-enum error_code run_model_check_precision(const struct pipeline_settings *settings, bool has_bf16,
-                                          const char *processor, struct error *err)
+enum error_code run_model_check_precision(const struct pipeline_settings *settings,
+                                          const char *hindrance, const char *processor,
+                                          struct error *err)
 {
-    if (settings->train_step.precision != PRECISION_BF16 || has_bf16)
+    if (settings->train_step.precision != PRECISION_BF16 || !hindrance)
         return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "train-step.precision is bf16, which needs a processor with avx512_bf16; this "
-                     "one, %s, has none; set `precision: fp32`",
-                     processor);
+    return error_set(
+        err, ERROR_INVALID,
+        "train-step.precision is bf16, which is not possible on this machine (%s): %s; "
+        "set `precision: fp32`",
+        processor, hindrance);
 }
 
 enum error_code run_model_check_machine(const struct pipeline_settings *settings, struct error *err)
 {
     char processor[128];
     host_processor_name(processor, sizeof processor);
-    return run_model_check_precision(settings, bf16_product_is_possible(), processor, err);
+    return run_model_check_precision(settings, bf16_product_hindrance(), processor, err);
 }
 
 /* The end of the line that starts at `line`. */

@@ -12,8 +12,6 @@
 #include "store/records/parameters.h"
 #include "store/records/partition_book.h"
 
-#include <stdbool.h>
-
 enum { RUN_MODEL_TABLE_SIZE = PARAMETER_COUNT_MAX * (PARAMETER_NAME_SIZE + 24) };
 
 /* Computes in fp32: only train-step takes the precision of the settings, where this is possible. Weights
@@ -22,10 +20,10 @@ enum { RUN_MODEL_TABLE_SIZE = PARAMETER_COUNT_MAX * (PARAMETER_NAME_SIZE + 24) }
 MUST_CHECK enum error_code run_model_init(struct model *out,
                                           const struct pipeline_settings *settings,
                                           const struct partition_book *book, struct error *err);
-/* For a machine that trains: `has_bf16` is bf16_product_is_possible(), `processor` what it calls itself.
+/* For a machine that trains: `hindrance` is bf16_product_hindrance(), `processor` what it calls itself.
  * Fails: ERROR_INVALID when the settings want products that it has not. */
 MUST_CHECK enum error_code run_model_check_precision(const struct pipeline_settings *settings,
-                                                     bool has_bf16, const char *processor,
+                                                     const char *hindrance, const char *processor,
                                                      struct error *err);
 /* As above, for this machine. */
 MUST_CHECK enum error_code run_model_check_machine(const struct pipeline_settings *settings,

@@ -48,7 +48,7 @@ static libxsmm_bsmmfunction kernel_of(const struct kernel_shape *shape)
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool is_possible;
+static const char *hindrance = "it was not asked";
 
 /* Where that is forbidden the library does not notice, and its kernels would end the process. */
 static bool can_write_code(void)
@@ -71,17 +71,28 @@ static void start(void)
                                        .left_stride = DEPTH_UNIT,
                                        .right_width = LANES,
                                        .c_stride = LANES};
-    if (libxsmm_cpuid() < LIBXSMM_X86_AVX512_CPX || !can_write_code())
+    hindrance = "the processor has no avx512_bf16";
+    if (libxsmm_cpuid() < LIBXSMM_X86_AVX512_CPX)
+        return;
+    hindrance = "the system forbids memory that is written and executed";
+    if (!can_write_code())
         return;
     libxsmm_init();
     libxsmm_set_target_archid(LIBXSMM_X86_AVX512_CPX);
-    is_possible = kernel_of(&probe) != NULL;
+    hindrance = kernel_of(&probe) ? NULL : "libxsmm makes no kernel of it";
 }
 
-bool bf16_product_is_possible(void)
+const char *bf16_product_hindrance(void)
 {
     (void)pthread_once(&once, start);
-    return is_possible;
+    return hindrance;
+}
+
+const char *bf16_product_version(void)
+{
+#define TEXT_OF(number) #number
+#define DOTTED(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
+    return "libxsmm " DOTTED(LIBXSMM_VERSION_MAJOR, LIBXSMM_VERSION_MINOR, LIBXSMM_VERSION_UPDATE);
 }
 
 static void multiply(const struct kernel_shape *shape, const bf16 *left, const bf16 *right,
@@ -102,9 +113,14 @@ static void transpose_pairs(const uint32_t (*pairs)[CHUNK_COLUMNS], size_t cols,
 
 #else
 
-bool bf16_product_is_possible(void)
+const char *bf16_product_hindrance(void)
 {
-    return false;
+    return "this build has no library for it";
+}
+
+const char *bf16_product_version(void)
+{
+    return "no library";
 }
 
 static void multiply(const struct kernel_shape *shape, const bf16 *left, const bf16 *right,
@@ -120,6 +136,11 @@ static void transpose_pairs(const uint32_t (*pairs)[CHUNK_COLUMNS], size_t cols,
 }
 
 #endif
+
+bool bf16_product_is_possible(void)
+{
+    return !bf16_product_hindrance();
+}
 
 /* --- forms of operands --- */
 

@@ -45,6 +45,10 @@ struct bf16_right { /* b [depth, cols]; borrowed */
  * kernel (it forbids executable memory in some hardened containers). The first call finds out, in
  * milliseconds; by way of it the library starts, and ends with the process. */
 bool bf16_product_is_possible(void);
+/* What is in the way of it, in a few words; NULL when nothing is. */
+const char *bf16_product_hindrance(void);
+/* "libxsmm 1.17.0", or "no library". */
+const char *bf16_product_version(void);
 
 /* a = rows [row_count, depth] as they lie. */
 struct bf16_left bf16_left_of_rows(const bf16 *rows, size_t row_count, size_t depth, size_t stride);

@@ -49,12 +49,12 @@ static void bf16_is_refused_where_the_processor_has_none(void **state)
     struct pipeline_settings settings;
     (void)state;
     pipeline_settings_defaults(&settings);
-    assert_ok(run_model_check_precision(&settings, false, "a Z80", &err), &err);
+    assert_ok(run_model_check_precision(&settings, "it has 8 bits", "a Z80", &err), &err);
     assert_ok(pipeline_settings_assign(&settings, "train-step.precision", "bf16", "test", &err),
               &err);
-    assert_ok(run_model_check_precision(&settings, true, "a Z80", &err), &err);
-    assert_fails(run_model_check_precision(&settings, false, "a Z80", &err), ERROR_INVALID,
-                 "this one, a Z80, has none; set `precision: fp32`", &err);
+    assert_ok(run_model_check_precision(&settings, NULL, "a Z80", &err), &err);
+    assert_fails(run_model_check_precision(&settings, "it has 8 bits", "a Z80", &err),
+                 ERROR_INVALID, "(a Z80): it has 8 bits; set `precision: fp32`", &err);
     assert_int_equal(error_exit_status(ERROR_INVALID), 78);
 }
 
