@@ -65,6 +65,7 @@ static enum error_code read_block(const struct walk *walk, uint64_t number,
 static const void *enter_row(const struct feature_source *source, const struct block_at_hand *block,
                              uint32_t row, size_t at)
 {
+    must(block->rows);
     char *to = source->block + at * feature_source_row_bytes(source);
     const char *from = block->rows + row * (size_t)source->dim * sizeof(float);
     if (source->precision == PRECISION_BF16)
