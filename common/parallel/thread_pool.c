@@ -16,6 +16,7 @@ struct thread_pool {
     int size;
     struct worker *worker; /* [size - 1]; the caller is thread 0 */
     int started;
+    int arrived; /* of them, at rest for the first time */
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
     uint64_t turn; /* counts the loops, so that a thread takes part once in each */
@@ -44,6 +45,8 @@ static void *worker_main(void *argument)
     struct thread_pool *pool = worker->pool;
     uint64_t seen = 0;
     (void)pthread_mutex_lock(&pool->lock);
+    pool->arrived++;
+    (void)pthread_cond_signal(&pool->idle);
     for (;;) {
         while (!pool->stop && pool->turn == seen)
             (void)pthread_cond_wait(&pool->wake, &pool->lock);
@@ -61,6 +64,16 @@ static void *worker_main(void *argument)
     }
     (void)pthread_mutex_unlock(&pool->lock);
     return NULL;
+}
+
+/* Until all threads are at rest: a process that forks while one starts may copy a lock that this one holds,
+ * and then nobody gives it back. */
+static void wait_for_arrival(struct thread_pool *pool)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    while (pool->arrived < pool->started)
+        (void)pthread_cond_wait(&pool->idle, &pool->lock);
+    (void)pthread_mutex_unlock(&pool->lock);
 }
 
 enum error_code thread_pool_new(int threads, struct thread_pool **out, struct error *err)
@@ -88,6 +101,7 @@ enum error_code thread_pool_new(int threads, struct thread_pool **out, struct er
         thread_pool_free(pool);
         return rc;
     }
+    wait_for_arrival(pool);
     *out = pool;
     return ERROR_NONE;
 }
