@@ -51,16 +51,16 @@ struct layer_pass {
     struct input_rows input;
     uint32_t input_dim, output_dim;
     size_t mixed_dim; /* columns of the weight matrix */
-    bool maps_first;
     struct mixing mixing;
     struct activation activation;
     int matrix_count;
+    bool maps_first;
     struct layer_weight weight; /* [output_dim, mixed_dim]: the layer's matrices side by side */
     enum precision precision;   /* of input, mixed rows and weights */
-    void *mixed;                /* [destinations, mixed_dim]; NULL when not kept for backward */
-    void *output;               /* [destinations, output_dim] */
     enum precision output_precision; /* float unless set after init */
-    struct sparse_rows sparse_rows;  /* the input, when it is mostly zero (sparse_layer.h) */
+    void *mixed;                    /* [destinations, mixed_dim]; NULL when not kept for backward */
+    void *output;                   /* [destinations, output_dim] */
+    struct sparse_rows sparse_rows; /* the input, when it is mostly zero (sparse_layer.h) */
     uint64_t *active; /* with ReLU, when kept for backward: bits of `output` (activation.h) */
     /* Left by backward for the layer below, unless this is the first: */
     struct transposed_edges edges;

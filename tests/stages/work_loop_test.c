@@ -184,8 +184,8 @@ static struct schedule toy_schedule(void)
 
 struct toy_worker {
     const char *url, *store_path;
-    int number, idle_exit_ms, units_at_once;
     int64_t lease_ms;
+    int number, idle_exit_ms, units_at_once;
     enum error_code rc;
     struct error err;
 };

@@ -18,7 +18,7 @@ static void a_commit_is_due_at_first_at_the_end_and_now_and_then(void **state)
     const struct snapshot middle = {.version = 4}, last = {.version = 6, .stop = true};
     struct snapshot_commit commit = {0};
     assert_true(snapshot_commit_is_due(&commit, &middle));
-    commit.last_ms = clock_ms() + 3600 * 1000;
+    commit.last_ms = clock_ms() + 3600000;
     assert_false(snapshot_commit_is_due(&commit, &middle));
     assert_true(snapshot_commit_is_due(&commit, &last));
     commit.last_ms = clock_ms() - SNAPSHOT_COMMIT_MS;

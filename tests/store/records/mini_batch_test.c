@@ -249,8 +249,8 @@ static void putting_one_allocates_nothing(void **state)
     char key[] = "run/r/round/0/slot/0/mini_batch";
     assert_ok(mini_batch_put(t->store, key, "r", &batch, &t->err), &t->err);
     const long before = memory_allocation_count();
-    for (char slot = '1'; slot <= '5'; slot++) {
-        key[sizeof "run/r/round/0/slot/" - 1] = slot;
+    for (int slot = 1; slot <= 5; slot++) {
+        key[sizeof "run/r/round/0/slot/" - 1] = (char)('0' + slot);
         assert_ok(mini_batch_put(t->store, key, "r", &batch, &t->err), &t->err);
     }
     assert_int_equal(memory_allocation_count(), before);
