@@ -154,18 +154,6 @@ static void draw_lanes(const struct random_stream *stream, uint64_t item, uint32
     philox_lanes(lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
 }
 
-void random_blocks(const struct random_stream *stream, uint64_t item, uint32_t block,
-                   uint32_t count, uint32_t *out)
-{
-    struct lanes lanes;
-    for (uint32_t done = 0; done < count; done += RANDOM_LANES) {
-        draw_lanes(stream, item, block + done, &lanes);
-        for (uint32_t i = 0; i < RANDOM_LANES && done + i < count; i++)
-            for (uint32_t k = 0; k < 4; k++)
-                *out++ = lanes.word[k][i];
-    }
-}
-
 /* A byte of each lane: the borrow of draw - bound says that the draw is below. */
 CPU_CLONES
 static void compare_lanes(const struct lanes *lanes, uint32_t bound, uint8_t *restrict byte)
