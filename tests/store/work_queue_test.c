@@ -4,6 +4,7 @@
 #include "store/redis_connection.h"
 #include "store/work_queue.h"
 
+#include "tests/store/work_queue_fixture.h"
 #include "tests/support/redis_fixture.h"
 #include "tests/support/test.h"
 
@@ -12,95 +13,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { SHORT_LEASE_MS = 150 };
-
-static struct work_queue *open_queue(void **state, const char *worker, const char *stage,
-                                     int64_t lease_ms)
-{
-    const struct redis_fixture *fixture = *state;
-    struct error err = {0};
-    struct work_queue *queue = NULL;
-    const struct work_queue_config config = {
-        .url = redis_server_url(fixture->server),
-        .run_id = "cora-1",
-        .worker = worker,
-        .stage = stage,
-        .lease_ms = lease_ms,
-    };
-    assert_ok(work_queue_open(&config, &queue, &err), &err);
-    return queue;
-}
-
-static struct work_successor unit_of(const char *unit, const char *stage, int32_t prerequisites)
-{
-    struct work_successor entry = {.prerequisite_count = prerequisites};
-    (void)snprintf(entry.unit, sizeof entry.unit, "%s", unit);
-    (void)snprintf(entry.stage, sizeof entry.stage, "%s", stage);
-    return entry;
-}
-
-static void restore(struct work_queue *queue, const char *unit, const char *stage)
-{
-    struct error err = {0};
-    const struct work_successor entry = unit_of(unit, stage, 0);
-    assert_ok(work_queue_restore(queue, &entry, NULL, 0, &err), &err);
-}
-
-/* Gives the queue a life with `count` units sample/0/<i>. */
-static void fill(struct work_queue *queue, int count)
-{
-    struct error err = {0};
-    bool won = false, alive = true;
-    assert_ok(work_queue_rebuild_begin(queue, &won, &alive, &err), &err);
-    assert_true(won);
-    assert_false(alive);
-    for (int i = 0; i < count; i++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "sample/0/%d", i);
-        restore(queue, name, "sample");
-    }
-    assert_ok(work_queue_rebuild_end(queue, &err), &err);
-}
-
-static enum claim_result claim(struct work_queue *queue, struct work_claim *out)
-{
-    struct error err = {0};
-    enum claim_result result = CLAIM_NOTHING;
-    assert_ok(work_queue_claim(queue, 0, &result, out, &err), &err);
-    return result;
-}
-
-static bool complete(struct work_queue *queue, const struct work_claim *of,
-                     const struct work_successor *successor, int64_t count)
-{
-    struct error err = {0};
-    bool fenced = false;
-    assert_ok(work_queue_complete(queue, of, successor, count, &fenced, &err), &err);
-    return !fenced;
-}
-
-static struct stage_counts counts_of(struct work_queue *queue, const char *stage)
-{
-    struct error err = {0};
-    struct stage_counts counts = {0};
-    assert_ok(work_queue_counts(queue, stage, &counts, &err), &err);
-    return counts;
-}
-
-static bool idle(struct work_queue *queue)
-{
-    struct error err = {0};
-    bool is_idle = false;
-    assert_ok(work_queue_is_idle(queue, &is_idle, &err), &err);
-    return is_idle;
-}
-
-#define NEED_REDIS(state)                                                                          \
-    do {                                                                                           \
-        if (!((const struct redis_fixture *)*(state))->server)                                     \
-            skip();                                                                                \
-    } while (0)
 
 static void a_queue_that_was_never_filled_is_lost(void **state)
 {
@@ -197,148 +109,6 @@ static void two_workers_never_hold_one_unit(void **state)
         assert_int_equal(atomic_load(&holders[i]), 1);
     assert_int_equal(counts_of(queue, "sample").done, RACE_UNITS);
     assert_true(idle(queue));
-    work_queue_close(queue);
-}
-
-static void an_expired_lease_is_taken_over_and_the_stale_worker_is_fenced(void **state)
-{
-    NEED_REDIS(state);
-    struct error err = {0};
-    struct work_queue *stale = open_queue(state, "stale", "sample", SHORT_LEASE_MS);
-    struct work_queue *next = open_queue(state, "next", "sample", SHORT_LEASE_MS);
-    struct work_claim old = {0}, taken = {0};
-    const struct work_successor after = unit_of("train-step/0/0", "train-step", 1);
-    bool fenced = false;
-    fill(stale, 1);
-    assert_int_equal(claim(stale, &old), CLAIM_UNIT);
-    assert_int_equal(claim(next, &taken), CLAIM_NOTHING); /* not yet */
-    clock_sleep_ms(SHORT_LEASE_MS + 50);
-    assert_int_equal(claim(next, &taken), CLAIM_UNIT);
-    assert_string_equal(taken.unit, old.unit);
-    assert_int_equal(taken.delivery_count, 2);
-
-    assert_ok(work_queue_renew(stale, &old, &fenced, &err), &err);
-    assert_true(fenced);
-    assert_false(complete(stale, &old, &after, 1));
-    assert_int_equal(counts_of(next, "train-step").waiting, 0);
-    assert_ok(work_queue_renew(next, &taken, &fenced, &err), &err);
-    assert_false(fenced);
-    assert_true(complete(next, &taken, &after, 1));
-    assert_int_equal(counts_of(next, "train-step").waiting, 1);
-    assert_int_equal(counts_of(next, "sample").retried, 1);
-    work_queue_close(stale);
-    work_queue_close(next);
-}
-
-/* The same worker name with the same id: only the delivery count tells the two apart. */
-static void the_delivery_count_fences_a_worker_that_was_restarted(void **state)
-{
-    NEED_REDIS(state);
-    struct work_queue *before = open_queue(state, "pod-1", "sample", 0);
-    struct work_claim old = {0}, again = {0};
-    fill(before, 1);
-    assert_int_equal(claim(before, &old), CLAIM_UNIT);
-    struct work_queue *after = open_queue(state, "pod-1", "sample", 0);
-    assert_int_equal(claim(after, &again), CLAIM_UNIT); /* at once: it was its own */
-    assert_string_equal(again.id, old.id);
-    assert_int_equal(again.delivery_count, 2);
-    assert_false(complete(before, &old, NULL, 0));
-    assert_true(complete(after, &again, NULL, 0));
-    work_queue_close(before);
-    work_queue_close(after);
-}
-
-static void renewing_keeps_the_lease_and_the_count(void **state)
-{
-    NEED_REDIS(state);
-    struct error err = {0};
-    struct work_queue *a = open_queue(state, "a", "sample", SHORT_LEASE_MS);
-    struct work_queue *b = open_queue(state, "b", "sample", SHORT_LEASE_MS);
-    struct work_claim mine = {0}, other = {0};
-    bool fenced = false;
-    fill(a, 1);
-    assert_int_equal(claim(a, &mine), CLAIM_UNIT);
-    for (int i = 0; i < 6; i++) {
-        clock_sleep_ms(SHORT_LEASE_MS / 3);
-        assert_ok(work_queue_renew(a, &mine, &fenced, &err), &err);
-        assert_false(fenced);
-        assert_int_equal(claim(b, &other), CLAIM_NOTHING);
-    }
-    assert_true(complete(a, &mine, NULL, 0));
-    work_queue_close(a);
-    work_queue_close(b);
-}
-
-static void a_poison_unit_is_dead_after_three_deliveries(void **state)
-{
-    NEED_REDIS(state);
-    struct error err = {0};
-    struct work_queue *queue = NULL;
-    struct work_claim got = {0};
-    bool found = true;
-    char unit[QUEUE_UNIT_SIZE], reason[200];
-    queue = open_queue(state, "filler", NULL, 0);
-    fill(queue, 2);
-    assert_ok(work_queue_first_dead(queue, &found, unit, reason, sizeof reason, &err), &err);
-    assert_false(found);
-    work_queue_close(queue);
-    for (int delivery = 1; delivery <= 3; delivery++) { /* each time the worker dies */
-        queue = open_queue(state, "pod-1", "sample", 0);
-        assert_int_equal(claim(queue, &got), CLAIM_UNIT);
-        assert_string_equal(got.unit, "sample/0/0");
-        assert_int_equal(got.delivery_count, delivery);
-        work_queue_close(queue);
-    }
-    queue = open_queue(state, "pod-1", "sample", 0);
-    assert_int_equal(claim(queue, &got), CLAIM_UNIT);
-    assert_string_equal(got.unit, "sample/0/1"); /* the others go on */
-    assert_ok(work_queue_first_dead(queue, &found, unit, reason, sizeof reason, &err), &err);
-    assert_true(found);
-    assert_string_equal(unit, "sample/0/0");
-    assert_non_null(strstr(reason, "3 deliveries"));
-    restore(queue, "sample/0/0", "sample"); /* a check of the chain does not bring it back */
-    assert_int_equal(counts_of(queue, "sample").waiting, 0);
-    assert_false(idle(queue));
-    work_queue_close(queue);
-}
-
-static void a_buried_unit_has_its_reason(void **state)
-{
-    NEED_REDIS(state);
-    struct error err = {0};
-    struct work_queue *queue = open_queue(state, "a", "sample", 0);
-    struct work_claim got = {0};
-    bool found = false;
-    char unit[QUEUE_UNIT_SIZE], reason[200];
-    fill(queue, 1);
-    assert_int_equal(claim(queue, &got), CLAIM_UNIT);
-    assert_ok(work_queue_bury(queue, &got, "edges.csv:12: 'x' is no id", &err), &err);
-    assert_ok(work_queue_bury(queue, &got, "again", &err), &err); /* not held: nothing happens */
-    assert_ok(work_queue_first_dead(queue, &found, unit, reason, sizeof reason, &err), &err);
-    assert_true(found);
-    assert_string_equal(unit, "sample/0/0");
-    assert_string_equal(reason, "edges.csv:12: 'x' is no id");
-    assert_int_equal(claim(queue, &got), CLAIM_NOTHING);
-    work_queue_close(queue);
-}
-
-static void a_unit_given_back_can_be_queued_again(void **state)
-{
-    NEED_REDIS(state);
-    struct error err = {0};
-    struct work_queue *queue = open_queue(state, "a", "sample", 0);
-    struct work_claim got = {0};
-    bool fenced = true;
-    fill(queue, 1);
-    assert_int_equal(claim(queue, &got), CLAIM_UNIT);
-    assert_ok(work_queue_give_back(queue, &got, &fenced, &err), &err);
-    assert_false(fenced);
-    assert_true(idle(queue));
-    assert_ok(work_queue_give_back(queue, &got, &fenced, &err), &err);
-    assert_true(fenced);
-    restore(queue, got.unit, "sample");
-    assert_int_equal(claim(queue, &got), CLAIM_UNIT);
-    assert_int_equal(got.delivery_count, 1);
     work_queue_close(queue);
 }
 
@@ -695,21 +465,12 @@ static void running_out_of_memory_leaves_nothing_behind(void **state)
     }
 }
 
-#define WITH_REDIS(test)                                                                           \
-    cmocka_unit_test_setup_teardown(test, redis_fixture_set_up, redis_fixture_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_REDIS(a_queue_that_was_never_filled_is_lost),
         WITH_REDIS(units_come_once_and_in_order),
         WITH_REDIS(two_workers_never_hold_one_unit),
-        WITH_REDIS(an_expired_lease_is_taken_over_and_the_stale_worker_is_fenced),
-        WITH_REDIS(the_delivery_count_fences_a_worker_that_was_restarted),
-        WITH_REDIS(renewing_keeps_the_lease_and_the_count),
-        WITH_REDIS(a_poison_unit_is_dead_after_three_deliveries),
-        WITH_REDIS(a_buried_unit_has_its_reason),
-        WITH_REDIS(a_unit_given_back_can_be_queued_again),
         WITH_REDIS(a_join_queues_its_unit_exactly_once),
         WITH_REDIS(more_successors_than_one_script_takes_are_all_queued),
         WITH_REDIS(a_wipe_fences_whoever_works),
