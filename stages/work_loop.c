@@ -379,7 +379,7 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
     if (stop_signal_seen())
         return asked_to_stop(err);
     rc = handle(loop, &claim, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && loop->config->stage->is_waited_for)
         store_prepare(loop->context->store); /* others work now on what was handed over */
     if (rc == ERROR_NONE && strcmp(claim.unit, "outputs") == 0)
         rc = look_around(loop, finished, err);

@@ -307,6 +307,7 @@ const struct stage stage = {
     .reads = "weights, mini_batch, partition_book, shard_seal",
     .writes = "gradient, evaluation",
     .form = STAGE_LOOP,
+    .is_waited_for = true,
     .check = run_model_check_machine,
     .open = open_train_step,
     .work = work_train_step,
