@@ -96,6 +96,14 @@ struct prepared_batch *batch_reader_settle(struct batch_reader *reader)
     return &reader->ahead;
 }
 
+const struct prepared_batch *batch_reader_peek(struct batch_reader *reader)
+{
+    (void)pthread_mutex_lock(&reader->mutex);
+    const bool at_rest = !reader->busy;
+    (void)pthread_mutex_unlock(&reader->mutex);
+    return at_rest ? &reader->ahead : NULL;
+}
+
 void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool with_rows)
 {
     struct prepared_batch *ahead = batch_reader_settle(reader);

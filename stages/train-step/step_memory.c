@@ -74,6 +74,8 @@ static double layer_floats(const struct model *model, int layer, const struct ho
         floats += trains ? destinations * (wide + rounds) * kept : tile * (wide + rounds);
     if (!trains)
         return floats;
+    if (is_first && !maps_first && !is_mixed) /* those of edges again, and sums: idle_mixing.h */
+        floats += 2 * destinations + sources + threads * (in + 16);
     floats += LANE_COUNT * (wide + 1) * out + tile * (out + in) + threads * out;
     if (!is_last) /* one bit for each output; tiles without zeros */
         floats +=

@@ -46,11 +46,10 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
                                   struct step *step, struct error *err)
 {
     *step = (struct step){0};
-    arena_reset(&t->arena);
     stage_times_enter(context->times, TIME_READ);
     enum error_code rc = step_input_weights(context, &t->input, version, err);
     if (rc == ERROR_NONE)
-        rc = step_input_batch(context, &t->input, use, key, &step->batch, err);
+        rc = step_input_batch(context, &t->input, use, key, &t->arena, &step->batch, err);
     if (rc == ERROR_NONE)
         rc = step_input_labels(context, &t->input, &step->batch, &t->arena, &step->labels, err);
     stage_times_enter(context->times, TIME_COMPUTE);
@@ -70,6 +69,7 @@ static enum error_code forward(const struct stage_context *context, struct train
     const struct model_input input = {.block = step->batch.block,
                                       .rows = step->batch.rows,
                                       .mixed = step->batch.mixed,
+                                      .mixed_count = step->batch.mixed_count,
                                       .dropout = dropout};
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
@@ -298,6 +298,8 @@ static enum error_code work_train_step(const struct stage_context *context, void
     const enum error_code rc = unit->kind == UNIT_TRAIN_STEP ? train(context, t, unit, err)
                                                              : evaluate(context, t, unit, err);
     t->most_bytes = t->arena.used > t->most_bytes ? t->arena.used : t->most_bytes;
+    if (rc == ERROR_NONE)
+        step_input_idle(&t->input, &t->arena);
     return rc;
 }
 

@@ -306,9 +306,9 @@ static void threads_and_memory_do_not_change_a_record(void **state)
     run.context.memory_bytes = 24ULL << 20;
     open_stage(&run);
     assert_ok(work(&run, UNIT_TRAIN_STEP, 0, 0, &err), &err);
-    thread_pool_free(run.context.pool);
-    run.context.pool = NULL;
+    struct thread_pool *pool = run.context.pool;
     end(&run);
+    thread_pool_free(pool);
 }
 
 static void a_warm_step_allocates_only_for_its_records(void **state)
