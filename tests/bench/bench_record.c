@@ -22,13 +22,15 @@
 #include "store/records/mini_batch.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { HOPS = 3, GRAPH_NODES = 2449029, EDGES = 865000 };
+enum { HOPS = 3, GRAPH_NODES = 2449029, EDGES_MAX = 900000 };
 
-static const uint32_t hop_end[HOPS + 1] = {1024, 16264, 155764, 664264};
+static const uint32_t hop_end[HOPS + 1] = {1024, 16264, 155764, 664264},
+                                     fanouts[HOPS] = {15, 10, 5};
 static const char run_id[] = "bench";
 
 struct times {
@@ -60,29 +62,43 @@ static void keep_least(double *best, double start)
         *best = ms;
 }
 
-/* Rows of 15, 10 and 5 neighbours, the last ones shorter or longer so that the edges add up. */
-static void make_batch(struct bench *b)
+/* The edges of one hop, each row of as many, in the order of discovery: which of them find a new node is
+ * drawn so that the hop finds all of its own. The first row is `row`, its first edge `edge`. */
+static uint32_t make_hop(struct bench *b, int hop, uint32_t row, uint32_t edge)
 {
     const struct random_stream stream = random_stream_of(1, RANDOM_GENERATOR, 0, 0, 0);
+    const uint32_t fanout = fanouts[hop];
+    uint32_t known = hop_end[hop], left = (hop_end[hop] - row) * fanout;
+    for (; row < hop_end[hop]; row++) {
+        for (uint32_t i = 0; i < fanout; i++, edge++, left--) {
+            const uint32_t word = random_word(&stream, edge, 0);
+            const bool is_new = random_below(word, left) < hop_end[hop + 1] - known;
+            b->neighbor[edge] = is_new ? known : random_below(random_word(&stream, edge, 1), known);
+            known += is_new;
+        }
+        b->row_start[row + 1] = edge;
+    }
+    return edge;
+}
+
+static void make_batch(struct bench *b)
+{
+    const struct random_stream stream = random_stream_of(2, RANDOM_GENERATOR, 0, 0, 0);
     const uint32_t rows = hop_end[HOPS - 1], nodes = hop_end[HOPS];
+    uint32_t edges = 0;
     struct error err = {0};
     stop_on(memory_new(&b->node, nodes, "nodes", &err), &err);
     stop_on(memory_new(&b->row_start, rows + 1, "rows", &err), &err);
-    stop_on(memory_new(&b->neighbor, EDGES, "edges", &err), &err);
+    stop_on(memory_new(&b->neighbor, EDGES_MAX, "edges", &err), &err);
     for (uint32_t i = 0; i < nodes; i++)
         b->node[i] = (uint32_t)random_permute(&stream, i, GRAPH_NODES);
-    for (uint32_t i = 0; i <= rows; i++)
-        b->row_start[i] = (uint32_t)((uint64_t)EDGES * i / rows);
-    for (uint32_t row = 0, hop = 0; row < rows; row++) {
-        hop += row >= hop_end[hop];
-        for (uint32_t e = b->row_start[row]; e < b->row_start[row + 1]; e++)
-            b->neighbor[e] = random_below(random_word(&stream, e, 0), hop_end[hop + 1]);
-    }
+    for (int hop = 0; hop < HOPS; hop++)
+        edges = make_hop(b, hop, hop ? hop_end[hop - 1] : 0, edges);
     b->batch = (struct mini_batch){.hop_count = HOPS,
                                    .seed_count = hop_end[0],
                                    .node_count = nodes,
                                    .row_count = rows,
-                                   .edge_count = EDGES,
+                                   .edge_count = edges,
                                    .hop_end = hop_end,
                                    .node = b->node,
                                    .row_start = b->row_start,
@@ -162,10 +178,18 @@ static void measure(struct bench *b, int number)
     (void)unlink(path);
 }
 
+/* Of the arrays as they are in memory, four bytes an element. */
+static double plain_size(const struct bench *b)
+{
+    const struct mini_batch *batch = &b->batch;
+    return 4.0 * ((double)batch->node_count + batch->row_count + batch->edge_count);
+}
+
 static void print_times(const struct bench *b)
 {
     const struct times *t = &b->best;
     const double gigabytes = (double)b->size * 1e-6; /* per ms: GB/s */
+    printf("record_size %.2f MB %.2f\n", (double)b->size * 1e-6, (double)b->size / plain_size(b));
     printf("record_write_floor %.2f ms 1.00\n", t->write_floor);
     printf("record_write %.2f ms %.2f\n", t->write, t->write / t->write_floor);
     printf("record_read_floor %.2f ms 1.00\n", t->read_floor);
