@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { UNITS_BEFORE_SECOND_CHOICE = 16 };
+enum { UNITS_BETWEEN_LOOKS = 16, ROOM_SHARE = 4 };
 
 struct used_block {
     uint32_t first, row_count;
@@ -231,19 +231,31 @@ static uint64_t room_to_keep(const struct batch_preparer *preparer, uint64_t are
     return preparer->budget_bytes > beside ? preparer->budget_bytes - beside : 0;
 }
 
+/* Choosing again reads all that is kept, so it has to be for the sake of a good deal more. */
+static bool is_time(struct kept_choice *choice, uint64_t bytes)
+{
+    const bool first = choice->units++ == 0;
+    if (first || choice->units < UNITS_BETWEEN_LOOKS)
+        return first;
+    choice->units = 1;
+    const bool saw_few = choice->seen < KEPT_CHOICE_WINDOW && !choice->looked;
+    choice->looked = true;
+    return saw_few || bytes > choice->bytes + choice->bytes / ROOM_SHARE;
+}
+
 void kept_choice_refresh(struct kept_choice *choice, const struct batch_preparer *preparer,
                          uint64_t area_bytes, int64_t round)
 {
     struct error err = {0};
     int seen = 0;
-    const bool first = choice->units++ == 0;
-    const bool second =
-        choice->units == UNITS_BEFORE_SECOND_CHOICE && choice->seen < KEPT_CHOICE_WINDOW;
-    if (!first && !second)
-        return;
     const uint64_t bytes = room_to_keep(preparer, area_bytes);
+    if (!is_time(choice, bytes))
+        return;
+    if (bytes) /* an area may have been given up since rows were brought */
+        feature_source_limit(preparer->features, bytes + preparer->context->book->node_count);
     const enum error_code rc = choose(preparer, round, bytes, &seen, &err);
     choice->seen = seen;
+    choice->bytes = bytes;
     if (rc == ERROR_NONE)
         log_info("%u rows of features are kept, chosen by %d mini-batches",
                  (unsigned)feature_source_kept(preparer->features), seen);

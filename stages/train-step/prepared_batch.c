@@ -177,7 +177,9 @@ static enum error_code bring_rows(struct batch_preparer *preparer,
                                    context, stop, err);
     const uint64_t wanted =
         (uint64_t)batch->node_count * feature_source_dim(preparer->features) * sizeof(float);
-    preparer->from_disk = disk_bytes() - before > wanted / DISK_SHARE;
+    const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
+    preparer->from_disk = off_disk && preparer->brought_rows;
+    preparer->brought_rows = true;
     return rc;
 }
 

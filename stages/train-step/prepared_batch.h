@@ -50,7 +50,9 @@ struct batch_preparer {
     uint64_t area_bytes;   /* of all areas */
     struct arena scratch;  /* edges and weights while rows are mixed */
     uint64_t scratch_bytes;
-    bool from_disk; /* the rows brought last came from there, not out of the page cache */
+    bool brought_rows; /* once at least */
+    bool
+        from_disk; /* the rows brought last came from there, not out of the page cache; never the first */
 };
 
 void batch_preparer_release(struct batch_preparer *preparer);

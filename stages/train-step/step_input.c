@@ -238,6 +238,8 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     const bool with_rows = input->preparer.from_disk;
     if (with_rows && !ahead->area.data && input->batch[BATCH_EVALUATION].area.data)
         prepared_batch_lend(&input->batch[BATCH_EVALUATION], ahead);
+    if (!with_rows) /* its area is room for rows that are kept */
+        prepared_batch_release(&input->preparer, ahead);
     kept_choice_refresh(&input->kept, &input->preparer,
                         (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
                         (int64_t)input->weights.version);
