@@ -49,14 +49,27 @@ static enum error_code open_queue(struct local_run *run, struct error *err)
     return rc == ERROR_NONE ? queue_fill(&run->folder, run->queue, err) : rc;
 }
 
+enum { PAUSE_MS_MIN = 10, PAUSE_MS_MAX = 100, LOOKS = 200 };
+
+/* Between two looks: a small part of the time that the run has taken so far. A look takes a tenth of a
+ * millisecond of a processor that the workers want. */
+static int64_t pause_ms(int64_t running_ms)
+{
+    const int64_t pause = running_ms / LOOKS;
+    if (pause < PAUSE_MS_MIN)
+        return PAUSE_MS_MIN;
+    return pause < PAUSE_MS_MAX ? pause : PAUSE_MS_MAX;
+}
+
 /* Until the outputs are sealed: then there is nothing left that a worker could do. */
 static enum error_code watch(struct local_run *run, struct error *err)
 {
     const struct key last_record = key_run(run->folder.run.plan.id, "outputs_seal");
+    const int64_t started_ms = clock_ms();
     enum error_code rc = ERROR_NONE;
     for (bool finished = false; rc == ERROR_NONE && !finished;) {
         bool restarted = false;
-        clock_sleep_ms(10);
+        clock_sleep_ms(pause_ms(clock_ms() - started_ms));
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE,
                              "stopped; the same command goes on from the last finished round");

@@ -57,6 +57,9 @@ struct stage {
     /* work() may be called from several threads at once, each with another unit: then --threads is the
      * number of units in hand, and else of threads that share out one unit. */
     bool works_side_by_side;
+    /* Others stand still until its records are there, so between units it prepares the memory of the next
+     * (store_prepare()). A stage that works ahead of the others gains nothing by that. */
+    bool is_waited_for;
     /* Opens what lasts longer than a unit: topology, features, buffers. *state is the stage's own and
      * starts as NULL. open and close are NULL in a stage of one unit, which keeps nothing. */
     enum error_code (*open)(const struct stage_context *context, void **state, struct error *err);
@@ -65,6 +68,11 @@ struct stage {
      * nothing more is needed: stage_main reads the snapshot to learn whether the run stops. */
     enum error_code (*work)(const struct stage_context *context, void *state,
                             const struct unit *unit, struct error *err);
+    /* Called when the unit was completed, as the done_count-th of the stage since its queue was filled, before
+     * the next one is waited for: a worker has nothing to do now. Begins what may be done meanwhile and
+     * returns at once. NULL: nothing. */
+    void (*rest)(const struct stage_context *context, void *state, const struct unit *unit,
+                 int64_t done_count);
     /* Frees *state; NULL is fine. */
     void (*close)(void *state);
 };

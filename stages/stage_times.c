@@ -27,6 +27,7 @@ struct tally {
     int64_t epoch, units;
     double first, first_end, last_end;
     double seconds[TIME_PHASE_COUNT];
+    double ahead;
     struct moved moved;
 };
 
@@ -90,6 +91,7 @@ static void write_tally(struct stage_times *t, enum unit_kind kind)
     json_put_double(&t->line, "last_end", tally->last_end);
     for (int phase = TIME_WAIT; phase < TIME_PHASE_COUNT; phase++)
         json_put_double(&t->line, phase_name[phase], tally->seconds[phase]);
+    json_put_double(&t->line, "ahead", tally->ahead);
     put_count(t, "rows", tally->moved.rows);
     put_count(t, "row_bytes", tally->moved.row_bytes);
     put_count(t, "record_bytes_read", tally->moved.bytes_read);
@@ -199,6 +201,12 @@ void stage_times_end_unit(struct stage_times *times, bool done)
     tally->last_end = times->since;
     if (tally->first_end <= 0)
         tally->first_end = times->since;
+}
+
+void stage_times_add_ahead(struct stage_times *times, double seconds)
+{
+    if (is_own(times) && times->kind != UNIT_UNKNOWN)
+        times->tally[times->kind].ahead += seconds;
 }
 
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes)

@@ -9,6 +9,7 @@
  *   {"stage":"train-step","worker":"train-step-0","run":..,"unit":"train-step","epoch":2,"units":193,
  *    "first":..,"first_end":..,"last_end":..,                        seconds of this machine's steady clock
  *    "wait":..,"read":..,"compute":..,"write":..,"hand_over":..,     seconds
+ *    "ahead":..,                                                     of "wait", with work for the unit
  *    "rows":..,"row_bytes":..,"record_bytes_read":..,"record_bytes_written":..}
  *   {"stage":..,"worker":..,"run":..,"pid":..,"started":..,"ended":..,"open":..,"idle":..,
  *    "peak_bytes":..,"user":..,"system":..,"disk_bytes_read":..,"disk_bytes_written":..}
@@ -59,6 +60,8 @@ void stage_times_begin_unit(struct stage_times *times, const struct unit *unit);
 /* `done`: counts as one. */
 void stage_times_end_unit(struct stage_times *times, bool done);
 void stage_times_enter(struct stage_times *times, enum time_phase phase);
+/* Seconds of work for the unit in hand that were done while the worker waited for it. */
+void stage_times_add_ahead(struct stage_times *times, double seconds);
 /* Rows of features that a unit uses, from whichever thread. */
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes);
 

@@ -167,7 +167,7 @@ static enum error_code open_shards(struct feature_source *source,
     const size_t parts = (size_t)source->part_count;
     /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     enum error_code rc = memory_new(&source->shard, parts, "the shards of a tensor", err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && source->precision == PRECISION_BF16)
         rc = memory_new(&source->block, FEATURE_BLOCK_ROWS * row_bytes(source), "a block", err);
     for (size_t p = 0; rc == ERROR_NONE && p < parts; p++)
         rc = open_part(source, config, (int)p, &source->shard[p], err);

@@ -78,7 +78,8 @@ enum { FEATURE_VISIT_MAX = 256 };
 struct feature_visit {
     uint32_t count;        /* 1 to FEATURE_VISIT_MAX */
     const uint32_t *place; /* [count]: where in the batch each stands */
-    const void **row;      /* [count], dim elements each; borrowed during the visit */
+    const void **row; /* [count], dim elements each; floats at any address, not aligned; borrowed
+                            * during the visit */
 };
 
 typedef void (*feature_visitor)(void *context, const struct feature_visit *visit);

@@ -33,7 +33,7 @@ struct feature_source {
     struct feature_shard **shard; /* [part_count] */
     struct row_order order;
     struct kept_rows kept;
-    char *block; /* [FEATURE_BLOCK_ROWS] rows of a block on their way */
+    char *block; /* [FEATURE_BLOCK_ROWS] rows of a block, rounded; NULL for floats */
     char *rows;  /* [row_capacity] of the last fetch */
     size_t row_capacity;
 };

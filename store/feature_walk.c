@@ -3,8 +3,6 @@
 #include "common/math/bf16_rows.h"
 #include "store/feature_source_state.h"
 
-#include <string.h>
-
 /* A scan reads on when one block of so many is wanted. */
 enum { DENSE_SHARE = 4 };
 
@@ -60,18 +58,17 @@ static enum error_code read_block(const struct walk *walk, uint64_t number,
     return ERROR_NONE;
 }
 
-/* The one place where wanted rows of a block become rows in memory, in the precision of the source. In a
- * block they are not aligned. `at`: among those of a visit. */
+/* The one place where wanted rows of a block become rows in the precision of the source. Floats stay where
+ * they are. `at`: among those of a visit. */
 static const void *enter_row(const struct feature_source *source, const struct block_at_hand *block,
                              uint32_t row, size_t at)
 {
     must(block->rows);
-    char *to = source->block + at * feature_source_row_bytes(source);
     const char *from = block->rows + row * (size_t)source->dim * sizeof(float);
-    if (source->precision == PRECISION_BF16)
-        bf16_rows_round((bf16 *)(void *)to, from, source->dim, 1);
-    else
-        memcpy(to, from, feature_source_row_bytes(source));
+    if (source->precision != PRECISION_BF16)
+        return from;
+    char *to = source->block + at * feature_source_row_bytes(source);
+    bf16_rows_round((bf16 *)(void *)to, from, source->dim, 1);
     return to;
 }
 

@@ -7,7 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 #define XXH_STATIC_LINKING_ONLY /* the size of a state */
+/* The library's instructions are those of any x86-64, but for the functions of this header. It is there when
+ * they are. */
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>
+#else
 #include <xxhash.h>
+#endif
 
 struct checksum_stream {
     XXH3_state_t *state;

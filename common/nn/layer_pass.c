@@ -89,7 +89,6 @@ struct rows_view layer_pass_input(const struct input_rows *input, uint32_t dim, 
 
 struct forward_job {
     const struct layer_pass *pass;
-    bool is_mixed;       /* the rows in pass->mixed are there already */
     float *mapped;       /* map first: [sources, output_dim] */
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
@@ -173,7 +172,7 @@ static void mix_and_map_tile(void *context, int64_t tile, int thread)
     void *mixed = scratch.rows;
     if (pass->mixed)
         mixed = layer_pass_row(pass->precision, pass->mixed, pass->mixed_dim, start);
-    if (!job->is_mixed)
+    if (start >= pass->mixed_count)
         mixing_gather(&pass->mixing, &pass->block, &pass->input, pass->input_dim, start, end,
                       scratch.sum, mixed);
     for (uint32_t first = start, next; first < end; first = next) {
@@ -231,7 +230,7 @@ static enum error_code find_room(struct forward_job *job, struct layer_pass *pas
     if (pass->maps_first)
         rc = arena_new(arena, &job->mapped, (size_t)pass->block.source_count * pass->output_dim,
                        "mapped rows", err);
-    else if (keep && !job->is_mixed)
+    else if (keep && !pass->mixed)
         rc = arena_new_bytes(arena, &pass->mixed, destinations * stride,
                              precision_bytes(pass->precision), "mixed rows", err);
     if (rc == ERROR_NONE && keep && pass->activation.relu)
@@ -245,7 +244,7 @@ static enum error_code find_room(struct forward_job *job, struct layer_pass *pas
 enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                    struct thread_pool *pool, struct error *err)
 {
-    struct forward_job job = {.pass = pass, .is_mixed = pass->mixed != NULL};
+    struct forward_job job = {.pass = pass};
     if (pass->input.mostly_zero)
         return sparse_layer_forward(pass, keep, arena, pool, err);
     const enum error_code rc = find_room(&job, pass, keep, arena, thread_pool_size(pool), err);

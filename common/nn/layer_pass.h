@@ -59,6 +59,7 @@ struct layer_pass {
     enum precision precision;   /* of input, mixed rows and weights */
     enum precision output_precision; /* float unless set after init */
     void *mixed;                    /* [destinations, mixed_dim]; NULL when not kept for backward */
+    uint32_t mixed_count;           /* of its rows that are there before forward */
     void *output;                   /* [destinations, output_dim] */
     struct sparse_rows sparse_rows; /* the input, when it is mostly zero (sparse_layer.h) */
     uint64_t *active; /* with ReLU, when kept for backward: bits of `output` (activation.h) */

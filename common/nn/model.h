@@ -84,9 +84,11 @@ struct model_input {
     /* [layer_count], from the input side; block[l].destination_count is block[l+1].source_count. */
     const struct message_block *block;
     struct input_rows rows;
-    /* [block[0].destination_count, mixed width]: the first layer's rows, mixed already
-     * (source_mixing.h); borrowed, not written. NULL: they are gathered from `rows`. */
+    /* [block[0].destination_count, mixed width]: borrowed room for the first layer's mixed rows, of which
+     * the first mixed_count are there already (source_mixing.h, input_mixing.h): all, or whole tiles. The
+     * others are gathered from `rows`. NULL: all are, and the room is the workspace's. */
     void *mixed;
+    uint32_t mixed_count;
     const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
 };
 

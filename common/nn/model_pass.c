@@ -53,8 +53,10 @@ enum error_code model_forward(const struct model *model, const float *value,
         if (rc == ERROR_NONE && input->dropout && !is_last)
             activation_set_dropout(&pass->activation, model->config.dropout,
                                    stream_of_layer(input->dropout, layer));
-        if (layer == 0)
+        if (layer == 0) {
             pass->mixed = input->mixed;
+            pass->mixed_count = input->mixed_count;
+        }
         if (rc == ERROR_NONE)
             rc = place_output(pass, is_last, logits, arena, err);
         if (rc == ERROR_NONE)

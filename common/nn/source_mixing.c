@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* Sources ahead of use whose destinations are asked for. */
-enum { SOURCES_AHEAD = 6 };
+/* Sources ahead of use. Each step needs what the one before it asked for: where a source's edges begin, its
+ * edges, their destinations in the second cache, and in the first. */
+enum { AHEAD_START = 56, AHEAD_EDGE = 40, AHEAD_FAR = 24, AHEAD_NEAR = 3 };
 
 /* Beside the destination of an edge: it is the first, or the last, that the destination hears from. So
  * sums need not be zeroed before nor, when nothing is added to them, scaled in a pass of their own. */
@@ -93,17 +94,47 @@ enum error_code source_mixing_begin(struct source_mixing *out, const struct mode
     return ERROR_NONE;
 }
 
-CPU_INLINE void prefetch_destinations(const struct source_mixing *m, uint32_t source, size_t width)
+CPU_INLINE void ask_for_destinations(const struct source_mixing *m, uint32_t source, size_t width,
+                                     bool far)
 {
-    for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++)
-        vector_prefetch(m->mixed + (m->edge[e] & destination_mask) * width, m->dim * sizeof(float));
+    for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++) {
+        const float *sum = m->mixed + (m->edge[e] & destination_mask) * width;
+        if (far)
+            vector_prefetch_far(sum, m->dim * sizeof(float));
+        else
+            vector_prefetch(sum, m->dim * sizeof(float));
+    }
 }
 
+CPU_INLINE void ask_ahead(const struct source_mixing *m, const uint32_t *source, uint32_t left,
+                          size_t width)
+{
+    if (left > AHEAD_START)
+        __builtin_prefetch(&m->start[source[AHEAD_START]]);
+    if (left > AHEAD_EDGE)
+        __builtin_prefetch(&m->edge[m->start[source[AHEAD_EDGE]]]);
+    if (left > AHEAD_FAR)
+        ask_for_destinations(m, source[AHEAD_FAR], width, true);
+    if (left > AHEAD_NEAR)
+        ask_for_destinations(m, source[AHEAD_NEAR], width, false);
+}
+
+/* Of a row at any address. */
+typedef float loose_float __attribute__((aligned(1)));
+
 /* The first term is added to nothing, not copied: so the bits of a zero are those of the gather. */
-CPU_INLINE void begin_sum(float *restrict sum, const float *restrict row, float scale, size_t dim)
+CPU_INLINE void begin_sum(float *restrict sum, const loose_float *restrict row, float scale,
+                          size_t dim)
 {
     for (size_t i = 0; i < dim; i++)
         sum[i] = 0 + scale * row[i];
+}
+
+CPU_INLINE void add_to_sum(float *restrict sum, const loose_float *restrict row, float scale,
+                           size_t dim)
+{
+    for (size_t i = 0; i < dim; i++)
+        sum[i] += scale * row[i];
 }
 
 CPU_INLINE void begin_sum_bf16(float *restrict sum, const bf16 *restrict row, float scale,
@@ -123,7 +154,7 @@ CPU_INLINE void add_row(float *sum, const void *row, enum precision precision, b
     else if (begins)
         begin_sum(sum, row, scale, dim);
     else
-        vector_add_scaled(sum, row, scale, dim);
+        add_to_sum(sum, row, scale, dim);
 }
 
 CPU_INLINE void add_source(const struct source_mixing *m, enum precision precision, uint32_t source,
@@ -144,7 +175,7 @@ CPU_INLINE void add_source(const struct source_mixing *m, enum precision precisi
     if (precision == PRECISION_BF16)
         bf16_to_floats(own, row, m->dim);
     else
-        vector_copy(own, row, m->dim);
+        memcpy(own, row, m->dim * sizeof *own);
 }
 
 CPU_INLINE void add_sources(const struct source_mixing *m, enum precision precision,
@@ -152,8 +183,7 @@ CPU_INLINE void add_sources(const struct source_mixing *m, enum precision precis
 {
     const size_t width = mixing_width(&m->mixing, m->dim);
     for (uint32_t i = 0; i < count; i++) {
-        if (count - i > SOURCES_AHEAD)
-            prefetch_destinations(m, source[i + SOURCES_AHEAD], width);
+        ask_ahead(m, source + i, count - i, width);
         add_source(m, precision, source[i], row[i], width);
     }
 }

@@ -51,8 +51,8 @@ uint64_t source_mixing_scratch(const struct message_block *block);
 MUST_CHECK enum error_code source_mixing_begin(struct source_mixing *out, const struct model *model,
                                                const struct message_block *block, float *area,
                                                struct arena *arena, struct error *err);
-/* Adds the rows of `source` [count], positions in the batch. Over all calls each source comes once, and
- * their nodes ascend. */
+/* Adds the rows of `source` [count], positions in the batch; those of floats may be at any address. Over all
+ * calls each source comes once, and their nodes ascend. */
 void source_mixing_add(const struct source_mixing *mixing, const uint32_t *source,
                        const void *const *row, uint32_t count);
 /* After the last source: afterwards what mixing->mixed points to is what mixing_gather() gives. */

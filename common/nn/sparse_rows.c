@@ -31,11 +31,14 @@ static uint32_t find(const float *row, size_t dim, uint32_t *bits)
     return count;
 }
 
-size_t sparse_rows_nonzeros(const float *value, size_t count)
+size_t sparse_rows_nonzeros(const void *row, size_t count)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        found += value[i] != 0;
+    for (size_t i = 0; i < count; i++) {
+        float value;
+        memcpy(&value, (const char *)row + i * sizeof value, sizeof value);
+        found += value != 0;
+    }
     return found;
 }
 

@@ -21,8 +21,8 @@ struct sparse_rows {
     const struct sparse_entry *entry;
 };
 
-/* How many of `count` values are other than zero. */
-size_t sparse_rows_nonzeros(const float *value, size_t count);
+/* How many of the `count` floats of a row, at any address, are other than zero. */
+size_t sparse_rows_nonzeros(const void *row, size_t count);
 /* Whether layers should take rows as sparse ones: when at most one element of eight is other than zero. */
 bool sparse_rows_pay(size_t nonzeros, size_t elements);
 

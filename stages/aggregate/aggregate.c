@@ -336,6 +336,7 @@ const struct stage stage = {
     .reads = "weights, optimizer_state, gradient",
     .writes = "weights, optimizer_state",
     .form = STAGE_LOOP,
+    .is_waited_for = true,
     .open = open_aggregate,
     .work = work_aggregate,
     .close = close_aggregate,

@@ -45,6 +45,7 @@ struct drawer {
     struct drawer *next;
     struct neighbor_sampler *sampler;
     uint32_t *seed_node; /* [the larger of the two batch sizes] */
+    struct arena packed; /* the record that is written */
 };
 
 static void sample_close(void *opaque)
@@ -57,6 +58,7 @@ static void sample_close(void *opaque)
         state->idle = drawer->next;
         neighbor_sampler_free(drawer->sampler);
         memory_free(drawer->seed_node);
+        arena_release(&drawer->packed);
         memory_free(drawer);
     }
     (void)pthread_cond_destroy(&state->given_back);
@@ -127,12 +129,13 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     const struct neighbor_sampler_config config = {
         .topology = &state->topology,
         .has_self_loops = context->book->self_loop_count != 0,
-        .budget_bytes = budget_bytes,
+        .budget_bytes = budget_bytes - budget_bytes / 5 * 2,
     };
     struct drawer *drawer = NULL;
     const enum error_code rc = memory_new(&drawer, 1, "a sampler", err);
     if (rc != ERROR_NONE)
         return rc;
+    drawer->packed.limit = budget_bytes / 5 * 2; /* a record is smaller than the arrays packed */
     drawer->next = state->idle;
     state->idle = drawer;
     const enum error_code seeds =
@@ -255,7 +258,8 @@ static enum error_code sample_work(const struct stage_context *context, void *op
     }
     stage_times_enter(context->times, TIME_WRITE);
     if (rc == ERROR_NONE)
-        rc = mini_batch_put(context->store, key.text, context->run_id, &batch, err);
+        rc =
+            mini_batch_put(context->store, key.text, context->run_id, &batch, &drawer->packed, err);
     give_back_drawer(state, drawer);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "%s", key.text);
 }

@@ -96,6 +96,12 @@ struct prepared_batch *batch_reader_settle(struct batch_reader *reader)
     return &reader->ahead;
 }
 
+/* The thread does not change the key. */
+bool batch_reader_has(const struct batch_reader *reader, const struct key *key)
+{
+    return strcmp(reader->key.text, key->text) == 0;
+}
+
 void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool with_rows)
 {
     struct prepared_batch *ahead = batch_reader_settle(reader);
@@ -112,7 +118,7 @@ void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool
 bool batch_reader_take(struct batch_reader *reader, const struct key *key,
                        struct prepared_batch *out)
 {
-    if (strcmp(reader->key.text, key->text) != 0) {
+    if (!batch_reader_has(reader, key)) {
         atomic_store(&reader->give_up, true);
         (void)batch_reader_settle(reader);
         return false;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { UNITS_BEFORE_SECOND_CHOICE = 16 };
+enum { UNITS_BETWEEN_LOOKS = 16, ROOM_SHARE = 4 };
 
 struct used_block {
     uint32_t first, row_count;
@@ -173,12 +173,12 @@ enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, 
 /* --- from the store --- */
 
 /* Counts the nodes of the batches of `round` and those after it, as far as they were sampled; how many
- * there are. */
-static int count_stored(const struct batch_preparer *preparer, int64_t round, uint8_t *count)
+ * there are. `batch` is what they are read into. */
+static int count_stored(const struct batch_preparer *preparer, int64_t round,
+                        struct prepared_batch *batch, uint8_t *count)
 {
     const struct stage_context *context = preparer->context;
     const struct schedule *schedule = context->schedule;
-    struct prepared_batch batch = {0};
     int seen = 0;
     for (; round < schedule->round_count; round++)
         for (int32_t slot = 0; slot < schedule_slot_count(schedule, round); slot++) {
@@ -187,11 +187,10 @@ static int count_stored(const struct batch_preparer *preparer, int64_t round, ui
             schedule_batch_source(schedule, round, slot, &source_round, &source_slot);
             const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
             if (seen == KEPT_CHOICE_WINDOW ||
-                prepared_batch_read(preparer, &batch, &key, NULL) != ERROR_NONE)
+                prepared_batch_read(preparer, batch, &key, NULL) != ERROR_NONE)
                 return seen;
-            for (uint32_t i = 0; i < batch.batch.node_count; i++)
-                count[batch.batch.node[i]]++;
-            prepared_batch_forget(&batch);
+            for (uint32_t i = 0; i < batch->batch.node_count; i++)
+                count[batch->batch.node[i]]++;
             seen++;
         }
     return seen;
@@ -201,6 +200,7 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
                               int *seen, struct error *err)
 {
     const struct partition_book *book = preparer->context->book;
+    struct prepared_batch batch = {0};
     bytes -= feature_source_keep_count(preparer->features, bytes) * sizeof(uint32_t); /* `node` */
     const size_t capacity = feature_source_keep_count(preparer->features, bytes);
     uint8_t *use_count = NULL;
@@ -210,7 +210,8 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
     if (rc == ERROR_NONE)
         rc = memory_new(&node, capacity, "rows to keep", err);
     if (rc == ERROR_NONE)
-        *seen = count_stored(preparer, round, use_count);
+        *seen = count_stored(preparer, round, &batch, use_count);
+    mini_batch_release(&batch.batch);
     if (rc == ERROR_NONE && *seen) {
         const struct use_counts use = {use_count, *seen, book->book, book->part_count};
         rc = kept_choice_make(&use, capacity, node, &count, err);
@@ -230,19 +231,31 @@ static uint64_t room_to_keep(const struct batch_preparer *preparer, uint64_t are
     return preparer->budget_bytes > beside ? preparer->budget_bytes - beside : 0;
 }
 
+/* Choosing again reads all that is kept, so it has to be for the sake of a good deal more. */
+static bool is_time(struct kept_choice *choice, uint64_t bytes)
+{
+    const bool first = choice->units++ == 0;
+    if (first || choice->units < UNITS_BETWEEN_LOOKS)
+        return first;
+    choice->units = 1;
+    const bool saw_few = choice->seen < KEPT_CHOICE_WINDOW && !choice->looked;
+    choice->looked = true;
+    return saw_few || bytes > choice->bytes + choice->bytes / ROOM_SHARE;
+}
+
 void kept_choice_refresh(struct kept_choice *choice, const struct batch_preparer *preparer,
                          uint64_t area_bytes, int64_t round)
 {
     struct error err = {0};
     int seen = 0;
-    const bool first = choice->units++ == 0;
-    const bool second =
-        choice->units == UNITS_BEFORE_SECOND_CHOICE && choice->seen < KEPT_CHOICE_WINDOW;
-    if (!first && !second)
-        return;
     const uint64_t bytes = room_to_keep(preparer, area_bytes);
+    if (!is_time(choice, bytes))
+        return;
+    if (bytes) /* an area may have been given up since rows were brought */
+        feature_source_limit(preparer->features, bytes + preparer->context->book->node_count);
     const enum error_code rc = choose(preparer, round, bytes, &seen, &err);
     choice->seen = seen;
+    choice->bytes = bytes;
     if (rc == ERROR_NONE)
         log_info("%u rows of features are kept, chosen by %d mini-batches",
                  (unsigned)feature_source_kept(preparer->features), seen);

@@ -7,8 +7,9 @@
  * every block, only whole blocks save a read, and a run of blocks, the one used most, is kept. Which it is,
  * is decided by the number of blocks that a batch would still have to read, either way.
  *
- * The choice is made when the first rows are brought, and once more when more batches had been sampled.
- * It changes time, never a row.
+ * The choice is made when the first rows are brought, and now and then looked at again: when more batches
+ * had been sampled by then, or there is room for many more rows, it is made once more. It changes time,
+ * never a row.
  */
 #ifndef STAGES_TRAIN_STEP_KEPT_CHOICE_H
 #define STAGES_TRAIN_STEP_KEPT_CHOICE_H
@@ -16,6 +17,7 @@
 #include "common/base/error.h"
 #include "stages/train-step/prepared_batch.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +25,9 @@ enum { KEPT_CHOICE_WINDOW = 8 };
 
 struct kept_choice { /* {0} has not chosen yet */
     int seen;        /* batches counted for the choice in force */
-    int units;       /* since it was made; 0: never */
+    int units;       /* since it was made or looked at; 0: never */
+    bool looked;     /* at it again, once at least */
+    uint64_t bytes;  /* within which it was made */
 };
 
 /* How often the nodes of some batches were used. */

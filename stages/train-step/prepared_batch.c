@@ -19,9 +19,8 @@ void batch_preparer_release(struct batch_preparer *preparer)
 
 void prepared_batch_forget(struct prepared_batch *batch)
 {
-    if (batch->has_record)
-        store_release_record(&batch->batch.view);
-    *batch = (struct prepared_batch){.area = batch->area};
+    mini_batch_forget(&batch->batch);
+    *batch = (struct prepared_batch){.batch = batch->batch, .area = batch->area};
 }
 
 static void release_area(struct batch_preparer *preparer, struct batch_area *area)
@@ -34,6 +33,7 @@ static void release_area(struct batch_preparer *preparer, struct batch_area *are
 void prepared_batch_release(struct batch_preparer *preparer, struct prepared_batch *batch)
 {
     prepared_batch_forget(batch);
+    mini_batch_release(&batch->batch);
     release_area(preparer, &batch->area);
 }
 
@@ -177,7 +177,9 @@ static enum error_code bring_rows(struct batch_preparer *preparer,
                                    context, stop, err);
     const uint64_t wanted =
         (uint64_t)batch->node_count * feature_source_dim(preparer->features) * sizeof(float);
-    preparer->from_disk = disk_bytes() - before > wanted / DISK_SHARE;
+    const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
+    preparer->from_disk = off_disk && preparer->brought_rows;
+    preparer->brought_rows = true;
     return rc;
 }
 

@@ -30,7 +30,7 @@ struct batch_area { /* {0} is empty */
     uint64_t bytes;
 };
 
-struct prepared_batch { /* {0} holds nothing */
+struct prepared_batch { /* {0} holds nothing; prepared_batch_release() */
     bool has_record, has_rows;
     struct key key;
     struct mini_batch batch;
@@ -50,12 +50,14 @@ struct batch_preparer {
     uint64_t area_bytes;   /* of all areas */
     struct arena scratch;  /* edges and weights while rows are mixed */
     uint64_t scratch_bytes;
-    bool from_disk; /* the rows brought last came from there, not out of the page cache */
+    bool brought_rows; /* once at least */
+    bool
+        from_disk; /* the rows brought last came from there, not out of the page cache; never the first */
 };
 
 void batch_preparer_release(struct batch_preparer *preparer);
 
-/* Reads the record `key`; what `out` held is forgotten, but for its area.
+/* Reads the record `key`; what `out` held is forgotten, but for its memory.
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT when the batch does not suit model or partition. */
 MUST_CHECK enum error_code prepared_batch_read(const struct batch_preparer *preparer,
                                                struct prepared_batch *out, const struct key *key,
@@ -71,7 +73,7 @@ void prepared_batch_forget(struct prepared_batch *batch);
 void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to);
 void prepared_batch_release(struct batch_preparer *preparer, struct prepared_batch *batch);
 
-/* The edges of layer `layer` (from 0), borrowed from the record. */
+/* The edges of layer `layer` (from 0), borrowed from the batch. */
 struct message_block prepared_batch_block(const struct prepared_batch *prepared, int layer);
 
 #endif

@@ -108,14 +108,9 @@ static void give_back(struct row_pipe *pipe)
 static void take_rows(struct row_pipe *pipe, feature_visitor visitor, void *context)
 {
     for (struct slot *slot = next_slot(pipe); slot; slot = next_slot(pipe)) {
-        for (uint32_t first = 0; first < slot->count; first += FEATURE_VISIT_MAX) {
-            const uint32_t left = slot->count - first;
-            const struct feature_visit visit = {
-                .count = left < FEATURE_VISIT_MAX ? left : FEATURE_VISIT_MAX,
-                .place = slot->place + first,
-                .row = slot->row + first};
-            visitor(context, &visit);
-        }
+        const struct feature_visit visit = {
+            .count = slot->count, .place = slot->place, .row = slot->row};
+        visitor(context, &visit);
         give_back(pipe);
     }
 }

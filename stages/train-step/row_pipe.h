@@ -1,8 +1,9 @@
 /*
  * row_pipe - a visit of feature rows on two threads: one reads and checks blocks, one does the work on rows.
  *
- * Rows come to the visitor in the same order as from feature_source_visit(), on the calling thread; a
- * thread of its own walks the shards and copies the wanted rows into a ring of some hundred kilobytes.
+ * Rows come to the visitor in the same order as from feature_source_visit(), on the calling thread, the rows
+ * of some blocks at a time; a thread of its own walks the shards and copies the wanted rows into a ring of
+ * some hundred kilobytes.
  */
 #ifndef STAGES_TRAIN_STEP_ROW_PIPE_H
 #define STAGES_TRAIN_STEP_ROW_PIPE_H
@@ -15,7 +16,7 @@
 
 /* Bytes that a visit takes beside those of feature_source_visit(). */
 uint64_t row_pipe_bytes(size_t row_bytes);
-/* As feature_source_visit(). */
+/* As feature_source_visit(), with visits of any count. */
 MUST_CHECK enum error_code row_pipe_visit(struct feature_source *source, const uint32_t *node,
                                           size_t count, feature_visitor visitor, void *context,
                                           struct error *err);

@@ -82,7 +82,10 @@ static enum error_code open_reader(const struct stage_context *context, struct s
         compress_features(context, input);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
-    return batch_reader_new(&input->preparer, &input->reader, err);
+    rc = batch_reader_new(&input->preparer, &input->reader, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return idle_mixing_new(&input->model, input->reader, context->pool, &input->idle, err);
 }
 
 enum error_code step_input_open(const struct stage_context *context, struct step_input *out,
@@ -121,6 +124,7 @@ static void drop_weights(struct step_input *input)
 
 void step_input_close(struct step_input *input)
 {
+    idle_mixing_free(input->idle);
     batch_reader_free(input->reader);
     drop_weights(input);
     for (int use = 0; use < BATCH_USE_COUNT; use++)
@@ -180,10 +184,24 @@ static enum error_code find_batch(struct step_input *input, enum batch_use use,
     return rc == ERROR_NONE && !batch->has_rows ? fill_batch(input, use, err) : rc;
 }
 
-enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
-                                 enum batch_use use, const struct key *key, struct step_batch *out,
-                                 struct error *err)
+static struct input_mixing end_idle(const struct stage_context *context, struct step_input *input,
+                                    const struct key *key, struct arena *arena)
 {
+    double seconds = 0;
+    struct input_mixing mixed = {0};
+    if (input->idle)
+        mixed = idle_mixing_end(input->idle, key, &seconds);
+    stage_times_add_ahead(context->times, seconds);
+    if (!mixed.mixed)
+        arena_reset(arena);
+    return mixed;
+}
+
+enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
+                                 enum batch_use use, const struct key *key, struct arena *arena,
+                                 struct step_batch *out, struct error *err)
+{
+    const struct input_mixing mixed = end_idle(context, input, key, arena);
     const enum error_code rc = find_batch(input, use, key, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -194,21 +212,31 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
     *out = (struct step_batch){.seed_count = batch->seed_count,
                                .node = batch->node,
                                .rows = prepared->rows,
-                               .mixed = prepared->mixed};
+                               .mixed = mixed.mixed,
+                               .mixed_count = mixed.mixed_count};
+    if (prepared->mixed) {
+        out->mixed = prepared->mixed;
+        out->mixed_count = prepared_batch_block(prepared, 0).destination_count;
+    }
     for (int layer = 0; layer < batch->hop_count; layer++)
         out->block[layer] = prepared_batch_block(prepared, layer);
     return ERROR_NONE;
 }
 
-void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
-                           int64_t round, int32_t slot)
+static struct key batch_key(const struct stage_context *context, int64_t round, int32_t slot)
 {
     int64_t source_round = 0;
     int32_t source_slot = 0;
+    schedule_batch_source(context->schedule, round, slot, &source_round, &source_slot);
+    return key_mini_batch(context->run_id, source_round, source_slot);
+}
+
+void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
+                           int64_t round, int32_t slot)
+{
     if (!input->reader || !unit_guess_next(&input->guess, context->schedule, &round, &slot))
         return;
-    schedule_batch_source(context->schedule, round, slot, &source_round, &source_slot);
-    const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
+    const struct key key = batch_key(context, round, slot);
     if (feature_source_is_resident(input->features)) {
         batch_reader_begin(input->reader, &key, true);
         return;
@@ -217,10 +245,27 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     const bool with_rows = input->preparer.from_disk;
     if (with_rows && !ahead->area.data && input->batch[BATCH_EVALUATION].area.data)
         prepared_batch_lend(&input->batch[BATCH_EVALUATION], ahead);
+    if (!with_rows) /* its area is room for rows that are kept */
+        prepared_batch_release(&input->preparer, ahead);
     kept_choice_refresh(&input->kept, &input->preparer,
                         (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
                         (int64_t)input->weights.version);
     batch_reader_begin(input->reader, &key, with_rows);
+}
+
+void step_input_rest(const struct stage_context *context, struct step_input *input,
+                     int64_t done_count, struct arena *arena)
+{
+    int64_t round = 0;
+    int32_t slot = 0;
+    if (!input->reader || !feature_source_is_resident(input->features))
+        return;
+    if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {
+        const struct key key = batch_key(context, round, slot);
+        if (!batch_reader_has(input->reader, &key))
+            batch_reader_begin(input->reader, &key, true);
+    }
+    idle_mixing_begin(input->idle, arena);
 }
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)

@@ -74,6 +74,8 @@ static double layer_floats(const struct model *model, int layer, const struct ho
         floats += trains ? destinations * (wide + rounds) * kept : tile * (wide + rounds);
     if (!trains)
         return floats;
+    if (is_first && !maps_first && !is_mixed) /* those of edges again, and sums: idle_mixing.h */
+        floats += 2 * destinations + sources + threads * (in + 16);
     floats += LANE_COUNT * (wide + 1) * out + tile * (out + in) + threads * out;
     if (!is_last) /* one bit for each output; tiles without zeros */
         floats +=
@@ -99,11 +101,12 @@ static double pass_bytes(const struct model *model, const struct hops *hops, boo
     return 4 * floats + SLACK_BYTES;
 }
 
-static double record_bytes(const struct model *model, const struct hops *hops)
+/* The arrays of a mini-batch, and a bit for each node of the graph that checks it. */
+static double batch_bytes(const struct model *model, const struct hops *hops, double node_count)
 {
     const int layer_count = model->config.layer_count;
     const double nodes = hops->node[layer_count] * (model->needs_degree ? 2 : 1);
-    return 4 * (nodes + hops->node[layer_count - 1] + hops->edge[layer_count]);
+    return 4 * (nodes + hops->node[layer_count - 1] + hops->edge[layer_count]) + node_count / 8;
 }
 
 static uint64_t bytes_of(double bytes)
@@ -128,9 +131,10 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
                    &settings->sample.evaluation_fanouts, layers, context->book);
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
     const double labels = smaller(4 * nodes * label_dim + (1 << 20), budget / 8);
-    const double records =
-        smaller(2 * record_bytes(model, &training) + record_bytes(model, &validation) + weights,
-                budget / 8);
+    /* A record is about half of its batch at most, and is given back when that was read. */
+    const double batches =
+        2.5 * batch_bytes(model, &training, nodes) + 1.5 * batch_bytes(model, &validation, nodes);
+    const double records = smaller(batches + weights, budget / 8);
     double step = larger(pass_bytes(model, &training, true, false, threads),
                          pass_bytes(model, &validation, false, false, threads));
     const bool rows_fit = budget - labels - records - step >= rows;

@@ -46,11 +46,10 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
                                   struct step *step, struct error *err)
 {
     *step = (struct step){0};
-    arena_reset(&t->arena);
     stage_times_enter(context->times, TIME_READ);
     enum error_code rc = step_input_weights(context, &t->input, version, err);
     if (rc == ERROR_NONE)
-        rc = step_input_batch(context, &t->input, use, key, &step->batch, err);
+        rc = step_input_batch(context, &t->input, use, key, &t->arena, &step->batch, err);
     if (rc == ERROR_NONE)
         rc = step_input_labels(context, &t->input, &step->batch, &t->arena, &step->labels, err);
     stage_times_enter(context->times, TIME_COMPUTE);
@@ -70,6 +69,7 @@ static enum error_code forward(const struct stage_context *context, struct train
     const struct model_input input = {.block = step->batch.block,
                                       .rows = step->batch.rows,
                                       .mixed = step->batch.mixed,
+                                      .mixed_count = step->batch.mixed_count,
                                       .dropout = dropout};
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
@@ -301,14 +301,24 @@ static enum error_code work_train_step(const struct stage_context *context, void
     return rc;
 }
 
+static void rest_train_step(const struct stage_context *context, void *state,
+                            const struct unit *unit, int64_t done_count)
+{
+    struct train_step *t = state;
+    if (unit->kind == UNIT_TRAIN_STEP)
+        step_input_rest(context, &t->input, done_count, &t->arena);
+}
+
 const struct stage stage = {
     .name = "train-step",
     .summary = "computes the gradient of a mini-batch, or validates weights on one",
     .reads = "weights, mini_batch, partition_book, shard_seal",
     .writes = "gradient, evaluation",
     .form = STAGE_LOOP,
+    .is_waited_for = true,
     .check = run_model_check_machine,
     .open = open_train_step,
     .work = work_train_step,
+    .rest = rest_train_step,
     .close = close_train_step,
 };

@@ -1,6 +1,5 @@
 #include "store/backends/spare_file.h"
 
-#include "common/base/clock.h"
 #include "store/backends/scratch_name.h"
 
 #include <string.h>
@@ -99,12 +98,9 @@ void spare_files_prepare(struct spare_files *spares, const char *tmp)
 {
     struct spare_file spare = {0};
     while (next_wanted(spares, &spare.size)) {
-        const double before = clock_thread_seconds();
         if (scratch_name_file(tmp, spare.path, &spare.fd, NULL) != ERROR_NONE)
             return;
-        const bool filled = fill(&spare);
-        const double seconds = clock_thread_seconds() - before;
-        if (filled && seconds >= (double)spare.size * slow_seconds_per_byte)
+        if (fill(&spare))
             keep(spares, &spare);
         else
             drop(&spare);

@@ -1,7 +1,8 @@
 #include "store/records/mini_batch.h"
 
 #include "common/base/cpu_clones.h"
-#include "common/base/memory.h"
+#include "common/base/packed_integers.h"
+#include "common/graph/edge_discovery.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,7 +14,12 @@
  * checked in about a millisecond, most of it for "no node twice".
  */
 
-enum { VERSION = 1, PREFETCH_DISTANCE = 16 };
+enum { VERSION = 2, PREFETCH_DISTANCE = 16 };
+
+/* The packed arrays, and so the elements of "width". */
+enum { PACKED_NODE, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_COUNT };
+
+static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "neighbor", "degree"};
 
 CPU_CLONES
 static uint32_t largest_of(const uint32_t *value, uint32_t count)
@@ -24,30 +30,111 @@ static uint32_t largest_of(const uint32_t *value, uint32_t count)
     return largest;
 }
 
-CPU_CLONES
-static unsigned descends(const uint32_t *value, uint32_t count)
+void mini_batch_forget(struct mini_batch *batch)
 {
-    unsigned found = 0;
-    for (uint32_t i = 1; i < count; i++)
-        found |= value[i] < value[i - 1];
-    return found;
+    arena_reset(&batch->memory);
+    *batch = (struct mini_batch){.memory = batch->memory};
+}
+
+void mini_batch_release(struct mini_batch *batch)
+{
+    arena_release(&batch->memory);
+    *batch = (struct mini_batch){0};
+}
+
+/* --- writing --- */
+
+/* A record on its way. */
+struct packing {
+    struct record record;
+    struct arena *scratch;
+    uint32_t width[PACKED_COUNT];
+};
+
+static enum error_code new_words(struct packing *packing, uint64_t count, unsigned width,
+                                 uint64_t **out, struct error *err)
+{
+    return arena_new(packing->scratch, out, packed_integers_words(count, width),
+                     "the record of a mini-batch", err);
+}
+
+static enum error_code add_packed(struct packing *packing, int array, const uint32_t *value,
+                                  uint32_t count, struct error *err)
+{
+    uint64_t *words = NULL;
+    const unsigned width = packed_integers_width(value, count);
+    const enum error_code rc = new_words(packing, count, width, &words, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    packed_integers_pack(value, count, width, words);
+    packing->width[array] = width;
+    record_add(&packing->record, packed_name[array], ELEMENT_U64, words,
+               packed_integers_words(count, width));
+    return ERROR_NONE;
+}
+
+static enum error_code add_rows(struct packing *packing, const struct mini_batch *batch,
+                                struct error *err)
+{
+    uint32_t *length = NULL;
+    const enum error_code rc =
+        arena_new(packing->scratch, &length, batch->row_count, "the record of a mini-batch", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; i < batch->row_count; i++)
+        length[i] = batch->row_start[i + 1] - batch->row_start[i];
+    return add_packed(packing, PACKED_ROW_LENGTH, length, batch->row_count, err);
+}
+
+static enum error_code add_edges(struct packing *packing, const struct mini_batch *batch,
+                                 struct error *err)
+{
+    uint64_t *is_new = NULL, *rest = NULL;
+    enum error_code rc = new_words(packing, batch->edge_count, 1, &is_new, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct edge_discovery discovery =
+        edge_discovery_mark(batch->neighbor, batch->edge_count, batch->seed_count, is_new);
+    rc = new_words(packing, discovery.rest_count, discovery.rest_width, &rest, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    edge_discovery_pack_rest(batch->neighbor, batch->edge_count, is_new, discovery.rest_width,
+                             rest);
+    packing->width[PACKED_NEIGHBOR] = discovery.rest_width;
+    record_add(&packing->record, "is_new", ELEMENT_U64, is_new,
+               packed_integers_words(batch->edge_count, 1));
+    record_add(&packing->record, packed_name[PACKED_NEIGHBOR], ELEMENT_U64, rest,
+               packed_integers_words(discovery.rest_count, discovery.rest_width));
+    return ERROR_NONE;
 }
 
 enum error_code mini_batch_put(struct store *store, const char *key, const char *run_id,
-                               const struct mini_batch *batch, struct error *err)
+                               const struct mini_batch *batch, struct arena *scratch,
+                               struct error *err)
 {
-    struct record record = {.kind = RECORD_MINI_BATCH, .version = VERSION};
+    struct packing packing = {.record = {.kind = RECORD_MINI_BATCH, .version = VERSION},
+                              .scratch = scratch};
     must(batch->hop_count >= 0 && batch->hop_count <= HOP_COUNT_MAX);
-    record_add(&record, "hop_end", ELEMENT_U32, batch->hop_end, (uint64_t)batch->hop_count + 1);
-    record_add(&record, "node", ELEMENT_U32, batch->node, batch->node_count);
-    record_add(&record, "row_start", ELEMENT_U32, batch->row_start, (uint64_t)batch->row_count + 1);
-    record_add(&record, "neighbor", ELEMENT_U32, batch->neighbor, batch->edge_count);
-    if (batch->degree)
-        record_add(&record, "degree", ELEMENT_U32, batch->degree, batch->node_count);
+    must(batch->row_start[0] == 0 && batch->row_start[batch->row_count] == batch->edge_count);
+    arena_reset(scratch);
+    record_add(&packing.record, "hop_end", ELEMENT_U32, batch->hop_end,
+               (uint64_t)batch->hop_count + 1);
+    record_add(&packing.record, "width", ELEMENT_U32, packing.width, PACKED_COUNT);
+    enum error_code rc = add_packed(&packing, PACKED_NODE, batch->node, batch->node_count, err);
+    if (rc == ERROR_NONE)
+        rc = add_rows(&packing, batch, err);
+    if (rc == ERROR_NONE)
+        rc = add_edges(&packing, batch, err);
+    if (rc == ERROR_NONE && batch->degree)
+        rc = add_packed(&packing, PACKED_DEGREE, batch->degree, batch->node_count, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (batch->weight)
-        record_add(&record, "weight", ELEMENT_F32, batch->weight, batch->edge_count);
-    return store_put(store, key, run_id, &record, STORE_RECOMPUTABLE, err);
+        record_add(&packing.record, "weight", ELEMENT_F32, batch->weight, batch->edge_count);
+    return store_put(store, key, run_id, &packing.record, STORE_RECOMPUTABLE, err);
 }
+
+/* --- checks --- */
 
 static enum error_code check_hops(const struct mini_batch *batch, struct error *err)
 {
@@ -60,21 +147,6 @@ static enum error_code check_hops(const struct mini_batch *batch, struct error *
                              "hop_end[%d]: expected at least hop_end[%d] = %" PRIu32
                              ", found %" PRIu32,
                              i + 1, i, batch->hop_end[i], batch->hop_end[i + 1]);
-    return ERROR_NONE;
-}
-
-static enum error_code check_rows(const struct mini_batch *batch, struct error *err)
-{
-    const uint32_t *start = batch->row_start;
-    if (start[0] != 0)
-        return error_set(err, ERROR_CORRUPT, "row_start[0]: expected 0, found %" PRIu32, start[0]);
-    const bool is_wrong = descends(start, batch->row_count + 1);
-    for (uint32_t i = 0; is_wrong && i < batch->row_count; i++)
-        if (start[i + 1] < start[i])
-            return error_set(err, ERROR_CORRUPT,
-                             "row_start[%" PRIu32 "]: expected at least row_start[%" PRIu32
-                             "] = %" PRIu32 ", found %" PRIu32,
-                             i + 1, i, start[i], start[i + 1]);
     return ERROR_NONE;
 }
 
@@ -157,7 +229,7 @@ static uint32_t enter_bits(const struct mini_batch *batch, uint64_t *set)
 }
 
 /* Whichever set is smaller. UINT32_MAX is no node id: ids are below a 32-bit count. */
-static enum error_code check_nodes(const struct mini_batch *batch, struct error *err)
+static enum error_code check_nodes(struct mini_batch *batch, struct error *err)
 {
     unsigned bits = 1;
     while (bits < 32 && (1ULL << bits) < 2 * (uint64_t)batch->node_count)
@@ -170,25 +242,66 @@ static enum error_code check_nodes(const struct mini_batch *batch, struct error 
             return error_set(err, ERROR_CORRUPT,
                              "node[%" PRIu32 "]: expected at most %" PRIu32 ", found %" PRIu32, i,
                              UINT32_MAX - 1, UINT32_MAX);
-    const uint64_t words = batch->node_limit / 64 + 1ULL;
-    const bool is_hashed = words * 64 > (1ULL << bits) * 32;
+    const uint64_t bit_words = batch->node_limit / 64 + 1ULL;
+    const bool is_hashed = bit_words * 64 > (1ULL << bits) * 32;
+    const uint64_t words = is_hashed ? (1ULL << bits) / 2 : bit_words;
     uint64_t *set = NULL;
     const enum error_code rc =
-        memory_new(&set, is_hashed ? (1ULL << bits) / 2 : words, "the check of a mini-batch", err);
+        arena_new(&batch->memory, &set, words, "the check of a mini-batch", err);
     if (rc != ERROR_NONE)
         return rc;
+    memset(set, 0, words * sizeof *set);
     const uint32_t twice =
         is_hashed ? enter_hashed(batch, (uint32_t *)(void *)set, bits) : enter_bits(batch, set);
-    memory_free(set);
     return twice < batch->node_count ? node_twice(batch, twice, err) : ERROR_NONE;
 }
 
-/* The sections, each of the length that those before it ask for. */
-static enum error_code find_node_sections(const struct record_view *view, struct mini_batch *out,
-                                          struct error *err)
+/* --- reading --- */
+
+/* An array of a record: `count` values of `width` bits, with room for more elements before and after. */
+struct packed_array {
+    const char *name;
+    uint32_t width;
+    uint64_t count, before, after;
+};
+
+static enum error_code find_packed(const struct record_view *view, const char *name, uint64_t count,
+                                   unsigned width, const uint64_t **out, struct error *err)
+{
+    const void *data = NULL;
+    const enum error_code rc = record_section_get(
+        view, name, ELEMENT_U64, (int64_t)packed_integers_words(count, width), &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *out = data;
+    if (!packed_integers_end_in_zeros(data, count, width))
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section %s: expected zeros behind %" PRIu64
+                         " values of %u bits, found ones",
+                         view->key, name, count, width);
+    return ERROR_NONE;
+}
+
+/* Only what a section has the bits for is asked of memory. */
+static enum error_code unpack(const struct record_view *view, const struct packed_array *array,
+                              struct mini_batch *batch, uint32_t **out, struct error *err)
+{
+    const uint64_t *words = NULL;
+    enum error_code rc = find_packed(view, array->name, array->count, array->width, &words, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&batch->memory, out, array->before + array->count + array->after,
+                       "a mini-batch", err);
+    if (rc == ERROR_NONE)
+        packed_integers_unpack(words, array->count, array->width, *out + array->before);
+    return rc;
+}
+
+static enum error_code read_hops(const struct record_view *view, struct mini_batch *out,
+                                 struct error *err)
 {
     const void *data = NULL;
     uint64_t count = 0;
+    uint32_t *hop_end = NULL;
     enum error_code rc = record_section_get(view, "hop_end", ELEMENT_U32, -1, &data, &count, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -196,88 +309,175 @@ static enum error_code find_node_sections(const struct record_view *view, struct
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section hop_end: expected 1 to %d elements, found %" PRIu64,
                          view->key, HOP_COUNT_MAX + 1, count);
+    rc = arena_new(&out->memory, &hop_end, count, "a mini-batch", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(hop_end, data, count * sizeof *hop_end);
     out->hop_count = (int)count - 1;
-    out->hop_end = data;
+    out->hop_end = hop_end;
+    out->seed_count = hop_end[0];
+    out->node_count = hop_end[out->hop_count];
+    out->row_count = out->hop_count ? hop_end[out->hop_count - 1] : 0;
     rc = check_hops(out, err);
-    if (rc != ERROR_NONE)
-        return error_context(err, rc, "record %s", view->key);
-    out->seed_count = out->hop_end[0];
-    out->node_count = out->hop_end[out->hop_count];
-    out->row_count = out->hop_count ? out->hop_end[out->hop_count - 1] : 0;
-    rc = record_section_get(view, "node", ELEMENT_U32, out->node_count, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    out->node = data;
-    out->node_limit = largest_of(out->node, out->node_count) + 1;
-    rc = record_section_get(view, "row_start", ELEMENT_U32, (int64_t)out->row_count + 1, &data,
-                            NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    out->row_start = data;
-    out->edge_count = out->row_start[out->row_count];
-    rc = check_rows(out, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", view->key);
 }
 
-static enum error_code find_edge_sections(const struct record_view *view, struct mini_batch *out,
-                                          struct error *err)
+static enum error_code read_widths(const struct record_view *view, const uint32_t **out,
+                                   struct error *err)
 {
     const void *data = NULL;
-    enum error_code rc =
-        record_section_get(view, "neighbor", ELEMENT_U32, out->edge_count, &data, NULL, err);
+    const enum error_code rc =
+        record_section_get(view, "width", ELEMENT_U32, PACKED_COUNT, &data, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
-    out->neighbor = data;
-    if (record_has(view, "degree")) {
-        rc = record_section_get(view, "degree", ELEMENT_U32, out->node_count, &data, NULL, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        out->degree = data;
-    }
-    if (record_has(view, "weight")) {
-        rc = record_section_get(view, "weight", ELEMENT_F32, out->edge_count, &data, NULL, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        out->weight = data;
-    }
+    *out = data;
+    for (int i = 0; i < PACKED_COUNT; i++)
+        if ((*out)[i] > PACKED_WIDTH_MAX)
+            return error_set(
+                err, ERROR_CORRUPT,
+                "record %s: width[%d]: expected at most %d bits for section %s, found %" PRIu32,
+                view->key, i, PACKED_WIDTH_MAX, packed_name[i], (*out)[i]);
     return ERROR_NONE;
+}
+
+static enum error_code read_nodes(const struct record_view *view, uint32_t width,
+                                  struct mini_batch *out, struct error *err)
+{
+    const struct packed_array array = {packed_name[PACKED_NODE], width, out->node_count, 0, 0};
+    uint32_t *node = NULL;
+    if (out->node_count > 1ULL << width) /* some node would be there twice, maybe without a bit */
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: width[%d]: expected more bits for %" PRIu32
+                         " nodes, found %" PRIu32,
+                         view->key, PACKED_NODE, out->node_count, width);
+    const enum error_code rc = unpack(view, &array, out, &node, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->node = node;
+    out->node_limit = largest_of(node, out->node_count) + 1;
+    return ERROR_NONE;
+}
+
+/* Lengths become starts in place. */
+static enum error_code read_rows(const struct record_view *view, uint32_t width,
+                                 struct mini_batch *out, struct error *err)
+{
+    const struct packed_array array = {packed_name[PACKED_ROW_LENGTH], width, out->row_count, 1, 0};
+    uint32_t *start = NULL;
+    const enum error_code rc = unpack(view, &array, out, &start, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    uint64_t end = 0;
+    start[0] = 0;
+    for (uint32_t i = 0; i < out->row_count; i++) {
+        end += start[i + 1];
+        start[i + 1] = (uint32_t)end;
+    }
+    if (end > UINT32_MAX)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: row_length: expected rows of at most %" PRIu32
+                         " edges together, found %" PRIu64,
+                         view->key, UINT32_MAX, end);
+    out->row_start = start;
+    out->edge_count = (uint32_t)end;
+    return ERROR_NONE;
+}
+
+static enum error_code read_edges(const struct record_view *view, uint32_t width,
+                                  struct mini_batch *out, struct error *err)
+{
+    const uint64_t *is_new = NULL;
+    uint32_t *neighbor = NULL;
+    enum error_code rc = find_packed(view, "is_new", out->edge_count, 1, &is_new, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t found = edge_discovery_count(is_new, out->edge_count);
+    if (found > out->node_count - out->seed_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: is_new: expected at most %" PRIu32
+                         " edges that find a node, found %" PRIu64,
+                         view->key, out->node_count - out->seed_count, found);
+    const struct packed_array array = {packed_name[PACKED_NEIGHBOR], width, out->edge_count - found,
+                                       found, EDGE_DISCOVERY_SLACK};
+    rc = unpack(view, &array, out, &neighbor, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    edge_discovery_restore(is_new, out->edge_count, array.count, out->seed_count, neighbor);
+    out->neighbor = neighbor;
+    return ERROR_NONE;
+}
+
+static enum error_code read_optional(const struct record_view *view, uint32_t width,
+                                     struct mini_batch *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (record_has(view, packed_name[PACKED_DEGREE])) {
+        const struct packed_array array = {packed_name[PACKED_DEGREE], width, out->node_count, 0,
+                                           0};
+        uint32_t *degree = NULL;
+        rc = unpack(view, &array, out, &degree, err);
+        out->degree = degree;
+    }
+    if (rc == ERROR_NONE && record_has(view, "weight")) {
+        const void *data = NULL;
+        float *weight = NULL;
+        rc = record_section_get(view, "weight", ELEMENT_F32, out->edge_count, &data, NULL, err);
+        if (rc == ERROR_NONE)
+            rc = arena_new(&out->memory, &weight, out->edge_count, "a mini-batch", err);
+        if (rc == ERROR_NONE && out->edge_count)
+            memcpy(weight, data, out->edge_count * sizeof *weight);
+        out->weight = weight;
+    }
+    return rc;
+}
+
+static enum error_code read_sections(const struct record_view *view, struct mini_batch *out,
+                                     struct error *err)
+{
+    const uint32_t *width = NULL;
+    enum error_code rc = read_hops(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = read_widths(view, &width, err);
+    if (rc == ERROR_NONE)
+        rc = read_nodes(view, width[PACKED_NODE], out, err);
+    if (rc == ERROR_NONE)
+        rc = read_rows(view, width[PACKED_ROW_LENGTH], out, err);
+    if (rc == ERROR_NONE)
+        rc = read_edges(view, width[PACKED_NEIGHBOR], out, err);
+    if (rc == ERROR_NONE)
+        rc = read_optional(view, width[PACKED_DEGREE], out, err);
+    return rc;
 }
 
 enum error_code mini_batch_decode(const struct record_view *view, struct mini_batch *out,
                                   struct error *err)
 {
-    struct mini_batch batch = {0};
-    *out = batch;
+    mini_batch_forget(out);
     enum error_code rc = record_expect(view, RECORD_MINI_BATCH, VERSION, err);
-    if (rc == ERROR_NONE)
-        rc = find_node_sections(view, &batch, err);
-    if (rc == ERROR_NONE)
-        rc = find_edge_sections(view, &batch, err);
     if (rc != ERROR_NONE)
         return rc;
-    must(batch.row_start && batch.neighbor);
-    rc = check_neighbors(&batch, err);
-    if (rc == ERROR_NONE)
-        rc = check_nodes(&batch, err);
+    rc = read_sections(view, out, err);
+    if (rc == ERROR_NONE) {
+        rc = check_neighbors(out, err);
+        if (rc == ERROR_NONE)
+            rc = check_nodes(out, err);
+        if (rc != ERROR_NONE)
+            rc = error_context(err, rc, "record %s", view->key);
+    }
     if (rc != ERROR_NONE)
-        return error_context(err, rc, "record %s", view->key);
-    *out = batch;
-    return ERROR_NONE;
+        mini_batch_forget(out);
+    return rc;
 }
 
 enum error_code mini_batch_get(struct store *store, const char *key, const char *run_id,
                                struct mini_batch *out, struct error *err)
 {
-    *out = (struct mini_batch){0};
     struct record_view view = {0};
+    mini_batch_forget(out);
     enum error_code rc = store_get(store, key, run_id, &view, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = mini_batch_decode(&view, out, err);
-    if (rc != ERROR_NONE) {
-        store_release_record(&view);
-        return rc;
-    }
-    out->view = view;
-    return ERROR_NONE;
+    store_release_record(&view);
+    return rc;
 }

@@ -3,9 +3,10 @@
  *
  *   bench_gather_mean [threads]       prints: name value unit ratio
  *
- *   gather_mean_<sources>x<columns>_floor   the same rows in the same order, asked for ahead of use, each
- *                                           copied to one place, and as much written; ratio 1
+ *   gather_mean_<sources>x<columns>_floor   every cache line of the same rows in the same order, asked for
+ *                                           ahead of use, own rows copied, and as much written; ratio 1
  *   gather_mean_<sources>x<columns>_ours    mixing_gather(): means and own rows
+ *   gather_mean_<sources>x<columns>_read    the same in bytes of neighbours' rows
  *   copy_bandwidth                          of one long array to another, read and written bytes
  *
  * Floor and ours take turns; the least of all repeats is printed.
@@ -86,30 +87,34 @@ static void gather_tile(void *context, int64_t tile, int thread)
                   b->out + (size_t)first * 2 * b->shape.dim);
 }
 
-enum { EDGES_FAR = 64, EDGES_NEAR = 8, ROWS_FAR = 8, COLUMNS_MAX = 256 };
+/* How far ahead rows are asked for, in bytes of rows: what served the copies best, of 10 to 80 and 2 to 10 kB. */
+enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, COLUMNS_MAX = 256 };
 
-CPU_INLINE void read_row(const float *from, float *row, size_t dim)
+/* Touches every cache line of a row. */
+CPU_INLINE void read_row(const float *from, size_t dim)
 {
-    vector_copy(row, from, dim);
-    __asm__ volatile("" : : "r"(row) : "memory"); /* the copy is wanted */
+    for (size_t i = 0; i < dim; i += CACHE_LINE_BYTES / sizeof *from)
+        __asm__ volatile("" : : "x"(from[i])); /* the load is wanted */
 }
 
 CPU_CLONES
 static void read_rows(const struct bench *b, uint32_t first, uint32_t end, float *out)
 {
-    float row[COLUMNS_MAX] = {0};
+    const float row[COLUMNS_MAX] = {0};
     const size_t dim = b->shape.dim;
     const uint32_t *neighbor = b->block.neighbor, *row_start = b->block.row_start;
     const float *base = b->input.base;
+    const size_t bytes = dim * sizeof *base;
+    const uint32_t far = (uint32_t)(BYTES_FAR / bytes), near = (uint32_t)(BYTES_NEAR / bytes);
     for (uint32_t i = first; i < end; i++, out += 2 * dim) {
-        vector_prefetch_far(base + (i + ROWS_FAR) * dim, dim);
+        vector_prefetch_far(base + (i + ROWS_FAR) * dim, bytes);
         vector_copy(out + dim, base + i * dim, dim);
         for (uint32_t e = row_start[i]; e < row_start[i + 1]; e++) {
-            if (row_start[end] - e > EDGES_FAR)
-                vector_prefetch_far(base + neighbor[e + EDGES_FAR] * dim, dim);
-            if (row_start[end] - e > EDGES_NEAR)
-                vector_prefetch(base + neighbor[e + EDGES_NEAR] * dim, dim);
-            read_row(base + neighbor[e] * dim, row, dim);
+            if (row_start[end] - e > far)
+                vector_prefetch_far(base + neighbor[e + far] * dim, bytes);
+            if (row_start[end] - e > near)
+                vector_prefetch(base + neighbor[e + near] * dim, bytes);
+            read_row(base + neighbor[e] * dim, dim);
         }
         vector_copy(out, row, dim);
     }
@@ -155,6 +160,8 @@ static void run_shape(struct bench *bench, struct shape shape, struct thread_poo
            shape.dim, floor * scale);
     printf("gather_mean_%" PRIu32 "x%" PRIu32 "_ours %.1f ns/edge %.2f\n", shape.sources, shape.dim,
            ours * scale, ours / floor);
+    printf("gather_mean_%" PRIu32 "x%" PRIu32 "_read %.1f GB/s %.2f\n", shape.sources, shape.dim,
+           (double)shape.dim * sizeof(float) / (ours * scale), ours / floor);
 }
 
 int main(int argc, char **argv)

@@ -309,8 +309,10 @@ static void see(void *context, const struct feature_visit *visit)
         const uint32_t node = seen->node[visit->place[i]];
         assert_true(node >= seen->last);
         seen->last = node;
+        float row[DIM]; /* from any address */
+        memcpy(row, visit->row[i], sizeof row);
         for (uint32_t c = 0; c < DIM; c++)
-            assert_true(((const float *)visit->row[i])[c] == value_of(node, c));
+            assert_true(row[c] == value_of(node, c));
     }
 }
 

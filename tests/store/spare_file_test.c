@@ -3,7 +3,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
-#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SIZE = 1 << 20 };
@@ -57,17 +57,18 @@ static void a_spare_is_wanted_after_a_slow_write_of_some_size_only(void **state)
     assert_int_equal(files_in(dir), 0);
 }
 
-/* Puts a spare there as if it had been slow to fill, which the test cannot command. */
-static void add_spare(struct spare_files *spares, const struct temp_dir *dir, int place)
+static off_t file_size_of(const char *path)
 {
-    struct spare_file *spare = &spares->ready[place];
-    static const char zeros[SIZE];
-    spare->size = SIZE;
-    struct error err = {0};
-    assert_ok(file_path(spare->path, &err, "%s/spare-%d", dir->path, place), &err);
-    (void)temp_dir_write(dir, strrchr(spare->path, '/') + 1, zeros, SIZE);
-    spare->fd = dup(1);
-    assert_true(spare->fd >= 0);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_size;
+}
+
+static void add_spares(struct spare_files *spares, const struct temp_dir *dir, int count)
+{
+    for (int i = 0; i < count; i++)
+        spare_files_note(spares, SIZE, false, slow);
+    spare_files_prepare(spares, dir->path);
 }
 
 static void a_spare_is_handed_out_once_for_a_size_near_its_own(void **state)
@@ -78,18 +79,19 @@ static void a_spare_is_handed_out_once_for_a_size_near_its_own(void **state)
     int fd = -1;
     spare_files_init(&spares);
     assert_false(spare_files_take(&spares, SIZE, path, &fd));
-    add_spare(&spares, dir, 2);
-    add_spare(&spares, dir, 3);
+    add_spares(&spares, dir, 2);
     assert_false(spare_files_take(&spares, SIZE + 1, path, &fd));
     assert_false(spare_files_take(&spares, SIZE / 2, path, &fd));
     assert_true(spare_files_take(&spares, SIZE / 2 + 1, path, &fd));
-    assert_non_null(strstr(path, "spare-2"));
+    assert_int_equal(file_size_of(path), SIZE);
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
     assert_int_equal(close(fd), 0);
     assert_true(spare_files_take(&spares, SIZE, path, &fd));
-    assert_non_null(strstr(path, "spare-3"));
     assert_int_equal(close(fd), 0);
     assert_false(spare_files_take(&spares, SIZE, path, &fd));
-    add_spare(&spares, dir, 0);
+    add_spares(&spares, dir, SPARE_COUNT);
+    add_spares(&spares, dir, 1); /* the place of the last is its own */
+    assert_int_equal(files_in(dir), 2 + SPARE_COUNT);
     spare_files_close(&spares); /* what was handed out stays */
     assert_int_equal(files_in(dir), 2);
 }

@@ -132,7 +132,9 @@ static void a_forward_on_mixed_rows_is_that_on_rows(void **state)
         assert_ok(source_mixing_begin(&mixing, &model, &blocks.block[0], area, &arena, &err), &err);
         add_all(&mixing, &blocks, node);
         source_mixing_finish(&mixing);
-        input = (struct model_input){.block = blocks.block, .mixed = mixing.mixed};
+        input = (struct model_input){.block = blocks.block,
+                                     .mixed = mixing.mixed,
+                                     .mixed_count = blocks.block[0].destination_count};
     }
     assert_memory_equal(logits[0], logits[1], (size_t)DESTINATIONS * 8 * sizeof(float));
     assert_memory_equal(gradient[0], gradient[1], model.value_count * sizeof(float));

@@ -78,6 +78,7 @@ static inline void batch_fixture_put(struct batch_fixture *f, int64_t round, boo
 {
     const uint32_t hop_end[] = {FIXTURE_SEEDS, FIXTURE_DESTINATIONS, FIXTURE_BATCH};
     struct block_fixture blocks;
+    struct arena scratch = {0};
     uint32_t node[FIXTURE_BATCH];
     const uint32_t shift = (uint32_t)round * 1237;
     block_fixture_make(&blocks, 2, hop_end, 1, 21 + (uint64_t)round);
@@ -97,8 +98,9 @@ static inline void batch_fixture_put(struct batch_fixture *f, int64_t round, boo
                                      .neighbor = blocks.neighbor,
                                      .degree = blocks.degree};
     assert_ok(mini_batch_put(f->store, key_mini_batch(FIXTURE_RUN, round, 0).text, FIXTURE_RUN,
-                             &batch, &f->err),
+                             &batch, &scratch, &f->err),
               &f->err);
+    arena_release(&scratch);
     block_fixture_release(&blocks);
 }
 

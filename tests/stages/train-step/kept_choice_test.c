@@ -77,6 +77,30 @@ static void stored_batches_decide_and_change_no_row(void **state)
     batch_fixture_close(&f);
 }
 
+static void more_rows_are_kept_when_there_is_room_for_them_later(void **state)
+{
+    struct temp_store *temp = *state;
+    struct batch_fixture f;
+    struct prepared_batch batch = {0};
+    struct kept_choice choice = {0};
+    const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
+    batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 200000);
+    batch_fixture_put(&f, 0, true);
+    assert_ok(prepared_batch_read(&f.preparer, &batch, &key, &f.err), &f.err);
+    assert_ok(prepared_batch_fill(&f.preparer, &batch, NULL, &f.err), &f.err);
+    const uint64_t area = batch.area.bytes;
+    kept_choice_refresh(&choice, &f.preparer, 100000, 0);
+    const uint32_t kept = feature_source_kept(f.preparer.features);
+    for (int unit = 1; unit < 40; unit++) {
+        kept_choice_refresh(&choice, &f.preparer, unit < 20 ? 100000 : area, 0);
+        if (unit < 20)
+            assert_int_equal(feature_source_kept(f.preparer.features), kept);
+    }
+    assert_true(feature_source_kept(f.preparer.features) > kept);
+    prepared_batch_release(&f.preparer, &batch);
+    batch_fixture_close(&f);
+}
+
 static void a_refused_allocation_leaves_nothing_kept(void **state)
 {
     struct temp_store *temp = *state;
@@ -104,6 +128,8 @@ int main(void)
         cmocka_unit_test(where_every_block_is_wanted_whole_blocks_are_kept),
         cmocka_unit_test_setup_teardown(stored_batches_decide_and_change_no_row, temp_store_setup,
                                         temp_store_teardown),
+        cmocka_unit_test_setup_teardown(more_rows_are_kept_when_there_is_room_for_them_later,
+                                        temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_refused_allocation_leaves_nothing_kept, temp_store_setup,
                                         temp_store_teardown),
     };

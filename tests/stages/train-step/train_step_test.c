@@ -92,6 +92,7 @@ static void put_batch(struct small_run *run, const char *key, int hop_count)
 {
     struct error err = {0};
     const uint32_t hop_end[] = {SEEDS, 150, BATCH_NODES};
+    struct arena scratch = {0};
     struct mini_batch batch = {.hop_count = hop_count,
                                .seed_count = SEEDS,
                                .node_count = hop_end[hop_count],
@@ -102,7 +103,8 @@ static void put_batch(struct small_run *run, const char *key, int hop_count)
                                .neighbor = run->blocks.neighbor,
                                .degree = run->blocks.degree};
     batch.edge_count = batch.row_start[batch.row_count];
-    assert_ok(mini_batch_put(run->temp->store, key, run_id, &batch, &err), &err);
+    assert_ok(mini_batch_put(run->temp->store, key, run_id, &batch, &scratch, &err), &err);
+    arena_release(&scratch);
 }
 
 static void make_batch(struct small_run *run)
@@ -306,9 +308,9 @@ static void threads_and_memory_do_not_change_a_record(void **state)
     run.context.memory_bytes = 24ULL << 20;
     open_stage(&run);
     assert_ok(work(&run, UNIT_TRAIN_STEP, 0, 0, &err), &err);
-    thread_pool_free(run.context.pool);
-    run.context.pool = NULL;
+    struct thread_pool *pool = run.context.pool;
     end(&run);
+    thread_pool_free(pool);
 }
 
 static void a_warm_step_allocates_only_for_its_records(void **state)

@@ -1,121 +1,281 @@
 #include "common/base/memory.h"
+#include "common/base/packed_integers.h"
+#include "common/base/random.h"
 #include "store/keys.h"
 #include "store/records/mini_batch.h"
 
-#include "tests/support/temp_dir.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
 /* Two seeds, two hops; written by hand. */
+static const uint32_t hop_end[] = {2, 4, 6}, node[] = {10, 20, 30, 40, 50, 60};
+static const uint32_t row_start[] = {0, 2, 3, 5, 6}, neighbor[] = {2, 3, 1, 4, 5, 0};
+static const uint32_t degree[] = {7, 8, 9, 10, 11, 12};
+static const float weight[] = {0.5F, 1.5F, 2.5F, 3.5F, 4.5F, 5.5F};
+
+static const struct mini_batch valid_batch = {.hop_count = 2,
+                                              .seed_count = 2,
+                                              .node_count = 6,
+                                              .row_count = 4,
+                                              .edge_count = 6,
+                                              .hop_end = hop_end,
+                                              .node = node,
+                                              .row_start = row_start,
+                                              .neighbor = neighbor};
+
+/* What is stored of it, before it is packed, so that each number can be another. */
 struct sample {
-    uint32_t hop_end[3], node[6], row_start[5], neighbor[6], degree[6];
-    float weight[6];
+    uint32_t hop_end[3], width[4], node[6], row_length[4], rest[6], degree[6];
+    uint32_t node_count, row_count, edge_count, rest_count;
+    uint64_t is_new;
 };
 
 static const struct sample valid = {
     .hop_end = {2, 4, 6},
+    .width = {6, 2, 1, 4},
     .node = {10, 20, 30, 40, 50, 60},
-    .row_start = {0, 2, 3, 5, 6},
-    .neighbor = {2, 3, 1, 4, 5, 0},
+    .row_length = {2, 1, 2, 1},
+    .rest = {1, 0},
     .degree = {7, 8, 9, 10, 11, 12},
-    .weight = {0.5F, 1.5F, 2.5F, 3.5F, 4.5F, 5.5F},
+    .node_count = 6,
+    .row_count = 4,
+    .edge_count = 6,
+    .rest_count = 2,
+    .is_new = 0x1b, /* edges 0, 1, 3 and 4 */
 };
 
-static struct mini_batch batch_of(const struct sample *s)
-{
-    return (struct mini_batch){
-        .hop_count = 2,
-        .seed_count = 2,
-        .node_count = 6,
-        .row_count = 4,
-        .edge_count = 6,
-        .hop_end = s->hop_end,
-        .node = s->node,
-        .row_start = s->row_start,
-        .neighbor = s->neighbor,
-    };
-}
+/* A record as record_decode() hands it on, each section in a heap block of its own length. */
+struct packed_view {
+    struct record_view view;
+    void *data[RECORD_SECTION_COUNT_MAX];
+};
 
-static void add(struct record_view *view, const char *name, enum element_type type, uint64_t count,
+static void add(struct packed_view *v, const char *name, enum element_type type, uint64_t count,
                 const void *data)
 {
-    struct record_section *section = &view->section[view->section_count++];
-    *section = (struct record_section){.type = type, .count = count, .data = data};
+    const size_t bytes = count * element_size(type);
+    struct record_section *section = &v->view.section[v->view.section_count];
+    void **copy = &v->data[v->view.section_count++];
+    *copy = memory_alloc(bytes, 1);
+    if (bytes)
+        memcpy(*copy, data, bytes);
+    *section = (struct record_section){.type = type, .count = count, .data = *copy};
     memcpy(section->name, name, strlen(name));
 }
 
-static struct record_view view_of(const struct sample *s)
+static void add_packed(struct packed_view *v, const char *name, const uint32_t *value,
+                       uint32_t count, uint32_t width)
 {
-    struct record_view view = {.kind = RECORD_MINI_BATCH, .version = 1, .key = "run/r/mini_batch"};
-    add(&view, "hop_end", ELEMENT_U32, 3, s->hop_end);
-    add(&view, "node", ELEMENT_U32, 6, s->node);
-    add(&view, "row_start", ELEMENT_U32, 5, s->row_start);
-    add(&view, "neighbor", ELEMENT_U32, 6, s->neighbor);
-    return view;
+    uint64_t words[8] = {0};
+    packed_integers_pack(value, count, width, words);
+    add(v, name, ELEMENT_U64, packed_integers_words(count, width), words);
+}
+
+static struct packed_view empty_view(void)
+{
+    return (struct packed_view){
+        .view = {.kind = RECORD_MINI_BATCH, .version = 2, .key = "run/r/mini_batch"}};
+}
+
+static struct packed_view view_of(const struct sample *s)
+{
+    struct packed_view v = empty_view();
+    add(&v, "hop_end", ELEMENT_U32, 3, s->hop_end);
+    add(&v, "width", ELEMENT_U32, 4, s->width);
+    add_packed(&v, "node", s->node, s->node_count, s->width[0] % 33);
+    add_packed(&v, "row_length", s->row_length, s->row_count, s->width[1] % 33);
+    add(&v, "is_new", ELEMENT_U64, packed_integers_words(s->edge_count, 1), &s->is_new);
+    add_packed(&v, "neighbor", s->rest, s->rest_count, s->width[2] % 33);
+    add_packed(&v, "degree", s->degree, s->node_count, s->width[3] % 33);
+    add(&v, "weight", ELEMENT_F32, s->edge_count, weight);
+    return v;
+}
+
+static void drop_view(struct packed_view *v)
+{
+    for (uint32_t i = 0; i < v->view.section_count; i++)
+        memory_free(v->data[i]);
+}
+
+static void assert_equal_batches(const struct mini_batch *a, const struct mini_batch *b)
+{
+    assert_int_equal(a->hop_count, b->hop_count);
+    assert_int_equal(a->seed_count, b->seed_count);
+    assert_int_equal(a->node_count, b->node_count);
+    assert_int_equal(a->row_count, b->row_count);
+    assert_int_equal(a->edge_count, b->edge_count);
+    assert_memory_equal(a->hop_end, b->hop_end, ((size_t)a->hop_count + 1) * 4);
+    assert_memory_equal(a->node, b->node, (size_t)a->node_count * 4);
+    assert_memory_equal(a->row_start, b->row_start, ((size_t)a->row_count + 1) * 4);
+    assert_memory_equal(a->neighbor, b->neighbor, (size_t)a->edge_count * 4);
+    assert_true(!a->degree == !b->degree && !a->weight == !b->weight);
+    if (a->degree)
+        assert_memory_equal(a->degree, b->degree, (size_t)a->node_count * 4);
+    if (a->weight)
+        assert_memory_equal(a->weight, b->weight, (size_t)a->edge_count * 4);
 }
 
 static void comes_back_as_it_was_put(void **state)
 {
-    (void)state;
-    struct error err = {0};
-    struct temp_dir dir;
-    struct store *store = NULL;
-    struct mini_batch out;
-    temp_dir_make(&dir);
-    assert_ok(store_open(dir.path, 0, &store, &err), &err);
+    struct temp_store *t = *state;
+    struct arena scratch = {0};
+    struct mini_batch out = {0};
     for (int optional = 0; optional < 4; optional++) {
-        struct mini_batch in = batch_of(&valid);
+        struct mini_batch in = valid_batch;
         const struct key key = key_mini_batch("r", 3, optional);
-        in.degree = optional & 1 ? valid.degree : NULL;
-        in.weight = optional & 2 ? valid.weight : NULL;
-        assert_ok(mini_batch_put(store, key.text, "r", &in, &err), &err);
-        assert_ok(mini_batch_get(store, key.text, "r", &out, &err), &err);
-        assert_int_equal(out.hop_count, 2);
-        assert_int_equal(out.seed_count, 2);
-        assert_int_equal(out.node_count, 6);
-        assert_int_equal(out.row_count, 4);
-        assert_int_equal(out.edge_count, 6);
-        assert_memory_equal(out.hop_end, valid.hop_end, sizeof valid.hop_end);
-        assert_memory_equal(out.node, valid.node, sizeof valid.node);
-        assert_memory_equal(out.row_start, valid.row_start, sizeof valid.row_start);
-        assert_memory_equal(out.neighbor, valid.neighbor, sizeof valid.neighbor);
-        assert_int_equal(out.degree != NULL, optional & 1);
-        assert_int_equal(out.weight != NULL, (optional & 2) / 2);
-        if (out.degree)
-            assert_memory_equal(out.degree, valid.degree, sizeof valid.degree);
-        if (out.weight)
-            assert_memory_equal(out.weight, valid.weight, sizeof valid.weight);
-        store_release_record(&out.view);
+        in.degree = optional & 1 ? degree : NULL;
+        in.weight = optional & 2 ? weight : NULL;
+        assert_ok(mini_batch_put(t->store, key.text, "r", &in, &scratch, &t->err), &t->err);
+        assert_ok(mini_batch_get(t->store, key.text, "r", &out, &t->err), &t->err);
+        assert_equal_batches(&out, &in);
+        assert_int_equal(out.node_limit, 61);
     }
-    store_close(store);
-    temp_dir_remove(&dir);
+    mini_batch_release(&out);
+    arena_release(&scratch);
+}
+
+/* The bytes that the header promises. */
+static void is_stored_as_the_header_says(void **state)
+{
+    struct temp_store *t = *state;
+    struct arena scratch = {0};
+    struct record_view view;
+    struct mini_batch in = valid_batch;
+    struct packed_view expected = view_of(&valid);
+    in.degree = degree;
+    in.weight = weight;
+    assert_ok(mini_batch_put(t->store, "k", "r", &in, &scratch, &t->err), &t->err);
+    assert_ok(store_get(t->store, "k", "r", &view, &t->err), &t->err);
+    assert_int_equal(view.version, 2);
+    assert_int_equal(view.section_count, expected.view.section_count);
+    for (uint32_t i = 0; i < view.section_count; i++) {
+        const struct record_section *a = &view.section[i], *b = &expected.view.section[i];
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->type, b->type);
+        assert_int_equal(a->count, b->count);
+        assert_memory_equal(a->data, b->data, a->count * element_size(a->type));
+    }
+    store_release_record(&view);
+    drop_view(&expected);
+    arena_release(&scratch);
+}
+
+/* --- batches of any size --- */
+
+enum { HOPS_MAX = 3, NODES_MAX = 700, EDGES_MAX = 3000, GRAPH_NODES = 100000 };
+
+struct random_batch {
+    struct mini_batch batch;
+    uint32_t hop_end[HOPS_MAX + 1], node[NODES_MAX], row_start[NODES_MAX + 1], neighbor[EDGES_MAX];
+    uint32_t degree[NODES_MAX];
+    float weight[EDGES_MAX];
+};
+
+static uint32_t below(uint32_t number, uint32_t item, uint32_t bound)
+{
+    const struct random_stream stream = random_stream_of(number, RANDOM_GENERATOR, 0, 0, 0);
+    return random_below(random_word(&stream, item, 0), bound);
+}
+
+/* Some in the order of discovery, others with sources and rows of any kind. */
+static void make_random(struct random_batch *r, uint32_t number)
+{
+    const bool in_order = number % 3 != 0;
+    const int hop_count = (int)(number % (HOPS_MAX + 1));
+    const struct random_stream stream = random_stream_of(number, RANDOM_GENERATOR, 1, 0, 0);
+    uint32_t edge = 0, row = 0, item = 0;
+    r->hop_end[0] = 1 + below(number, item++, 90);
+    for (int hop = 0; hop < hop_count; hop++)
+        r->hop_end[hop + 1] = r->hop_end[hop] + below(number, item++, 150);
+    const uint32_t node_count = r->hop_end[hop_count];
+    for (uint32_t i = 0; i < node_count; i++) {
+        r->node[i] = (uint32_t)random_permute(&stream, i, GRAPH_NODES);
+        r->degree[i] = below(number, item++, 1U << number % 31);
+    }
+    r->row_start[0] = 0;
+    for (int hop = 0; hop < hop_count; hop++) {
+        uint32_t known = r->hop_end[hop];
+        for (; row < r->hop_end[hop]; row++) {
+            for (uint32_t i = below(number, item++, number % 6 + 1); i > 0; i--, edge++) {
+                const bool is_new =
+                    in_order && known < r->hop_end[hop + 1] && below(number, item++, 3);
+                const uint32_t bound = in_order ? known : r->hop_end[hop + 1];
+                r->neighbor[edge] = is_new ? known++ : below(number, item++, bound);
+                r->weight[edge] = (float)item;
+            }
+            r->row_start[row + 1] = edge;
+        }
+    }
+    r->batch = (struct mini_batch){.hop_count = hop_count,
+                                   .seed_count = r->hop_end[0],
+                                   .node_count = node_count,
+                                   .row_count = row,
+                                   .edge_count = edge,
+                                   .hop_end = r->hop_end,
+                                   .node = r->node,
+                                   .row_start = r->row_start,
+                                   .neighbor = r->neighbor,
+                                   .degree = number % 2 ? r->degree : NULL,
+                                   .weight = number % 5 ? r->weight : NULL};
+}
+
+static void any_batch_comes_back_in_the_memory_of_the_one_before(void **state)
+{
+    static struct random_batch in;
+    struct temp_store *t = *state;
+    struct arena scratch = {0};
+    struct mini_batch out = {0};
+    long before = 0;
+    for (uint32_t number = 0; number < 300; number++) {
+        make_random(&in, number);
+        assert_ok(mini_batch_put(t->store, "k", "r", &in.batch, &scratch, &t->err), &t->err);
+        assert_ok(mini_batch_get(t->store, "k", "r", &out, &t->err), &t->err);
+        assert_equal_batches(&out, &in.batch);
+        assert_ok(store_remove(t->store, "k", &t->err), &t->err);
+        before = number == 0 ? memory_live_blocks() : before;
+        assert_int_equal(memory_live_blocks(), before);
+    }
+    mini_batch_release(&out);
+    arena_release(&scratch);
 }
 
 static void a_batch_without_hops_is_its_seeds(void **state)
 {
     (void)state;
-    static const uint32_t hop_end[] = {2}, node[] = {5, 0}, row_start[] = {0};
+    static const uint32_t seeds[] = {2}, width[] = {3, 0, 0, 0}, ids[] = {5, 0};
     struct error err = {0};
-    struct mini_batch out;
-    struct record_view view = {.kind = RECORD_MINI_BATCH, .version = 1, .key = "k"};
-    add(&view, "hop_end", ELEMENT_U32, 1, hop_end);
-    add(&view, "node", ELEMENT_U32, 2, node);
-    add(&view, "row_start", ELEMENT_U32, 1, row_start);
-    add(&view, "neighbor", ELEMENT_U32, 0, row_start);
-    assert_ok(mini_batch_decode(&view, &out, &err), &err);
+    struct mini_batch out = {0};
+    struct packed_view v = empty_view();
+    add(&v, "hop_end", ELEMENT_U32, 1, seeds);
+    add(&v, "width", ELEMENT_U32, 4, width);
+    add_packed(&v, "node", ids, 2, 3);
+    add(&v, "row_length", ELEMENT_U64, 0, NULL);
+    add(&v, "is_new", ELEMENT_U64, 0, NULL);
+    add(&v, "neighbor", ELEMENT_U64, 0, NULL);
+    assert_ok(mini_batch_decode(&v.view, &out, &err), &err);
     assert_int_equal(out.hop_count, 0);
     assert_int_equal(out.row_count, 0);
     assert_int_equal(out.seed_count, 2);
+    assert_memory_equal(out.node, ids, sizeof ids);
+    assert_int_equal(out.row_start[0], 0);
+    mini_batch_release(&out);
+    drop_view(&v);
 }
+
+/* --- what is refused --- */
 
 static void is_refused(const struct sample *broken, const char *message)
 {
     struct error err = {0};
-    struct mini_batch out;
-    const struct record_view view = view_of(broken);
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT, message, &err);
-    assert_non_null(strstr(err.message, "run/r/mini_batch"));
+    struct mini_batch out = {0};
+    struct packed_view v = view_of(broken);
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT, message, &err);
+    const char *name = strstr(err.message, "run/r/mini_batch");
+    assert_non_null(name);
+    assert_null(strstr(name + 1, "run/r/mini_batch"));
     assert_null(out.node);
+    mini_batch_release(&out);
+    drop_view(&v);
 }
 
 static void names_the_index_that_is_wrong(void **state)
@@ -128,159 +288,310 @@ static void names_the_index_that_is_wrong(void **state)
     s.hop_end[1] = 1;
     is_refused(&s, "hop_end[1]: expected at least hop_end[0] = 2, found 1");
     s = valid;
-    s.row_start[0] = 1;
-    is_refused(&s, "row_start[0]: expected 0, found 1");
-    s = valid;
-    s.row_start[2] = 1;
-    is_refused(&s, "row_start[2]: expected at least row_start[1] = 2, found 1");
-    s = valid;
-    s.neighbor[2] = 4;
+    s.is_new = 0x3; /* the second edge of the second hop is the third to be known */
+    s.width[2] = 3;
+    s.rest_count = 4;
+    s.rest[0] = 4;
     is_refused(&s, "neighbor[2]: expected below hop_end[1] = 4, found 4");
     s = valid;
-    s.neighbor[5] = UINT32_MAX;
+    s.is_new = 0x27; /* in the first hop already */
+    s.rest_count = 2;
+    is_refused(&s, "neighbor[2]: expected below hop_end[1] = 4, found 4");
+    s = valid;
+    s.width[2] = 32;
+    s.rest[1] = UINT32_MAX;
     is_refused(&s, "neighbor[5]: expected below hop_end[2] = 6, found 4294967295");
     s = valid;
     s.node[4] = 20;
     is_refused(&s, "node[4]: expected each node once, found 20, which is node[1] too");
     s = valid;
+    s.width[0] = 32;
     s.node[5] = UINT32_MAX;
     is_refused(&s, "node[5]: expected at most 4294967294, found 4294967295");
+}
+
+static void names_numbers_that_cannot_be(void **state)
+{
+    (void)state;
+    static const char *const widths[] = {
+        "width[0]: expected at most 32 bits for section node, found 33",
+        "width[1]: expected at most 32 bits for section row_length, found 33",
+        "width[2]: expected at most 32 bits for section neighbor, found 33",
+        "width[3]: expected at most 32 bits for section degree, found 33",
+    };
+    struct sample s;
+    for (int i = 0; i < 4; i++) {
+        s = valid;
+        s.width[i] = 33;
+        is_refused(&s, widths[i]);
+    }
+    s = valid;
+    s.width[0] = 2; /* one of six is there twice, whatever the bits */
+    is_refused(&s, "width[0]: expected more bits for 6 nodes, found 2");
+    s = valid;
+    s.width[1] = 32;
+    s.row_length[1] = s.row_length[2] = UINT32_MAX;
+    is_refused(&s, "row_length: expected rows of at most 4294967295 edges together, "
+                   "found 8589934593");
+    s = valid;
+    s.is_new = 0x3d;
+    s.rest_count = 1;
+    is_refused(&s, "is_new: expected at most 4 edges that find a node, found 5");
 }
 
 static void names_the_section_that_has_another_length(void **state)
 {
     (void)state;
-    static const char *const message[] = {
-        "section node: expected 5 elements, found 6",
-        "section row_start: expected 4 elements, found 5",
-        "section neighbor: expected 5 elements, found 6",
-    };
     struct sample s = valid;
+    s.width[0] = 12;
     s.hop_end[2] = 5;
-    is_refused(&s, message[0]);
+    is_refused(&s, "section node: expected 1 elements, found 2");
     s = valid;
+    s.width[1] = 20;
     s.hop_end[1] = 3;
-    is_refused(&s, message[1]);
+    is_refused(&s, "section row_length: expected 1 elements, found 2");
     s = valid;
-    s.row_start[4] = 5;
-    is_refused(&s, message[2]);
+    s.width[1] = 32;
+    s.row_length[3] = 61;
+    is_refused(&s, "section is_new: expected 2 elements, found 1");
+    s = valid;
+    s.width[2] = 32;
+    s.is_new = 0x19;
+    is_refused(&s, "section neighbor: expected 2 elements, found 1");
+    s = valid;
+    s.width[3] = 0;
+    s.row_length[0] = 3;
+    is_refused(&s, "section weight: expected 7 elements, found 6");
+}
+
+static void names_bits_that_belong_to_no_value(void **state)
+{
+    (void)state;
+    static const char *const message[] = {
+        "section node: expected zeros behind 6 values of 6 bits, found ones",
+        "section row_length: expected zeros behind 4 values of 2 bits, found ones",
+        "section is_new: expected zeros behind 6 values of 1 bits, found ones",
+        "section neighbor: expected zeros behind 2 values of 1 bits, found ones",
+        "section degree: expected zeros behind 6 values of 4 bits, found ones",
+    };
+    struct error err = {0};
+    struct mini_batch out = {0};
+    for (int i = 0; i < 5; i++) {
+        struct packed_view v = view_of(&valid);
+        ((uint8_t *)v.data[2 + i])[7] = 0x80;
+        assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT, message[i], &err);
+        drop_view(&v);
+    }
+    mini_batch_release(&out);
 }
 
 static void names_a_section_that_is_missing_or_of_another_type(void **state)
 {
     (void)state;
-    static const char *const name[] = {"hop_end", "node", "row_start", "neighbor"};
+    static const char *const name[] = {"hop_end",    "width",  "node",
+                                       "row_length", "is_new", "neighbor"};
     struct error err = {0};
-    struct mini_batch out;
-    for (uint32_t i = 0; i < 4; i++) {
-        struct record_view view = view_of(&valid);
-        view.section[i].type = ELEMENT_I32;
-        assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT, name[i], &err);
-        assert_non_null(strstr(err.message, "expected element type 3, found 5"));
-        view.section[i].name[0] = 'x';
-        assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT, name[i], &err);
+    struct mini_batch out = {0};
+    for (uint32_t i = 0; i < 6; i++) {
+        struct packed_view v = view_of(&valid);
+        v.view.section[i].type = ELEMENT_I32;
+        assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT, name[i], &err);
+        assert_non_null(strstr(err.message, i < 2 ? "expected element type 3, found 5"
+                                                  : "expected element type 4, found 5"));
+        v.view.section[i].name[0] = 'x';
+        assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT, name[i], &err);
         assert_non_null(strstr(err.message, "found none"));
+        drop_view(&v);
     }
-    struct record_view view = view_of(&valid);
-    add(&view, "degree", ELEMENT_U32, 5, valid.degree);
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
-                 "section degree: expected 6 elements, found 5", &err);
-    view = view_of(&valid);
-    add(&view, "weight", ELEMENT_F32, 7, valid.weight);
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
-                 "section weight: expected 6 elements, found 7", &err);
+    struct packed_view v = view_of(&valid);
+    v.view.section[6].count = 0;
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
+                 "section degree: expected 1 elements, found 0", &err);
+    v.view.section[6].count = 1;
+    v.view.section[7].count = 5;
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
+                 "section weight: expected 6 elements, found 5", &err);
+    drop_view(&v);
+    mini_batch_release(&out);
 }
 
 static void refuses_too_many_hops_and_other_records(void **state)
 {
     (void)state;
-    static const uint32_t hop_end[HOP_COUNT_MAX + 2] = {1};
+    static const uint32_t many[HOP_COUNT_MAX + 2] = {1};
     struct error err = {0};
-    struct mini_batch out;
-    struct record_view view = view_of(&valid);
-    view.section[0].data = hop_end;
-    view.section[0].count = HOP_COUNT_MAX + 2;
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
+    struct mini_batch out = {0};
+    struct packed_view v = view_of(&valid);
+    v.view.section[0].data = many;
+    v.view.section[0].count = HOP_COUNT_MAX + 2;
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
                  "section hop_end: expected 1 to 17 elements, found 18", &err);
-    view.section[0].count = 0;
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
+    v.view.section[0].count = 0;
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
                  "section hop_end: expected 1 to 17 elements, found 0", &err);
-    view = view_of(&valid);
-    view.version = 2;
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
-                 "format version: expected 1, found 2", &err);
-    view.version = 1;
-    view.kind = RECORD_GRADIENT;
-    assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
+    v.view.version = 1;
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
+                 "format version: expected 2, found 1", &err);
+    v.view.version = 2;
+    v.view.kind = RECORD_GRADIENT;
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
                  "expected kind mini_batch, found gradient", &err);
+    drop_view(&v);
+    mini_batch_release(&out);
 }
 
 static void finds_one_repeated_node_among_many(void **state)
 {
-    (void)state;
     enum { COUNT = 100000, WIDE = 40503, NARROW = 3 }; /* a hashed set, one of bits */
-    static uint32_t node[COUNT];
-    static const uint32_t hop_end[] = {COUNT}, row_start[] = {0};
-    struct error err = {0};
-    struct mini_batch out;
-    struct record_view view = {.kind = RECORD_MINI_BATCH, .version = 1, .key = "k"};
-    add(&view, "hop_end", ELEMENT_U32, 1, hop_end);
-    add(&view, "node", ELEMENT_U32, COUNT, node);
-    add(&view, "row_start", ELEMENT_U32, 1, row_start);
-    add(&view, "neighbor", ELEMENT_U32, 0, row_start);
+    static uint32_t ids[COUNT];
+    static const uint32_t end[] = {COUNT}, start[] = {0};
+    struct temp_store *t = *state;
+    struct arena scratch = {0};
+    struct mini_batch out = {0};
+    const struct mini_batch in = {
+        .seed_count = COUNT, .node_count = COUNT, .hop_end = end, .node = ids, .row_start = start};
     for (uint32_t step = NARROW; step <= WIDE; step += WIDE - NARROW) {
+        char key[] = "wide-0";
         for (uint32_t i = 0; i < COUNT; i++)
-            node[i] = i * step;
-        assert_ok(mini_batch_decode(&view, &out, &err), &err);
-        assert_int_equal(out.node_limit, (COUNT - 1) * step + 1);
-        node[COUNT - 1] = node[1234];
-        assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT,
-                     "node[99999]: expected each node once", &err);
-        node[500] = node[3];
-        assert_fails(mini_batch_decode(&view, &out, &err), ERROR_CORRUPT, "which is node[3] too",
-                     &err);
+            ids[i] = i * step;
+        key[0] = (char)('a' + step % 26);
+        for (int broken = 0; broken < 3; broken++) {
+            key[sizeof key - 2] = (char)('0' + broken);
+            ids[COUNT - 1] = broken ? ids[1234] : ids[COUNT - 1];
+            ids[500] = broken == 2 ? ids[3] : ids[500];
+            assert_ok(mini_batch_put(t->store, key, "r", &in, &scratch, &t->err), &t->err);
+            if (broken)
+                assert_fails(mini_batch_get(t->store, key, "r", &out, &t->err), ERROR_CORRUPT,
+                             broken == 1 ? "node[99999]: expected each node once"
+                                         : "which is node[3] too",
+                             &t->err);
+            else
+                assert_ok(mini_batch_get(t->store, key, "r", &out, &t->err), &t->err);
+            assert_true(broken || out.node_limit == (COUNT - 1) * step + 1);
+        }
     }
+    mini_batch_release(&out);
+    arena_release(&scratch);
 }
 
-static void putting_one_allocates_nothing(void **state)
+/* What is accepted, kernels may use without looking. */
+static void assert_is_inside(const struct mini_batch *batch)
+{
+    for (uint32_t hop = 0, row = 0; hop < (uint32_t)batch->hop_count; hop++)
+        for (; row < batch->hop_end[hop]; row++) {
+            assert_true(batch->row_start[row] <= batch->row_start[row + 1]);
+            for (uint32_t e = batch->row_start[row]; e < batch->row_start[row + 1]; e++)
+                assert_true(batch->neighbor[e] < batch->hop_end[hop + 1]);
+        }
+    assert_int_equal(batch->row_start[batch->row_count], batch->edge_count);
+}
+
+static void any_flipped_bits_are_refused_or_harmless(void **state)
+{
+    static struct random_batch in;
+    struct temp_store *t = *state;
+    struct arena scratch = {0};
+    struct mini_batch out = {0};
+    int accepted = 0, refused = 0;
+    for (uint32_t number = 0; number < 40; number++) {
+        struct record_view stored;
+        make_random(&in, number);
+        assert_ok(mini_batch_put(t->store, "k", "r", &in.batch, &scratch, &t->err), &t->err);
+        assert_ok(store_get(t->store, "k", "r", &stored, &t->err), &t->err);
+        for (uint32_t turn = 0; turn < 200; turn++) {
+            struct packed_view v = empty_view();
+            for (uint32_t i = 0; i < stored.section_count; i++)
+                add(&v, stored.section[i].name, stored.section[i].type, stored.section[i].count,
+                    stored.section[i].data);
+            const uint32_t at = below(turn, 0, v.view.section_count);
+            const uint64_t bytes = v.view.section[at].count * element_size(v.view.section[at].type);
+            if (bytes)
+                ((uint8_t *)v.data[at])[below(turn, 1, (uint32_t)bytes)] ^=
+                    (uint8_t)(1U << below(turn, 2, 8));
+            const enum error_code rc = mini_batch_decode(&v.view, &out, &t->err);
+            assert_true(rc == ERROR_NONE || rc == ERROR_CORRUPT);
+            if (rc == ERROR_NONE)
+                assert_is_inside(&out);
+            accepted += rc == ERROR_NONE;
+            refused += rc != ERROR_NONE;
+            drop_view(&v);
+        }
+        store_release_record(&stored);
+        assert_ok(store_remove(t->store, "k", &t->err), &t->err);
+    }
+    assert_true(accepted > 500 && refused > 500);
+    mini_batch_release(&out);
+    arena_release(&scratch);
+}
+
+/* --- memory --- */
+
+static void neither_putting_nor_getting_one_allocates(void **state)
 {
     struct temp_store *t = *state;
-    const struct mini_batch batch = batch_of(&valid);
+    struct arena scratch = {0};
+    struct mini_batch out = {0};
     char key[] = "run/r/round/0/slot/0/mini_batch";
-    assert_ok(mini_batch_put(t->store, key, "r", &batch, &t->err), &t->err);
-    const long before = memory_allocation_count();
-    for (int slot = 1; slot <= 5; slot++) {
+    long before = 0;
+    for (int slot = 0; slot <= 5; slot++) {
         key[sizeof "run/r/round/0/slot/" - 1] = (char)('0' + slot);
-        assert_ok(mini_batch_put(t->store, key, "r", &batch, &t->err), &t->err);
+        before = slot == 1 ? memory_allocation_count() : before;
+        assert_ok(mini_batch_put(t->store, key, "r", &valid_batch, &scratch, &t->err), &t->err);
     }
     assert_int_equal(memory_allocation_count(), before);
+    struct packed_view v = view_of(&valid);
+    for (int turn = 0; turn <= 5; turn++) {
+        before = turn == 1 ? memory_allocation_count() : before;
+        assert_ok(mini_batch_decode(&v.view, &out, &t->err), &t->err);
+    }
+    assert_int_equal(memory_allocation_count(), before);
+    drop_view(&v);
+    mini_batch_release(&out);
+    arena_release(&scratch);
 }
 
 static void says_so_without_memory(void **state)
 {
-    (void)state;
-    struct error err = {0};
-    struct mini_batch out;
-    const struct record_view view = view_of(&valid);
-    memory_fail_after(0);
-    const enum error_code rc = mini_batch_decode(&view, &out, &err);
-    memory_fail_after(-1);
-    assert_int_equal(rc, ERROR_NO_MEMORY);
-    assert_null(out.node);
+    struct temp_store *t = *state;
+    struct mini_batch out = {0};
+    struct packed_view v = view_of(&valid);
+    for (long n = 0; n < 2; n++) {
+        struct arena scratch = {0};
+        memory_fail_after(n);
+        const enum error_code rc = mini_batch_decode(&v.view, &out, &t->err);
+        const enum error_code put_rc =
+            mini_batch_put(t->store, "k", "r", &valid_batch, &scratch, &t->err);
+        memory_fail_after(-1);
+        assert_int_equal(rc, ERROR_NO_MEMORY);
+        assert_int_equal(put_rc, ERROR_NO_MEMORY);
+        assert_null(out.node);
+        mini_batch_release(&out);
+        arena_release(&scratch);
+    }
+    struct arena small = {.limit = 100};
+    assert_fails(mini_batch_put(t->store, "k", "r", &valid_batch, &small, &t->err), ERROR_NO_MEMORY,
+                 "the record of a mini-batch needs 64 bytes", &t->err);
+    arena_release(&small);
+    drop_view(&v);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back_as_it_was_put),
+        test_with_store(comes_back_as_it_was_put),
+        test_with_store(is_stored_as_the_header_says),
+        test_with_store(any_batch_comes_back_in_the_memory_of_the_one_before),
         cmocka_unit_test(a_batch_without_hops_is_its_seeds),
         cmocka_unit_test(names_the_index_that_is_wrong),
+        cmocka_unit_test(names_numbers_that_cannot_be),
         cmocka_unit_test(names_the_section_that_has_another_length),
+        cmocka_unit_test(names_bits_that_belong_to_no_value),
         cmocka_unit_test(names_a_section_that_is_missing_or_of_another_type),
         cmocka_unit_test(refuses_too_many_hops_and_other_records),
-        cmocka_unit_test(finds_one_repeated_node_among_many),
-        test_with_store(putting_one_allocates_nothing),
-        cmocka_unit_test(says_so_without_memory),
+        test_with_store(finds_one_repeated_node_among_many),
+        test_with_store(any_flipped_bits_are_refused_or_harmless),
+        test_with_store(neither_putting_nor_getting_one_allocates),
+        test_with_store(says_so_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

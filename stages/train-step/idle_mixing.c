@@ -1,0 +1,144 @@
+#include "stages/train-step/idle_mixing.h"
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* For each thread between two looks at whether the unit has come: under a millisecond. */
+enum { TILES_AT_ONCE = 1 };
+
+struct idle_mixing {
+    const struct model *model;
+    struct batch_reader *reader;
+    struct thread_pool *pool;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t mutex; /* over the next four; what follows is the thread's while it is busy */
+    pthread_cond_t wake, rest;
+    bool stopping, busy;
+    struct arena *arena;
+    struct key key; /* of `mixing` */
+    struct input_mixing mixing;
+    double seconds;
+    atomic_bool is_over; /* the unit has come */
+};
+
+/* False: there is nothing to mix, or no room for it. */
+static bool begin(struct idle_mixing *idle)
+{
+    struct error ignored = {0}; /* then the step mixes all */
+    const struct prepared_batch *batch = batch_reader_settle(idle->reader);
+    arena_reset(idle->arena);
+    if (!batch->has_rows || batch->mixed || !input_mixing_is_possible(idle->model, &batch->rows))
+        return false;
+    const struct message_block block = prepared_batch_block(batch, 0);
+    const bool has_room =
+        input_mixing_begin(&idle->mixing, idle->model, &block, &batch->rows,
+                           thread_pool_size(idle->pool), idle->arena, &ignored) == ERROR_NONE;
+    if (has_room)
+        idle->key = batch->key;
+    return has_room;
+}
+
+static void mix(struct idle_mixing *idle)
+{
+    const int64_t tiles = (int64_t)TILES_AT_ONCE * thread_pool_size(idle->pool);
+    if (atomic_load(&idle->is_over) || !begin(idle))
+        return;
+    const double before = clock_seconds();
+    while (!atomic_load(&idle->is_over) && input_mixing_advance(&idle->mixing, tiles, idle->pool))
+        continue;
+    idle->seconds = clock_seconds() - before;
+}
+
+static void *mix_when_idle(void *context)
+{
+    struct idle_mixing *idle = context;
+    (void)pthread_mutex_lock(&idle->mutex);
+    while (!idle->stopping) {
+        if (!idle->busy) {
+            (void)pthread_cond_wait(&idle->wake, &idle->mutex);
+            continue;
+        }
+        (void)pthread_mutex_unlock(&idle->mutex);
+        mix(idle);
+        (void)pthread_mutex_lock(&idle->mutex);
+        idle->busy = false;
+        (void)pthread_cond_signal(&idle->rest);
+    }
+    (void)pthread_mutex_unlock(&idle->mutex);
+    return NULL;
+}
+
+enum error_code idle_mixing_new(const struct model *model, struct batch_reader *reader,
+                                struct thread_pool *pool, struct idle_mixing **out,
+                                struct error *err)
+{
+    struct idle_mixing *idle = NULL;
+    *out = NULL;
+    const enum error_code rc = memory_new(&idle, 1, "mixing while idle", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    idle->model = model;
+    idle->reader = reader;
+    idle->pool = pool;
+    (void)pthread_mutex_init(&idle->mutex, NULL);
+    (void)pthread_cond_init(&idle->wake, NULL);
+    (void)pthread_cond_init(&idle->rest, NULL);
+    if (pthread_create(&idle->thread, NULL, mix_when_idle, idle) != 0) {
+        idle_mixing_free(idle);
+        return error_set(err, ERROR_NO_MEMORY, "no thread for mixing while idle");
+    }
+    idle->started = true;
+    *out = idle;
+    return ERROR_NONE;
+}
+
+void idle_mixing_free(struct idle_mixing *idle)
+{
+    if (!idle)
+        return;
+    atomic_store(&idle->is_over, true);
+    (void)pthread_mutex_lock(&idle->mutex);
+    idle->stopping = true;
+    (void)pthread_cond_signal(&idle->wake);
+    (void)pthread_mutex_unlock(&idle->mutex);
+    if (idle->started)
+        (void)pthread_join(idle->thread, NULL);
+    (void)pthread_cond_destroy(&idle->rest);
+    (void)pthread_cond_destroy(&idle->wake);
+    (void)pthread_mutex_destroy(&idle->mutex);
+    memory_free(idle);
+}
+
+void idle_mixing_begin(struct idle_mixing *idle, struct arena *arena)
+{
+    (void)idle_mixing_end(idle, NULL, NULL);
+    atomic_store(&idle->is_over, false);
+    (void)pthread_mutex_lock(&idle->mutex);
+    idle->arena = arena;
+    idle->busy = true;
+    (void)pthread_cond_signal(&idle->wake);
+    (void)pthread_mutex_unlock(&idle->mutex);
+}
+
+struct input_mixing idle_mixing_end(struct idle_mixing *idle, const struct key *key,
+                                    double *seconds)
+{
+    struct input_mixing mixed = {0};
+    atomic_store(&idle->is_over, true);
+    (void)pthread_mutex_lock(&idle->mutex);
+    while (idle->busy)
+        (void)pthread_cond_wait(&idle->rest, &idle->mutex);
+    (void)pthread_mutex_unlock(&idle->mutex);
+    if (key && strcmp(idle->key.text, key->text) == 0) {
+        mixed = idle->mixing;
+        *seconds = idle->seconds;
+    }
+    idle->key = (struct key){0};
+    return mixed;
+}

@@ -1,0 +1,181 @@
+#include "common/base/clock.h"
+#include "stages/train-step/idle_mixing.h"
+
+#include "tests/stages/train-step/batch_fixture.h"
+
+enum { ROUNDS = 6, TURNS = 200, THREADS = 2, ALL_FIT = 1 << 20, NOT_ALL_FIT = 130000 };
+
+static struct key key_of(int64_t round)
+{
+    return key_mini_batch(FIXTURE_RUN, round, 0);
+}
+
+struct idle_fixture {
+    struct batch_fixture f;
+    struct thread_pool *pool;
+    struct batch_reader *reader;
+    struct idle_mixing *idle;
+    struct arena arena;
+    struct prepared_batch batch; /* taken from the reader last */
+};
+
+static void open_fixture(struct idle_fixture *i, struct store *store, uint64_t budget)
+{
+    *i = (struct idle_fixture){0};
+    batch_fixture_open(&i->f, store, LAYER_SAGE, 32, budget);
+    for (int64_t round = 0; round < ROUNDS; round++)
+        batch_fixture_put(&i->f, round, true);
+    assert_ok(thread_pool_new(THREADS, &i->pool, &i->f.err), &i->f.err);
+    assert_ok(batch_reader_new(&i->f.preparer, &i->reader, &i->f.err), &i->f.err);
+    assert_ok(idle_mixing_new(&i->f.model, i->reader, i->pool, &i->idle, &i->f.err), &i->f.err);
+}
+
+static void close_fixture(struct idle_fixture *i)
+{
+    idle_mixing_free(i->idle);
+    batch_reader_free(i->reader);
+    thread_pool_free(i->pool);
+    prepared_batch_release(&i->f.preparer, &i->batch);
+    arena_release(&i->arena);
+    batch_fixture_close(&i->f);
+}
+
+static void read_ahead(struct idle_fixture *i, int64_t round)
+{
+    const struct key key = key_of(round);
+    batch_reader_begin(i->reader, &key, true);
+}
+
+/* What is said to be mixed must be what is gathered. */
+static void check_mixed(struct idle_fixture *i, const struct input_mixing *mixed, int64_t round)
+{
+    const struct key key = key_of(round);
+    assert_true(batch_reader_take(i->reader, &key, &i->batch));
+    struct prepared_batch as_if = i->batch;
+    assert_non_null(mixed->mixed);
+    assert_true(mixed->mixed_count == 0 || mixed->mixed_count == FIXTURE_DESTINATIONS);
+    as_if.mixed = mixed->mixed;
+    if (mixed->mixed_count)
+        batch_fixture_check(&i->f, &as_if);
+}
+
+static void what_is_mixed_in_between_is_what_is_gathered(void **state)
+{
+    struct temp_store *temp = *state;
+    struct idle_fixture i;
+    int finished = 0;
+    open_fixture(&i, temp->store, ALL_FIT);
+    for (int64_t turn = 0; turn < TURNS; turn++) {
+        double seconds = -1;
+        read_ahead(&i, turn % ROUNDS);
+        if (turn % 3)
+            (void)batch_reader_settle(i.reader);
+        idle_mixing_begin(i.idle, &i.arena);
+        if (turn % 2)
+            clock_sleep_ms(turn % 4);
+        const struct key key = key_of(turn % ROUNDS);
+        const struct input_mixing mixed = idle_mixing_end(i.idle, &key, &seconds);
+        if (mixed.mixed) { /* else the time was too short to begin */
+            check_mixed(&i, &mixed, turn % ROUNDS);
+            assert_true(seconds >= 0);
+        }
+        finished += mixed.mixed_count > 0;
+        assert_null(idle_mixing_end(i.idle, &key, &seconds).mixed); /* once */
+    }
+    assert_true(finished > 0);
+    read_ahead(&i, 0);
+    idle_mixing_begin(i.idle, &i.arena);
+    close_fixture(&i); /* while it may be at work */
+}
+
+static void another_batch_gets_nothing(void **state)
+{
+    struct temp_store *temp = *state;
+    struct idle_fixture i;
+    double seconds = 0;
+    open_fixture(&i, temp->store, ALL_FIT);
+    const struct key right = key_of(1), wrong = key_of(2);
+    read_ahead(&i, 1);
+    idle_mixing_begin(i.idle, &i.arena);
+    clock_sleep_ms(5);
+    assert_null(idle_mixing_end(i.idle, &wrong, &seconds).mixed);
+    assert_null(idle_mixing_end(i.idle, &right, &seconds).mixed); /* the arena is somebody else's */
+    close_fixture(&i);
+}
+
+static void check_that_nothing_is_mixed(struct idle_fixture *i)
+{
+    double seconds = 0;
+    const struct key key = key_of(0);
+    read_ahead(i, 0);
+    idle_mixing_begin(i->idle, &i->arena);
+    clock_sleep_ms(5);
+    assert_null(idle_mixing_end(i->idle, &key, &seconds).mixed);
+}
+
+static void out_of_the_budget_rows_are_mixed_already(void **state)
+{
+    struct temp_store *temp = *state;
+    struct idle_fixture i;
+    open_fixture(&i, temp->store, NOT_ALL_FIT);
+    check_that_nothing_is_mixed(&i);
+    assert_non_null(batch_reader_settle(i.reader)->mixed);
+    close_fixture(&i);
+}
+
+static void a_batch_too_large_for_the_arena_is_left_to_the_step(void **state)
+{
+    struct temp_store *temp = *state;
+    struct idle_fixture i;
+    open_fixture(&i, temp->store, ALL_FIT);
+    i.arena.limit = 4096;
+    check_that_nothing_is_mixed(&i);
+    close_fixture(&i);
+}
+
+static void a_batch_that_is_not_there_is_none(void **state)
+{
+    struct temp_store *temp = *state;
+    struct idle_fixture i;
+    double seconds = 0;
+    const struct key key = key_of(ROUNDS);
+    open_fixture(&i, temp->store, ALL_FIT);
+    read_ahead(&i, ROUNDS);
+    idle_mixing_begin(i.idle, &i.arena);
+    clock_sleep_ms(5);
+    assert_null(idle_mixing_end(i.idle, &key, &seconds).mixed);
+    close_fixture(&i);
+}
+
+static void without_memory_there_is_none(void **state)
+{
+    struct error err = {0};
+    struct model model = {0};
+    struct idle_mixing *idle = NULL;
+    (void)state;
+    const long blocks = memory_live_blocks();
+    memory_fail_after(0);
+    assert_int_equal(idle_mixing_new(&model, NULL, NULL, &idle, &err), ERROR_NO_MEMORY);
+    memory_fail_after(-1);
+    assert_null(idle);
+    idle_mixing_free(idle);
+    assert_int_equal(memory_live_blocks(), blocks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_mixed_in_between_is_what_is_gathered,
+                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(another_batch_gets_nothing, temp_store_setup,
+                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(out_of_the_budget_rows_are_mixed_already, temp_store_setup,
+                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(a_batch_that_is_not_there_is_none, temp_store_setup,
+                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(a_batch_too_large_for_the_arena_is_left_to_the_step,
+                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test(without_memory_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
