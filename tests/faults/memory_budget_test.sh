@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # --memory is obeyed: train-step finishes within its budget plus what any such program takes (code, RocksDB, its share
-# of Redis), with the features in the budget and out of it, and gives the same weights. In a memory cgroup where one
-# can be made, else by the peak that the kernel keeps of the process, which has the pages of mapped files in it too.
+# of Redis), with the features in the budget and out of it, sample with and without a copy of the topology, and the
+# weights are the same. In a memory cgroup where one can be made, else by the peak that the kernel keeps of the process,
+# which has the pages of mapped files in it too.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 beside_mb=64
 cat >"$work/budget.yaml" <<'YAML'
@@ -41,28 +42,37 @@ make_group() { # limit in bytes; the folder of a new group in $group, or nothing
     done
 }
 remove_group() { [ -z "$group" ] || rmdir "$group" 2>/dev/null || true; }
-trap 'remove_group; finish' EXIT
+leave() { # with the status that finish() looks at
+    local status=$?
+    set +e
+    remove_group
+    return $status
+}
+trap 'leave; finish' EXIT
 
-# The programs beside a train-step that joins the group and has the budget.
+# The programs beside the one that joins the group and has the budget.
 mkdir "$work/bin"
 for program in "$bin"/graphmill*; do cp "$program" "$work/bin/"; done
-mv "$work/bin/graphmill-train-step" "$work/bin/real-train-step"
-cat >"$work/bin/graphmill-train-step" <<SCRIPT
+for stage in train-step sample; do
+    mv "$work/bin/graphmill-$stage" "$work/bin/real-$stage"
+    cat >"$work/bin/graphmill-$stage" <<SCRIPT
 #!/bin/sh
+[ "\$TEST_STAGE" = $stage ] || exec "$work/bin/real-$stage" "\$@"
 [ -z "\$TEST_GROUP" ] || echo \$\$ >"\$TEST_GROUP/cgroup.procs"
-exec "$work/bin/real-train-step" "\$@" --memory "\$TEST_MEMORY"
+exec "$work/bin/real-$stage" "\$@" --memory "\$TEST_MEMORY"
 SCRIPT
-chmod +x "$work/bin/graphmill-train-step"
+    chmod +x "$work/bin/graphmill-$stage"
+done
 bin=$work/bin
 
-train() { # name, budget in MB, what it says of the features
-    local name=$1 budget=$2 says=$3 bound peak
+train() { # name, the stage with a budget, that in MB, what it says of its memory
+    local name=$1 stage=$2 budget=$3 says=$4 bound peak
     bound=$(((budget + beside_mb) << 20))
     group=
     make_group $bound
-    TEST_GROUP=$group TEST_MEMORY=${budget}M run "$name" "$work/budget.yaml" --threads 2 --set name="$name" >"$work/$name.json"
-    grep -q "$says" "$work/$name"/logs/train-step-0.log || fail "$name: features were not those '$says'"
-    peak=$(sed -n 's/.*"peak_bytes":\([0-9]*\).*/\1/p' "$work/$name/times/train-step-0.jsonl" | tail -1)
+    TEST_STAGE=$stage TEST_GROUP=$group TEST_MEMORY=${budget}M run "$name" "$work/budget.yaml" --threads 2 --set name="$name" >"$work/$name.json"
+    grep -q "$says" "$work/$name/logs/$stage-0.log" || fail "$name: the log of $stage has no '$says'"
+    peak=$(sed -n 's/.*"peak_bytes":\([0-9]*\).*/\1/p' "$work/$name/times/$stage-0.jsonl" | tail -1)
     [ "$peak" -gt 0 ] || fail "$name: no peak in its times"
     if [ -n "$group" ]; then
         echo "$name: budget $budget MB, finished in a group of $((budget + beside_mb)) MB ($group), peak of the process $((peak >> 20)) MB"
@@ -73,7 +83,12 @@ train() { # name, budget in MB, what it says of the features
     remove_group
     group=
 }
-train roomy 512 'which all fit'
-train tight 128 'which are read as batches want them'
-a=$(json weights_hash <"$work/roomy.json") b=$(json weights_hash <"$work/tight.json")
-[ -n "$a" ] && [ "$a" = "$b" ] || fail "weights $a in the budget, $b out of it"
+train roomy train-step 512 'which all fit'
+train tight train-step 128 'which are read as batches want them'
+train copied sample 40 'for a copy of the topology$'
+train mapped sample 12 'too little for a copy of the topology'
+a=$(json weights_hash <"$work/roomy.json")
+for name in tight copied mapped; do
+    b=$(json weights_hash <"$work/$name.json")
+    [ -n "$a" ] && [ "$a" = "$b" ] || fail "weights $a of roomy, $b of $name"
+done
