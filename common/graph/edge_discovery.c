@@ -44,7 +44,8 @@ struct edge_discovery edge_discovery_mark(const uint32_t *neighbor, uint64_t edg
 void edge_discovery_pack_rest(const uint32_t *neighbor, uint64_t edge_count, const uint64_t *is_new,
                               unsigned rest_width, uint64_t *out)
 {
-    struct packed_writer writer = {.out = out};
+    struct packed_writer writer = {0};
+    writer.out = out;
     for (uint64_t first = 0; first < edge_count; first += WORD) {
         const unsigned count = edges_of_word(first, edge_count);
         uint64_t left = ~is_new[first / WORD] & UINT64_MAX >> (WORD - count);
