@@ -68,6 +68,11 @@ struct stage {
      * nothing more is needed: stage_main reads the snapshot to learn whether the run stops. */
     enum error_code (*work)(const struct stage_context *context, void *state,
                             const struct unit *unit, struct error *err);
+    /* Called when the unit was completed, as the done_count-th of the stage since its queue was filled, before
+     * the next one is waited for: a worker has nothing to do now. Begins what may be done meanwhile and
+     * returns at once. NULL: nothing. */
+    void (*rest)(const struct stage_context *context, void *state, const struct unit *unit,
+                 int64_t done_count);
     /* Frees *state; NULL is fine. */
     void (*close)(void *state);
 };

@@ -237,17 +237,16 @@ static enum error_code name_successors(struct work_loop *loop, const struct unit
 }
 
 static enum error_code complete(struct work_loop *loop, const struct work_claim *claim,
-                                const struct unit *unit, struct error *err)
+                                const struct unit *unit, int64_t *done_count, struct error *err)
 {
-    bool fenced = false;
     enum error_code rc = name_successors(loop, unit, err);
     if (rc != ERROR_NONE)
         return rc;
     do
-        rc = work_queue_complete(loop->queue, claim, loop->entry, loop->successors.count, &fenced,
-                                 err);
+        rc = work_queue_complete(loop->queue, claim, loop->entry, loop->successors.count,
+                                 done_count, err);
     while (rc != ERROR_NONE && try_again(loop, &rc, err));
-    if (fenced)
+    if (rc == ERROR_NONE && *done_count == 0)
         log_debug("the lease of %s was lost; whoever holds it completes it", claim->unit);
     return rc;
 }
@@ -340,10 +339,21 @@ static enum error_code bury(struct work_loop *loop, const struct work_claim *cla
     return cause;
 }
 
+/* Others work now on what was handed over. */
+static void rest(struct work_loop *loop, const struct unit *unit, int64_t done_count)
+{
+    const struct stage *own = loop->config->stage;
+    if (own->rest && done_count > 0)
+        own->rest(loop->context, loop->shared->stage_state, unit, done_count);
+    if (own->is_waited_for)
+        store_prepare(loop->context->store);
+}
+
 static enum error_code handle(struct work_loop *loop, const struct work_claim *claim,
                               struct error *err)
 {
     struct unit unit = {0};
+    int64_t done_count = 0;
     bool given_back = false;
     enum error_code rc = unit_parse(claim->unit, &unit, err);
     work_keeper_begin(loop->keeper, claim);
@@ -353,12 +363,14 @@ static enum error_code handle(struct work_loop *loop, const struct work_claim *c
             rc = do_unit(loop, claim, &unit, &given_back, err);
         while (rc != ERROR_NONE && !given_back && try_again(loop, &rc, err));
         if (rc == ERROR_NONE && !given_back)
-            rc = complete(loop, claim, &unit, err);
+            rc = complete(loop, claim, &unit, &done_count, err);
     }
     work_keeper_end(loop->keeper, rc == ERROR_NONE && !given_back);
     stage_times_end_unit(loop->context->times, rc == ERROR_NONE && !given_back);
     if (rc != ERROR_NONE && !error_is_retryable(rc))
         return bury(loop, claim, rc, err);
+    if (rc == ERROR_NONE)
+        rest(loop, &unit, done_count);
     return rc;
 }
 
@@ -379,8 +391,6 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
     if (stop_signal_seen())
         return asked_to_stop(err);
     rc = handle(loop, &claim, err);
-    if (rc == ERROR_NONE && loop->config->stage->is_waited_for)
-        store_prepare(loop->context->store); /* others work now on what was handed over */
     if (rc == ERROR_NONE && strcmp(claim.unit, "outputs") == 0)
         rc = look_around(loop, finished, err);
     return rc;

@@ -429,6 +429,7 @@ void topology_close(struct topology *topology)
     for (int p = 0; topology->part && p < topology->part_count; p++)
         close_part(&topology->part[p]);
     memory_free(topology->part);
+    memory_unmap(topology->copy, topology->copy_bytes);
     uint32_t *bounds = NULL;
     memcpy(&bounds, &topology->book, sizeof bounds); /* const only for readers */
     memory_free(bounds);

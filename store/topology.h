@@ -8,6 +8,12 @@
  * MDB_RDONLY | MDB_NOLOCK and get pointers without a copy. On network storage the file is copied to a
  * local scratch folder first (LMDB's rule), unless the storage is declared local.
  *
+ * Whoever jumps about in the arrays wants them in memory of its own (topology_copy.c). A mapped file lies on
+ * pages of 4 KB unless the file system and the kernel joined them: ext4 before Linux 6.16 never does, and of
+ * the files of one partition on 6.18 half was. On those nearly every access at a random place misses the
+ * processor's table of pages too, and on a virtual machine that walk takes as long as the access. From a
+ * copy on pages of 2 MB an edge is sampled in two thirds of the time (tests/bench/README.md).
+ *
  * In the file, key "<array>/<chunk>" (five digits) holds one chunk: "row_start", "neighbor", "weight",
  * "time", "edge_type". A value is at least 4 KiB, filled up with zeros: LMDB gives a large value pages of
  * its own, aligned to 16 bytes, and would squeeze a small one between others at an odd address. How much
@@ -51,6 +57,8 @@ struct topology { /* {0} is closed; the parts of one partition, opened together 
     bool has_weight, has_time, has_edge_type;
     const uint32_t *book;       /* [part_count + 1], owned */
     struct topology_part *part; /* [part_count], owned */
+    char *copy;                 /* [copy_bytes], owned; NULL: the arrays are in the files */
+    size_t copy_bytes;
 };
 
 /* What a reader needs of one part; inlined in hot loops. Arrays of 2^27 elements a chunk. */
@@ -77,6 +85,13 @@ MUST_CHECK enum error_code topology_open(struct store *store, const struct parti
                                          const char *scratch, unsigned flags, struct topology *out,
                                          struct error *err);
 void topology_close(struct topology *topology);
+
+/* What topology_copy() takes. */
+uint64_t topology_copy_bytes(const struct topology *topology);
+/* Moves row starts and neighbours to memory on 2 MB pages and lets go of their pages of the files; no more
+ * than 16 MB are held twice meanwhile. The other arrays stay in the files. Doing it again is success.
+ * Fails: ERROR_NO_MEMORY; the topology is as before. */
+MUST_CHECK enum error_code topology_copy(struct topology *topology, struct error *err);
 
 /* The part that owns `node`; node < node_count. */
 static inline int topology_part_of(const struct topology *t, uint32_t node)

@@ -187,10 +187,9 @@ static void give_claim(struct work_queue *q, const struct work_claim *claim,
 /* One part of completing a unit; the last part gives the entry up. */
 static enum error_code complete_part(struct work_queue *q, const struct work_claim *claim,
                                      const struct work_successor *successor, int64_t count,
-                                     bool last, bool *fenced, struct error *err)
+                                     bool last, int64_t *done_count, struct error *err)
 {
     char deliveries[NUMBER_SIZE];
-    int64_t held = 0;
     give_claim(q, claim, deliveries);
     script_call_give(q, claim->unit);
     script_call_give(q, last ? "1" : "0");
@@ -200,22 +199,20 @@ static enum error_code complete_part(struct work_queue *q, const struct work_cla
         script_call_give(q, successor[i].stage);
         script_call_give(q, q->number[i]);
     }
-    const enum error_code rc = script_call_run_number(q, SCRIPT_COMPLETE, &held, err);
-    *fenced = rc == ERROR_NONE && held == 0;
-    return rc;
+    return script_call_run_number(q, SCRIPT_COMPLETE, done_count, err);
 }
 
 enum error_code work_queue_complete(struct work_queue *queue, const struct work_claim *claim,
                                     const struct work_successor *successor, int64_t successor_count,
-                                    bool *fenced, struct error *err)
+                                    int64_t *done_count, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    *fenced = false;
-    for (; successor_count > PART_SIZE && rc == ERROR_NONE && !*fenced;
+    *done_count = 1;
+    for (; successor_count > PART_SIZE && rc == ERROR_NONE && *done_count;
          successor += PART_SIZE, successor_count -= PART_SIZE)
-        rc = complete_part(queue, claim, successor, PART_SIZE, false, fenced, err);
-    if (rc == ERROR_NONE && !*fenced)
-        rc = complete_part(queue, claim, successor, successor_count, true, fenced, err);
+        rc = complete_part(queue, claim, successor, PART_SIZE, false, done_count, err);
+    if (rc == ERROR_NONE && *done_count)
+        rc = complete_part(queue, claim, successor, successor_count, true, done_count, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "completing %s", claim->unit);
 }
 

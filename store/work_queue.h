@@ -75,12 +75,13 @@ struct work_successor {
     int32_t prerequisite_count;
 };
 
-/* Marks the unit done and moves the chain, in one script. ERROR_NONE also when the lease was lost
- * (*fenced is set then: another worker completes it). */
+/* Marks the unit done and moves the chain, in one script. *done_count: units of the stage that were completed
+ * since the queue was filled, this one included; 0 when the lease was lost, which is ERROR_NONE too: another
+ * worker completes it. */
 MUST_CHECK enum error_code work_queue_complete(struct work_queue *queue,
                                                const struct work_claim *claim,
                                                const struct work_successor *successor,
-                                               int64_t successor_count, bool *fenced,
+                                               int64_t successor_count, int64_t *done_count,
                                                struct error *err);
 /* Keeps the lease. *fenced: it is lost. */
 MUST_CHECK enum error_code work_queue_renew(struct work_queue *queue,

@@ -115,7 +115,8 @@ static const char work_queue_claim_lua[] = LUA_KEYS LUA_BURY
     "       take(expired_entry) or {'nothing'}\n";
 
 /* ARGV: stage, worker, id, deliveries, unit, last part (0 or 1), then unit, stage, prerequisite count of
- * each successor. Answers 1, or 0 when the lease or the queue is lost.
+ * each successor. Answers how many units the stage has done, or 0 when the lease or the queue is lost; 1 for
+ * a part that is not the last.
  * A long list of successors comes in parts. Only the last part gives the entry up, so a worker that dies
  * in between leaves it leased, the next one does all parts again, and nothing is freed too early: the
  * unit's output was stored before the first part. */
@@ -129,7 +130,7 @@ static const char work_queue_complete_lua[] = LUA_KEYS LUA_HELD LUA_ADVANCE
     "  redis.call('XACK', stream, 'workers', id)\n"
     "  redis.call('XDEL', stream, id)\n"
     "  redis.call('SREM', queued, unit)\n"
-    "  redis.call('HINCRBY', count, stage .. ':done', 1)\n"
+    "  return redis.call('HINCRBY', count, stage .. ':done', 1)\n"
     "end\n"
     "return 1\n";
 

@@ -11,8 +11,14 @@
  * they can be compared. Mini-batches hold ids, never features.
  *
  * With --threads N up to N units are drawn side by side, each by a sampler of its own on the same topology.
+ *
+ * Up to half of --memory may go into a copy of the topology (store/topology.h); a topology that is larger is
+ * read where the files are mapped, which takes longer and no memory that the system cannot have back. The
+ * rest of --memory is for the samplers.
  */
+#include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "stages/neighbor_sampler.h"
 #include "stages/stage.h"
 #include "store/keys.h"
@@ -87,13 +93,28 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     return ERROR_NONE;
 }
 
+/* Copies the topology if it may; *left is what the samplers have. */
+static enum error_code copy_topology(const struct stage_context *context, struct topology *topology,
+                                     uint64_t *left, struct error *err)
+{
+    const uint64_t budget = context->memory_bytes, bytes = topology_copy_bytes(topology);
+    const bool fits = budget == 0 || bytes <= budget / 2;
+    char of[32], taken[32];
+    log_info(fits ? "memory: %s, of it %s for a copy of the topology"
+                  : "memory: %s, too little for a copy of the topology of %s, which is read from "
+                    "its files",
+             text_size(budget, of), text_size(bytes, taken));
+    *left = budget && fits ? budget - bytes : budget;
+    return fits ? topology_copy(topology, err) : ERROR_NONE;
+}
+
 /* As many samplers as threads, but no more than have room for their table of all nodes twice; others wait
  * for one. */
-static uint64_t count_drawers(const struct stage_context *context)
+static uint64_t count_drawers(const struct stage_context *context, uint64_t memory_bytes)
 {
     const uint64_t table = (uint64_t)context->book->node_count * sizeof(uint32_t);
     uint64_t count = context->threads > 1 ? (uint64_t)context->threads : 1;
-    while (count > 1 && context->memory_bytes && context->memory_bytes / count < 2 * table)
+    while (count > 1 && memory_bytes && memory_bytes / count < 2 * table)
         count--;
     return count;
 }
@@ -152,10 +173,13 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     must(pthread_mutex_init(&state->mutex, NULL) == 0);
     must(pthread_cond_init(&state->given_back, NULL) == 0);
     *opaque = state;
+    uint64_t left = 0;
     rc = open_inputs(context, state, err);
-    const uint64_t count = count_drawers(context);
+    if (rc == ERROR_NONE)
+        rc = copy_topology(context, &state->topology, &left, err);
+    const uint64_t count = count_drawers(context, left);
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)
-        rc = add_drawer(context, state, context->memory_bytes / count, err);
+        rc = add_drawer(context, state, left / count, err);
     return rc;
 }
 

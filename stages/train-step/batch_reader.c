@@ -96,12 +96,10 @@ struct prepared_batch *batch_reader_settle(struct batch_reader *reader)
     return &reader->ahead;
 }
 
-const struct prepared_batch *batch_reader_peek(struct batch_reader *reader)
+/* The thread does not change the key. */
+bool batch_reader_has(const struct batch_reader *reader, const struct key *key)
 {
-    (void)pthread_mutex_lock(&reader->mutex);
-    const bool at_rest = !reader->busy;
-    (void)pthread_mutex_unlock(&reader->mutex);
-    return at_rest ? &reader->ahead : NULL;
+    return strcmp(reader->key.text, key->text) == 0;
 }
 
 void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool with_rows)
@@ -120,7 +118,7 @@ void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool
 bool batch_reader_take(struct batch_reader *reader, const struct key *key,
                        struct prepared_batch *out)
 {
-    if (strcmp(reader->key.text, key->text) != 0) {
+    if (!batch_reader_has(reader, key)) {
         atomic_store(&reader->give_up, true);
         (void)batch_reader_settle(reader);
         return false;

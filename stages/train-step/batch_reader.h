@@ -30,8 +30,8 @@ void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool
  * another batch than the one being prepared, that one is given up. The thread is at rest afterwards. */
 bool batch_reader_take(struct batch_reader *reader, const struct key *key,
                        struct prepared_batch *out);
-/* What was read ahead, if anything, as long as the thread is at rest; NULL: it is not. */
-const struct prepared_batch *batch_reader_peek(struct batch_reader *reader);
+/* Whether that batch is the one being prepared, or prepared and not taken. */
+bool batch_reader_has(const struct batch_reader *reader, const struct key *key);
 /* Waits until the thread is at rest. What it read ahead may be taken later; its area, from here: */
 struct prepared_batch *batch_reader_settle(struct batch_reader *reader);
 

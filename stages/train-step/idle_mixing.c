@@ -13,22 +13,42 @@ enum { TILES_AT_ONCE = 1 };
 
 struct idle_mixing {
     const struct model *model;
+    struct batch_reader *reader;
     struct thread_pool *pool;
     pthread_t thread;
     bool started;
-    pthread_mutex_t
-        mutex; /* over what follows; `mixing` and `seconds` are the thread's while it is busy */
+    pthread_mutex_t mutex; /* over the next four; what follows is the thread's while it is busy */
     pthread_cond_t wake, rest;
     bool stopping, busy;
+    struct arena *arena;
     struct key key; /* of `mixing` */
     struct input_mixing mixing;
     double seconds;
     atomic_bool is_over; /* the unit has come */
 };
 
+/* False: there is nothing to mix, or no room for it. */
+static bool begin(struct idle_mixing *idle)
+{
+    struct error ignored = {0}; /* then the step mixes all */
+    const struct prepared_batch *batch = batch_reader_settle(idle->reader);
+    arena_reset(idle->arena);
+    if (!batch->has_rows || batch->mixed || !input_mixing_is_possible(idle->model, &batch->rows))
+        return false;
+    const struct message_block block = prepared_batch_block(batch, 0);
+    const bool has_room =
+        input_mixing_begin(&idle->mixing, idle->model, &block, &batch->rows,
+                           thread_pool_size(idle->pool), idle->arena, &ignored) == ERROR_NONE;
+    if (has_room)
+        idle->key = batch->key;
+    return has_room;
+}
+
 static void mix(struct idle_mixing *idle)
 {
     const int64_t tiles = (int64_t)TILES_AT_ONCE * thread_pool_size(idle->pool);
+    if (atomic_load(&idle->is_over) || !begin(idle))
+        return;
     const double before = clock_seconds();
     while (!atomic_load(&idle->is_over) && input_mixing_advance(&idle->mixing, tiles, idle->pool))
         continue;
@@ -54,8 +74,9 @@ static void *mix_when_idle(void *context)
     return NULL;
 }
 
-enum error_code idle_mixing_new(const struct model *model, struct thread_pool *pool,
-                                struct idle_mixing **out, struct error *err)
+enum error_code idle_mixing_new(const struct model *model, struct batch_reader *reader,
+                                struct thread_pool *pool, struct idle_mixing **out,
+                                struct error *err)
 {
     struct idle_mixing *idle = NULL;
     *out = NULL;
@@ -63,6 +84,7 @@ enum error_code idle_mixing_new(const struct model *model, struct thread_pool *p
     if (rc != ERROR_NONE)
         return rc;
     idle->model = model;
+    idle->reader = reader;
     idle->pool = pool;
     (void)pthread_mutex_init(&idle->mutex, NULL);
     (void)pthread_cond_init(&idle->wake, NULL);
@@ -93,21 +115,12 @@ void idle_mixing_free(struct idle_mixing *idle)
     memory_free(idle);
 }
 
-void idle_mixing_begin(struct idle_mixing *idle, const struct prepared_batch *batch,
-                       struct arena *arena)
+void idle_mixing_begin(struct idle_mixing *idle, struct arena *arena)
 {
-    struct error ignored = {0}; /* then the step mixes all */
     (void)idle_mixing_end(idle, NULL, NULL);
-    if (!batch->has_rows || batch->mixed || !input_mixing_is_possible(idle->model, &batch->rows))
-        return;
-    const struct message_block block = prepared_batch_block(batch, 0);
-    arena_reset(arena);
-    if (input_mixing_begin(&idle->mixing, idle->model, &block, &batch->rows,
-                           thread_pool_size(idle->pool), arena, &ignored) != ERROR_NONE)
-        return;
     atomic_store(&idle->is_over, false);
     (void)pthread_mutex_lock(&idle->mutex);
-    idle->key = batch->key;
+    idle->arena = arena;
     idle->busy = true;
     (void)pthread_cond_signal(&idle->wake);
     (void)pthread_mutex_unlock(&idle->mutex);

@@ -2,10 +2,10 @@
  * idle_mixing - mixes the first layer's rows of the next mini-batch while the weights are being made.
  *
  * From the gradient that a worker publishes to the weights it goes on with, it has nothing to do: other slots
- * of the round, aggregate, and the way there and back. The next mini-batch has been read by then
- * (batch_reader.h), and in the budget its rows are in memory. So a thread of its own mixes them, some tiles
- * at a time, until the next unit comes, and the step does the rest (common/nn/input_mixing.h). For the
- * wrong guess of a mini-batch that is time which nobody else wanted.
+ * of the round, aggregate, and the way there and back. The next mini-batch has been read by then, or is being
+ * read (batch_reader.h), and in the budget its rows are in memory. So a thread of its own mixes them, some
+ * tiles at a time, until the next unit comes, and the step does the rest (common/nn/input_mixing.h). When the
+ * guess of a mini-batch is wrong that is time which nobody else wanted.
  *
  * What is mixed lies in the arena of a unit, which nobody uses between two of them. So it takes no memory of
  * its own, and is gone when the arena is reset.
@@ -18,21 +18,22 @@
 #include "common/nn/input_mixing.h"
 #include "common/nn/model.h"
 #include "common/parallel/thread_pool.h"
-#include "stages/train-step/prepared_batch.h"
+#include "stages/train-step/batch_reader.h"
 #include "store/keys.h"
 
 struct idle_mixing;
 
-/* `model` and `pool` are borrowed; the pool is the thread's own while it mixes. */
-MUST_CHECK enum error_code idle_mixing_new(const struct model *model, struct thread_pool *pool,
-                                           struct idle_mixing **out, struct error *err);
+/* All are borrowed; the pool is the thread's own while it mixes. */
+MUST_CHECK enum error_code idle_mixing_new(const struct model *model, struct batch_reader *reader,
+                                           struct thread_pool *pool, struct idle_mixing **out,
+                                           struct error *err);
 /* Stops and joins the thread; NULL is fine. */
 void idle_mixing_free(struct idle_mixing *idle);
 
-/* Resets the arena and begins to mix the rows of `batch`, which stays as it is until idle_mixing_end().
- * Does nothing for a batch without rows, with mixed ones, or that is too large for the arena. */
-void idle_mixing_begin(struct idle_mixing *idle, const struct prepared_batch *batch,
-                       struct arena *arena);
+/* Resets the arena and begins to mix the rows of what the reader reads, or has read, ahead. Until
+ * idle_mixing_end() nobody else asks anything of reader or arena. A batch without rows, with mixed ones, or
+ * that is too large for the arena is left to the step. */
+void idle_mixing_begin(struct idle_mixing *idle, struct arena *arena);
 /* Ends it: nobody touches arena and pool any more. What was mixed when that was for the batch `key`, with
  * *seconds that it took; else, and with `key` NULL, {0}. Once: afterwards there is nothing. */
 struct input_mixing idle_mixing_end(struct idle_mixing *idle, const struct key *key,

@@ -83,7 +83,9 @@ static enum error_code open_reader(const struct stage_context *context, struct s
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
     rc = batch_reader_new(&input->preparer, &input->reader, err);
-    return rc == ERROR_NONE ? idle_mixing_new(&input->model, context->pool, &input->idle, err) : rc;
+    if (rc != ERROR_NONE)
+        return rc;
+    return idle_mixing_new(&input->model, input->reader, context->pool, &input->idle, err);
 }
 
 enum error_code step_input_open(const struct stage_context *context, struct step_input *out,
@@ -221,15 +223,20 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
     return ERROR_NONE;
 }
 
-void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
-                           int64_t round, int32_t slot)
+static struct key batch_key(const struct stage_context *context, int64_t round, int32_t slot)
 {
     int64_t source_round = 0;
     int32_t source_slot = 0;
+    schedule_batch_source(context->schedule, round, slot, &source_round, &source_slot);
+    return key_mini_batch(context->run_id, source_round, source_slot);
+}
+
+void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
+                           int64_t round, int32_t slot)
+{
     if (!input->reader || !unit_guess_next(&input->guess, context->schedule, &round, &slot))
         return;
-    schedule_batch_source(context->schedule, round, slot, &source_round, &source_slot);
-    const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
+    const struct key key = batch_key(context, round, slot);
     if (feature_source_is_resident(input->features)) {
         batch_reader_begin(input->reader, &key, true);
         return;
@@ -246,11 +253,19 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     batch_reader_begin(input->reader, &key, with_rows);
 }
 
-void step_input_idle(struct step_input *input, struct arena *arena)
+void step_input_rest(const struct stage_context *context, struct step_input *input,
+                     int64_t done_count, struct arena *arena)
 {
-    const struct prepared_batch *ahead = input->reader ? batch_reader_peek(input->reader) : NULL;
-    if (ahead)
-        idle_mixing_begin(input->idle, ahead, arena);
+    int64_t round = 0;
+    int32_t slot = 0;
+    if (!input->reader || !feature_source_is_resident(input->features))
+        return;
+    if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {
+        const struct key key = batch_key(context, round, slot);
+        if (!batch_reader_has(input->reader, &key))
+            batch_reader_begin(input->reader, &key, true);
+    }
+    idle_mixing_begin(input->idle, arena);
 }
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)

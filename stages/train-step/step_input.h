@@ -84,8 +84,10 @@ MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
  * afterwards takes no second area. */
 void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
                            int64_t round, int32_t slot);
-/* When a unit has been published: begins to mix, in the arena, the rows of the batch that was read ahead. */
-void step_input_idle(struct step_input *input, struct arena *arena);
+/* When the training unit given last was completed as the done_count-th of all: guesses once more, and mixes in
+ * the arena, until the next batch is asked for. In the budget alone. */
+void step_input_rest(const struct stage_context *context, struct step_input *input,
+                     int64_t done_count, struct arena *arena);
 /* Fails: ERROR_CORRUPT for a label that is none. */
 MUST_CHECK enum error_code step_input_labels(const struct stage_context *context,
                                              struct step_input *input,

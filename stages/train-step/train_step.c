@@ -298,9 +298,15 @@ static enum error_code work_train_step(const struct stage_context *context, void
     const enum error_code rc = unit->kind == UNIT_TRAIN_STEP ? train(context, t, unit, err)
                                                              : evaluate(context, t, unit, err);
     t->most_bytes = t->arena.used > t->most_bytes ? t->arena.used : t->most_bytes;
-    if (rc == ERROR_NONE)
-        step_input_idle(&t->input, &t->arena);
     return rc;
+}
+
+static void rest_train_step(const struct stage_context *context, void *state,
+                            const struct unit *unit, int64_t done_count)
+{
+    struct train_step *t = state;
+    if (unit->kind == UNIT_TRAIN_STEP)
+        step_input_rest(context, &t->input, done_count, &t->arena);
 }
 
 const struct stage stage = {
@@ -313,5 +319,6 @@ const struct stage stage = {
     .check = run_model_check_machine,
     .open = open_train_step,
     .work = work_train_step,
+    .rest = rest_train_step,
     .close = close_train_step,
 };

@@ -112,11 +112,12 @@ static void run_our_side(const char *url, int side, long turns)
     for (long turn = 0; turn < turns; turn++) {
         enum claim_result result = CLAIM_NOTHING;
         struct work_claim claim = {0};
-        bool fenced = true;
+        int64_t done_count = 0;
         const struct work_successor next = unit_of(1 - side, 2 * turn + side + 1);
         while (result != CLAIM_UNIT)
             must(work_queue_claim(queue, BLOCK_MS, &result, &claim, &err) == ERROR_NONE);
-        must(work_queue_complete(queue, &claim, &next, 1, &fenced, &err) == ERROR_NONE && !fenced);
+        must(work_queue_complete(queue, &claim, &next, 1, &done_count, &err) == ERROR_NONE &&
+             done_count);
     }
     work_queue_close(queue);
 }

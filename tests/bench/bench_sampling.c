@@ -1,7 +1,7 @@
 /*
  * bench_sampling - ns per sampled edge beside what the memory alone takes.
  *
- *     bench_sampling [nodes [mean-degree [batches]]]
+ *     bench_sampling [nodes [mean-degree [batches [folder]]]]
  *
  * Prints `name value unit ratio` lines, one thread, the best of many batches of 1,024 seeds with fan-outs 15,
  * 10, 5, all different. The ways take turns, batch by batch, so that a busy machine is as unfair to each:
@@ -12,12 +12,16 @@
  *   sampling_floor_l2  the same with prefetches into the second-level cache, whose queue of misses is twice as
  *                      deep: the least that was found, without a draw or a comparison
  *   sampling           neighbor_sampler_draw(): draws, deduplicates, relabels
+ *   sampling_stored    the same from a sealed topology file through store/topology.h, copied to memory as
+ *                      graphmill-sample does when its --memory has room
+ *   sampling_mapped    the same without the copy: from the pages of the file
  *
- * Ratios are to sampling_floor. The accesses of a batch are timed only after another batch was drawn, so that
+ * The file is written to `folder` (default: bench_sampling.scratch), which is removed. Ratios are to sampling_floor. The accesses of a batch are timed only after another batch was drawn, so that
  * they are no warmer in cache than they were for the sampler.
  */
 #include "common/base/clock.h"
 #include "common/base/cpu_clones.h"
+#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/distinct_positions.h"
 #include "stages/neighbor_sampler.h"
@@ -138,9 +142,57 @@ static uint64_t touch_l1(const struct trace *trace, const struct power_law_graph
 }
 
 struct times {
-    double reads, floor, floor_l2, ours; /* the least */
-    uint64_t sum;                        /* printed, so that no access is left out */
+    double reads, floor, floor_l2, ours, stored, mapped; /* the least */
+    uint64_t sum; /* printed, so that no access is left out */
 };
+
+static void stop_on(enum error_code rc, const struct error *err)
+{
+    if (rc == ERROR_NONE)
+        return;
+    (void)fprintf(stderr, "bench_sampling: %s\n", err->message);
+    exit(error_exit_status(rc));
+}
+
+/* The graph in a sealed file, opened twice, with a sampler for each. */
+struct stored_graph {
+    struct store *store;
+    struct topology copied, mapped;
+    struct neighbor_sampler *from_copied, *from_mapped;
+};
+
+static void stored_graph_make(struct stored_graph *stored, const struct power_law_graph *graph,
+                              const char *folder)
+{
+    const struct partition_book book = {
+        .id = "bench", .part_count = 1, .node_count = graph->part.node_count, .book = graph->book};
+    const struct topology_arrays arrays = {.node_count = graph->part.node_count,
+                                           .edge_count = graph->part.edge_count,
+                                           .row_start = graph->row_start,
+                                           .neighbor = graph->neighbor};
+    const struct neighbor_sampler_config copied = {.topology = &stored->copied};
+    const struct neighbor_sampler_config mapped = {.topology = &stored->mapped};
+    const unsigned local = TOPOLOGY_STORAGE_IS_LOCAL;
+    struct error err = {0};
+    stop_on(store_open(folder, 0, &stored->store, &err), &err);
+    stop_on(topology_write(stored->store, book.id, 0, &arrays, &err), &err);
+    stop_on(topology_open(stored->store, &book, NULL, local, &stored->copied, &err), &err);
+    stop_on(topology_copy(&stored->copied, &err), &err);
+    stop_on(topology_open(stored->store, &book, NULL, local, &stored->mapped, &err), &err);
+    stop_on(neighbor_sampler_new(&copied, &stored->from_copied, &err), &err);
+    stop_on(neighbor_sampler_new(&mapped, &stored->from_mapped, &err), &err);
+}
+
+static void stored_graph_release(struct stored_graph *stored, const char *folder)
+{
+    struct error err = {0};
+    neighbor_sampler_free(stored->from_copied);
+    neighbor_sampler_free(stored->from_mapped);
+    topology_close(&stored->copied);
+    topology_close(&stored->mapped);
+    store_close(stored->store);
+    stop_on(file_remove_all(folder, &err), &err);
+}
 
 static void keep_least(double *least, double start, uint64_t edges)
 {
@@ -149,24 +201,33 @@ static void keep_least(double *least, double start, uint64_t edges)
         *least = ns;
 }
 
-static void draw_batch(struct neighbor_sampler *sampler, const struct power_law_graph *graph,
-                       uint32_t round, struct mini_batch *batch)
+static void draw_batch(struct neighbor_sampler *sampler, uint32_t node_count, uint32_t round,
+                       struct mini_batch *batch)
 {
     static uint32_t seed_node[SEED_COUNT];
     const struct random_stream stream = random_stream_of(1, RANDOM_SHUFFLE, round, 0, 0);
     struct error err = {0};
     for (uint32_t i = 0; i < SEED_COUNT; i++)
-        seed_node[i] = (uint32_t)random_permute(&stream, i, graph->topology.node_count);
+        seed_node[i] = (uint32_t)random_permute(&stream, i, node_count);
     const struct neighbor_request request = {.seed = 1,
                                              .round = round,
                                              .hop_count = HOPS,
                                              .fanout = fanout,
                                              .seed_node = seed_node,
                                              .seed_count = SEED_COUNT};
-    if (neighbor_sampler_draw(sampler, &request, batch, &err) != ERROR_NONE) {
-        (void)fprintf(stderr, "bench_sampling: %s\n", err.message);
-        exit(error_exit_status(err.code));
-    }
+    stop_on(neighbor_sampler_draw(sampler, &request, batch, &err), &err);
+}
+
+/* Another batch first, so that this one finds what it would if all were drawn so. */
+static void measure_draw(struct neighbor_sampler *sampler, uint32_t node_count, uint32_t round,
+                         double *least)
+{
+    struct mini_batch batch;
+    draw_batch(sampler, node_count, round + 1, &batch);
+    const double start = clock_seconds();
+    draw_batch(sampler, node_count, round, &batch);
+    if (round >= WARM_UP)
+        keep_least(least, start, batch.edge_count);
 }
 
 /* One batch: ours, then the accesses of the batch before. Between two of these the batch is drawn again, so
@@ -176,17 +237,17 @@ static void measure(struct neighbor_sampler *sampler, const struct power_law_gra
 {
     struct mini_batch batch;
     double start = clock_seconds();
-    draw_batch(sampler, graph, round, &batch);
+    draw_batch(sampler, graph->part.node_count, round, &batch);
     if (round >= WARM_UP) {
         keep_least(&times->ours, start, batch.edge_count);
         start = clock_seconds();
         times->sum += touch(trace, graph, table, round);
         keep_least(&times->floor_l2, start, trace->edge_count);
-        draw_batch(sampler, graph, round, &batch);
+        draw_batch(sampler, graph->part.node_count, round, &batch);
         start = clock_seconds();
         times->sum += touch(trace, graph, NULL, 0);
         keep_least(&times->reads, start, trace->edge_count);
-        draw_batch(sampler, graph, round, &batch);
+        draw_batch(sampler, graph->part.node_count, round, &batch);
         start = clock_seconds();
         times->sum += touch_l1(trace, graph, table, round);
         keep_least(&times->floor, start, trace->edge_count);
@@ -207,6 +268,8 @@ static void print_times(const struct times *times, const struct trace *trace)
     print_line("sampling_floor", times->floor, times->floor);
     print_line("sampling_floor_l2", times->floor_l2, times->floor);
     print_line("sampling", times->ours, times->floor);
+    print_line("sampling_stored", times->stored, times->floor);
+    print_line("sampling_mapped", times->mapped, times->floor);
 }
 
 static double argument(int argc, char **argv, int index, double usual)
@@ -217,14 +280,16 @@ static double argument(int argc, char **argv, int index, double usual)
 int main(int argc, char **argv)
 {
     static struct power_law_graph graph;
+    static struct stored_graph stored;
     static struct times times;
+    const char *folder = argc > 4 ? argv[4] : "bench_sampling.scratch";
     struct trace trace = {0};
     struct neighbor_sampler *sampler = NULL;
     struct error err = {0};
     const double nodes = argument(argc, argv, 1, 2449029.0);
     const double batches = argument(argc, argv, 3, 20.0);
     if (!(nodes >= SEED_COUNT && nodes < 4e9 && batches >= 1 && batches <= 1e6)) {
-        (void)fprintf(stderr, "usage: bench_sampling [nodes [mean-degree [batches]]]\n");
+        (void)fprintf(stderr, "usage: bench_sampling [nodes [mean-degree [batches [folder]]]]\n");
         return error_exit_status(ERROR_USAGE);
     }
     power_law_graph_make(&graph, (uint32_t)nodes, argument(argc, argv, 2, 50.5));
@@ -232,9 +297,14 @@ int main(int argc, char **argv)
     uint32_t *table = memory_map((size_t)nodes * sizeof *table);
     if (!table || neighbor_sampler_new(&config, &sampler, &err) != ERROR_NONE)
         return error_exit_status(ERROR_NO_MEMORY);
-    for (uint32_t round = 0; round < WARM_UP + (uint32_t)batches; round++)
+    stored_graph_make(&stored, &graph, folder);
+    for (uint32_t round = 0; round < WARM_UP + (uint32_t)batches; round++) {
         measure(sampler, &graph, table, &trace, round, &times);
+        measure_draw(stored.from_copied, (uint32_t)nodes, round, &times.stored);
+        measure_draw(stored.from_mapped, (uint32_t)nodes, round, &times.mapped);
+    }
     print_times(&times, &trace);
+    stored_graph_release(&stored, folder);
     neighbor_sampler_free(sampler);
     memory_unmap(table, (size_t)nodes * sizeof *table);
     memory_free(trace.node);

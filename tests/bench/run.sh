@@ -20,6 +20,7 @@ export TMPDIR=${TMPDIR:-/tmp}
 goals() {
     cat <<'GOALS'
 sampling     sampling              ratio 1.3
+sampling     sampling_stored       ratio 1.3
 gather       gather_in_budget      ratio 1.1
 gather_mean  gather_mean_*_ours    ratio 1.2
 dense        forward_*_ours        ratio 1.1

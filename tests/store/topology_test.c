@@ -313,6 +313,61 @@ static void every_refused_allocation_leaves_nothing_open(void **state)
     close_fixture(&f);
 }
 
+static bool is_in_copy(const struct topology *t, const void *p, size_t bytes)
+{
+    const char *at = p;
+    return at >= t->copy && at + bytes <= t->copy + t->copy_bytes;
+}
+
+static void a_copy_has_every_row_and_needs_no_file(void **state)
+{
+    (void)state;
+    for (int all = 0; all <= 1; all++) {
+        struct fixture f = open_fixture();
+        const long blocks = memory_live_blocks();
+        struct topology t = {0};
+        write_all(&f, all);
+        assert_ok(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), &f.err);
+        const uint64_t bytes = topology_copy_bytes(&t);
+        assert_true(bytes >= t.edge_count * 4 + 1000 * 8 && bytes < t.edge_count * 4 + 10000);
+        assert_ok(topology_copy(&t, &f.err), &f.err);
+        assert_int_equal(t.copy_bytes, bytes);
+        const char *copy = t.copy;
+        assert_ok(topology_copy(&t, &f.err), &f.err);
+        assert_ptr_equal(t.copy, copy);
+        for (int p = 0; p < PART_COUNT; p++) {
+            const struct topology_part *part = &t.part[p];
+            assert_true(is_in_copy(&t, part->row_start_chunk[0], (part->node_count + 1) * 8));
+            assert_int_equal((uintptr_t)part->row_start_chunk[0] % 64, 0);
+            if (part->edge_count)
+                assert_true(is_in_copy(&t, part->neighbor_chunk[0], part->edge_count * 4));
+        }
+        for (uint32_t node = 0; node < 1000; node++)
+            assert_row(&t, node, all);
+        topology_close(&t);
+        assert_null(t.copy);
+        assert_int_equal(memory_live_blocks(), blocks);
+        close_fixture(&f);
+    }
+}
+
+static void a_copy_that_is_refused_leaves_the_files_to_read(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    struct topology t = {0};
+    write_all(&f, true);
+    assert_ok(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), &f.err);
+    memory_fail_after(0);
+    assert_fails(topology_copy(&t, &f.err), ERROR_NO_MEMORY, "no memory for a copy of the topology",
+                 &f.err);
+    memory_fail_after(-1);
+    for (uint32_t node = 0; node < 1000; node++)
+        assert_row(&t, node, true);
+    topology_close(&t);
+    close_fixture(&f);
+}
+
 /* More than one chunk, which takes half a gigabyte of disk: only when asked for. */
 static void an_array_of_two_chunks_reads_back(void **state)
 {
@@ -337,6 +392,10 @@ static void an_array_of_two_chunks_reads_back(void **state)
     assert_ok(topology_open(f.store, &f.book, NULL, TOPOLOGY_STORAGE_IS_LOCAL, &t, &f.err), &f.err);
     for (uint64_t edge = edges - 20; edge < edges; edge++)
         assert_int_equal(*topology_neighbor(&t.part[0], edge), neighbor[edge]);
+    assert_ok(topology_copy(&t, &f.err), &f.err);
+    for (uint64_t edge = edges - 20; edge < edges; edge++)
+        assert_int_equal(*topology_neighbor(&t.part[0], edge), neighbor[edge]);
+    assert_true(is_in_copy(&t, t.part[0].neighbor_chunk[1], 5 * sizeof *neighbor));
     topology_close(&t);
     free(neighbor);
     close_fixture(&f);
@@ -353,6 +412,8 @@ int main(void)
         cmocka_unit_test(a_file_cut_short_or_missing_is_reported),
         cmocka_unit_test(parts_that_do_not_fit_book_or_each_other_are_refused),
         cmocka_unit_test(every_refused_allocation_leaves_nothing_open),
+        cmocka_unit_test(a_copy_has_every_row_and_needs_no_file),
+        cmocka_unit_test(a_copy_that_is_refused_leaves_the_files_to_read),
         cmocka_unit_test(an_array_of_two_chunks_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,9 +72,9 @@ static inline bool complete(struct work_queue *queue, const struct work_claim *o
                             const struct work_successor *successor, int64_t count)
 {
     struct error err = {0};
-    bool fenced = false;
-    assert_ok(work_queue_complete(queue, of, successor, count, &fenced, &err), &err);
-    return !fenced;
+    int64_t done_count = 0;
+    assert_ok(work_queue_complete(queue, of, successor, count, &done_count, &err), &err);
+    return done_count > 0;
 }
 
 static inline struct stage_counts counts_of(struct work_queue *queue, const char *stage)

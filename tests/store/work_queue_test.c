@@ -76,13 +76,14 @@ static void *race(void *context)
     for (;;) {
         enum claim_result result = CLAIM_NOTHING;
         struct work_claim got = {0};
-        bool fenced = false;
+        int64_t done_count = 0;
         must(work_queue_claim(queue, 0, &result, &got, NULL) == ERROR_NONE);
         if (result != CLAIM_UNIT)
             break;
         const long unit = strtol(got.unit + strlen("sample/0/"), NULL, 10);
         must(atomic_fetch_add(&race->holders[unit], 1) == 0);
-        must(work_queue_complete(queue, &got, NULL, 0, &fenced, NULL) == ERROR_NONE && !fenced);
+        must(work_queue_complete(queue, &got, NULL, 0, &done_count, NULL) == ERROR_NONE &&
+             done_count);
         (void)atomic_fetch_add(race->finished, 1);
     }
     work_queue_close(queue);

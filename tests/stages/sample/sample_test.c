@@ -348,6 +348,31 @@ static void takes_no_more_samplers_than_the_budget_has_room_for(void **state)
     fixture_close(f);
 }
 
+static void copies_the_topology_in_half_of_the_budget_or_reads_its_files(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_make(cut_book, 3, "seed=3");
+    struct topology topology = {0};
+    assert_ok(topology_open(f->store, &f->book, f->scratch, 0, &topology, &f->err), &f->err);
+    const uint64_t half = topology_copy_bytes(&topology);
+    topology_close(&topology);
+    struct checksum content[2];
+    long blocks[2];
+    for (int fits = 0; fits <= 1; fits++) {
+        const long before = memory_live_blocks();
+        f->context.memory_bytes = fits ? 2 * half : 2 * half - 1;
+        assert_ok(stage.open(&f->context, &f->state, &f->err), &f->err);
+        blocks[fits] = memory_live_blocks() - before;
+        f->context.memory_bytes = 0;
+        content[fits] = content_of(f, 1, 2);
+        stage.close(f->state);
+        f->state = NULL;
+    }
+    assert_int_equal(blocks[1] - blocks[0], 1);
+    assert_true(checksum_equal(&content[0], &content[1]));
+    fixture_close(f);
+}
+
 static void says_when_the_budget_is_too_small(void **state)
 {
     (void)state;
@@ -397,6 +422,7 @@ int main(void)
         cmocka_unit_test(warm_units_allocate_nothing),
         cmocka_unit_test(units_drawn_side_by_side_are_the_units_drawn_alone),
         cmocka_unit_test(takes_no_more_samplers_than_the_budget_has_room_for),
+        cmocka_unit_test(copies_the_topology_in_half_of_the_budget_or_reads_its_files),
         cmocka_unit_test(says_when_the_budget_is_too_small),
         cmocka_unit_test(names_splits_that_are_not_those_of_the_book),
         cmocka_unit_test(names_a_part_that_is_missing),

@@ -13,9 +13,10 @@ static struct key key_of(int64_t round)
 struct idle_fixture {
     struct batch_fixture f;
     struct thread_pool *pool;
+    struct batch_reader *reader;
     struct idle_mixing *idle;
     struct arena arena;
-    struct prepared_batch batch;
+    struct prepared_batch batch; /* taken from the reader last */
 };
 
 static void open_fixture(struct idle_fixture *i, struct store *store, uint64_t budget)
@@ -25,28 +26,31 @@ static void open_fixture(struct idle_fixture *i, struct store *store, uint64_t b
     for (int64_t round = 0; round < ROUNDS; round++)
         batch_fixture_put(&i->f, round, true);
     assert_ok(thread_pool_new(THREADS, &i->pool, &i->f.err), &i->f.err);
-    assert_ok(idle_mixing_new(&i->f.model, i->pool, &i->idle, &i->f.err), &i->f.err);
+    assert_ok(batch_reader_new(&i->f.preparer, &i->reader, &i->f.err), &i->f.err);
+    assert_ok(idle_mixing_new(&i->f.model, i->reader, i->pool, &i->idle, &i->f.err), &i->f.err);
 }
 
 static void close_fixture(struct idle_fixture *i)
 {
     idle_mixing_free(i->idle);
+    batch_reader_free(i->reader);
     thread_pool_free(i->pool);
     prepared_batch_release(&i->f.preparer, &i->batch);
     arena_release(&i->arena);
     batch_fixture_close(&i->f);
 }
 
-static void read_batch(struct idle_fixture *i, int64_t round)
+static void read_ahead(struct idle_fixture *i, int64_t round)
 {
     const struct key key = key_of(round);
-    assert_ok(prepared_batch_read(&i->f.preparer, &i->batch, &key, &i->f.err), &i->f.err);
-    assert_ok(prepared_batch_fill(&i->f.preparer, &i->batch, NULL, &i->f.err), &i->f.err);
+    batch_reader_begin(i->reader, &key, true);
 }
 
 /* What is said to be mixed must be what is gathered. */
-static void check_mixed(struct idle_fixture *i, const struct input_mixing *mixed)
+static void check_mixed(struct idle_fixture *i, const struct input_mixing *mixed, int64_t round)
 {
+    const struct key key = key_of(round);
+    assert_true(batch_reader_take(i->reader, &key, &i->batch));
     struct prepared_batch as_if = i->batch;
     assert_non_null(mixed->mixed);
     assert_true(mixed->mixed_count == 0 || mixed->mixed_count == FIXTURE_DESTINATIONS);
@@ -63,20 +67,24 @@ static void what_is_mixed_in_between_is_what_is_gathered(void **state)
     open_fixture(&i, temp->store, ALL_FIT);
     for (int64_t turn = 0; turn < TURNS; turn++) {
         double seconds = -1;
-        read_batch(&i, turn % ROUNDS);
-        idle_mixing_begin(i.idle, &i.batch, &i.arena);
+        read_ahead(&i, turn % ROUNDS);
+        if (turn % 3)
+            (void)batch_reader_settle(i.reader);
+        idle_mixing_begin(i.idle, &i.arena);
         if (turn % 2)
             clock_sleep_ms(turn % 4);
         const struct key key = key_of(turn % ROUNDS);
         const struct input_mixing mixed = idle_mixing_end(i.idle, &key, &seconds);
-        check_mixed(&i, &mixed);
-        assert_true(seconds >= 0);
+        if (mixed.mixed) { /* else the time was too short to begin */
+            check_mixed(&i, &mixed, turn % ROUNDS);
+            assert_true(seconds >= 0);
+        }
         finished += mixed.mixed_count > 0;
         assert_null(idle_mixing_end(i.idle, &key, &seconds).mixed); /* once */
     }
     assert_true(finished > 0);
-    read_batch(&i, 0);
-    idle_mixing_begin(i.idle, &i.batch, &i.arena);
+    read_ahead(&i, 0);
+    idle_mixing_begin(i.idle, &i.arena);
     close_fixture(&i); /* while it may be at work */
 }
 
@@ -87,28 +95,31 @@ static void another_batch_gets_nothing(void **state)
     double seconds = 0;
     open_fixture(&i, temp->store, ALL_FIT);
     const struct key right = key_of(1), wrong = key_of(2);
-    read_batch(&i, 1);
-    idle_mixing_begin(i.idle, &i.batch, &i.arena);
+    read_ahead(&i, 1);
+    idle_mixing_begin(i.idle, &i.arena);
+    clock_sleep_ms(5);
     assert_null(idle_mixing_end(i.idle, &wrong, &seconds).mixed);
     assert_null(idle_mixing_end(i.idle, &right, &seconds).mixed); /* the arena is somebody else's */
     close_fixture(&i);
 }
 
-static void what_cannot_be_mixed_leaves_the_arena_alone(void **state)
+static void check_that_nothing_is_mixed(struct idle_fixture *i)
+{
+    double seconds = 0;
+    const struct key key = key_of(0);
+    read_ahead(i, 0);
+    idle_mixing_begin(i->idle, &i->arena);
+    clock_sleep_ms(5);
+    assert_null(idle_mixing_end(i->idle, &key, &seconds).mixed);
+}
+
+static void out_of_the_budget_rows_are_mixed_already(void **state)
 {
     struct temp_store *temp = *state;
     struct idle_fixture i;
-    double seconds = 0;
-    char *kept = NULL;
-    const struct key key = key_of(0);
     open_fixture(&i, temp->store, NOT_ALL_FIT);
-    assert_ok(arena_new(&i.arena, &kept, 100, "bytes", &i.f.err), &i.f.err);
-    idle_mixing_begin(i.idle, &i.batch, &i.arena); /* nothing was read */
-    read_batch(&i, 0);
-    assert_non_null(i.batch.mixed); /* out of the budget that is done already */
-    idle_mixing_begin(i.idle, &i.batch, &i.arena);
-    assert_true(i.arena.used >= 100);
-    assert_null(idle_mixing_end(i.idle, &key, &seconds).mixed);
+    check_that_nothing_is_mixed(&i);
+    assert_non_null(batch_reader_settle(i.reader)->mixed);
     close_fixture(&i);
 }
 
@@ -116,12 +127,22 @@ static void a_batch_too_large_for_the_arena_is_left_to_the_step(void **state)
 {
     struct temp_store *temp = *state;
     struct idle_fixture i;
-    double seconds = 0;
-    const struct key key = key_of(0);
     open_fixture(&i, temp->store, ALL_FIT);
     i.arena.limit = 4096;
-    read_batch(&i, 0);
-    idle_mixing_begin(i.idle, &i.batch, &i.arena);
+    check_that_nothing_is_mixed(&i);
+    close_fixture(&i);
+}
+
+static void a_batch_that_is_not_there_is_none(void **state)
+{
+    struct temp_store *temp = *state;
+    struct idle_fixture i;
+    double seconds = 0;
+    const struct key key = key_of(ROUNDS);
+    open_fixture(&i, temp->store, ALL_FIT);
+    read_ahead(&i, ROUNDS);
+    idle_mixing_begin(i.idle, &i.arena);
+    clock_sleep_ms(5);
     assert_null(idle_mixing_end(i.idle, &key, &seconds).mixed);
     close_fixture(&i);
 }
@@ -134,7 +155,7 @@ static void without_memory_there_is_none(void **state)
     (void)state;
     const long blocks = memory_live_blocks();
     memory_fail_after(0);
-    assert_int_equal(idle_mixing_new(&model, NULL, &idle, &err), ERROR_NO_MEMORY);
+    assert_int_equal(idle_mixing_new(&model, NULL, NULL, &idle, &err), ERROR_NO_MEMORY);
     memory_fail_after(-1);
     assert_null(idle);
     idle_mixing_free(idle);
@@ -148,8 +169,10 @@ int main(void)
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(another_batch_gets_nothing, temp_store_setup,
                                         temp_store_teardown),
-        cmocka_unit_test_setup_teardown(what_cannot_be_mixed_leaves_the_arena_alone,
-                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(out_of_the_budget_rows_are_mixed_already, temp_store_setup,
+                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(a_batch_that_is_not_there_is_none, temp_store_setup,
+                                        temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_batch_too_large_for_the_arena_is_left_to_the_step,
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test(without_memory_there_is_none),
