@@ -20,25 +20,70 @@ static unsigned edges_of_word(uint64_t first, uint64_t edge_count)
     return edge_count - first < WORD ? (unsigned)(edge_count - first) : WORD;
 }
 
+/* What the edges so far have come to. */
+struct marking {
+    uint32_t next, rest;
+};
+
+CPU_INLINE uint64_t mark_edges(const uint32_t *neighbor, unsigned count, struct marking *at)
+{
+    uint64_t marks = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t found = neighbor[i] == at->next;
+        marks |= (uint64_t)found << i;
+        at->rest |= neighbor[i] & (found - 1);
+        at->next += found;
+    }
+    return marks;
+}
+
+#if CPU_LEVEL_X86
+/* Sources that were known before these edges find nothing. When the others are the next numbers, each finds one;
+ * else one of them repeats a node found here, and the edges are looked at one after the other. */
+CPU_AVX512_CODE static uint64_t mark_word_avx512(const uint32_t *neighbor, struct marking *at)
+{
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    uint64_t marks = 0;
+    for (unsigned i = 0; i < WORD; i += LANES) {
+        const __m512i source = _mm512_loadu_si512(neighbor + i);
+        const __m512i next = _mm512_set1_epi32((int)at->next);
+        const __mmask16 unknown = _mm512_cmpge_epu32_mask(source, next);
+        const unsigned count = (unsigned)__builtin_popcount(unknown), all = (1U << count) - 1;
+        const __mmask16 in_order = _mm512_cmpeq_epi32_mask(
+            _mm512_maskz_compress_epi32(unknown, source), _mm512_add_epi32(next, lanes));
+        if ((in_order & all) != all) {
+            marks |= mark_edges(neighbor + i, LANES, at) << i;
+            continue;
+        }
+        marks |= (uint64_t)unknown << i;
+        at->next += count;
+        at->rest |= (uint32_t)_mm512_mask_reduce_or_epi32((__mmask16)~unknown, source);
+    }
+    return marks;
+}
+#endif
+
+static uint64_t mark_word(const uint32_t *neighbor, struct marking *at)
+{
+#if CPU_LEVEL_X86
+    if (cpu_level() == CPU_AVX512)
+        return mark_word_avx512(neighbor, at);
+#endif
+    return mark_edges(neighbor, WORD, at);
+}
+
 struct edge_discovery edge_discovery_mark(const uint32_t *neighbor, uint64_t edge_count,
                                           uint32_t first_new, uint64_t *is_new)
 {
-    uint32_t next = first_new, rest = 0;
-    for (uint64_t first = 0; first < edge_count; first += WORD) {
-        const unsigned count = edges_of_word(first, edge_count);
-        uint64_t marks = 0;
-        for (unsigned i = 0; i < count; i++) {
-            const uint32_t source = neighbor[first + i];
-            const uint32_t found = source == next;
-            marks |= (uint64_t)found << i;
-            rest |= source & (found - 1);
-            next += found;
-        }
-        is_new[first / WORD] = marks;
-    }
+    struct marking at = {.next = first_new};
+    const uint64_t whole = edge_count / WORD * WORD;
+    for (uint64_t first = 0; first < whole; first += WORD)
+        is_new[first / WORD] = mark_word(neighbor + first, &at);
+    if (whole < edge_count)
+        is_new[whole / WORD] = mark_edges(neighbor + whole, (unsigned)(edge_count - whole), &at);
     return (struct edge_discovery){.rest_count =
                                        edge_count - edge_discovery_count(is_new, edge_count),
-                                   .rest_width = packed_integers_width_of(rest)};
+                                   .rest_width = packed_integers_width_of(at.rest)};
 }
 
 void edge_discovery_pack_rest(const uint32_t *neighbor, uint64_t edge_count, const uint64_t *is_new,

@@ -131,9 +131,10 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
                    &settings->sample.evaluation_fanouts, layers, context->book);
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
     const double labels = smaller(4 * nodes * label_dim + (1 << 20), budget / 8);
-    /* A record is about half of its batch at most, and is given back when that was read. */
+    /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A
+     * record is about half of its batch at most, and is given back when that was read. */
     const double batches =
-        2.5 * batch_bytes(model, &training, nodes) + 1.5 * batch_bytes(model, &validation, nodes);
+        3.5 * batch_bytes(model, &training, nodes) + 1.5 * batch_bytes(model, &validation, nodes);
     const double records = smaller(batches + weights, budget / 8);
     double step = larger(pass_bytes(model, &training, true, false, threads),
                          pass_bytes(model, &validation, false, false, threads));

@@ -18,7 +18,7 @@
 
 struct step_memory {
     uint64_t step_bytes;    /* upper bound of the arena for one unit */
-    uint64_t record_bytes;  /* of the mini-batches trained on, read ahead and evaluated on */
+    uint64_t record_bytes;  /* of mini-batches: trained on, read ahead, looked at, evaluated on */
     uint64_t feature_bytes; /* budget of the feature rows, and of what is prepared from them */
     uint64_t label_bytes;   /* budget of the label rows */
     bool rows_fit;          /* all feature rows do */

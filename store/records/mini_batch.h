@@ -19,8 +19,8 @@
  *   valid     rows exist for the nodes known before the last hop, each node once; a row's neighbours
  *             are below hop_end[h + 1] for a node of hop h; no node twice
  *
- * Why packed: writing a record is most of what sampling costs, since the file system touches each of its
- * pages for the first time. Nodes are numbered as edges find them, so that three edges of four are told by a
+ * Why packed: the file system touches each page of a new record for the first time, which is slow on virtual
+ * machines and made writing a third of what sampling takes. Nodes are numbered as edges find them, so that three edges of four are told by a
  * bit (common/graph/edge_discovery.h), and the rest is bits that would be zero. A reader gets plain arrays back.
  *
  * Each node is expanded once, at the hop where it first appears, with that hop's fan-out (PyG's rule).
