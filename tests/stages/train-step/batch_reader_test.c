@@ -71,7 +71,7 @@ static void a_batch_that_does_not_fit_twice_is_not_read_ahead(void **state)
     struct batch_reader *reader = NULL;
     struct prepared_batch batch = {0};
     const struct key next = key_of(1);
-    batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 62000);
+    batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 46000);
     batch_fixture_put(&f, 0, true);
     batch_fixture_put(&f, 1, true);
     assert_ok(batch_reader_new(&f.preparer, &reader, &f.err), &f.err);
