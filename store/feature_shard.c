@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { READAHEAD_BYTES = 4 << 20, DENSE_GAP_MAX = 8, SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
+enum { READAHEAD_BYTES = 4 << 20, SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
 
 /* What RocksDB said, which becomes ours to free, as an error. In a sealed shard a file that is missing or
  * does not parse is damage; what is left are troubles of the host. */
@@ -48,7 +48,7 @@ struct feature_shard {
     char key[KEY_SIZE], path[FILE_PATH_SIZE];
     struct shard_seal seal;
     rocksdb_options_t *options;
-    rocksdb_readoptions_t *read_options[2]; /* for few blocks, for most */
+    rocksdb_readoptions_t *read_options; /* reads ahead when it goes through all */
     rocksdb_t *db;
     rocksdb_column_family_handle_t *family[SHARD_TENSOR_COUNT_MAX + 1]; /* 0: "default", empty */
 };
@@ -62,9 +62,8 @@ void feature_shard_close(struct feature_shard *shard)
             rocksdb_column_family_handle_destroy(shard->family[i]);
     if (shard->db)
         rocksdb_close(shard->db);
-    for (int dense = 0; dense <= 1; dense++)
-        if (shard->read_options[dense])
-            rocksdb_readoptions_destroy(shard->read_options[dense]);
+    if (shard->read_options)
+        rocksdb_readoptions_destroy(shard->read_options);
     if (shard->options)
         rocksdb_options_destroy(shard->options);
     memory_free(shard);
@@ -72,7 +71,8 @@ void feature_shard_close(struct feature_shard *shard)
 
 /* Read-only leaves the folder as it is: no lock, no log. Reads are buffered: what is read again and again,
  * out of a budget, comes from the page cache, which gives way when memory is short. Direct reads of the
- * same blocks took 7 times as long there. */
+ * same blocks took 7 times as long there. RocksDB would advise the kernel not to read ahead, but blocks are
+ * asked for in order. */
 static enum error_code open_database(struct feature_shard *shard, struct error *err)
 {
     const char *name[SHARD_TENSOR_COUNT_MAX + 1] = {"default"};
@@ -80,13 +80,11 @@ static enum error_code open_database(struct feature_shard *shard, struct error *
     const int count = shard->seal.tensor_count + 1;
     char *failure = NULL;
     shard->options = shard_options();
-    for (int dense = 0; dense <= 1; dense++) {
-        shard->read_options[dense] = rocksdb_readoptions_create();
-        rocksdb_readoptions_set_readahead_size(shard->read_options[dense],
-                                               dense ? READAHEAD_BYTES : 0);
-        /* Every value is behind a hash of its own, and its key is compared. */
-        rocksdb_readoptions_set_verify_checksums(shard->read_options[dense], 0);
-    }
+    rocksdb_options_set_advise_random_on_open(shard->options, 0);
+    shard->read_options = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_readahead_size(shard->read_options, READAHEAD_BYTES);
+    /* Every value is behind a hash of its own. */
+    rocksdb_readoptions_set_verify_checksums(shard->read_options, 0);
     for (int i = 0; i < count; i++) {
         name[i] = i ? shard->seal.tensor[i - 1].name : name[0];
         options[i] = shard->options;
@@ -158,16 +156,16 @@ static enum error_code block_missing(const struct feature_shard *shard, int inde
                     error_set(err, ERROR_CORRUPT, "expected a value, found %s", found), err);
 }
 
+/* A block is asked for by its key: RocksDB reads it from the page cache into memory of its own, and the rows are
+ * looked at there. An iterator that reads ahead copies it once more: a batch's rows then take a third longer. */
 struct feature_scan {
     struct feature_shard *shard;
     int index;
-    bool dense;
-    rocksdb_iterator_t *iterator;
-    uint64_t next; /* the block that the iterator stands before; 0 and no `started`: nowhere yet */
-    bool started;
+    rocksdb_pinnableslice_t *value; /* of the block asked for last */
+    uint64_t next;                  /* the least that may be asked for now */
 };
 
-enum error_code feature_scan_begin(struct feature_shard *shard, const char *tensor, bool dense,
+enum error_code feature_scan_begin(struct feature_shard *shard, const char *tensor,
                                    struct feature_scan **out, struct error *err)
 {
     int index = 0;
@@ -179,68 +177,52 @@ enum error_code feature_scan_begin(struct feature_shard *shard, const char *tens
         return rc;
     scan->shard = shard;
     scan->index = index;
-    scan->dense = dense;
-    scan->iterator =
-        rocksdb_create_iterator_cf(shard->db, shard->read_options[dense], shard->family[index + 1]);
     *out = scan;
     return ERROR_NONE;
+}
+
+static void let_go(struct feature_scan *scan)
+{
+    if (scan->value)
+        rocksdb_pinnableslice_destroy(scan->value);
+    scan->value = NULL;
 }
 
 void feature_scan_end(struct feature_scan *scan)
 {
     if (!scan)
         return;
-    rocksdb_iter_destroy(scan->iterator);
+    let_go(scan);
     memory_free(scan);
 }
 
-/* Stepping over a block reads it, so only neighbours, or in a dense scan short gaps, are stepped to. */
-static void move_to(struct feature_scan *scan, uint64_t block)
+static enum error_code check_block(const struct feature_shard *shard, int index, uint64_t block,
+                                   const char *value, size_t size, struct error *err)
 {
-    char key[FEATURE_BLOCK_KEY_SIZE];
-    const uint64_t gap = block - scan->next;
-    if (scan->started && gap <= (scan->dense ? DENSE_GAP_MAX : 0)) {
-        for (; scan->next <= block && rocksdb_iter_valid(scan->iterator); scan->next++)
-            rocksdb_iter_next(scan->iterator);
-    } else {
-        feature_block_key(block, key);
-        rocksdb_iter_seek(scan->iterator, key, sizeof key);
-    }
-    scan->started = true;
-    scan->next = block + 1;
-}
-
-/* The value of the block the iterator stands on, which must be that block. */
-static enum error_code take_block(struct feature_scan *scan, uint64_t block, const char **value,
-                                  struct error *err)
-{
-    struct feature_shard *shard = scan->shard;
-    char expected[FEATURE_BLOCK_KEY_SIZE], *failure = NULL;
-    size_t key_size = 0, size = 0;
-    if (!rocksdb_iter_valid(scan->iterator)) {
-        rocksdb_iter_get_error(scan->iterator, &failure);
-        if (failure)
-            return rocksdb_failed(failure, shard->key, shard->seal.tensor[scan->index].name, err);
-        return block_missing(shard, scan->index, block, "the end", err);
-    }
-    const char *key = rocksdb_iter_key(scan->iterator, &key_size);
-    feature_block_key(block, expected);
-    if (key_size != sizeof expected || memcmp(key, expected, sizeof expected) != 0)
-        return block_missing(shard, scan->index, block, "another key", err);
-    *value = rocksdb_iter_value(scan->iterator, &size);
     const enum error_code rc =
-        feature_block_check(&shard->seal.tensor[scan->index], block, *value, size, err);
-    return rc == ERROR_NONE ? rc : of_block(shard, scan->index, block, rc, err);
+        feature_block_check(&shard->seal.tensor[index], block, value, size, err);
+    return rc == ERROR_NONE ? rc : of_block(shard, index, block, rc, err);
 }
 
 enum error_code feature_scan_block(struct feature_scan *scan, uint64_t block, const void **rows,
                                    uint32_t *row_count, struct error *err)
 {
-    const struct tensor_spec *tensor = &scan->shard->seal.tensor[scan->index];
-    const char *value = NULL;
-    must(block < feature_block_count(tensor) && (!scan->started || block >= scan->next));
-    move_to(scan, block);
-    const enum error_code rc = take_block(scan, block, &value, err);
+    struct feature_shard *shard = scan->shard;
+    const struct tensor_spec *tensor = &shard->seal.tensor[scan->index];
+    char key[FEATURE_BLOCK_KEY_SIZE], *failure = NULL;
+    size_t size = 0;
+    must(block < feature_block_count(tensor) && block >= scan->next);
+    scan->next = block + 1;
+    let_go(scan);
+    feature_block_key(block, key);
+    scan->value = rocksdb_get_pinned_cf(shard->db, shard->read_options,
+                                        shard->family[scan->index + 1], key, sizeof key, &failure);
+    if (failure)
+        return rocksdb_failed(failure, shard->key, tensor->name, err);
+    if (!scan->value)
+        return block_missing(shard, scan->index, block, "none", err);
+    const char *value = rocksdb_pinnableslice_value(scan->value, &size);
+    const enum error_code rc = check_block(shard, scan->index, block, value, size, err);
     if (rc != ERROR_NONE)
         return rc;
     *rows = value + SUM_SIZE;
@@ -254,7 +236,7 @@ enum error_code feature_shard_read_block(struct feature_shard *shard, const char
 {
     struct feature_scan *scan = NULL;
     const void *found = NULL;
-    enum error_code rc = feature_scan_begin(shard, tensor, false, &scan, err);
+    enum error_code rc = feature_scan_begin(shard, tensor, &scan, err);
     if (rc == ERROR_NONE)
         rc = feature_scan_block(scan, block, &found, row_count, err);
     if (rc == ERROR_NONE) {
@@ -265,53 +247,68 @@ enum error_code feature_shard_read_block(struct feature_shard *shard, const char
     return rc;
 }
 
-/* Nothing stands behind the last block. */
-static enum error_code check_end(struct feature_scan *scan, uint64_t count, struct error *err)
+/* What is wrong when the iterator stands on nothing, or on another key than it should; `block` may be the one
+ * behind the last. */
+static enum error_code wrong_key(const struct feature_shard *shard, int index, uint64_t block,
+                                 const rocksdb_iterator_t *iterator, struct error *err)
 {
     char *failure = NULL;
-    if (count)
-        rocksdb_iter_next(scan->iterator);
-    else
-        rocksdb_iter_seek_to_first(scan->iterator);
-    if (rocksdb_iter_valid(scan->iterator))
-        return block_missing(scan->shard, scan->index, count, "another key", err);
-    rocksdb_iter_get_error(scan->iterator, &failure);
-    return failure ? rocksdb_failed(failure, scan->shard->key,
-                                    scan->shard->seal.tensor[scan->index].name, err)
-                   : ERROR_NONE;
+    if (rocksdb_iter_valid(iterator))
+        return block_missing(shard, index, block, "another key", err);
+    rocksdb_iter_get_error(iterator, &failure);
+    return failure ? rocksdb_failed(failure, shard->key, shard->seal.tensor[index].name, err)
+                   : block_missing(shard, index, block, "the end", err);
 }
 
-/* Each block must come in its turn, whole, and all of them together be what was sealed. */
-static enum error_code scan_blocks(struct feature_scan *scan, struct checksum_stream *sums,
+static bool stands_on(const rocksdb_iterator_t *iterator, uint64_t block)
+{
+    char expected[FEATURE_BLOCK_KEY_SIZE];
+    size_t size = 0;
+    if (!rocksdb_iter_valid(iterator))
+        return false;
+    const char *key = rocksdb_iter_key(iterator, &size);
+    feature_block_key(block, expected);
+    return size == sizeof expected && memcmp(key, expected, sizeof expected) == 0;
+}
+
+/* Each block must come in its turn, whole, and nothing behind the last. */
+static enum error_code scan_blocks(const struct feature_shard *shard, int index,
+                                   rocksdb_iterator_t *iterator, struct checksum_stream *sums,
                                    char *rows, size_t stride, struct error *err)
 {
-    const struct tensor_spec *tensor = &scan->shard->seal.tensor[scan->index];
+    const struct tensor_spec *tensor = &shard->seal.tensor[index];
     const uint64_t count = feature_block_count(tensor);
-    for (uint64_t block = 0; block < count; block++) {
-        const char *value = NULL;
-        move_to(scan, block);
-        const enum error_code rc = take_block(scan, block, &value, err);
+    char *failure = NULL;
+    rocksdb_iter_seek_to_first(iterator);
+    for (uint64_t block = 0; block < count; block++, rocksdb_iter_next(iterator)) {
+        size_t size = 0;
+        if (!stands_on(iterator, block))
+            return wrong_key(shard, index, block, iterator, err);
+        const char *value = rocksdb_iter_value(iterator, &size);
+        const enum error_code rc = check_block(shard, index, block, value, size, err);
         if (rc != ERROR_NONE)
             return rc;
         checksum_stream_add(sums, value, SUM_SIZE);
         if (rows)
             feature_block_copy(tensor, block, value, rows, stride);
     }
-    return check_end(scan, count, err);
+    if (rocksdb_iter_valid(iterator))
+        return wrong_key(shard, index, count, iterator, err);
+    rocksdb_iter_get_error(iterator, &failure);
+    return failure ? rocksdb_failed(failure, shard->key, tensor->name, err) : ERROR_NONE;
 }
 
 static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
                                 struct error *err)
 {
     struct checksum_stream *sums = NULL;
-    struct feature_scan *scan = NULL;
     enum error_code rc = checksum_stream_new(&sums, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = feature_scan_begin(shard, shard->seal.tensor[index].name, true, &scan, err);
-    if (rc == ERROR_NONE)
-        rc = scan_blocks(scan, sums, rows, stride, err);
-    feature_scan_end(scan);
+    rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator_cf(shard->db, shard->read_options, shard->family[index + 1]);
+    rc = scan_blocks(shard, index, iterator, sums, rows, stride, err);
+    rocksdb_iter_destroy(iterator);
     const struct checksum found = checksum_stream_sum(sums);
     checksum_stream_free(sums);
     if (rc != ERROR_NONE || checksum_equal(&found, &shard->seal.content[index]))

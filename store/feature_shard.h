@@ -63,11 +63,9 @@ MUST_CHECK enum error_code feature_shard_read_block(struct feature_shard *shard,
 /* Blocks of one tensor in ascending order, as many as are asked for. */
 struct feature_scan;
 
-/* `dense`: most of the blocks will be asked for, so that it pays to read on. The shard stays open until
- * the scan is ended; scans may run side by side. */
+/* The shard stays open until the scan is ended; scans may run side by side. */
 MUST_CHECK enum error_code feature_scan_begin(struct feature_shard *shard, const char *tensor,
-                                              bool dense, struct feature_scan **out,
-                                              struct error *err);
+                                              struct feature_scan **out, struct error *err);
 /* The rows of `block`, which is above that of the call before, [*row_count, dim], at any address: not aligned
  * for their elements; borrowed until the next
  * call. Its hash was checked. Fails: ERROR_CORRUPT naming shard, tensor and block. */

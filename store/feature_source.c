@@ -85,7 +85,7 @@ static enum error_code read_rounded(const struct feature_source *source,
                                     struct error *err)
 {
     struct feature_scan *scan = NULL;
-    enum error_code rc = feature_scan_begin(shard, source->tensor, true, &scan, err);
+    enum error_code rc = feature_scan_begin(shard, source->tensor, &scan, err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < row_count; first += FEATURE_BLOCK_ROWS) {
         const void *rows = NULL;
         uint32_t count = 0;

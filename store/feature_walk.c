@@ -3,9 +3,6 @@
 #include "common/math/bf16_rows.h"
 #include "store/feature_source_state.h"
 
-/* A scan reads on when one block of so many is wanted. */
-enum { DENSE_SHARE = 4 };
-
 _Static_assert((int)FEATURE_VISIT_MAX >= (int)FEATURE_BLOCK_ROWS, "a block is one visit");
 
 /* What a walk over the ordered batch is about. */
@@ -99,31 +96,14 @@ static enum error_code visit_block(struct walk *walk, uint32_t part_start, size_
     return ERROR_NONE;
 }
 
-/* Is it worth reading on? Counts the blocks of a part that have to be read. */
-static bool is_dense(const struct walk *walk, int part, size_t first, size_t end)
-{
-    const struct feature_source *source = walk->source;
-    const uint32_t part_start = source->book[part], rows = source->book[part + 1] - part_start;
-    uint32_t wanted = 0, last = UINT32_MAX;
-    for (size_t i = first; i < end; i++) {
-        const uint32_t node = walk->node[walk->place[i]];
-        const uint32_t block = (node - part_start) / FEATURE_BLOCK_ROWS;
-        if (block == last || kept_row(source, node))
-            continue;
-        wanted++;
-        last = block;
-    }
-    return wanted >= (rows / FEATURE_BLOCK_ROWS + 1) / DENSE_SHARE;
-}
-
 /* The rows first .. end - 1, all of one part. */
 static enum error_code visit_part(struct walk *walk, int part, size_t first, size_t end,
                                   struct error *err)
 {
     const uint32_t part_start = walk->source->book[part];
     struct block_at_hand block = {0};
-    enum error_code rc = feature_scan_begin(walk->source->shard[part], walk->source->tensor,
-                                            is_dense(walk, part, first, end), &walk->scan, err);
+    enum error_code rc =
+        feature_scan_begin(walk->source->shard[part], walk->source->tensor, &walk->scan, err);
     for (size_t next = 0; rc == ERROR_NONE && first < end; first = next) {
         if (walk->stop && atomic_load_explicit(walk->stop, memory_order_relaxed))
             rc = error_set(err, ERROR_BUSY, "tensor %s: told to stop", walk->source->tensor);
