@@ -390,9 +390,8 @@ uint64_t feature_source_visit_bytes(const struct feature_source *source, size_t 
     return row_order_bytes(count, source->node_count);
 }
 
-enum error_code feature_source_visit(struct feature_source *source, const uint32_t *node,
-                                     size_t count, feature_visitor visitor, void *context,
-                                     const atomic_bool *stop, struct error *err)
+enum error_code feature_source_visit_begin(struct feature_source *source, const uint32_t *node,
+                                           size_t count, struct error *err)
 {
     must(!source->resident && count <= UINT32_MAX);
     enum error_code rc = check_nodes(source, node, count, err);
@@ -403,7 +402,27 @@ enum error_code feature_source_visit(struct feature_source *source, const uint32
                             row_order_bytes(ordered, source->node_count);
     make_room(source, wanted);
     rc = check_budget(source, count, wanted, err);
-    return rc == ERROR_NONE ? feature_walk(source, node, count, visitor, context, stop, err) : rc;
+    return rc == ERROR_NONE ? feature_walk_order(source, node, count, err) : rc;
+}
+
+enum error_code feature_source_visit_share(struct feature_source *source, const uint32_t *node,
+                                           size_t count, struct feature_share share,
+                                           feature_visitor visitor, void *context,
+                                           const atomic_bool *stop, struct error *err)
+{
+    return feature_walk(source, node, count, share, visitor, context, stop, err);
+}
+
+static const struct feature_share all_of_it = {.share_count = 1};
+
+enum error_code feature_source_visit(struct feature_source *source, const uint32_t *node,
+                                     size_t count, feature_visitor visitor, void *context,
+                                     const atomic_bool *stop, struct error *err)
+{
+    enum error_code rc = feature_source_visit_begin(source, node, count, err);
+    if (rc == ERROR_NONE)
+        rc = feature_walk(source, node, count, all_of_it, visitor, context, stop, err);
+    return rc;
 }
 
 /* --- fetch --- */
@@ -450,7 +469,9 @@ enum error_code feature_source_fetch(struct feature_source *source, const uint32
     if (rc == ERROR_NONE && !source->resident && count)
         rc = reserve_rows(source, count, err);
     if (rc == ERROR_NONE && !source->resident && count)
-        rc = feature_walk(source, node, count, copy_rows, source, NULL, err);
+        rc = feature_walk_order(source, node, count, err);
+    if (rc == ERROR_NONE && !source->resident && count)
+        rc = feature_walk(source, node, count, all_of_it, copy_rows, source, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     *rows = (struct feature_rows){.base = source->resident ? source->resident : source->rows,

@@ -1,5 +1,6 @@
 #include "store/feature_walk.h"
 
+#include "common/base/memory.h"
 #include "common/math/bf16_rows.h"
 #include "store/feature_source_state.h"
 
@@ -14,7 +15,11 @@ struct walk {
     feature_visitor visitor;
     void *context;
     const atomic_bool *stop;
+    struct feature_share share;
+    uint64_t stripe;           /* of the rows at hand */
+    size_t stripe_rows;        /* in it so far */
     struct feature_scan *scan; /* of the part at hand */
+    char *rounded;             /* [FEATURE_BLOCK_ROWS] rows: bf16 alone */
     const void *row[FEATURE_VISIT_MAX];
 };
 
@@ -57,14 +62,15 @@ static enum error_code read_block(const struct walk *walk, uint64_t number,
 
 /* The one place where wanted rows of a block become rows in the precision of the source. Floats stay where
  * they are. `at`: among those of a visit. */
-static const void *enter_row(const struct feature_source *source, const struct block_at_hand *block,
+static const void *enter_row(const struct walk *walk, const struct block_at_hand *block,
                              uint32_t row, size_t at)
 {
+    const struct feature_source *source = walk->source;
     must(block->rows);
     const char *from = block->rows + row * (size_t)source->dim * sizeof(float);
     if (source->precision != PRECISION_BF16)
         return from;
-    char *to = source->block + at * feature_source_row_bytes(source);
+    char *to = walk->rounded + at * feature_source_row_bytes(source);
     bf16_rows_round((bf16 *)(void *)to, from, source->dim, 1);
     return to;
 }
@@ -88,12 +94,25 @@ static enum error_code visit_block(struct walk *walk, uint32_t part_start, size_
     for (size_t i = first; i < end; i++) {
         const uint32_t local = walk->node[walk->place[i]] - part_start;
         if (!walk->row[i - first])
-            walk->row[i - first] = enter_row(source, block, local % FEATURE_BLOCK_ROWS, i - first);
+            walk->row[i - first] = enter_row(walk, block, local % FEATURE_BLOCK_ROWS, i - first);
     }
-    const struct feature_visit visit = {
-        .count = (uint32_t)(end - first), .place = walk->place + first, .row = walk->row};
+    const struct feature_visit visit = {.stripe = walk->stripe,
+                                        .count = (uint32_t)(end - first),
+                                        .place = walk->place + first,
+                                        .row = walk->row};
     walk->visitor(walk->context, &visit);
     return ERROR_NONE;
+}
+
+/* Counts `rows` more; whether they are in a stripe of this share. Every share counts all rows, and so alike. */
+static bool is_shared(struct walk *walk, size_t rows)
+{
+    if (walk->stripe_rows + rows > FEATURE_STRIPE_ROWS) {
+        walk->stripe++;
+        walk->stripe_rows = 0;
+    }
+    walk->stripe_rows += rows;
+    return walk->stripe % walk->share.share_count == walk->share.share;
 }
 
 /* The rows first .. end - 1, all of one part. */
@@ -108,7 +127,7 @@ static enum error_code visit_part(struct walk *walk, int part, size_t first, siz
         if (walk->stop && atomic_load_explicit(walk->stop, memory_order_relaxed))
             rc = error_set(err, ERROR_BUSY, "tensor %s: told to stop", walk->source->tensor);
         next = same_block(walk, part_start, first, end);
-        if (rc == ERROR_NONE)
+        if (rc == ERROR_NONE && is_shared(walk, next - first))
             rc = visit_block(walk, part_start, first, next, &block, err);
     }
     feature_scan_end(walk->scan);
@@ -137,20 +156,37 @@ static enum error_code walk_parts(struct walk *walk, struct error *err)
     return rc;
 }
 
-enum error_code feature_walk(struct feature_source *source, const uint32_t *node, size_t count,
-                             feature_visitor visitor, void *context, const atomic_bool *stop,
-                             struct error *err)
+enum error_code feature_walk_order(struct feature_source *source, const uint32_t *node,
+                                   size_t count, struct error *err)
 {
-    enum error_code rc = row_order_reserve(&source->order, count, source->node_count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    row_order_sort(&source->order, node, count);
+    const enum error_code rc = row_order_reserve(&source->order, count, source->node_count, err);
+    if (rc == ERROR_NONE)
+        row_order_sort(&source->order, node, count);
+    return rc;
+}
+
+enum error_code feature_walk(struct feature_source *source, const uint32_t *node, size_t count,
+                             struct feature_share share, feature_visitor visitor, void *context,
+                             const atomic_bool *stop, struct error *err)
+{
     struct walk walk = {.source = source,
                         .node = node,
                         .place = source->order.place,
                         .count = count,
                         .visitor = visitor,
                         .context = context,
-                        .stop = stop};
-    return walk_parts(&walk, err);
+                        .stop = stop,
+                        .share = share,
+                        .rounded = source->block};
+    char *own = NULL;
+    enum error_code rc = ERROR_NONE;
+    if (share.share && source->precision == PRECISION_BF16) {
+        rc =
+            memory_new(&own, FEATURE_BLOCK_ROWS * feature_source_row_bytes(source), "a block", err);
+        walk.rounded = own;
+    }
+    if (rc == ERROR_NONE)
+        rc = walk_parts(&walk, err);
+    memory_free(own);
+    return rc;
 }

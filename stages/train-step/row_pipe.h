@@ -1,9 +1,10 @@
 /*
- * row_pipe - a visit of feature rows on two threads: one reads and checks blocks, one does the work on rows.
+ * row_pipe - a visit of feature rows on three threads: two read and check blocks, one does the work on rows.
  *
  * Rows come to the visitor in the same order as from feature_source_visit(), on the calling thread, the rows
- * of some blocks at a time; a thread of its own walks the shards and copies the wanted rows into a ring of
- * some hundred kilobytes.
+ * of a stripe at a time. The others read every second stripe each (feature_source_visit_share()) and copy the
+ * wanted rows into rings of some hundred kilobytes. Reading takes about twice as long as mixing, so two cores
+ * have the same to do.
  */
 #ifndef STAGES_TRAIN_STEP_ROW_PIPE_H
 #define STAGES_TRAIN_STEP_ROW_PIPE_H
