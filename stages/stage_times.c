@@ -40,6 +40,7 @@ struct stage_times {
     enum time_phase phase;
     enum unit_kind kind; /* in hand; UNIT_UNKNOWN between units */
     double started, since, open, waited;
+    double unit_began;
     struct moved before; /* what was moved when the unit began */
     struct tally tally[UNIT_KIND_COUNT];
     atomic_uint_least64_t rows, row_bytes;
@@ -175,6 +176,7 @@ void stage_times_begin_unit(struct stage_times *times, const struct unit *unit)
     struct tally *tally = &times->tally[unit->kind];
     const int64_t epoch = epoch_of(times, unit);
     enter(times, TIME_HAND_OVER); /* ends the wait */
+    times->unit_began = times->since;
     if (tally->used && tally->epoch != epoch)
         write_tally(times, unit->kind);
     if (!tally->used)
@@ -205,8 +207,11 @@ void stage_times_end_unit(struct stage_times *times, bool done)
 
 void stage_times_add_ahead(struct stage_times *times, double seconds)
 {
-    if (is_own(times) && times->kind != UNIT_UNKNOWN)
-        times->tally[times->kind].ahead += seconds;
+    if (!is_own(times) || times->kind == UNIT_UNKNOWN)
+        return;
+    /* The work may have gone on into the unit, and that time is in its phases already. */
+    const double before = seconds - (clock_seconds() - times->unit_began);
+    times->tally[times->kind].ahead += before > 0 ? before : 0;
 }
 
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes)

@@ -60,7 +60,8 @@ void stage_times_begin_unit(struct stage_times *times, const struct unit *unit);
 /* `done`: counts as one. */
 void stage_times_end_unit(struct stage_times *times, bool done);
 void stage_times_enter(struct stage_times *times, enum time_phase phase);
-/* Seconds of work for the unit in hand that were done while the worker waited for it. */
+/* `seconds` of work for the unit in hand that began while the worker waited for it and end now at the latest:
+ * what of them fell into the wait counts. */
 void stage_times_add_ahead(struct stage_times *times, double seconds);
 /* Rows of features that a unit uses, from whichever thread. */
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes);

@@ -156,8 +156,8 @@ static enum error_code block_missing(const struct feature_shard *shard, int inde
                     error_set(err, ERROR_CORRUPT, "expected a value, found %s", found), err);
 }
 
-/* A block is asked for by its key: RocksDB reads it from the page cache into memory of its own, and the rows are
- * looked at there. An iterator that reads ahead copies it once more: a batch's rows then take a third longer. */
+/* A block is asked for by its key: RocksDB reads it into memory of its own, the rows are looked at there, and no
+ * block is read that nobody asked for. */
 struct feature_scan {
     struct feature_shard *shard;
     int index;

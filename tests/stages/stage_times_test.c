@@ -116,6 +116,27 @@ static void the_phases_add_up_to_the_life_of_the_process(void **state)
     free_lines(&lines);
 }
 
+static void work_ahead_counts_as_far_as_it_fell_into_the_wait(void **state)
+{
+    struct temp_store *fixture = *state;
+    char path[FILE_PATH_SIZE];
+    struct lines lines;
+    const struct unit unit = {.kind = UNIT_TRAIN_STEP};
+    struct stage_times *times = open_times(fixture, path);
+    stage_times_enter(times, TIME_WAIT);
+    stage_times_add_ahead(times, 100); /* between units: of none */
+    stage_times_begin_unit(times, &unit);
+    clock_sleep_ms(5);
+    stage_times_add_ahead(times, 0.001); /* all of it was in the unit */
+    stage_times_add_ahead(times, 10);
+    stage_times_end_unit(times, true);
+    assert_ok(stage_times_close(times, &fixture->err), &fixture->err);
+    stage_times_add_ahead(NULL, 1);
+    read_lines(path, &lines);
+    assert_true(number(&lines, 0, "ahead") > 5 && number(&lines, 0, "ahead") <= 10 - 0.005);
+    free_lines(&lines);
+}
+
 static void each_epoch_of_a_kind_has_its_line(void **state)
 {
     struct temp_store *fixture = *state;
@@ -273,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(the_phases_add_up_to_the_life_of_the_process),
+        test_with_store(work_ahead_counts_as_far_as_it_fell_into_the_wait),
         test_with_store(each_epoch_of_a_kind_has_its_line),
         test_with_store(records_count_for_the_unit_that_moved_them),
         test_with_store(another_thread_only_adds_rows),
