@@ -156,44 +156,11 @@ static enum error_code block_missing(const struct feature_shard *shard, int inde
                     error_set(err, ERROR_CORRUPT, "expected a value, found %s", found), err);
 }
 
-/* A block is asked for by its key: RocksDB reads it into memory of its own, the rows are looked at there, and no
- * block is read that nobody asked for. */
-struct feature_scan {
-    struct feature_shard *shard;
-    int index;
-    rocksdb_pinnableslice_t *value; /* of the block asked for last */
-    uint64_t next;                  /* the least that may be asked for now */
-};
-
-enum error_code feature_scan_begin(struct feature_shard *shard, const char *tensor,
-                                   struct feature_scan **out, struct error *err)
+void feature_pin_release(struct feature_pin *pin)
 {
-    int index = 0;
-    struct feature_scan *scan = NULL;
-    enum error_code rc = find_tensor(shard, tensor, &index, err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&scan, 1, "a scan", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    scan->shard = shard;
-    scan->index = index;
-    *out = scan;
-    return ERROR_NONE;
-}
-
-static void let_go(struct feature_scan *scan)
-{
-    if (scan->value)
-        rocksdb_pinnableslice_destroy(scan->value);
-    scan->value = NULL;
-}
-
-void feature_scan_end(struct feature_scan *scan)
-{
-    if (!scan)
-        return;
-    let_go(scan);
-    memory_free(scan);
+    if (pin->slice)
+        rocksdb_pinnableslice_destroy(pin->slice);
+    *pin = (struct feature_pin){0};
 }
 
 static enum error_code check_block(const struct feature_shard *shard, int index, uint64_t block,
@@ -204,47 +171,54 @@ static enum error_code check_block(const struct feature_shard *shard, int index,
     return rc == ERROR_NONE ? rc : of_block(shard, index, block, rc, err);
 }
 
-enum error_code feature_scan_block(struct feature_scan *scan, uint64_t block, const void **rows,
-                                   uint32_t *row_count, struct error *err)
+/* A block is asked for by its key: RocksDB reads it into memory of its own, and no block is read that nobody
+ * asked for. */
+static enum error_code pin_block(const struct feature_shard *shard, int index, uint64_t block,
+                                 struct feature_pin *pin, struct error *err)
 {
-    struct feature_shard *shard = scan->shard;
-    const struct tensor_spec *tensor = &shard->seal.tensor[scan->index];
+    const struct tensor_spec *tensor = &shard->seal.tensor[index];
     char key[FEATURE_BLOCK_KEY_SIZE], *failure = NULL;
     size_t size = 0;
-    must(block < feature_block_count(tensor) && block >= scan->next);
-    scan->next = block + 1;
-    let_go(scan);
     feature_block_key(block, key);
-    scan->value = rocksdb_get_pinned_cf(shard->db, shard->read_options,
-                                        shard->family[scan->index + 1], key, sizeof key, &failure);
+    rocksdb_pinnableslice_t *slice = rocksdb_get_pinned_cf(
+        shard->db, shard->read_options, shard->family[index + 1], key, sizeof key, &failure);
+    pin->slice = slice;
     if (failure)
         return rocksdb_failed(failure, shard->key, tensor->name, err);
-    if (!scan->value)
-        return block_missing(shard, scan->index, block, "none", err);
-    const char *value = rocksdb_pinnableslice_value(scan->value, &size);
-    const enum error_code rc = check_block(shard, scan->index, block, value, size, err);
+    if (!slice)
+        return block_missing(shard, index, block, "none", err);
+    const char *value = rocksdb_pinnableslice_value(slice, &size);
+    pin->rows = value + SUM_SIZE;
+    pin->row_count = feature_block_rows(tensor, block);
+    return check_block(shard, index, block, value, size, err);
+}
+
+enum error_code feature_shard_pin(struct feature_shard *shard, const char *tensor, uint64_t block,
+                                  struct feature_pin *pin, struct error *err)
+{
+    int index = 0;
+    enum error_code rc = find_tensor(shard, tensor, &index, err);
     if (rc != ERROR_NONE)
         return rc;
-    *rows = value + SUM_SIZE;
-    *row_count = feature_block_rows(tensor, block);
-    return ERROR_NONE;
+    must(block < feature_block_count(&shard->seal.tensor[index]));
+    rc = pin_block(shard, index, block, pin, err);
+    if (rc != ERROR_NONE)
+        feature_pin_release(pin);
+    return rc;
 }
 
 enum error_code feature_shard_read_block(struct feature_shard *shard, const char *tensor,
                                          uint64_t block, void *rows, uint32_t *row_count,
                                          struct error *err)
 {
-    struct feature_scan *scan = NULL;
-    const void *found = NULL;
-    enum error_code rc = feature_scan_begin(shard, tensor, &scan, err);
-    if (rc == ERROR_NONE)
-        rc = feature_scan_block(scan, block, &found, row_count, err);
-    if (rc == ERROR_NONE) {
-        must(found);
-        memcpy(rows, found, feature_block_bytes(&shard->seal.tensor[scan->index], block));
-    }
-    feature_scan_end(scan);
-    return rc;
+    struct feature_pin pin = {0};
+    const enum error_code rc = feature_shard_pin(shard, tensor, block, &pin, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(rows, pin.rows, feature_block_bytes(feature_shard_tensor(shard, tensor), block));
+    *row_count = pin.row_count;
+    feature_pin_release(&pin);
+    return ERROR_NONE;
 }
 
 /* What is wrong when the iterator stands on nothing, or on another key than it should; `block` may be the one

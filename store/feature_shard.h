@@ -60,19 +60,19 @@ MUST_CHECK enum error_code feature_shard_read_block(struct feature_shard *shard,
                                                     uint64_t block, void *rows, uint32_t *row_count,
                                                     struct error *err);
 
-/* Blocks of one tensor in ascending order, as many as are asked for. */
-struct feature_scan;
+/* A block where RocksDB put it. {0} holds none; release with feature_pin_release(). */
+struct feature_pin {
+    void *slice;
+    const void *rows; /* [row_count, dim], at any address: not aligned for their elements */
+    uint32_t row_count;
+};
 
-/* The shard stays open until the scan is ended; scans may run side by side. */
-MUST_CHECK enum error_code feature_scan_begin(struct feature_shard *shard, const char *tensor,
-                                              struct feature_scan **out, struct error *err);
-/* The rows of `block`, which is above that of the call before, [*row_count, dim], at any address: not aligned
- * for their elements; borrowed until the next
- * call. Its hash was checked. Fails: ERROR_CORRUPT naming shard, tensor and block. */
-MUST_CHECK enum error_code feature_scan_block(struct feature_scan *scan, uint64_t block,
-                                              const void **rows, uint32_t *row_count,
-                                              struct error *err);
-void feature_scan_end(struct feature_scan *scan); /* NULL is fine */
+/* Reads block `block` and looks at its rows there, once its hash was checked. The shard stays open until the pin
+ * is released; *pin holds none. Fails: ERROR_CORRUPT naming shard, tensor and block. */
+MUST_CHECK enum error_code feature_shard_pin(struct feature_shard *shard, const char *tensor,
+                                             uint64_t block, struct feature_pin *pin,
+                                             struct error *err);
+void feature_pin_release(struct feature_pin *pin);
 
 /* All blocks in order by one scan, into `rows` [row_count, dim] with `stride` elements a row. */
 MUST_CHECK enum error_code feature_shard_read_all(struct feature_shard *shard, const char *tensor,

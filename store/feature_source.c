@@ -84,17 +84,15 @@ static enum error_code read_rounded(const struct feature_source *source,
                                     struct feature_shard *shard, uint32_t row_count, char *to,
                                     struct error *err)
 {
-    struct feature_scan *scan = NULL;
-    enum error_code rc = feature_scan_begin(shard, source->tensor, &scan, err);
+    enum error_code rc = ERROR_NONE;
     for (uint32_t first = 0; rc == ERROR_NONE && first < row_count; first += FEATURE_BLOCK_ROWS) {
-        const void *rows = NULL;
-        uint32_t count = 0;
-        rc = feature_scan_block(scan, first / FEATURE_BLOCK_ROWS, &rows, &count, err);
+        struct feature_pin pin = {0};
+        rc = feature_shard_pin(shard, source->tensor, first / FEATURE_BLOCK_ROWS, &pin, err);
         if (rc == ERROR_NONE)
-            bf16_rows_round((bf16 *)(void *)(to + first * row_bytes(source)), rows, source->dim,
-                            count);
+            bf16_rows_round((bf16 *)(void *)(to + first * row_bytes(source)), pin.rows, source->dim,
+                            pin.row_count);
+        feature_pin_release(&pin);
     }
-    feature_scan_end(scan);
     return rc;
 }
 
@@ -123,8 +121,8 @@ static enum error_code read_resident(struct feature_source *source,
 /* Bytes that are held whatever is fetched. */
 static uint64_t fixed_bytes(const struct feature_source *source)
 {
-    const uint64_t block = source->block ? FEATURE_BLOCK_ROWS * row_bytes(source) : 0;
-    return ((uint64_t)source->part_count + 1) * (sizeof(void *) + sizeof *source->book) + block;
+    const uint64_t rounded = source->stripe.rounded ? FEATURE_VISIT_MAX * row_bytes(source) : 0;
+    return ((uint64_t)source->part_count + 1) * (sizeof(void *) + sizeof *source->book) + rounded;
 }
 
 static uint64_t order_bytes(const struct feature_source *source)
@@ -167,8 +165,8 @@ static enum error_code open_shards(struct feature_source *source,
     const size_t parts = (size_t)source->part_count;
     /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     enum error_code rc = memory_new(&source->shard, parts, "the shards of a tensor", err);
-    if (rc == ERROR_NONE && source->precision == PRECISION_BF16)
-        rc = memory_new(&source->block, FEATURE_BLOCK_ROWS * row_bytes(source), "a block", err);
+    if (rc == ERROR_NONE)
+        rc = feature_stripe_init(&source->stripe, source, err);
     for (size_t p = 0; rc == ERROR_NONE && p < parts; p++)
         rc = open_part(source, config, (int)p, &source->shard[p], err);
     return rc == ERROR_NONE ? check_budget(source, 1,
@@ -244,7 +242,7 @@ void feature_source_close(struct feature_source *source)
     release_rows(source);
     release_kept(source);
     row_order_release(&source->order);
-    memory_free(source->block);
+    feature_stripe_release(&source->stripe);
     memory_free(source->shard);
     memory_free(source->book);
     memory_free(source);
@@ -405,24 +403,13 @@ enum error_code feature_source_visit_begin(struct feature_source *source, const 
     return rc == ERROR_NONE ? feature_walk_order(source, node, count, err) : rc;
 }
 
-enum error_code feature_source_visit_share(struct feature_source *source, const uint32_t *node,
-                                           size_t count, struct feature_share share,
-                                           feature_visitor visitor, void *context,
-                                           const atomic_bool *stop, struct error *err)
-{
-    return feature_walk(source, node, count, share, visitor, context, stop, err);
-}
-
-static const struct feature_share all_of_it = {.share_count = 1};
-
 enum error_code feature_source_visit(struct feature_source *source, const uint32_t *node,
                                      size_t count, feature_visitor visitor, void *context,
                                      const atomic_bool *stop, struct error *err)
 {
-    enum error_code rc = feature_source_visit_begin(source, node, count, err);
-    if (rc == ERROR_NONE)
-        rc = feature_walk(source, node, count, all_of_it, visitor, context, stop, err);
-    return rc;
+    struct feature_walk walk = {.source = source, .node = node, .count = count};
+    const enum error_code rc = feature_source_visit_begin(source, node, count, err);
+    return rc == ERROR_NONE ? feature_walk_all(&walk, visitor, context, stop, err) : rc;
 }
 
 /* --- fetch --- */
@@ -468,10 +455,11 @@ enum error_code feature_source_fetch(struct feature_source *source, const uint32
     enum error_code rc = check_nodes(source, node, count, err);
     if (rc == ERROR_NONE && !source->resident && count)
         rc = reserve_rows(source, count, err);
+    struct feature_walk walk = {.source = source, .node = node, .count = count};
     if (rc == ERROR_NONE && !source->resident && count)
         rc = feature_walk_order(source, node, count, err);
     if (rc == ERROR_NONE && !source->resident && count)
-        rc = feature_walk(source, node, count, all_of_it, copy_rows, source, NULL, err);
+        rc = feature_walk_all(&walk, copy_rows, source, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     *rows = (struct feature_rows){.base = source->resident ? source->resident : source->rows,

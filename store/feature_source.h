@@ -72,17 +72,15 @@ MUST_CHECK enum error_code feature_source_fetch(struct feature_source *source, c
 
 /* --- out of the budget, for callers that know what is coming --- */
 
-enum { FEATURE_VISIT_MAX = 256, FEATURE_STRIPE_ROWS = 4 * FEATURE_VISIT_MAX };
+enum { FEATURE_VISIT_MAX = 1024 };
 
 /* Some rows of a batch; their nodes ascend, from visit to visit too. */
 struct feature_visit {
-    uint64_t
-        stripe;     /* which of the pieces of at most FEATURE_STRIPE_ROWS rows this is in, from 0 */
-    uint32_t count; /* 1 to FEATURE_VISIT_MAX */
+    uint32_t count;        /* 1 to FEATURE_VISIT_MAX */
     const uint32_t *place; /* [count]: where in the batch each stands */
-    const void *
+    const void *const
         *row; /* [count], dim elements each; floats at any address, not aligned; borrowed during
-                            * the visit */
+                 the visit */
 };
 
 typedef void (*feature_visitor)(void *context, const struct feature_visit *visit);
@@ -94,20 +92,10 @@ MUST_CHECK enum error_code feature_source_visit(struct feature_source *source, c
                                                 void *context, const atomic_bool *stop,
                                                 struct error *err);
 
-/* The same shared out: stripe s is visited by share s % share_count. feature_source_visit_begin() puts the batch
- * in order; then feature_source_visit_share() once for each share, from as many threads, before anything else
- * is asked of the source. */
+/* Its first half: puts the batch in order, for a walk over it (store/feature_walk.h). */
 MUST_CHECK enum error_code feature_source_visit_begin(struct feature_source *source,
                                                       const uint32_t *node, size_t count,
                                                       struct error *err);
-struct feature_share {
-    uint32_t share, share_count;
-};
-MUST_CHECK enum error_code feature_source_visit_share(struct feature_source *source,
-                                                      const uint32_t *node, size_t count,
-                                                      struct feature_share share,
-                                                      feature_visitor visitor, void *context,
-                                                      const atomic_bool *stop, struct error *err);
 uint64_t feature_source_visit_bytes(const struct feature_source *source, size_t count);
 
 /* Reads the rows of `node` [count], each once, best first, and keeps as many of them as fit into `bytes`,

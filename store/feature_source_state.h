@@ -6,6 +6,7 @@
 
 #include "store/feature_shard.h"
 #include "store/feature_source.h"
+#include "store/feature_walk.h"
 #include "store/row_order.h"
 
 /* Rows that stay in memory. */
@@ -33,8 +34,8 @@ struct feature_source {
     struct feature_shard **shard; /* [part_count] */
     struct row_order order;
     struct kept_rows kept;
-    char *block; /* [FEATURE_BLOCK_ROWS] rows of a block, rounded; NULL for floats */
-    char *rows;  /* [row_capacity] of the last fetch */
+    struct feature_stripe stripe;
+    char *rows; /* [row_capacity] of the last fetch */
     size_t row_capacity;
 };
 

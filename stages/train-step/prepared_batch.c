@@ -159,8 +159,7 @@ static bool uses_pipe(const struct batch_preparer *preparer, const atomic_bool *
 
 static uint64_t pipe_bytes(const struct batch_preparer *preparer, const atomic_bool *stop)
 {
-    return uses_pipe(preparer, stop) ? row_pipe_bytes(feature_source_row_bytes(preparer->features))
-                                     : 0;
+    return uses_pipe(preparer, stop) ? row_pipe_bytes(preparer->features) : 0;
 }
 
 static enum error_code bring_rows(struct batch_preparer *preparer,
@@ -172,7 +171,7 @@ static enum error_code bring_rows(struct batch_preparer *preparer,
     const enum error_code rc =
         uses_pipe(preparer, stop)
             ? row_pipe_visit(preparer->features, batch->node, batch->node_count, visitor, context,
-                             err)
+                             preparer->context->pool, err)
             : feature_source_visit(preparer->features, batch->node, batch->node_count, visitor,
                                    context, stop, err);
     const uint64_t wanted =
