@@ -7,7 +7,7 @@
 
 /* Sources ahead of use. Each step needs what the one before it asked for: where a source's edges begin, its
  * edges, their destinations in the second cache, and in the first. */
-enum { AHEAD_START = 56, AHEAD_EDGE = 40, AHEAD_FAR = 24, AHEAD_NEAR = 3 };
+enum { AHEAD_START = 56, AHEAD_EDGE = 40, AHEAD_FAR = 24, AHEAD_NEAR = 3, AHEAD_ROW = 8 };
 
 /* Beside the destination of an edge: it is the first, or the last, that the destination hears from. So
  * sums need not be zeroed before nor, when nothing is added to them, scaled in a pass of their own. */
@@ -182,8 +182,13 @@ CPU_INLINE void add_sources(const struct source_mixing *m, enum precision precis
                             const uint32_t *source, const void *const *row, uint32_t count)
 {
     const size_t width = mixing_width(&m->mixing, m->dim);
+    const size_t row_bytes = m->dim * precision_bytes(precision);
+    for (uint32_t i = 0; i < count && i < AHEAD_FAR; i++)
+        ask_for_destinations(m, source[i], width, true);
     for (uint32_t i = 0; i < count; i++) {
         ask_ahead(m, source + i, count - i, width);
+        if (count - i > AHEAD_ROW)
+            vector_prefetch(row[i + AHEAD_ROW], row_bytes);
         add_source(m, precision, source[i], row[i], width);
     }
 }
