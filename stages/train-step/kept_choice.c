@@ -10,8 +10,12 @@ enum { UNITS_BETWEEN_LOOKS = 16, ROOM_SHARE = 4 };
 
 struct used_block {
     uint32_t first, row_count;
-    uint32_t use_sum; /* of its rows */
+    double read; /* the chance that a batch wants some row of it */
+    bool is_kept;
 };
+
+/* Blocks that are kept follow each other in pieces of so many: what a disk is asked for lies in stretches. */
+enum { PIECE_BLOCKS = 4 };
 
 static uint32_t node_count_of(const struct use_counts *use)
 {
@@ -33,44 +37,74 @@ static void miss_logs(const struct use_counts *use, double *logs)
         logs[c] = log1p(-fmin(c / batches, 0.99));
 }
 
-static size_t list_blocks(const struct use_counts *use, struct used_block *block)
+static size_t list_blocks(const struct use_counts *use, const double *logs,
+                          struct used_block *block)
 {
     size_t count = 0;
     for (int p = 0; p < use->part_count; p++)
         for (uint32_t first = use->book[p], end = use->book[p + 1], rows = 0; first < end;
-             first += rows) {
+             first += rows, count++) {
+            double miss = 0;
             rows = end - first < FEATURE_BLOCK_ROWS ? end - first : FEATURE_BLOCK_ROWS;
-            if (block) {
-                block[count] = (struct used_block){.first = first, .row_count = rows};
-                for (uint32_t v = first; v < first + rows; v++)
-                    block[count].use_sum += use->count[v];
-            }
-            count++;
+            for (uint32_t v = first; block && v < first + rows; v++)
+                miss += logs[use->count[v]];
+            if (block)
+                block[count] =
+                    (struct used_block){.first = first, .row_count = rows, .read = -expm1(miss)};
         }
     return count;
 }
 
-/* The run of blocks, of at most `capacity` rows, that is used most: what lies between blocks that are kept
- * one by one would be read all the same by a scan that reads on. Its first, and one past its last. */
-static void best_run(const struct used_block *block, size_t block_count, size_t capacity,
-                     size_t *first, size_t *end)
+static size_t count_read(const struct used_block *block, size_t block_count, double often)
 {
-    uint64_t use = 0, most = 0;
-    size_t rows = 0, from = 0;
-    *first = *end = 0;
-    for (size_t to = 0; to < block_count; to++) {
-        rows += block[to].row_count;
-        use += block[to].use_sum;
-        for (; rows > capacity; from++) {
-            rows -= block[from].row_count;
-            use -= block[from].use_sum;
-        }
-        if (use > most) {
-            most = use;
-            *first = from;
-            *end = to + 1;
-        }
+    size_t count = 0;
+    for (size_t b = 0; b < block_count; b++)
+        count += block[b].read >= often;
+    return count;
+}
+
+/* How often blocks are read, at least, that are the most often read `wanted` ones or some more; *count of them. */
+static double read_most(const struct used_block *block, size_t block_count, size_t wanted,
+                        size_t *count)
+{
+    static const double often[] = {0.99, 0.9, 0.5, 0};
+    for (size_t i = 0;; i++) {
+        *count = count_read(block, block_count, often[i]);
+        if (*count >= wanted || often[i] <= 0)
+            return often[i];
     }
+}
+
+/* Keeps the block if there is room for its rows; what is left of the room. */
+static size_t keep_block(struct used_block *block, size_t room)
+{
+    block->is_kept = block->row_count <= room;
+    return block->is_kept ? room - block->row_count : room;
+}
+
+/* Keeps whole blocks of at most `capacity` rows, those that are read most often. Of blocks that are read as often,
+ * pieces at even distances: on several threads one is busy with reading while another goes over rows, all the
+ * way, and nobody reads where all is kept. */
+static void spread_blocks(struct used_block *block, size_t block_count, size_t capacity)
+{
+    size_t room = capacity, seen = 0, count = 0;
+    const double least = read_most(block, block_count, capacity / FEATURE_BLOCK_ROWS, &count);
+    const size_t pieces = count / PIECE_BLOCKS + 1;
+    const size_t fit = capacity / ((size_t)PIECE_BLOCKS * FEATURE_BLOCK_ROWS);
+    const size_t kept = fit < pieces ? fit : pieces;
+    for (size_t b = 0; b < block_count; b++) {
+        if (block[b].read < least)
+            continue;
+        const size_t piece = seen++ / PIECE_BLOCKS;
+        if ((piece + 1) * kept / pieces > piece * kept / pieces)
+            room = keep_block(&block[b], room);
+    }
+    for (size_t b = 0; b < block_count; b++)
+        if (!block[b].is_kept && block[b].read >= least)
+            room = keep_block(&block[b], room);
+    for (size_t b = 0; b < block_count; b++)
+        if (!block[b].is_kept)
+            room = keep_block(&block[b], room);
 }
 
 /* Which rows are kept: those used more than `limit` times, and the first `at_limit` of those used so
@@ -109,16 +143,11 @@ static double reads_with_rows(const struct use_counts *use, const struct used_bl
     return reads;
 }
 
-static double reads_with_run(const struct use_counts *use, const struct used_block *block,
-                             size_t block_count, size_t first, size_t end, const double *logs)
+static double reads_with_blocks(const struct used_block *block, size_t block_count)
 {
     double reads = 0;
-    for (size_t b = 0; b < block_count; b++) {
-        double miss = 0;
-        for (uint32_t v = block[b].first; v < block[b].first + block[b].row_count; v++)
-            miss += logs[use->count[v]];
-        reads += b >= first && b < end ? 0 : -expm1(miss);
-    }
+    for (size_t b = 0; b < block_count; b++)
+        reads += block[b].is_kept ? 0 : block[b].read;
     return reads;
 }
 
@@ -137,11 +166,11 @@ static size_t take_rows(const struct use_counts *use, struct row_limit limit, ui
     return count;
 }
 
-static size_t take_run(const struct used_block *block, size_t first, size_t end, uint32_t *node)
+static size_t take_blocks(const struct used_block *block, size_t block_count, uint32_t *node)
 {
     size_t count = 0;
-    for (size_t b = first; b < end; b++)
-        for (uint32_t i = 0; i < block[b].row_count; i++)
+    for (size_t b = 0; b < block_count; b++)
+        for (uint32_t i = 0; block[b].is_kept && i < block[b].row_count; i++)
             node[count++] = block[b].first + i;
     return count;
 }
@@ -151,21 +180,20 @@ enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, 
 {
     struct used_block *block = NULL;
     double logs[UINT8_MAX + 1];
-    size_t first = 0, end = 0;
     *count = 0;
     must(use->batch_count > 0 && use->batch_count <= UINT8_MAX);
-    const size_t block_count = list_blocks(use, NULL);
+    const size_t block_count = list_blocks(use, NULL, NULL);
     const enum error_code rc = memory_new(&block, block_count, "the use of blocks", err);
     if (rc != ERROR_NONE)
         return rc;
-    (void)list_blocks(use, block);
     miss_logs(use, logs);
+    (void)list_blocks(use, logs, block);
+    spread_blocks(block, block_count, capacity);
     const struct row_limit limit = limit_rows(use, capacity);
     const double with_rows = reads_with_rows(use, block, block_count, limit, logs);
-    best_run(block, block_count, capacity, &first, &end);
-    const double with_run = reads_with_run(use, block, block_count, first, end, logs);
-    *count =
-        with_rows <= with_run ? take_rows(use, limit, node) : take_run(block, first, end, node);
+    const double with_blocks = reads_with_blocks(block, block_count);
+    *count = with_rows <= with_blocks ? take_rows(use, limit, node)
+                                      : take_blocks(block, block_count, node);
     memory_free(block);
     return ERROR_NONE;
 }

@@ -4,8 +4,8 @@
  * Mini-batches are sampled ahead of training and lie in the store, so it can be counted which nodes they
  * use. A block of rows is read for the sake of any one row that is wanted and not kept. So where a batch
  * wants a few rows here and there, the rows that most batches use are kept; where it wants some of nearly
- * every block, only whole blocks save a read, and a run of blocks, the one used most, is kept. Which it is,
- * is decided by the number of blocks that a batch would still have to read, either way.
+ * every block, only whole blocks save a read, and blocks are kept, spread over those that are wanted most often.
+ * Which it is, is decided by the number of blocks that a batch would still have to read, either way.
  *
  * The choice is made when the first rows are brought, and now and then looked at again: when more batches
  * had been sampled by then, or there is room for many more rows, it is made once more. It changes time,

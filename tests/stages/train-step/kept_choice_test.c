@@ -45,12 +45,31 @@ static void where_every_block_is_wanted_whole_blocks_are_kept(void **state)
         count[v] = (uint8_t)(v % 5 < 3 ? v % 3 : v % 2);
     const size_t chosen = choose(count, 10 * FEATURE_BLOCK_ROWS + 50, node);
     assert_in_range(chosen, 9 * FEATURE_BLOCK_ROWS, 10 * FEATURE_BLOCK_ROWS + 50);
-    uint32_t kept[66] = {0}; /* of each block of the first part, then of the second */
+    uint32_t kept[65] = {0}; /* of each block of the first part, then of the second */
     for (size_t i = 0; i < chosen; i++)
         kept[node[i] < book[1] ? node[i] / FEATURE_BLOCK_ROWS
                                : 20 + (node[i] - book[1]) / FEATURE_BLOCK_ROWS]++;
-    for (int b = 0; b < 66; b++)
-        assert_true(kept[b] == 0 || kept[b] == FEATURE_BLOCK_ROWS || b == 19 || b == 65);
+    for (int b = 0; b < 65; b++)
+        assert_true(kept[b] == 0 || kept[b] == FEATURE_BLOCK_ROWS || b == 19 || b == 64);
+}
+
+/* A third of the blocks, the first ones of which are wanted seldom. */
+static void blocks_that_are_kept_lie_all_over_those_wanted_most(void **state)
+{
+    static uint8_t count[NODES];
+    static uint32_t node[NODES];
+    (void)state;
+    for (uint32_t v = 0; v < NODES; v++)
+        count[v] = (uint8_t)(v < 1500 ? v % 256 == 3 : 2 + v % 2);
+    const size_t chosen = choose(count, 20 * FEATURE_BLOCK_ROWS, node);
+    assert_in_range(chosen, 19 * FEATURE_BLOCK_ROWS, 20 * FEATURE_BLOCK_ROWS);
+    uint32_t kept[4] = {0}; /* of each quarter of the others */
+    for (size_t i = 0; i < chosen; i++) {
+        assert_true(node[i] >= 1280);
+        kept[4 * (uint64_t)(node[i] - 1280) / (NODES - 1280)]++;
+    }
+    for (int q = 0; q < 4; q++)
+        assert_in_range(kept[q], 3 * FEATURE_BLOCK_ROWS, 7 * FEATURE_BLOCK_ROWS);
 }
 
 static void stored_batches_decide_and_change_no_row(void **state)
@@ -126,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_few_rows_are_wanted_those_used_most_are_kept),
         cmocka_unit_test(where_every_block_is_wanted_whole_blocks_are_kept),
+        cmocka_unit_test(blocks_that_are_kept_lie_all_over_those_wanted_most),
         cmocka_unit_test_setup_teardown(stored_batches_decide_and_change_no_row, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(more_rows_are_kept_when_there_is_room_for_them_later,
