@@ -285,6 +285,11 @@ uint32_t feature_source_kept(const struct feature_source *source)
     return source->kept.count;
 }
 
+bool feature_source_keeps(const struct feature_source *source, uint32_t node)
+{
+    return source->kept.slot_of && source->kept.slot_of[node];
+}
+
 /* Gives up the rows behind the first `count`. */
 static void keep_only(struct feature_source *source, size_t count)
 {

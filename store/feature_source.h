@@ -105,6 +105,7 @@ MUST_CHECK enum error_code feature_source_keep(struct feature_source *source, co
 /* How many rows `bytes` can keep. */
 size_t feature_source_keep_count(const struct feature_source *source, uint64_t bytes);
 uint32_t feature_source_kept(const struct feature_source *source);
+bool feature_source_keeps(const struct feature_source *source, uint32_t node);
 /* From now on at most so many bytes; kept rows go when need be. */
 void feature_source_limit(struct feature_source *source, uint64_t budget_bytes);
 

@@ -8,6 +8,9 @@
 
 enum { UNITS_BETWEEN_LOOKS = 16, ROOM_SHARE = 4 };
 
+/* Of the reads that a batch needs, what a new choice has to save before its rows are read. */
+static const double worthwhile = 1.0 / 16;
+
 struct used_block {
     uint32_t first, row_count;
     double read; /* the chance that a batch wants some row of it */
@@ -176,11 +179,12 @@ static size_t take_blocks(const struct used_block *block, size_t block_count, ui
 }
 
 enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, uint32_t *node,
-                                 size_t *count, struct error *err)
+                                 size_t *count, double *reads, struct error *err)
 {
     struct used_block *block = NULL;
     double logs[UINT8_MAX + 1];
     *count = 0;
+    *reads = 0;
     must(use->batch_count > 0 && use->batch_count <= UINT8_MAX);
     const size_t block_count = list_blocks(use, NULL, NULL);
     const enum error_code rc = memory_new(&block, block_count, "the use of blocks", err);
@@ -194,8 +198,24 @@ enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, 
     const double with_blocks = reads_with_blocks(block, block_count);
     *count = with_rows <= with_blocks ? take_rows(use, limit, node)
                                       : take_blocks(block, block_count, node);
+    *reads = fmin(with_rows, with_blocks);
     memory_free(block);
     return ERROR_NONE;
+}
+
+double kept_choice_reads(const struct use_counts *use, const struct feature_source *features)
+{
+    double reads = 0, logs[UINT8_MAX + 1];
+    miss_logs(use, logs);
+    for (int p = 0; p < use->part_count; p++)
+        for (uint32_t v = use->book[p], end = 0; v < use->book[p + 1];) {
+            const uint32_t left = use->book[p + 1] - v;
+            double miss = 0;
+            for (end = v + (left < FEATURE_BLOCK_ROWS ? left : FEATURE_BLOCK_ROWS); v < end; v++)
+                miss += feature_source_keeps(features, v) ? 0 : logs[use->count[v]];
+            reads += -expm1(miss);
+        }
+    return reads;
 }
 
 /* --- from the store --- */
@@ -229,11 +249,15 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
 {
     const struct partition_book *book = preparer->context->book;
     struct prepared_batch batch = {0};
-    bytes -= feature_source_keep_count(preparer->features, bytes) * sizeof(uint32_t); /* `node` */
+    const size_t most = feature_source_keep_count(preparer->features, bytes);
+    const uint64_t beside = /* `node`, and what puts it in order when its rows are read */
+        most * sizeof(uint32_t) + feature_source_visit_bytes(preparer->features, most);
+    bytes -= beside < bytes ? beside : bytes;
     const size_t capacity = feature_source_keep_count(preparer->features, bytes);
     uint8_t *use_count = NULL;
     uint32_t *node = NULL;
     size_t count = 0;
+    bool better = false;
     enum error_code rc = memory_new(&use_count, book->node_count, "the use of rows", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&node, capacity, "rows to keep", err);
@@ -242,10 +266,12 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
     mini_batch_release(&batch.batch);
     if (rc == ERROR_NONE && *seen) {
         const struct use_counts use = {use_count, *seen, book->book, book->part_count};
-        rc = kept_choice_make(&use, capacity, node, &count, err);
+        double reads = 0;
+        rc = kept_choice_make(&use, capacity, node, &count, &reads, err);
+        better = reads < kept_choice_reads(&use, preparer->features) * (1 - worthwhile);
     }
     memory_free(use_count);
-    if (rc == ERROR_NONE && *seen)
+    if (rc == ERROR_NONE && better)
         rc = feature_source_keep(preparer->features, node, count, bytes, err);
     memory_free(node);
     return rc;

@@ -8,8 +8,8 @@
  * Which it is, is decided by the number of blocks that a batch would still have to read, either way.
  *
  * The choice is made when the first rows are brought, and now and then looked at again: when more batches
- * had been sampled by then, or there is room for many more rows, it is made once more. It changes time,
- * never a row.
+ * had been sampled by then, or there is room for many more rows, it is made once more, and other rows are read
+ * if that saves a good deal. It changes time, never a row.
  */
 #ifndef STAGES_TRAIN_STEP_KEPT_CHOICE_H
 #define STAGES_TRAIN_STEP_KEPT_CHOICE_H
@@ -38,10 +38,13 @@ struct use_counts {
     int part_count;
 };
 
-/* Up to `capacity` nodes, best first, into `node` [capacity]; how many.
- * Fails: ERROR_NO_MEMORY. */
+/* Up to `capacity` nodes, best first, into `node` [capacity]; how many, and how many blocks a batch is expected
+ * to read then. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code kept_choice_make(const struct use_counts *use, size_t capacity,
-                                            uint32_t *node, size_t *count, struct error *err);
+                                            uint32_t *node, size_t *count, double *reads,
+                                            struct error *err);
+/* How many it is expected to read with the rows that are kept now. */
+double kept_choice_reads(const struct use_counts *use, const struct feature_source *features);
 
 /* Once rows were brought for a unit of `round`: chooses and reads, when it is time for that, within what areas
  * of `area_bytes` leave. A failure is left at that: then nothing is kept. */

@@ -1,7 +1,10 @@
+#include "common/base/file.h"
 #include "stages/train-step/kept_choice.h"
 #include "store/feature_shard.h"
 
 #include "tests/stages/train-step/batch_fixture.h"
+
+#include <unistd.h>
 
 enum { NODES = 64 * FEATURE_BLOCK_ROWS + 100, BATCHES = 8 };
 
@@ -12,8 +15,10 @@ static size_t choose(const uint8_t *count, size_t capacity, uint32_t *node)
     struct error err = {0};
     size_t chosen = 0;
     const struct use_counts use = {count, BATCHES, book, 2};
-    assert_ok(kept_choice_make(&use, capacity, node, &chosen, &err), &err);
+    double reads = 0;
+    assert_ok(kept_choice_make(&use, capacity, node, &chosen, &reads, &err), &err);
     assert_true(chosen <= capacity);
+    assert_true(reads >= 0 && reads <= 65);
     uint8_t *seen = memory_alloc(NODES, 1);
     for (size_t i = 0; i < chosen; i++)
         assert_true(node[i] < NODES && !seen[node[i]]++);
@@ -120,6 +125,44 @@ static void more_rows_are_kept_when_there_is_room_for_them_later(void **state)
     batch_fixture_close(&f);
 }
 
+static enum error_code empty_table(void *context, const char *name, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
+    if (strstr(name, ".sst"))
+        assert_int_equal(truncate(path, 0), 0);
+    return rc;
+}
+
+static void a_second_look_that_saves_nothing_reads_nothing(void **state)
+{
+    struct temp_store *temp = *state;
+    struct batch_fixture f;
+    struct prepared_batch batch = {0};
+    struct kept_choice choice = {0};
+    char folder[FILE_PATH_SIZE];
+    const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
+    batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 200000);
+    batch_fixture_put(&f, 0, true);
+    assert_ok(prepared_batch_read(&f.preparer, &batch, &key, &f.err), &f.err);
+    assert_ok(prepared_batch_fill(&f.preparer, &batch, NULL, &f.err), &f.err);
+    kept_choice_refresh(&choice, &f.preparer, batch.area.bytes, 0);
+    const uint32_t kept = feature_source_kept(f.preparer.features);
+    assert_true(kept > 0);
+    for (int part = 0; part < 2; part++) { /* whoever reads a shard fails, and then keeps nothing */
+        assert_ok(store_artifact(f.store, key_part(FIXTURE_PARTITION, part, "shard").text, folder,
+                                 &f.err),
+                  &f.err);
+        assert_ok(file_list(folder, empty_table, folder, &f.err), &f.err);
+    }
+    for (int unit = 1; unit < 40; unit++)
+        kept_choice_refresh(&choice, &f.preparer, batch.area.bytes, 0);
+    assert_true(choice.looked);
+    assert_int_equal(feature_source_kept(f.preparer.features), kept);
+    prepared_batch_release(&f.preparer, &batch);
+    batch_fixture_close(&f);
+}
+
 static void a_refused_allocation_leaves_nothing_kept(void **state)
 {
     struct temp_store *temp = *state;
@@ -149,6 +192,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(stored_batches_decide_and_change_no_row, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(more_rows_are_kept_when_there_is_room_for_them_later,
+                                        temp_store_setup, temp_store_teardown),
+        cmocka_unit_test_setup_teardown(a_second_look_that_saves_nothing_reads_nothing,
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_refused_allocation_leaves_nothing_kept, temp_store_setup,
                                         temp_store_teardown),
