@@ -219,6 +219,7 @@ enum error_code feature_shard_read_block(struct feature_shard *shard, const char
     const enum error_code rc = feature_shard_pin(shard, tensor, block, &pin, err);
     if (rc != ERROR_NONE)
         return rc;
+    must(pin.rows);
     memcpy(rows, pin.rows, feature_block_bytes(feature_shard_tensor(shard, tensor), block));
     *row_count = pin.row_count;
     feature_pin_release(&pin);

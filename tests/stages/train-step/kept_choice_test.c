@@ -66,7 +66,7 @@ static void blocks_that_are_kept_lie_all_over_those_wanted_most(void **state)
     (void)state;
     for (uint32_t v = 0; v < NODES; v++)
         count[v] = (uint8_t)(v < 1500 ? v % 256 == 3 : 2 + v % 2);
-    const size_t chosen = choose(count, 20 * FEATURE_BLOCK_ROWS, node);
+    const size_t chosen = choose(count, (size_t)20 * FEATURE_BLOCK_ROWS, node);
     assert_in_range(chosen, 19 * FEATURE_BLOCK_ROWS, 20 * FEATURE_BLOCK_ROWS);
     uint32_t kept[4] = {0}; /* of each quarter of the others */
     for (size_t i = 0; i < chosen; i++) {
