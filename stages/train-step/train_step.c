@@ -298,6 +298,8 @@ static enum error_code work_train_step(const struct stage_context *context, void
     const enum error_code rc = unit->kind == UNIT_TRAIN_STEP ? train(context, t, unit, err)
                                                              : evaluate(context, t, unit, err);
     t->most_bytes = t->arena.used > t->most_bytes ? t->arena.used : t->most_bytes;
+    if (rc == ERROR_NONE && unit->kind == UNIT_TRAIN_STEP)
+        step_input_mix_ahead(&t->input, &t->arena);
     return rc;
 }
 
