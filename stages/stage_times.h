@@ -9,7 +9,7 @@
  *   {"stage":"train-step","worker":"train-step-0","run":..,"unit":"train-step","epoch":2,"units":193,
  *    "first":..,"first_end":..,"last_end":..,                        seconds of this machine's steady clock
  *    "wait":..,"read":..,"compute":..,"write":..,"hand_over":..,     seconds
- *    "ahead":..,                                                     of "wait", with work for the unit
+ *    "ahead":..,                           of "wait" and the "hand_over" before it, with work for the unit
  *    "rows":..,"row_bytes":..,"record_bytes_read":..,"record_bytes_written":..}
  *   {"stage":..,"worker":..,"run":..,"pid":..,"started":..,"ended":..,"open":..,"idle":..,
  *    "peak_bytes":..,"user":..,"system":..,"disk_bytes_read":..,"disk_bytes_written":..}
@@ -60,8 +60,8 @@ void stage_times_begin_unit(struct stage_times *times, const struct unit *unit);
 /* `done`: counts as one. */
 void stage_times_end_unit(struct stage_times *times, bool done);
 void stage_times_enter(struct stage_times *times, enum time_phase phase);
-/* `seconds` of work for the unit in hand that began while the worker waited for it and end now at the latest:
- * what of them fell into the wait counts. */
+/* `seconds` of work for the unit in hand that began once the one before was published, and end now at the
+ * latest: what of them fell before the unit counts. */
 void stage_times_add_ahead(struct stage_times *times, double seconds);
 /* Rows of features that a unit uses, from whichever thread. */
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes);

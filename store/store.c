@@ -381,10 +381,27 @@ enum error_code store_sweep(struct store *store, struct error *err)
     return store->backend->sweep(store->state, err);
 }
 
+static bool may_write(const struct store *store)
+{
+    return !(store->flags & (STORE_READ_ONLY | STORE_REPLAY));
+}
+
+void store_send(struct store *store)
+{
+    if (may_write(store) && store->backend->send)
+        store->backend->send(store->state);
+}
+
 void store_prepare(struct store *store)
 {
-    if (!(store->flags & (STORE_READ_ONLY | STORE_REPLAY)) && store->backend->prepare)
+    if (may_write(store) && store->backend->prepare)
         store->backend->prepare(store->state);
+}
+
+void store_let_go(struct store *store, const char *key)
+{
+    if (may_write(store) && store->backend->let_go && check_key(key, NULL) == ERROR_NONE)
+        store->backend->let_go(store->state, key);
 }
 
 enum error_code store_switch_set(struct store *store, const char *key, const char *text,

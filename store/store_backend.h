@@ -56,7 +56,10 @@ struct store_backend {
     enum error_code (*artifact)(void *state, const char *key, char path[FILE_PATH_SIZE],
                                 struct error *err);
     enum error_code (*sweep)(void *state, struct error *err);
-    void (*prepare)(void *state); /* NULL: there is nothing to prepare */
+    /* NULL, for each of these: there is nothing to gain. */
+    void (*send)(void *state);
+    void (*prepare)(void *state);
+    void (*let_go)(void *state, const char *key);
     enum error_code (*switch_set)(void *state, const char *key, const char *text,
                                   struct error *err);
     enum error_code (*switch_get)(void *state, const char *key, char *text, size_t size,

@@ -22,6 +22,7 @@
 #include "stages/aggregate/gradient_mean.h"
 #include "stages/run_model.h"
 #include "stages/stage.h"
+#include "store/keys.h"
 #include "store/records/parameter_values.h"
 #include "store/records/parameters.h"
 
@@ -330,6 +331,24 @@ static enum error_code work_aggregate(const struct stage_context *context, void 
                                          : aggregate_round(context, state, unit->round, err);
 }
 
+/* The records that the round before had to itself: by now they are on disk, and that round is over. */
+static void rest_aggregate(const struct stage_context *context, void *state,
+                           const struct unit *unit, int64_t done_count)
+{
+    (void)state;
+    (void)done_count;
+    const int64_t version = unit->round; /* made by the round before */
+    if (unit->kind != UNIT_AGGREGATE || version == 0)
+        return;
+    const int32_t slot_count = schedule_slot_count(context->schedule, version - 1);
+    for (int32_t slot = 0; slot < slot_count; slot++)
+        store_let_go(context->store, key_gradient(context->run_id, version - 1, slot).text);
+    if (schedule_has_snapshot(context->schedule, version)) /* checkpoint and validation read it */
+        return;
+    store_let_go(context->store, key_optimizer_state(context->run_id, version).text);
+    store_let_go(context->store, key_weights(context->run_id, version).text);
+}
+
 const struct stage stage = {
     .name = "aggregate",
     .summary = "turn the gradients of a round into the next weights",
@@ -339,5 +358,6 @@ const struct stage stage = {
     .is_waited_for = true,
     .open = open_aggregate,
     .work = work_aggregate,
+    .rest = rest_aggregate,
     .close = close_aggregate,
 };

@@ -191,6 +191,7 @@ static struct input_mixing end_idle(const struct stage_context *context, struct 
     struct input_mixing mixed = {0};
     if (input->idle)
         mixed = idle_mixing_end(input->idle, key, &seconds);
+    input->is_mixing = false;
     stage_times_add_ahead(context->times, seconds);
     if (!mixed.mixed)
         arena_reset(arena);
@@ -253,6 +254,14 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     batch_reader_begin(input->reader, &key, with_rows);
 }
 
+void step_input_mix_ahead(struct step_input *input, struct arena *arena)
+{
+    if (!input->reader || !feature_source_is_resident(input->features) || input->is_mixing)
+        return;
+    idle_mixing_begin(input->idle, arena);
+    input->is_mixing = true;
+}
+
 void step_input_rest(const struct stage_context *context, struct step_input *input,
                      int64_t done_count, struct arena *arena)
 {
@@ -262,10 +271,13 @@ void step_input_rest(const struct stage_context *context, struct step_input *inp
         return;
     if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {
         const struct key key = batch_key(context, round, slot);
-        if (!batch_reader_has(input->reader, &key))
+        if (!batch_reader_has(input->reader, &key)) {
+            (void)idle_mixing_end(input->idle, NULL, NULL);
+            input->is_mixing = false;
             batch_reader_begin(input->reader, &key, true);
+        }
     }
-    idle_mixing_begin(input->idle, arena);
+    step_input_mix_ahead(input, arena);
 }
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)

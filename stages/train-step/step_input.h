@@ -42,6 +42,7 @@ struct step_input { /* {0} is closed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
     struct batch_reader *reader;                  /* NULL in a replay, as is the next */
     struct idle_mixing *idle;
+    bool is_mixing; /* the arena of a unit is `idle`'s */
     struct unit_guess guess;
     struct kept_choice kept;
 };
@@ -84,8 +85,11 @@ MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
  * afterwards takes no second area. */
 void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
                            int64_t round, int32_t slot);
-/* When the training unit given last was completed as the done_count-th of all: guesses once more, and mixes in
- * the arena, until the next batch is asked for. In the budget alone. */
+/* When the gradient is published: begins to mix what was read ahead, in the arena, which is the mixing's until
+ * the next batch is asked for. In the budget alone. */
+void step_input_mix_ahead(struct step_input *input, struct arena *arena);
+/* When the training unit given last was completed as the done_count-th of all: guesses once more what comes,
+ * and reads and mixes that instead if it is another. */
 void step_input_rest(const struct stage_context *context, struct step_input *input,
                      int64_t done_count, struct arena *arena);
 /* Fails: ERROR_CORRUPT for a label that is none. */

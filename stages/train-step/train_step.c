@@ -298,6 +298,8 @@ static enum error_code work_train_step(const struct stage_context *context, void
     const enum error_code rc = unit->kind == UNIT_TRAIN_STEP ? train(context, t, unit, err)
                                                              : evaluate(context, t, unit, err);
     t->most_bytes = t->arena.used > t->most_bytes ? t->arena.used : t->most_bytes;
+    if (rc == ERROR_NONE && unit->kind == UNIT_TRAIN_STEP)
+        step_input_mix_ahead(&t->input, &t->arena);
     return rc;
 }
 
@@ -305,8 +307,11 @@ static void rest_train_step(const struct stage_context *context, void *state,
                             const struct unit *unit, int64_t done_count)
 {
     struct train_step *t = state;
-    if (unit->kind == UNIT_TRAIN_STEP)
-        step_input_rest(context, &t->input, done_count, &t->arena);
+    if (unit->kind != UNIT_TRAIN_STEP)
+        return;
+    step_input_rest(context, &t->input, done_count, &t->arena);
+    if (context->schedule->reuse_epochs == 1) /* else later epochs read the batch again */
+        store_let_go(context->store, key_mini_batch(context->run_id, unit->round, unit->slot).text);
 }
 
 const struct stage stage = {

@@ -6,6 +6,7 @@
 #include "store/backends/key_walk.h"
 #include "store/backends/scratch_name.h"
 #include "store/backends/spare_file.h"
+#include "store/backends/written_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ struct directory {
     char root[FILE_PATH_SIZE];
     char tmp[FILE_PATH_SIZE];
     struct spare_files spares;
+    struct written_files written;
 };
 
 /* --- open and names --- */
@@ -45,6 +47,7 @@ static enum error_code open_directory(const char *place, bool make, void **state
         return rc;
     }
     spare_files_init(&directory->spares);
+    written_files_init(&directory->written);
     *state = directory;
     return ERROR_NONE;
 }
@@ -52,6 +55,7 @@ static enum error_code open_directory(const char *place, bool make, void **state
 static void close_directory(void *state)
 {
     struct directory *directory = state;
+    written_files_close(&directory->written);
     spare_files_close(&directory->spares);
     memory_free(directory);
 }
@@ -218,6 +222,8 @@ static enum error_code write_temporary(struct directory *directory, const struct
         rc = error_set_errno(err, ERROR_IO, "%s cannot be cut", path);
     if (rc == ERROR_NONE && durability == STORE_DURABLE && fsync(fd) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
+    if (rc == ERROR_NONE && durability == STORE_RECOMPUTABLE)
+        written_files_add(&directory->written, fd, size);
     if (close(fd) != 0 && rc == ERROR_NONE)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be closed", path);
     if (rc != ERROR_NONE)
@@ -251,12 +257,11 @@ static enum error_code put_record(void *state, const char *key, const struct sto
 
 static enum error_code flush_record(void *state, const char *key, struct error *err)
 {
-    const struct directory *directory = state;
     char path[FILE_PATH_SIZE];
-    enum error_code rc = record_path(directory, key, path, err);
+    enum error_code rc = record_path(state, key, path, err);
     if (rc == ERROR_NONE)
         rc = file_sync(path, err);
-    return rc == ERROR_NONE ? flush_folders(directory, path, err) : rc;
+    return rc == ERROR_NONE ? flush_folders(state, path, err) : rc;
 }
 
 static enum error_code get_record(void *state, const char *key, struct stored_bytes *out,
@@ -302,8 +307,7 @@ static enum error_code discard_record(void *state, const char *key, const struct
 static enum error_code find_artifact(void *state, const char *key, char path[FILE_PATH_SIZE],
                                      struct error *err)
 {
-    const struct directory *directory = state;
-    const enum error_code rc = file_path(path, err, "%s/%s", directory->root, key);
+    const enum error_code rc = file_path(path, err, "%s/%s", root_of(state), key);
     if (rc == ERROR_NONE && !key_walk_is_artifact(path))
         return error_set(err, ERROR_NOT_FOUND, "artifact %s is not in the store", key);
     return rc;
@@ -403,6 +407,18 @@ static enum error_code list_keys(void *state, const char *prefix, store_visitor 
     return key_walk(((const struct directory *)state)->root, prefix, visit, context, err);
 }
 
+static void send_written(void *state)
+{
+    written_files_send(&((struct directory *)state)->written);
+}
+
+static void let_go_of_record(void *state, const char *key)
+{
+    char path[FILE_PATH_SIZE];
+    if (record_path(state, key, path, NULL) == ERROR_NONE)
+        written_file_let_go(path);
+}
+
 static void prepare_spares(void *state)
 {
     struct directory *directory = state;
@@ -475,7 +491,9 @@ const struct store_backend directory_backend = {
     .publish = publish_artifact,
     .artifact = find_artifact,
     .sweep = sweep_scratch,
+    .send = send_written,
     .prepare = prepare_spares,
+    .let_go = let_go_of_record,
     .switch_set = set_switch,
     .switch_get = get_switch,
 };

@@ -145,8 +145,9 @@ static void small_and_big_records_are_aligned_and_equal(void **state)
     free(value);
 }
 
-/* A worker prepares between records; sizes go up and down, so that what was prepared is cut. */
-static void records_are_whole_whatever_was_prepared(void **state)
+/* A worker prepares, sends and lets go between records; sizes go up and down, so that what was prepared is
+ * cut. */
+static void records_are_whole_whatever_was_prepared_or_let_go(void **state)
 {
     (void)state;
     enum { RECORDS = 40, WORDS = 300000 };
@@ -163,7 +164,9 @@ static void records_are_whole_whatever_was_prepared(void **state)
             (void)snprintf(key, sizeof key, "big/%u", i);
             assert_ok(store_put(f.store, key, "owner", &record, STORE_RECOMPUTABLE, &f.err),
                       &f.err);
+            store_send(f.store);
             store_prepare(f.store);
+            store_let_go(f.store, key);
             const void *data = NULL;
             assert_ok(store_get(f.store, key, "owner", &view, &f.err), &f.err);
             assert_ok(record_section_get(&view, "value", ELEMENT_U32, (int64_t)count, &data, NULL,
@@ -659,7 +662,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_is_read_as_it_was_put),
         cmocka_unit_test(small_and_big_records_are_aligned_and_equal),
-        cmocka_unit_test(records_are_whole_whatever_was_prepared),
+        cmocka_unit_test(records_are_whole_whatever_was_prepared_or_let_go),
         cmocka_unit_test(the_first_record_wins_and_an_equal_one_is_success),
         cmocka_unit_test(a_damaged_record_makes_way_only_when_it_can_be_made_again),
         cmocka_unit_test(keys_are_listed_in_the_order_of_their_bytes),
