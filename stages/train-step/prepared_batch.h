@@ -62,7 +62,7 @@ void batch_preparer_release(struct batch_preparer *preparer);
 MUST_CHECK enum error_code prepared_batch_read(const struct batch_preparer *preparer,
                                                struct prepared_batch *out, const struct key *key,
                                                struct error *err);
-/* Brings the rows; on two threads when the stage has them and `stop` is NULL. `stop` as in
+/* Brings the rows; on all threads of the stage when `stop` is NULL. `stop` as in
  * feature_source_visit(), ERROR_BUSY.
  * Fails: ERROR_NO_MEMORY naming wanted and budget; ERROR_CORRUPT naming the shard. */
 MUST_CHECK enum error_code prepared_batch_fill(struct batch_preparer *preparer,
