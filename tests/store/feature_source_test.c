@@ -4,12 +4,12 @@
 #include "store/feature_source.h"
 #include "store/keys.h"
 
+#include "tests/support/shard_damage.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { PART_COUNT = 6, NODE_COUNT = 3000, DIM = 5, BATCH_SIZE_MAX = 700 };
 
@@ -444,20 +444,10 @@ static void damage_is_named_and_never_served(void **state)
     close_fixture(&f);
 }
 
-static enum error_code empty_table(void *context, const char *name, struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
-    if (strstr(name, ".sst"))
-        assert_int_equal(truncate(path, 0), 0);
-    return rc;
-}
-
 static void a_visit_of_kept_rows_reads_no_block(void **state)
 {
     (void)state;
     struct fixture f = open_fixture();
-    char folder[FILE_PATH_SIZE];
     uint32_t node[200];
     bool found[200] = {false};
     struct seen seen = {node, 200, 0, found};
@@ -467,8 +457,7 @@ static void a_visit_of_kept_rows_reads_no_block(void **state)
         node[i] = 600 + 3 * (199 - i);
     assert_ok(feature_source_keep(source, node, 200, 40000, &f.err), &f.err);
     assert_int_equal(feature_source_kept(source), 200);
-    assert_ok(store_artifact(f.store, key_part("p", 5, "shard").text, folder, &f.err), &f.err);
-    assert_ok(file_list(folder, empty_table, folder, &f.err), &f.err);
+    shard_damage_empty_tables(f.store, key_part("p", 5, "shard"));
     assert_ok(feature_source_visit(source, node, 200, see, &seen, NULL, &f.err), &f.err);
     node[0]++;
     assert_fails(feature_source_fetch(source, node, 200, &rows, &f.err), ERROR_CORRUPT,

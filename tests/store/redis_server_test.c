@@ -12,20 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int set_up(void **state)
-{
-    static struct temp_dir dir;
-    temp_dir_make(&dir);
-    *state = &dir;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    temp_dir_remove(*state);
-    return 0;
-}
-
 static bool answers(const char *url)
 {
     struct redis_connection *connection = NULL;
@@ -184,14 +170,18 @@ static void shows_the_log_of_a_server_that_does_not_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(starts_answers_and_stops, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(starts_again_when_it_was_killed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(serves_a_folder_whose_path_is_too_long_for_a_socket, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(dies_with_the_process_that_started_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(says_which_package_has_the_server, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(shows_the_log_of_a_server_that_does_not_start, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(starts_answers_and_stops, temp_dir_setup,
+                                        temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(starts_again_when_it_was_killed, temp_dir_setup,
+                                        temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(serves_a_folder_whose_path_is_too_long_for_a_socket,
+                                        temp_dir_setup, temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(dies_with_the_process_that_started_it, temp_dir_setup,
+                                        temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(says_which_package_has_the_server, temp_dir_setup,
+                                        temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(shows_the_log_of_a_server_that_does_not_start,
+                                        temp_dir_setup, temp_dir_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

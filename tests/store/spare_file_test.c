@@ -25,20 +25,6 @@ static int files_in(const struct temp_dir *dir)
     return count;
 }
 
-static int set_up(void **state)
-{
-    static struct temp_dir dir;
-    temp_dir_make(&dir);
-    *state = &dir;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    temp_dir_remove(*state);
-    return 0;
-}
-
 static void a_spare_is_wanted_after_a_slow_write_of_some_size_only(void **state)
 {
     const struct temp_dir *dir = *state;
@@ -100,9 +86,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_spare_is_wanted_after_a_slow_write_of_some_size_only,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_spare_is_handed_out_once_for_a_size_near_its_own, set_up,
-                                        tear_down),
+                                        temp_dir_setup, temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(a_spare_is_handed_out_once_for_a_size_near_its_own,
+                                        temp_dir_setup, temp_dir_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

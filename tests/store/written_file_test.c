@@ -12,20 +12,6 @@
 
 enum { SIZE = 1 << 20, PAGE_MIN = 4096, PATIENCE_MS = 10000 };
 
-static int set_up(void **state)
-{
-    static struct temp_dir dir;
-    temp_dir_make(&dir);
-    *state = &dir;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    temp_dir_remove(*state);
-    return 0;
-}
-
 static enum error_code count_name(void *context, const char *name, struct error *err)
 {
     (void)name;
@@ -126,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_files_are_remembered_until_they_are_sent),
         cmocka_unit_test_setup_teardown(a_file_that_was_sent_leaves_memory_and_keeps_its_bytes,
-                                        set_up, tear_down),
+                                        temp_dir_setup, temp_dir_teardown),
         cmocka_unit_test(letting_go_of_nothing_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,20 @@ void temp_dir_remove(struct temp_dir *dir)
         (void)fprintf(stderr, "%s\n", err.message);
 }
 
+int temp_dir_setup(void **state)
+{
+    static struct temp_dir dir;
+    temp_dir_make(&dir);
+    *state = &dir;
+    return 0;
+}
+
+int temp_dir_teardown(void **state)
+{
+    temp_dir_remove(*state);
+    return 0;
+}
+
 const char *temp_dir_write(const struct temp_dir *dir, const char *name, const void *text,
                            size_t size)
 {

@@ -13,6 +13,9 @@ struct temp_dir {
 /* Aborts the program when no folder can be made: a test cannot go on without. */
 void temp_dir_make(struct temp_dir *dir);
 void temp_dir_remove(struct temp_dir *dir);
+/* The same for cmocka_unit_test_setup_teardown: *state is the struct temp_dir. */
+int temp_dir_setup(void **state);
+int temp_dir_teardown(void **state);
 /* Writes `text` to the file `name` inside and returns its path, valid until the next call. */
 const char *temp_dir_write(const struct temp_dir *dir, const char *name, const void *text,
                            size_t size);

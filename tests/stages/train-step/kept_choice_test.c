@@ -1,10 +1,8 @@
-#include "common/base/file.h"
 #include "stages/train-step/kept_choice.h"
 #include "store/feature_shard.h"
 
 #include "tests/stages/train-step/batch_fixture.h"
-
-#include <unistd.h>
+#include "tests/support/shard_damage.h"
 
 enum { NODES = 64 * FEATURE_BLOCK_ROWS + 100, BATCHES = 8 };
 
@@ -125,22 +123,12 @@ static void more_rows_are_kept_when_there_is_room_for_them_later(void **state)
     batch_fixture_close(&f);
 }
 
-static enum error_code empty_table(void *context, const char *name, struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
-    if (strstr(name, ".sst"))
-        assert_int_equal(truncate(path, 0), 0);
-    return rc;
-}
-
 static void a_second_look_that_saves_nothing_reads_nothing(void **state)
 {
     struct temp_store *temp = *state;
     struct batch_fixture f;
     struct prepared_batch batch = {0};
     struct kept_choice choice = {0};
-    char folder[FILE_PATH_SIZE];
     const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
     batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 200000);
     batch_fixture_put(&f, 0, true);
@@ -149,12 +137,8 @@ static void a_second_look_that_saves_nothing_reads_nothing(void **state)
     kept_choice_refresh(&choice, &f.preparer, batch.area.bytes, 0);
     const uint32_t kept = feature_source_kept(f.preparer.features);
     assert_true(kept > 0);
-    for (int part = 0; part < 2; part++) { /* whoever reads a shard fails, and then keeps nothing */
-        assert_ok(store_artifact(f.store, key_part(FIXTURE_PARTITION, part, "shard").text, folder,
-                                 &f.err),
-                  &f.err);
-        assert_ok(file_list(folder, empty_table, folder, &f.err), &f.err);
-    }
+    for (int part = 0; part < 2; part++) /* whoever reads a shard fails, and then keeps nothing */
+        shard_damage_empty_tables(f.store, key_part(FIXTURE_PARTITION, part, "shard"));
     for (int unit = 1; unit < 40; unit++)
         kept_choice_refresh(&choice, &f.preparer, batch.area.bytes, 0);
     assert_true(choice.looked);

@@ -1,10 +1,8 @@
-#include "common/base/file.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/train-step/row_pipe.h"
 
 #include "tests/stages/train-step/batch_fixture.h"
-
-#include <unistd.h>
+#include "tests/support/shard_damage.h"
 
 enum { MOST = 3 * FIXTURE_NODES, MOST_THREADS = 4 };
 
@@ -123,26 +121,14 @@ static void what_the_order_of_a_batch_meets_is_told(void **state)
     batch_fixture_close(&f);
 }
 
-static enum error_code empty_table(void *context, const char *name, struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    const enum error_code rc = file_path(path, err, "%s/%s", (const char *)context, name);
-    if (strstr(name, ".sst"))
-        assert_int_equal(truncate(path, 0), 0);
-    return rc;
-}
-
 /* The shard of the second part is gone: what comes before it is seen, in order, and nothing after. */
 static void what_a_reading_thread_meets_is_told(void **state)
 {
     static struct seen seen;
     static uint32_t node[MOST];
-    char folder[FILE_PATH_SIZE];
     struct batch_fixture f;
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 200000);
-    assert_ok(store_artifact(f.store, key_part(FIXTURE_PARTITION, 1, "shard").text, folder, &f.err),
-              &f.err);
-    assert_ok(file_list(folder, empty_table, folder, &f.err), &f.err);
+    shard_damage_empty_tables(f.store, key_part(FIXTURE_PARTITION, 1, "shard"));
     draw_nodes(node, MOST, 1);
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
         struct thread_pool *pool = new_pool(threads);

@@ -1,0 +1,11 @@
+/* shard_damage - what a disk may do to the shards of a dataset. */
+#ifndef TESTS_SUPPORT_SHARD_DAMAGE_H
+#define TESTS_SUPPORT_SHARD_DAMAGE_H
+
+#include "store/keys.h"
+#include "store/store.h"
+
+/* Cuts all tables of the shard `key` to nothing; aborts the test when that fails. */
+void shard_damage_empty_tables(struct store *store, struct key key);
+
+#endif
