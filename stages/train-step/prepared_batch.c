@@ -162,19 +162,18 @@ static uint64_t pipe_bytes(const struct batch_preparer *preparer, const atomic_b
     return uses_pipe(preparer, stop) ? row_pipe_bytes(preparer->features) : 0;
 }
 
-/* Once feature_source_visit_begin() put the batch in order. */
 static enum error_code bring_rows(struct batch_preparer *preparer,
                                   const struct prepared_batch *prepared, feature_visitor visitor,
                                   void *context, const atomic_bool *stop, struct error *err)
 {
     const struct mini_batch *batch = &prepared->batch;
     const uint64_t before = disk_bytes();
-    struct feature_walk walk = {
-        .source = preparer->features, .node = batch->node, .count = batch->node_count};
     const enum error_code rc =
         uses_pipe(preparer, stop)
-            ? row_pipe_visit(&walk, visitor, context, preparer->context->pool, err)
-            : feature_walk_all(&walk, visitor, context, stop, err);
+            ? row_pipe_visit(preparer->features, batch->node, batch->node_count, visitor, context,
+                             preparer->context->pool, err)
+            : feature_source_visit(preparer->features, batch->node, batch->node_count, visitor,
+                                   context, stop, err);
     const uint64_t wanted =
         (uint64_t)batch->node_count * feature_source_dim(preparer->features) * sizeof(float);
     const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
@@ -188,55 +187,22 @@ static void mix_rows(void *context, const struct feature_visit *visit)
     source_mixing_add(context, visit->place, visit->row, visit->count);
 }
 
-/* What comes before the first row: the batch in the order of its nodes, and its edges by source. */
-struct mixing_start {
-    struct batch_preparer *preparer;
-    struct prepared_batch *prepared;
-    struct message_block block;
-    struct source_mixing mixing;
-    enum error_code rc[2];
-    struct error err[2];
-};
-
-static void start_half(void *context, int64_t half, int thread)
-{
-    struct mixing_start *start = context;
-    struct batch_preparer *preparer = start->preparer;
-    const struct mini_batch *batch = &start->prepared->batch;
-    (void)thread;
-    start->rc[half] = half ? feature_source_visit_begin(preparer->features, batch->node,
-                                                        batch->node_count, &start->err[half])
-                           : source_mixing_begin(&start->mixing, preparer->model, &start->block,
-                                                 start->prepared->area.data, &preparer->scratch,
-                                                 &start->err[half]);
-}
-
-/* Side by side when the threads of the pool may be had. */
-static enum error_code start_mixing(struct mixing_start *start, bool on_pool, struct error *err)
-{
-    thread_pool_run(on_pool ? start->preparer->context->pool : NULL, 2, start_half, start);
-    const int half = start->rc[0] == ERROR_NONE;
-    if (start->rc[half] != ERROR_NONE && err)
-        *err = start->err[half];
-    return start->rc[half];
-}
-
 static enum error_code fill_mixed(struct batch_preparer *preparer, struct prepared_batch *prepared,
                                   uint64_t floats, const atomic_bool *stop, struct error *err)
 {
-    struct mixing_start start = {
-        .preparer = preparer, .prepared = prepared, .block = prepared_batch_block(prepared, 0)};
-    enum error_code rc =
-        reserve(preparer, prepared, floats * sizeof(float),
-                source_mixing_scratch(&start.block) + pipe_bytes(preparer, stop), err);
+    const struct message_block block = prepared_batch_block(prepared, 0);
+    struct source_mixing mixing;
+    enum error_code rc = reserve(preparer, prepared, floats * sizeof(float),
+                                 source_mixing_scratch(&block) + pipe_bytes(preparer, stop), err);
     if (rc == ERROR_NONE)
-        rc = start_mixing(&start, uses_pipe(preparer, stop), err);
+        rc = source_mixing_begin(&mixing, preparer->model, &block, prepared->area.data,
+                                 &preparer->scratch, err);
     if (rc == ERROR_NONE)
-        rc = bring_rows(preparer, prepared, mix_rows, &start.mixing, stop, err);
+        rc = bring_rows(preparer, prepared, mix_rows, &mixing, stop, err);
     if (rc != ERROR_NONE)
         return rc;
-    source_mixing_finish(&start.mixing);
-    prepared->mixed = start.mixing.mixed;
+    source_mixing_finish(&mixing);
+    prepared->mixed = mixing.mixed;
     return ERROR_NONE;
 }
 
@@ -262,8 +228,6 @@ static enum error_code fill_copied(struct batch_preparer *preparer, struct prepa
     enum error_code rc = reserve(preparer, prepared, (uint64_t)batch->node_count * row_bytes,
                                  pipe_bytes(preparer, stop), err);
     struct copied_rows copied = {(char *)prepared->area.data, row_bytes};
-    if (rc == ERROR_NONE)
-        rc = feature_source_visit_begin(preparer->features, batch->node, batch->node_count, err);
     if (rc == ERROR_NONE)
         rc = bring_rows(preparer, prepared, copy_rows, &copied, stop, err);
     if (rc == ERROR_NONE)

@@ -1,6 +1,7 @@
 #include "stages/train-step/row_pipe.h"
 
 #include "common/base/memory.h"
+#include "store/feature_walk.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -122,11 +123,17 @@ static void close_slots(struct row_pipe *pipe)
     memory_free(pipe->slot);
 }
 
-enum error_code row_pipe_visit(const struct feature_walk *walk, feature_visitor visitor,
-                               void *context, struct thread_pool *pool, struct error *err)
+enum error_code row_pipe_visit(struct feature_source *source, const uint32_t *node, size_t count,
+                               feature_visitor visitor, void *context, struct thread_pool *pool,
+                               struct error *err)
 {
-    struct row_pipe pipe = {.visitor = visitor, .context = context, .walk = *walk};
-    enum error_code rc = open_slots(&pipe, err);
+    struct row_pipe pipe = {.visitor = visitor,
+                            .context = context,
+                            .walk = {.source = source, .node = node, .count = count}};
+    enum error_code rc = feature_source_visit_begin(source, node, count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = open_slots(&pipe, err);
     if (rc == ERROR_NONE) {
         (void)pthread_mutex_init(&pipe.mutex, NULL);
         (void)pthread_cond_init(&pipe.moved, NULL);

@@ -15,15 +15,15 @@
 #include "common/base/error.h"
 #include "common/parallel/thread_pool.h"
 #include "store/feature_source.h"
-#include "store/feature_walk.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Bytes that a visit takes beside those of feature_source_visit(). */
 uint64_t row_pipe_bytes(const struct feature_source *source);
-/* As feature_walk_all(). The visitor is called from threads of the pool, by one of them at a time. */
-MUST_CHECK enum error_code row_pipe_visit(const struct feature_walk *walk, feature_visitor visitor,
-                                          void *context, struct thread_pool *pool,
-                                          struct error *err);
+/* As feature_source_visit(). The visitor is called from threads of the pool, by one of them at a time. */
+MUST_CHECK enum error_code row_pipe_visit(struct feature_source *source, const uint32_t *node,
+                                          size_t count, feature_visitor visitor, void *context,
+                                          struct thread_pool *pool, struct error *err);
 
 #endif

@@ -24,14 +24,6 @@ static void see(void *context, const struct feature_visit *visit)
     }
 }
 
-static enum error_code visit(struct feature_source *source, const uint32_t *node, size_t count,
-                             struct seen *seen, struct thread_pool *pool, struct error *err)
-{
-    const struct feature_walk walk = {.source = source, .node = node, .count = count};
-    const enum error_code rc = feature_source_visit_begin(source, node, count, err);
-    return rc == ERROR_NONE ? row_pipe_visit(&walk, see, seen, pool, err) : rc;
-}
-
 static struct thread_pool *new_pool(int threads)
 {
     struct thread_pool *pool = NULL;
@@ -58,7 +50,7 @@ static void check_visit(struct batch_fixture *f, const uint32_t *node, size_t co
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
         struct thread_pool *pool = new_pool(threads);
         piped.count = 0;
-        assert_ok(visit(features, node, count, &piped, pool, &f->err), &f->err);
+        assert_ok(row_pipe_visit(features, node, count, see, &piped, pool, &f->err), &f->err);
         thread_pool_free(pool);
         assert_int_equal(piped.count, count);
         assert_memory_equal(piped.place, plain.place, count * sizeof *plain.place);
@@ -111,13 +103,14 @@ static void what_the_order_of_a_batch_meets_is_told(void **state)
     draw_nodes(node, MOST, 1);
     node[MOST / 2] = FIXTURE_NODES;
     seen.count = 0;
-    assert_fails(visit(f.preparer.features, node, MOST, &seen, NULL, &f.err), ERROR_CORRUPT,
-                 "tensor features: expected node ids below 4000, found 4000", &f.err);
+    assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, NULL, &f.err),
+                 ERROR_CORRUPT, "tensor features: expected node ids below 4000, found 4000",
+                 &f.err);
     assert_int_equal(seen.count, 0);
     draw_nodes(node, MOST, 1);
     feature_source_limit(f.preparer.features, 1000);
-    assert_fails(visit(f.preparer.features, node, MOST, &seen, NULL, &f.err), ERROR_NO_MEMORY,
-                 "tensor features: 12000 rows want", &f.err);
+    assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, NULL, &f.err),
+                 ERROR_NO_MEMORY, "tensor features: 12000 rows want", &f.err);
     batch_fixture_close(&f);
 }
 
@@ -133,8 +126,8 @@ static void what_a_reading_thread_meets_is_told(void **state)
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
         struct thread_pool *pool = new_pool(threads);
         seen.count = 0;
-        assert_fails(visit(f.preparer.features, node, MOST, &seen, pool, &f.err), ERROR_CORRUPT,
-                     "partition/partition-1/part/0000000001/shard", &f.err);
+        assert_fails(row_pipe_visit(f.preparer.features, node, MOST, see, &seen, pool, &f.err),
+                     ERROR_CORRUPT, "partition/partition-1/part/0000000001/shard", &f.err);
         thread_pool_free(pool);
         assert_in_range(seen.count, 0, MOST / 2);
         for (size_t i = 0; i < seen.count; i++)
@@ -159,7 +152,7 @@ static void refused_memory_leaves_nothing(void **state)
         assert_in_range(n, 0, 20);
         seen.count = 0;
         memory_fail_after(n);
-        rc = visit(f.preparer.features, node, 900, &seen, pool, &f.err);
+        rc = row_pipe_visit(f.preparer.features, node, 900, see, &seen, pool, &f.err);
         memory_fail_after(-1);
         assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
         assert_int_equal(memory_live_blocks(), blocks);
