@@ -8,7 +8,8 @@
 
 enum { UNITS_BETWEEN_LOOKS = 16, ROOM_SHARE = 4 };
 
-/* Of the reads that a batch needs, what a new choice has to save before its rows are read. */
+/* Of the reads that a batch needs, what another choice has to save before its rows are read. A first one costs
+ * reads once and saves some ever after, however few. */
 static const double worthwhile = 1.0 / 16;
 
 struct used_block {
@@ -268,7 +269,8 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
         const struct use_counts use = {use_count, *seen, book->book, book->part_count};
         double reads = 0;
         rc = kept_choice_make(&use, capacity, node, &count, &reads, err);
-        better = reads < kept_choice_reads(&use, preparer->features) * (1 - worthwhile);
+        better = feature_source_kept(preparer->features) == 0 ||
+                 reads < kept_choice_reads(&use, preparer->features) * (1 - worthwhile);
     }
     memory_free(use_count);
     if (rc == ERROR_NONE && better)
