@@ -41,7 +41,9 @@ static rocksdb_options_t *shard_options(void)
     rocksdb_block_based_options_destroy(table);
     rocksdb_cache_destroy(cache); /* the table factory has it */
     rocksdb_options_set_compression(options, rocksdb_no_compression);
-    rocksdb_options_set_info_log_level(options, 4); /* fatal only */
+    rocksdb_options_set_info_log_level(options, 4);        /* fatal only */
+    rocksdb_options_set_stats_dump_period_sec(options, 0); /* no threads that count for a log */
+    rocksdb_options_set_stats_persist_period_sec(options, 0);
     rocksdb_options_set_disable_auto_compactions(options, 1);
     return options;
 }
