@@ -77,22 +77,27 @@ static void choose_plain(uint32_t (*word)[DISTINCT_LANES], const uint32_t length
     }
 }
 
-#ifdef __x86_64__
+#if CPU_LEVEL_X86
 
 /* The same with a lane's numbers in one vector register, which compilers do not make of the above. */
-__attribute__((target("avx512f"))) static void choose_avx512(uint32_t (*word)[DISTINCT_LANES],
-                                                             const uint32_t length[DISTINCT_LANES],
-                                                             uint32_t count,
-                                                             uint32_t (*out)[DISTINCT_LANES])
+
+/* random_below() of each lane. */
+CPU_AVX512_CODE static inline __m512i below_avx512(__m512i word, __m512i bound)
+{
+    const __m512i even = _mm512_mul_epu32(word, bound);
+    const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(word, 32), _mm512_srli_epi64(bound, 32));
+    return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
+}
+
+CPU_AVX512_CODE static void choose_avx512(uint32_t (*word)[DISTINCT_LANES],
+                                          const uint32_t length[DISTINCT_LANES], uint32_t count,
+                                          uint32_t (*out)[DISTINCT_LANES])
 {
     const __m512i one = _mm512_set1_epi32(1);
     __m512i last = _mm512_sub_epi32(_mm512_loadu_si512(length), _mm512_set1_epi32((int)count));
-    for (uint32_t i = 0; i < count; i++, last = _mm512_add_epi32(last, one)) {
-        const __m512i w = _mm512_loadu_si512(word[i]), bound = _mm512_add_epi32(last, one);
-        const __m512i even = _mm512_mul_epu32(w, bound);
-        const __m512i odd =
-            _mm512_mul_epu32(_mm512_srli_epi64(w, 32), _mm512_srli_epi64(bound, 32));
-        const __m512i drawn = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
+    for (uint32_t i = 0; i < count; i++) {
+        const __m512i bound = _mm512_add_epi32(last, one);
+        const __m512i drawn = below_avx512(_mm512_loadu_si512(word[i]), bound);
         __mmask16 taken = 0;
         for (uint32_t k = 0; k < i; k++)
             taken |= _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(out[k]), drawn);
@@ -103,7 +108,44 @@ __attribute__((target("avx512f"))) static void choose_avx512(uint32_t (*word)[DI
             chosen = _mm512_max_epu32(other, chosen);
         }
         _mm512_storeu_si512(out[i], chosen);
+        last = bound;
     }
+}
+
+/* And with the lists in registers, which needs loops without an index: usual fan-outs are as short. */
+enum { FEW = 16 };
+
+CPU_AVX512_CODE static void choose_few_avx512(uint32_t (*word)[DISTINCT_LANES],
+                                              const uint32_t length[DISTINCT_LANES], uint32_t count,
+                                              uint32_t (*out)[DISTINCT_LANES])
+{
+    const __m512i one = _mm512_set1_epi32(1);
+    __m512i last = _mm512_sub_epi32(_mm512_loadu_si512(length), _mm512_set1_epi32((int)count));
+    __m512i list[FEW] = {{0}};
+#pragma GCC unroll 16
+    for (uint32_t i = 0; i < FEW; i++) {
+        if (i == count)
+            break;
+        const __m512i bound = _mm512_add_epi32(last, one);
+        const __m512i drawn = below_avx512(_mm512_loadu_si512(word[i]), bound);
+        __mmask16 taken = 0;
+#pragma GCC unroll 16
+        for (uint32_t k = 0; k < i; k++)
+            taken |= _mm512_cmpeq_epi32_mask(list[k], drawn);
+        __m512i chosen = _mm512_mask_blend_epi32(taken, drawn, last);
+#pragma GCC unroll 16
+        for (uint32_t k = 0; k < i; k++) {
+            const __m512i other = list[k];
+            list[k] = _mm512_min_epu32(other, chosen);
+            chosen = _mm512_max_epu32(other, chosen);
+        }
+        list[i] = chosen;
+        last = bound;
+    }
+#pragma GCC unroll 16
+    for (uint32_t i = 0; i < FEW; i++)
+        if (i < count)
+            _mm512_storeu_si512(out[i], list[i]);
 }
 
 /* On eight lanes from `lane`. */
@@ -145,7 +187,7 @@ static void choose(uint32_t (*word)[DISTINCT_LANES], const uint32_t length[DISTI
 #if CPU_LEVEL_X86
     const enum cpu_level level = cpu_level();
     if (level == CPU_AVX512) {
-        choose_avx512(word, length, count, out);
+        (count <= FEW ? choose_few_avx512 : choose_avx512)(word, length, count, out);
         return;
     }
     if (level == CPU_AVX2) {
@@ -163,8 +205,7 @@ void distinct_positions_draw_lanes(const struct random_stream *stream,
                                    uint32_t (*out)[DISTINCT_LANES])
 {
     uint32_t word[DISTINCT_LANES_COUNT_MAX][DISTINCT_LANES];
-    for (uint32_t i = 0; i < count; i += 4)
-        random_items(stream, item, i / 4, &word[i]);
+    random_items(stream, item, 0, (count + 3) / 4, word);
     choose(word, length, count, out);
 }
 

@@ -70,17 +70,21 @@ CPU_AVX512_CODE static inline void multiply_avx512(__m512i x, uint32_t factor, _
     *high = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
 }
 
+CPU_AVX512_CODE static inline void turn_avx512(__m512i w[4], uint32_t key0, uint32_t key1)
+{
+    __m512i low0, high0, low1, high1;
+    multiply_avx512(w[0], PHILOX_M4x32_0, &low0, &high0);
+    multiply_avx512(w[2], PHILOX_M4x32_1, &low1, &high1);
+    w[0] = _mm512_xor_si512(_mm512_xor_si512(high1, w[1]), _mm512_set1_epi32((int)key0));
+    w[1] = low1;
+    w[2] = _mm512_xor_si512(_mm512_xor_si512(high0, w[3]), _mm512_set1_epi32((int)key1));
+    w[3] = low0;
+}
+
 CPU_AVX512_CODE static inline void turns_avx512(__m512i w[4], uint32_t key0, uint32_t key1)
 {
-    for (int turn = 0; turn < 10; turn++, key0 += PHILOX_W32_0, key1 += PHILOX_W32_1) {
-        __m512i low0, high0, low1, high1;
-        multiply_avx512(w[0], PHILOX_M4x32_0, &low0, &high0);
-        multiply_avx512(w[2], PHILOX_M4x32_1, &low1, &high1);
-        w[0] = _mm512_xor_si512(_mm512_xor_si512(high1, w[1]), _mm512_set1_epi32((int)key0));
-        w[1] = low1;
-        w[2] = _mm512_xor_si512(_mm512_xor_si512(high0, w[3]), _mm512_set1_epi32((int)key1));
-        w[3] = low0;
-    }
+    for (int turn = 0; turn < 10; turn++, key0 += PHILOX_W32_0, key1 += PHILOX_W32_1)
+        turn_avx512(w, key0, key1);
 }
 
 CPU_AVX512_CODE static void philox_avx512(struct lanes *lanes, uint32_t key0, uint32_t key1)
@@ -91,6 +95,37 @@ CPU_AVX512_CODE static void philox_avx512(struct lanes *lanes, uint32_t key0, ui
     turns_avx512(w, key0, key1);
     for (int k = 0; k < 4; k++)
         _mm512_storeu_si512(lanes->word[k], w[k]);
+}
+
+CPU_AVX512_CODE static inline void start_avx512(const struct random_stream *stream, __m512i items,
+                                                uint32_t block, __m512i w[4])
+{
+    w[0] = items;
+    w[1] = _mm512_set1_epi32((int)(block & 0xffffffU));
+    w[2] = _mm512_set1_epi32((int)stream->round);
+    w[3] = _mm512_set1_epi32((int)stream->purpose_word);
+}
+
+/* Two blocks at a time: the turns of one fill the waits between those of the other. */
+CPU_AVX512_CODE static void items_avx512(const struct random_stream *stream,
+                                         const uint32_t item[RANDOM_LANES], uint32_t block,
+                                         uint32_t count, uint32_t (*out)[RANDOM_LANES])
+{
+    const __m512i items = _mm512_loadu_si512(item);
+    for (uint32_t b = 0; b < count; b += 2) {
+        uint32_t key0 = (uint32_t)stream->seed, key1 = (uint32_t)(stream->seed >> 32);
+        __m512i even[4], odd[4];
+        start_avx512(stream, items, block + b, even);
+        start_avx512(stream, items, block + b + 1, odd);
+        for (int turn = 0; turn < 10; turn++, key0 += PHILOX_W32_0, key1 += PHILOX_W32_1) {
+            turn_avx512(even, key0, key1);
+            turn_avx512(odd, key0, key1);
+        }
+        for (uint32_t k = 0; k < 4; k++)
+            _mm512_storeu_si512(out[4 * b + k], even[k]);
+        for (uint32_t k = 0; k < 4 && b + 1 < count; k++)
+            _mm512_storeu_si512(out[4 * b + 4 + k], odd[k]);
+    }
 }
 
 CPU_AVX2_CODE static inline void multiply_avx2(__m256i x, uint32_t factor, __m256i *low,
@@ -234,17 +269,25 @@ void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t
 }
 
 void random_items(const struct random_stream *stream, const uint32_t item[RANDOM_LANES],
-                  uint32_t block, uint32_t out[4][RANDOM_LANES])
+                  uint32_t block, uint32_t count, uint32_t (*out)[RANDOM_LANES])
 {
-    struct lanes lanes;
-    for (uint32_t i = 0; i < RANDOM_LANES; i++) {
-        lanes.word[0][i] = item[i];
-        lanes.word[1][i] = block & 0xffffffU;
-        lanes.word[2][i] = stream->round;
-        lanes.word[3][i] = stream->purpose_word;
+#if CPU_LEVEL_X86
+    if (cpu_level() == CPU_AVX512) {
+        items_avx512(stream, item, block, count, out);
+        return;
     }
-    philox_lanes(&lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
-    memcpy(out, lanes.word, sizeof lanes.word);
+#endif
+    for (uint32_t b = 0; b < count; b++) {
+        struct lanes lanes;
+        for (uint32_t i = 0; i < RANDOM_LANES; i++) {
+            lanes.word[0][i] = item[i];
+            lanes.word[1][i] = (block + b) & 0xffffffU;
+            lanes.word[2][i] = stream->round;
+            lanes.word[3][i] = stream->purpose_word;
+        }
+        philox_lanes(&lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
+        memcpy(out + 4 * (size_t)b, lanes.word, sizeof lanes.word);
+    }
 }
 
 uint32_t random_word(const struct random_stream *stream, uint64_t item, uint32_t draw)

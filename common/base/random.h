@@ -46,10 +46,11 @@ void random_block(const struct random_stream *stream, uint64_t item, uint32_t bl
 void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
                      uint32_t count, uint32_t bound, uint64_t *bits);
 
-/* random_block() for RANDOM_LANES items below 2^32 side by side: word k of item[i] is out[k][i]. */
+/* random_block() of `count` blocks from `block` on for RANDOM_LANES items below 2^32 side by side: word k of block
+ * block + b of item[i] is out[4 b + k][i]; out [4 count]. */
 enum { RANDOM_LANES = 16 };
 void random_items(const struct random_stream *stream, const uint32_t item[RANDOM_LANES],
-                  uint32_t block, uint32_t out[4][RANDOM_LANES]);
+                  uint32_t block, uint32_t count, uint32_t (*out)[RANDOM_LANES]);
 
 /* One word; the same as random_block(..., draw / 4, out) and out[draw % 4]. */
 uint32_t random_word(const struct random_stream *stream, uint64_t item, uint32_t draw);

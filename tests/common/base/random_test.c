@@ -23,15 +23,19 @@ static void many_items_are_the_items_one_by_one(void **state)
     (void)state;
     for (int level = 0; level < LEVEL_COUNT; level++) {
         cpu_level_limit(levels[level]);
-        for (uint32_t block = 0; block < 20; block++) {
-            uint32_t item[RANDOM_LANES], many[4][RANDOM_LANES], one[4];
-            for (uint32_t i = 0; i < RANDOM_LANES; i++)
-                item[i] = (block * RANDOM_LANES + i) * 2654435761U;
-            random_items(&stream, item, block, many);
+        for (uint32_t count = 1; count <= 5; count++) {
+            uint32_t item[RANDOM_LANES], many[4 * 5 + 1][RANDOM_LANES], one[4];
             for (uint32_t i = 0; i < RANDOM_LANES; i++) {
-                random_block(&stream, item[i], block, one);
-                for (int k = 0; k < 4; k++)
-                    assert_int_equal(many[k][i], one[k]);
+                item[i] = (count * RANDOM_LANES + i) * 2654435761U;
+                many[4 * count][i] = 7;
+            }
+            random_items(&stream, item, 0xfffffeU, count, many);
+            for (uint32_t i = 0; i < RANDOM_LANES; i++) {
+                for (uint32_t k = 0; k < 4 * count; k++) {
+                    random_block(&stream, item[i], 0xfffffeU + k / 4, one);
+                    assert_int_equal(many[k][i], one[k % 4]);
+                }
+                assert_int_equal(many[4 * count][i], 7);
             }
         }
     }
@@ -73,7 +77,7 @@ static void check_lanes_of_block(const struct random_stream *stream, uint64_t it
         items[i] = (uint32_t)item;
     for (int level = 0; level < LEVEL_COUNT; level++) {
         cpu_level_limit(levels[level]);
-        random_items(stream, items, number, lanes);
+        random_items(stream, items, number, 1, lanes);
         for (int k = 0; k < 4; k++)
             assert_int_equal(lanes[k][RANDOM_LANES - 1], expected[k]);
     }
