@@ -1,83 +1,112 @@
 #include "stages/edge_window.h"
 
-#include <stdbool.h>
+#include "common/base/cpu_clones.h"
 
-static inline void ask(const struct edge_window *w, uint32_t edge)
+#include <string.h>
+
+CPU_INLINE void ask(const uint32_t *address)
 {
-    __builtin_prefetch(w->address[edge % EDGE_WINDOW], 0, 2);
+    __builtin_prefetch(address, 0, 2);
 }
 
-/* False when it is no node. */
-static inline bool fetch(const struct edge_window *w, uint32_t edge, uint32_t node_count)
+/* The id, and whatever it is, its place in the table is asked for. */
+static inline uint32_t fetch(const uint32_t *address, const uint32_t *entry)
 {
-    const uint32_t id = *w->address[edge % EDGE_WINDOW];
-    w->neighbor[edge] = id;
-    __builtin_prefetch(&w->known->entry.data[id], 0, 2);
-    return id < node_count;
+    const uint32_t id = *address;
+    __builtin_prefetch(&entry[id], 0, 2);
+    return id;
 }
 
-/* The new number of known nodes. Without a branch on "is it new", which no predictor guesses: so a node
- * is written before it is known whether it counts. */
-static inline uint32_t relabel(const struct edge_window *w, uint32_t edge, uint32_t base,
-                               uint32_t known_count)
+/* What relabelling works on, in registers. */
+struct relabelling {
+    uint32_t *entry, *node;
+    uint32_t base, next; /* base + the number of known nodes */
+};
+
+/* Without a branch on "is it new", which no predictor guesses: so a node is written before it is known
+ * whether it counts, and the two numbers are chosen from by a mask, which compilers leave alone. */
+static inline uint32_t relabel(struct relabelling *at, uint32_t id)
 {
-    uint32_t *entry = &w->known->entry.data[w->neighbor[edge]];
-    const uint32_t found = *entry;
-    const bool is_new = found < base;
-    const uint32_t value = is_new ? base + known_count : found;
-    *entry = value;
-    w->node[known_count] = w->neighbor[edge];
-    w->neighbor[edge] = value - base;
-    return known_count + is_new;
+    const uint32_t found = at->entry[id], is_new = found < at->base;
+    const uint32_t value = found ^ ((found ^ at->next) & (0 - is_new));
+    at->entry[id] = value;
+    at->node[at->next - at->base] = id;
+    at->next += is_new;
+    return value - at->base;
 }
 
-static enum error_code fetch_until(struct edge_window *w, uint32_t end)
+static struct relabelling begin(const struct edge_window *w)
 {
-    for (; w->fetched < end; w->fetched++)
-        if (!fetch(w, w->fetched, w->known->node_count))
+    return (struct relabelling){.entry = w->known->entry.data,
+                                .node = w->node,
+                                .base = w->known->base,
+                                .next = w->known->base + w->known->count};
+}
+
+static void end(struct edge_window *w, const struct relabelling *at)
+{
+    w->known->count = at->next - at->base;
+}
+
+static enum error_code fetch_until(struct edge_window *w, uint32_t last)
+{
+    const struct known_nodes *known = w->known;
+    for (; w->fetched < last; w->fetched++) {
+        const uint32_t id = fetch(w->address[w->fetched - w->first], known->entry.data);
+        w->neighbor[w->fetched] = id;
+        if (id >= known->node_count)
             return ERROR_CORRUPT;
+    }
     return ERROR_NONE;
 }
 
-static void relabel_until(struct edge_window *w, uint32_t end)
+static void relabel_until(struct edge_window *w, uint32_t last)
 {
-    uint32_t known_count = w->known->count;
-    for (; w->relabelled < end; w->relabelled++)
-        known_count = relabel(w, w->relabelled, w->known->base, known_count);
-    w->known->count = known_count;
+    struct relabelling at = begin(w);
+    for (; w->relabelled < last; w->relabelled++)
+        w->neighbor[w->relabelled] = relabel(&at, w->neighbor[w->relabelled]);
+    end(w, &at);
 }
 
-/* All three at once, while there is enough for each. */
+/* All three at once: each is EDGE_DISTANCE edges behind the one before. */
 static enum error_code run_steady(struct edge_window *w)
 {
-    const uint32_t node_count = w->known->node_count, base = w->known->base;
-    const uint32_t steps = w->pushed - w->asked;
-    uint32_t asked = w->asked, fetched = w->fetched, relabelled = w->relabelled;
-    uint32_t known_count = w->known->count;
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t i = 0; i < steps; i++, asked++, fetched++, relabelled++) {
-        ask(w, asked);
-        if (!fetch(w, fetched, node_count)) {
-            rc = ERROR_CORRUPT;
+    const uint32_t node_count = w->known->node_count, steps = w->pushed - w->asked;
+    const uint32_t *const *address = w->address + (w->fetched - w->first);
+    uint32_t *neighbor = w->neighbor + w->relabelled;
+    struct relabelling at = begin(w);
+    uint32_t done = 0;
+    for (; done < steps; done++) {
+        ask(address[done + EDGE_DISTANCE]);
+        const uint32_t id = fetch(address[done], at.entry);
+        neighbor[done + EDGE_DISTANCE] = id;
+        if (id >= node_count)
             break;
-        }
-        known_count = relabel(w, relabelled, base, known_count);
+        neighbor[done] = relabel(&at, neighbor[done]);
     }
-    w->asked = asked;
-    w->fetched = fetched;
-    w->relabelled = relabelled;
-    w->known->count = known_count;
-    return rc;
+    end(w, &at);
+    w->asked += done;
+    w->fetched += done;
+    w->relabelled += done;
+    return done == steps ? ERROR_NONE : ERROR_CORRUPT;
 }
 
 /* Opens the distances at the start of a hop, where one stage has nothing to work on yet. */
 static enum error_code run_up(struct edge_window *w)
 {
     for (; w->asked < w->pushed && w->asked < w->relabelled + 2 * EDGE_DISTANCE; w->asked++)
-        ask(w, w->asked);
+        ask(w->address[w->asked - w->first]);
     return w->asked < w->relabelled + 2 * EDGE_DISTANCE
                ? ERROR_NONE
                : fetch_until(w, w->relabelled + EDGE_DISTANCE);
+}
+
+/* Makes room behind the addresses that are still needed, of which there are few. */
+static void slide(struct edge_window *w)
+{
+    memmove(w->address, w->address + (w->fetched - w->first),
+            (w->pushed - w->fetched) * sizeof *w->address);
+    w->first = w->fetched;
 }
 
 enum error_code edge_window_run(struct edge_window *window, int all)
@@ -85,10 +114,12 @@ enum error_code edge_window_run(struct edge_window *window, int all)
     enum error_code rc = run_up(window);
     if (rc == ERROR_NONE && window->asked < window->pushed)
         rc = run_steady(window);
-    if (rc != ERROR_NONE || !all)
-        return rc;
-    rc = fetch_until(window, window->pushed);
+    if (rc == ERROR_NONE && all) {
+        rc = fetch_until(window, window->pushed);
+        if (rc == ERROR_NONE)
+            relabel_until(window, window->pushed);
+    }
     if (rc == ERROR_NONE)
-        relabel_until(window, window->pushed);
+        slide(window);
     return rc;
 }

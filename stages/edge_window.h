@@ -24,6 +24,7 @@ enum { EDGE_WINDOW = 2048, EDGE_DISTANCE = 128 };
 
 struct edge_window { /* {0}, then edge_window_reset() */
     uint32_t pushed, asked, fetched, relabelled;
+    uint32_t first;     /* the edge of address[0]; those before it are fetched */
     uint32_t *node;     /* [what is known, and one more for each edge not relabelled, and one] */
     uint32_t *neighbor; /* [pushed] */
     struct known_nodes *known;
@@ -33,19 +34,26 @@ struct edge_window { /* {0}, then edge_window_reset() */
 /* No edges; node, neighbor and known are the caller's, and set again whenever they move. */
 static inline void edge_window_reset(struct edge_window *window)
 {
-    window->pushed = window->asked = window->fetched = window->relabelled = 0;
+    window->pushed = window->asked = window->fetched = window->relabelled = window->first = 0;
 }
 
 /* Edges that can be pushed before the window is full. */
 static inline uint32_t edge_window_room(const struct edge_window *window)
 {
-    return EDGE_WINDOW - (window->pushed - window->relabelled);
+    return EDGE_WINDOW - (window->pushed - window->first);
 }
 
-/* There is room, and the address is readable. */
+/* Where the addresses of the next edges go, before `pushed` counts them. There is room for them, and they are
+ * readable. */
+static inline const uint32_t **edge_window_end(struct edge_window *window)
+{
+    return &window->address[window->pushed - window->first];
+}
+
 static inline void edge_window_push(struct edge_window *window, const uint32_t *address)
 {
-    window->address[window->pushed++ % EDGE_WINDOW] = address;
+    *edge_window_end(window) = address;
+    window->pushed++;
 }
 
 /* Works until at most 2 EDGE_DISTANCE edges are on their way, with `all` until none is.

@@ -182,22 +182,8 @@ static enum error_code read_block(struct row_block *block, int64_t fanout, uint6
     return ERROR_NONE;
 }
 
-static size_t scratch_words(const struct row_block *block)
-{
-    size_t words = 0;
-    for (uint32_t i = 0; i < block->count; i++) {
-        const struct sampled_row *row = &block->row[i];
-        const size_t wanted = row->count < row->length && row->count > DISTINCT_LANES_COUNT_MAX
-                                  ? distinct_positions_scratch(row->length, row->count)
-                                  : 0;
-        words = wanted > words ? wanted : words;
-    }
-    return words;
-}
-
 /* Room for what the rows of a block can add. */
-static enum error_code reserve_block(struct neighbor_sampler *s, const struct row_block *block,
-                                     uint64_t added, struct error *err)
+static enum error_code reserve_block(struct neighbor_sampler *s, uint64_t added, struct error *err)
 {
     struct edge_window *window = &s->window;
     const uint64_t edges = window->pushed + added;
@@ -216,9 +202,6 @@ static enum error_code reserve_block(struct neighbor_sampler *s, const struct ro
     const size_t nodes = (size_t)s->known.count + (size_t)(coming < unknown ? coming : unknown) + 1;
     rc = growing_array_reserve(&s->node, &s->budget, nodes, s->known.count,
                                "the nodes of a mini-batch", err);
-    if (rc == ERROR_NONE)
-        rc = growing_array_reserve(&s->bits, &s->budget, 2 * scratch_words(block), 0,
-                                   "the positions of a long row", err);
     window->node = s->node.data;
     window->neighbor = s->neighbor.data;
     return rc;
@@ -263,16 +246,18 @@ static inline void push_few(struct edge_window *window, const struct sampled_row
                             const uint32_t *position, uint32_t stride)
 {
     const uint64_t end = row->start + row->length - 1;
+    const uint32_t **address = edge_window_end(window);
+    const uint32_t count = row->count;
     if (row->start >> TOPOLOGY_CHUNK_SHIFT == end >> TOPOLOGY_CHUNK_SHIFT) {
         const uint32_t *base = topology_neighbor(row->part, row->start);
-        for (uint32_t k = 0; k < row->count; k++)
-            edge_window_push(window, base + (position ? position[(size_t)k * stride] : k));
-        return;
+        for (uint32_t k = 0; k < count; k++)
+            address[k] = base + (position ? position[(size_t)k * stride] : k);
+    } else {
+        for (uint32_t k = 0; k < count; k++)
+            address[k] = topology_neighbor(
+                row->part, row->start + (position ? position[(size_t)k * stride] : k));
     }
-    for (uint32_t k = 0; k < row->count; k++)
-        edge_window_push(
-            window, topology_neighbor(row->part,
-                                      row->start + (position ? position[(size_t)k * stride] : k)));
+    window->pushed += count;
 }
 
 /* A row that may be longer than the window. `position` may be the place in `neighbor` that the row itself
@@ -312,6 +297,11 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
         return rc;
     }
     if (is_drawn) {
+        const enum error_code rc = growing_array_reserve(
+            &s->bits, &s->budget, 2 * distinct_positions_scratch(row->length, row->count), 0,
+            "the positions of a long row", err);
+        if (rc != ERROR_NONE)
+            return rc;
         position = s->neighbor.data + s->window.pushed;
         distinct_positions_draw(stream, s->node.data[block->first + index], row->length, row->count,
                                 (uint64_t *)(void *)s->bits.data, position);
@@ -353,7 +343,7 @@ static enum error_code expand_hop(struct neighbor_sampler *s, uint32_t first, ui
         locate_block(s, block->first + block->count, end, next);
         rc = read_block(block, fanout, &edges, err);
         if (rc == ERROR_NONE)
-            rc = reserve_block(s, block, edges, err);
+            rc = reserve_block(s, edges, err);
         if (rc == ERROR_NONE)
             rc = push_block(s, block, fanout, stream, err);
         block = next;
