@@ -1,6 +1,8 @@
 #include "common/nn/mixing.h"
 
+#include "common/base/cpu_level.h"
 #include "common/math/vector.h"
+#include "common/nn/mixing_avx512.h"
 #include "common/nn/mixing_walk.h"
 
 CPU_INLINE void add_row(float *restrict sum, const struct input_rows *input,
@@ -99,10 +101,23 @@ static void gather_bf16(const struct mixing *mixing, const struct message_block 
     }
 }
 
+#if CPU_LEVEL_X86
+static bool uses_registers(uint32_t dim)
+{
+    return dim >= MIXING_AVX512_DIM_MIN && cpu_level() == CPU_AVX512;
+}
+#endif
+
 void mixing_gather(const struct mixing *mixing, const struct message_block *block,
                    const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                    float *scratch, void *out)
 {
+#if CPU_LEVEL_X86
+    if (uses_registers(dim)) {
+        mixing_gather_avx512(mixing, block, input, dim, first, end, scratch, out);
+        return;
+    }
+#endif
     if (input->precision == PRECISION_BF16)
         gather_bf16(mixing, block, input, dim, first, end, scratch, out);
     else
@@ -134,5 +149,11 @@ static void spread(const struct mixing *mixing, const struct transposed_edges *e
 void mixing_spread(const struct mixing *mixing, const struct transposed_edges *edges,
                    const float *gradient, uint32_t dim, uint32_t first, uint32_t end, float *out)
 {
+#if CPU_LEVEL_X86
+    if (uses_registers(dim)) {
+        mixing_spread_avx512(mixing, edges, gradient, dim, first, end, out);
+        return;
+    }
+#endif
     spread(mixing, edges, gradient, dim, first, end, out);
 }
