@@ -62,7 +62,8 @@ CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress
                             bool fresh, float *c, size_t c_stride, const bool packed,
                             const size_t vectors)
 {
-    const size_t last = panel->columns - LANES;
+    const size_t last = panel->columns - LANES, first = panel->first, end_row = panel->end;
+    const float *const base = panel->base;
     const size_t stride = packed ? vectors * LANES : panel->stride;
     const size_t from_last = packed ? stride - LANES : last;
     for (size_t row = 0; row < rows; row++, c += c_stride) {
@@ -71,9 +72,9 @@ CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress
         if (!fresh) {
             EACH_VECTOR(LOAD)
         }
-        for (; entry < end && entry->column < panel->end; entry++) {
+        for (; entry < end && entry->column < end_row; entry++) {
             const float value = entry->value;
-            const float *b = panel->base + (entry->column - panel->first) * stride;
+            const float *b = base + (entry->column - first) * stride;
             EACH_VECTOR(ADD)
         }
         progress->next[row] = entry;
