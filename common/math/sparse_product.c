@@ -6,10 +6,13 @@
  *
  * Where rows of b are used a few times only, packing costs more than it saves: then one panel is all of b's
  * height, where it lies. Rows in bf16 are always packed, which makes floats of them.
+ *
+ * Accumulators are for AVX-512. Other processors have the same blocks, and loops over a row of a block.
  */
 #include "common/math/sparse_product.h"
 
 #include "common/base/cpu_clones.h"
+#include "common/base/cpu_level.h"
 #include "common/base/error.h"
 #include "common/math/vector.h"
 
@@ -41,6 +44,7 @@ CPU_INLINE size_t vectors_of(size_t columns)
     return (columns + LANES - 1) / LANES;
 }
 
+#if CPU_LEVEL_X86
 /* Accumulators are named variables and not an array: only so do both compilers keep them in registers. */
 #define EACH_VECTOR(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define PLACE(i)        (c + ((i) < vectors - 1 ? (size_t)(i)*LANES : last))
@@ -62,7 +66,8 @@ CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress
                             bool fresh, float *c, size_t c_stride, const bool packed,
                             const size_t vectors)
 {
-    const size_t last = panel->columns - LANES;
+    const size_t last = panel->columns - LANES, first = panel->first, end_row = panel->end;
+    const float *const base = panel->base;
     const size_t stride = packed ? vectors * LANES : panel->stride;
     const size_t from_last = packed ? stride - LANES : last;
     for (size_t row = 0; row < rows; row++, c += c_stride) {
@@ -71,9 +76,9 @@ CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress
         if (!fresh) {
             EACH_VECTOR(LOAD)
         }
-        for (; entry < end && entry->column < panel->end; entry++) {
+        for (; entry < end && entry->column < end_row; entry++) {
             const float value = entry->value;
-            const float *b = panel->base + (entry->column - panel->first) * stride;
+            const float *b = base + (entry->column - first) * stride;
             EACH_VECTOR(ADD)
         }
         progress->next[row] = entry;
@@ -112,6 +117,66 @@ CPU_INLINE void add_panel(const struct panel *panel, struct progress *progress, 
     }
 }
 
+CPU_AVX512_CODE
+static void add_packed_avx512(const struct panel *panel, struct progress *progress, size_t rows,
+                              bool fresh, float *c, size_t c_stride)
+{
+    add_panel(panel, progress, rows, fresh, c, c_stride, true);
+}
+
+CPU_AVX512_CODE
+static void add_in_place_avx512(const struct panel *panel, struct progress *progress, size_t rows,
+                                bool fresh, float *c, size_t c_stride)
+{
+    add_panel(panel, progress, rows, fresh, c, c_stride, false);
+}
+#endif
+
+/* The same without accumulators: where there are no vectors of their size, compilers take them through memory.
+ * The columns from `head` on end where the row of the panel does, which may have some of them twice. */
+CPU_CLONES
+static void add_in_loops(const struct panel *panel, struct progress *progress, size_t rows,
+                         bool fresh, float *c, size_t c_stride, size_t head)
+{
+    const size_t tail = panel->columns - head;
+    const size_t skipped = panel->stride - panel->columns;
+    for (size_t row = 0; row < rows; row++, c += c_stride) {
+        const struct sparse_entry *entry = progress->next[row], *const end = progress->end[row];
+        if (fresh)
+            vector_zero(c, panel->columns);
+        for (; entry < end && entry->column < panel->end; entry++) {
+            const float *b = panel->base + (entry->column - panel->first) * panel->stride;
+            vector_add_scaled(c, b, entry->value, head);
+            vector_add_scaled(c + head, b + head + skipped, entry->value, tail);
+        }
+        progress->next[row] = entry;
+    }
+}
+
+static void add_packed(const struct panel *panel, struct progress *progress, size_t rows,
+                       bool fresh, float *c, size_t c_stride)
+{
+#if CPU_LEVEL_X86
+    if (cpu_level() == CPU_AVX512) {
+        add_packed_avx512(panel, progress, rows, fresh, c, c_stride);
+        return;
+    }
+#endif
+    add_in_loops(panel, progress, rows, fresh, c, c_stride, panel->stride - LANES);
+}
+
+static void add_in_place(const struct panel *panel, struct progress *progress, size_t rows,
+                         bool fresh, float *c, size_t c_stride)
+{
+#if CPU_LEVEL_X86
+    if (cpu_level() == CPU_AVX512) {
+        add_in_place_avx512(panel, progress, rows, fresh, c, c_stride);
+        return;
+    }
+#endif
+    add_in_loops(panel, progress, rows, fresh, c, c_stride, panel->columns);
+}
+
 CPU_CLONES
 static void copy_as_floats(float *to, const bf16 *from, size_t count)
 {
@@ -126,20 +191,6 @@ static void copy_columns(float *to, struct rows_view b, size_t at, size_t count)
         copy_as_floats(to, from, count);
     else
         memcpy(to, from, count * sizeof *to);
-}
-
-CPU_CLONES
-static void add_packed(const struct panel *panel, struct progress *progress, size_t rows,
-                       bool fresh, float *c, size_t c_stride)
-{
-    add_panel(panel, progress, rows, fresh, c, c_stride, true);
-}
-
-CPU_CLONES
-static void add_in_place(const struct panel *panel, struct progress *progress, size_t rows,
-                         bool fresh, float *c, size_t c_stride)
-{
-    add_panel(panel, progress, rows, fresh, c, c_stride, false);
 }
 
 /* Rows of b from `first` on into `room`, in panel->column .. columns. */

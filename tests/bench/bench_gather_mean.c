@@ -87,7 +87,7 @@ static void gather_tile(void *context, int64_t tile, int thread)
                   b->out + (size_t)first * 2 * b->shape.dim);
 }
 
-/* How far ahead rows are asked for, in bytes of rows: as mixing.c does. */
+/* How far ahead rows are asked for, in bytes of rows: as mixing_walk.h does. */
 enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, COLUMNS_MAX = 256 };
 
 /* Touches every cache line of a row. */

@@ -1,3 +1,4 @@
+#include "common/base/cpu_level.h"
 #include "common/base/memory.h"
 #include "common/math/sparse_product.h"
 
@@ -83,7 +84,7 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-static void check(size_t m, size_t n, size_t k, uint32_t percent, bool add)
+static void check_level(size_t m, size_t n, size_t k, uint32_t percent, bool add)
 {
     struct fixture f;
     make(&f, m, n, k, percent);
@@ -95,6 +96,14 @@ static void check(size_t m, size_t n, size_t k, uint32_t percent, bool add)
             fail_msg("%zu x %zu x %zu, %u%%: element %zu is %a, expected %a", m, n, k,
                      (unsigned)percent, i, (double)f.c[i], (double)f.expected[i]);
     release(&f);
+}
+
+static void check(size_t m, size_t n, size_t k, uint32_t percent, bool add)
+{
+    for (int level = CPU_PLAIN; level <= CPU_AVX512; level++) {
+        cpu_level_limit((enum cpu_level)level);
+        check_level(m, n, k, percent, add);
+    }
 }
 
 static void bits_are_those_of_the_plain_loops(void **state)

@@ -1,0 +1,257 @@
+/*
+ * Sums in registers. Plain loops load and store the sum for every few rows that are added to it, which takes
+ * longer than the rows themselves when those come from a cache. Here the sums of a block of columns stay in
+ * registers over all edges of a row, and are stored once. Wider rows take several blocks one after the
+ * other, each of which asks ahead for its own columns: a hub's rows do not stay in any cache until the next.
+ *
+ * Columns that do not fill the last vector have it begin earlier: it overlaps the one before, and both hold
+ * the same sums. A mask instead would have loads reach for a cache line beyond the row, which nobody asked
+ * for. Compilers keep sums in registers only when each is a variable of its own, hence the macros, and find
+ * room for addresses only when each number of vectors has a function of its own.
+ */
+#include "common/nn/mixing_avx512.h"
+
+#include "common/base/cpu_level.h"
+#include "common/math/vector.h"
+#include "common/nn/mixing_walk.h"
+
+#if CPU_LEVEL_X86
+#include <immintrin.h>
+
+enum { LANES = MIXING_AVX512_DIM_MIN, BLOCK_VECTORS = 16, SMALL_BLOCK_VECTORS = 8 };
+
+#define AVX512_INLINE CPU_AVX512_CODE CPU_INLINE
+
+/* Columns that are summed at once: BLOCK_VECTORS vectors, or at most SMALL_BLOCK_VECTORS. */
+struct columns {
+    size_t first, count;
+};
+
+/* The block from `first` on. */
+CPU_INLINE struct columns next_columns(size_t dim, size_t first)
+{
+    const size_t left = dim - first;
+    const size_t most =
+        left > (size_t)(BLOCK_VECTORS - 1) * LANES ? BLOCK_VECTORS : SMALL_BLOCK_VECTORS;
+    if (left < LANES)
+        return (struct columns){dim - LANES, LANES};
+    return (struct columns){first, left < most * LANES ? left : most * LANES};
+}
+
+AVX512_INLINE __m512 load_bf16(const bf16 *from)
+{
+    const __m512i bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
+}
+
+AVX512_INLINE __m512 load(enum precision precision, const void *row, size_t column)
+{
+    return precision == PRECISION_BF16 ? load_bf16((const bf16 *)row + column)
+                                       : _mm512_loadu_ps((const float *)row + column);
+}
+
+/* Each DO(i) asks whether there is a vector i of `vectors`, a constant. */
+#define EACH_VECTOR(DO)                                                                            \
+    DO(0)                                                                                          \
+    DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
+#define DECLARE(i) __m512 sum##i = _mm512_setzero_ps();
+#define COLUMN(i)  ((i) < vectors - 1 ? (size_t)(i)*LANES : last)
+#define ADD(i)                                                                                     \
+    if ((i) < vectors)                                                                             \
+        sum##i = _mm512_add_ps(sum##i, _mm512_mul_ps(factor, load(precision, row, COLUMN(i))));
+#define SCALE(i) sum##i = _mm512_mul_ps(sum##i, factor);
+#define STORE(i)                                                                                   \
+    if ((i) < vectors)                                                                             \
+        _mm512_storeu_ps(out + COLUMN(i), sum##i);
+
+/* The same walk over some columns. */
+CPU_INLINE struct walk walk_over(const struct walk *walk, enum precision precision,
+                                 struct columns columns)
+{
+    struct walk part = *walk;
+    part.precision = precision;
+    part.input.base = precision_at(precision, walk->input.base, columns.first);
+    part.row_bytes = columns.count * precision_bytes(precision);
+    return part;
+}
+
+/* Sums of some columns of the row of a destination. Times 1 is as good as not at all, to the bit. */
+AVX512_INLINE void sum_columns(const struct walk *whole, enum precision precision,
+                               struct columns columns, uint32_t destination, float *out,
+                               const size_t vectors)
+{
+    const struct walk walk = walk_over(whole, precision, columns);
+    const struct mixing *mixing = walk.mixing;
+    const uint32_t *neighbor = walk.block->neighbor;
+    const float *source_scale = mixing->source_scale;
+    const uint32_t end = walk.block->row_start[destination + 1];
+    const uint32_t skipped = mixing->skip_self_loops ? destination : UINT32_MAX;
+    const size_t last = columns.count - LANES;
+    out += columns.first;
+    EACH_VECTOR(DECLARE)
+    for (uint32_t e = walk.block->row_start[destination]; e < end; e++) {
+        const uint32_t j = neighbor[e];
+        ask_ahead(&walk, e);
+        if (j == skipped)
+            continue;
+        const void *row = any_row(&walk.input, precision, j);
+        const __m512 factor = _mm512_set1_ps(source_scale ? source_scale[j] : 1);
+        EACH_VECTOR(ADD)
+    }
+    __m512 factor = _mm512_set1_ps(mixing->destination_scale[destination]);
+    EACH_VECTOR(SCALE)
+    if (!mixing->self_beside && mixing->self_scale) {
+        const void *row = any_row(&walk.input, precision, destination);
+        factor = _mm512_set1_ps(mixing->self_scale[destination]);
+        EACH_VECTOR(ADD)
+    }
+    EACH_VECTOR(STORE)
+}
+
+/* The arguments of mixing_spread() that all rows share. */
+struct spreading {
+    const struct mixing *mixing;
+    const struct transposed_edges *edges;
+    const float *gradient;
+    size_t dim, width;
+};
+
+/* The same for the row of a source. */
+AVX512_INLINE void spread_columns(const struct spreading *spreading, struct columns columns,
+                                  uint32_t source, float *out, const size_t vectors)
+{
+    const struct mixing *mixing = spreading->mixing;
+    const uint32_t *destination = spreading->edges->destination;
+    const uint32_t end = spreading->edges->start[source + 1];
+    const float *gradient = spreading->gradient + columns.first;
+    const float *destination_scale = mixing->destination_scale;
+    const enum precision precision = PRECISION_FP32;
+    const size_t last = columns.count - LANES, width = spreading->width;
+    out += columns.first;
+    EACH_VECTOR(DECLARE)
+    for (uint32_t e = spreading->edges->start[source]; e < end; e++) {
+        const float *row = gradient + destination[e] * width;
+        const __m512 factor = _mm512_set1_ps(destination_scale[destination[e]]);
+        EACH_VECTOR(ADD)
+    }
+    if (mixing->source_scale) {
+        const __m512 factor = _mm512_set1_ps(mixing->source_scale[source]);
+        EACH_VECTOR(SCALE)
+    }
+    if (source < mixing->destination_count && (mixing->self_beside || mixing->self_scale)) {
+        const float *row = gradient + source * width + (mixing->self_beside ? spreading->dim : 0);
+        const __m512 factor = _mm512_set1_ps(mixing->self_beside ? 1 : mixing->self_scale[source]);
+        EACH_VECTOR(ADD)
+    }
+    EACH_VECTOR(STORE)
+}
+
+#define KERNELS(vectors)                                                                           \
+    CPU_AVX512_CODE static void sum_floats_##vectors(                                              \
+        const struct walk *walk, struct columns columns, uint32_t destination, float *out)         \
+    {                                                                                              \
+        sum_columns(walk, PRECISION_FP32, columns, destination, out, vectors);                     \
+    }                                                                                              \
+    CPU_AVX512_CODE static void sum_bf16_##vectors(                                                \
+        const struct walk *walk, struct columns columns, uint32_t destination, float *out)         \
+    {                                                                                              \
+        sum_columns(walk, PRECISION_BF16, columns, destination, out, vectors);                     \
+    }                                                                                              \
+    CPU_AVX512_CODE static void spread_##vectors(                                                  \
+        const struct spreading *spreading, struct columns columns, uint32_t source, float *out)    \
+    {                                                                                              \
+        spread_columns(spreading, columns, source, out, vectors);                                  \
+    }
+#define KERNEL_NAMES(vectors)                                                                      \
+    [vectors] = {sum_floats_##vectors, sum_bf16_##vectors, spread_##vectors},
+
+/* clang-format off */
+#define EACH_KERNEL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(16)
+/* clang-format on */
+
+EACH_KERNEL(KERNELS)
+
+typedef void sum_kernel(const struct walk *walk, struct columns columns, uint32_t destination,
+                        float *out);
+typedef void spread_kernel(const struct spreading *spreading, struct columns columns,
+                           uint32_t source, float *out);
+
+/* By the number of vectors. */
+static const struct kernels {
+    sum_kernel *sum_floats, *sum_bf16;
+    spread_kernel *spread;
+} kernels[BLOCK_VECTORS + 1] = {EACH_KERNEL(KERNEL_NAMES)};
+
+CPU_INLINE const struct kernels *kernels_for(struct columns columns)
+{
+    return &kernels[(columns.count + LANES - 1) / LANES];
+}
+
+/* The row of destination i, but for a second half. */
+CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *out)
+{
+    struct columns columns = {0};
+    ask_for_own_rows(walk, i);
+    for (size_t first = 0; first < walk->dim; first = columns.first + columns.count) {
+        columns = next_columns(walk->dim, first);
+        const struct kernels *of = kernels_for(columns);
+        (walk->precision == PRECISION_BF16 ? of->sum_bf16 : of->sum_floats)(walk, columns, i, out);
+    }
+}
+
+CPU_AVX512_CODE
+static void gather_floats(const struct mixing *mixing, const struct message_block *block,
+                          const struct input_rows *input, uint32_t dim, uint32_t first,
+                          uint32_t end, float *out)
+{
+    const struct walk walk = start_walk(mixing, block, input, PRECISION_FP32, dim, first, end);
+    const size_t width = mixing_width(mixing, dim);
+    for (uint32_t i = first; i < end; i++, out += width) {
+        sum_row(&walk, i, out);
+        if (mixing->self_beside)
+            vector_copy(out + dim, float_row(input, i), dim);
+    }
+}
+
+CPU_AVX512_CODE
+static void gather_bf16(const struct mixing *mixing, const struct message_block *block,
+                        const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                        float *sum, bf16 *out)
+{
+    const struct walk walk = start_walk(mixing, block, input, PRECISION_BF16, dim, first, end);
+    const size_t stride = bf16_stride(mixing_width(mixing, dim));
+    for (uint32_t i = first; i < end; i++, out += stride) {
+        sum_row(&walk, i, sum);
+        finish_bf16(&walk, i, sum, out);
+    }
+}
+
+void mixing_gather_avx512(const struct mixing *mixing, const struct message_block *block,
+                          const struct input_rows *input, uint32_t dim, uint32_t first,
+                          uint32_t end, float *scratch, void *out)
+{
+    if (input->precision == PRECISION_BF16)
+        gather_bf16(mixing, block, input, dim, first, end, scratch, out);
+    else
+        gather_floats(mixing, block, input, dim, first, end, out);
+}
+
+void mixing_spread_avx512(const struct mixing *mixing, const struct transposed_edges *edges,
+                          const float *gradient, uint32_t dim, uint32_t first, uint32_t end,
+                          float *out)
+{
+    const struct spreading spreading = {.mixing = mixing,
+                                        .edges = edges,
+                                        .gradient = gradient,
+                                        .dim = dim,
+                                        .width = mixing_width(mixing, dim)};
+    for (uint32_t j = first; j < end; j++, out += dim) {
+        struct columns columns = {0};
+        for (size_t at = 0; at < dim; at = columns.first + columns.count) {
+            columns = next_columns(dim, at);
+            kernels_for(columns)->spread(&spreading, columns, j, out);
+        }
+    }
+}
+
+#endif

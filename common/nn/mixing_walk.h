@@ -1,0 +1,125 @@
+/*
+ * mixing_walk - the rows that a gather reads, in order, and asking for them ahead of use.
+ *
+ * Shared by the forms that the gather has for several instruction sets.
+ */
+#ifndef COMMON_NN_MIXING_WALK_H
+#define COMMON_NN_MIXING_WALK_H
+
+#include "common/math/vector.h"
+#include "common/nn/mixing.h"
+
+/* How far ahead of use rows are asked for: soon enough to hide memory, not so soon that they leave the cache
+ * again. Counted in edges, so that rows of few neighbours and hubs are served alike. */
+enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, ROWS_NEAR = 1, EDGES_INDEX = 32 };
+
+CPU_INLINE uint32_t edges_in(uint32_t bytes, size_t row_bytes)
+{
+    return row_bytes < bytes ? (uint32_t)(bytes / row_bytes) : 1;
+}
+
+CPU_INLINE size_t input_start(const struct input_rows *input, uint32_t row)
+{
+    return (input->row_index ? input->row_index[row] : row) * input->stride;
+}
+
+CPU_INLINE const float *float_row(const struct input_rows *input, uint32_t row)
+{
+    return (const float *)input->base + input_start(input, row);
+}
+
+CPU_INLINE const bf16 *bf16_row(const struct input_rows *input, uint32_t row)
+{
+    return (const bf16 *)input->base + input_start(input, row);
+}
+
+CPU_INLINE const void *any_row(const struct input_rows *input, enum precision precision,
+                               uint32_t row)
+{
+    if (precision == PRECISION_BF16)
+        return bf16_row(input, row);
+    return float_row(input, row);
+}
+
+/* A walk over the edges of some rows in order, which asks for rows ahead of it. */
+struct walk {
+    const struct mixing *mixing;
+    const struct message_block *block;
+    struct input_rows input;
+    enum precision precision; /* a constant where it is used */
+    uint32_t dim, end;        /* destinations end there, and edges at edge_end */
+    uint32_t edge_end, far, near;
+    size_t row_bytes;
+};
+
+CPU_INLINE void ask_for_row(const struct walk *walk, uint32_t row, bool far)
+{
+    const void *at = any_row(&walk->input, walk->precision, row);
+    if (far)
+        vector_prefetch_far(at, walk->row_bytes);
+    else
+        vector_prefetch(at, walk->row_bytes);
+}
+
+/* Where a row lies has to be known before the row can be asked for. */
+CPU_INLINE void ask_for_index(const struct walk *walk, uint32_t edge)
+{
+    if (walk->input.row_index)
+        __builtin_prefetch(&walk->input.row_index[walk->block->neighbor[edge]]);
+}
+
+CPU_INLINE void ask_ahead(const struct walk *walk, uint32_t edge)
+{
+    const uint32_t *neighbor = walk->block->neighbor + edge;
+    const uint32_t left = walk->edge_end - edge;
+    if (left > walk->far + EDGES_INDEX)
+        ask_for_index(walk, edge + walk->far + EDGES_INDEX);
+    if (left > walk->far)
+        ask_for_row(walk, neighbor[walk->far], true);
+    if (left > walk->near)
+        ask_for_row(walk, neighbor[walk->near], false);
+}
+
+/* What follows the row of destination i itself. */
+CPU_INLINE void ask_for_own_rows(const struct walk *walk, uint32_t i)
+{
+    if (walk->end - i > ROWS_FAR)
+        ask_for_row(walk, i + ROWS_FAR, true);
+    if (walk->end - i > ROWS_NEAR)
+        ask_for_row(walk, i + ROWS_NEAR, false);
+}
+
+CPU_INLINE struct walk start_walk(const struct mixing *mixing, const struct message_block *block,
+                                  const struct input_rows *input, enum precision precision,
+                                  uint32_t dim, uint32_t first, uint32_t end)
+{
+    const size_t row_bytes = dim * precision_bytes(precision);
+    const uint32_t edge = block->row_start[first];
+    const struct walk walk = {.mixing = mixing,
+                              .block = block,
+                              .input = *input,
+                              .precision = precision,
+                              .dim = dim,
+                              .end = end,
+                              .edge_end = block->row_start[end],
+                              .far = edges_in(BYTES_FAR, row_bytes),
+                              .near = edges_in(BYTES_NEAR, row_bytes),
+                              .row_bytes = row_bytes};
+    for (uint32_t e = edge; e < walk.edge_end && e - edge < walk.far; e++)
+        ask_for_row(&walk, block->neighbor[e], true);
+    return walk;
+}
+
+/* The row of destination i from its sum, rounded, and what lies behind it. */
+CPU_INLINE void finish_bf16(const struct walk *walk, uint32_t i, const float *restrict sum,
+                            bf16 *restrict out)
+{
+    const size_t width = mixing_width(walk->mixing, walk->dim);
+    bf16_of_floats(out, sum, walk->dim);
+    if (walk->mixing->self_beside)
+        memcpy(out + walk->dim, bf16_row(&walk->input, i), walk->dim * sizeof *out);
+    if (width % 2)
+        out[width] = 0;
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* Both directions of mixing against plain loops, bit for bit, with and without the processor's vectors. */
+#include "common/base/arena.h"
+#include "common/base/cpu_level.h"
+#include "common/base/memory.h"
+#include "common/nn/mixing.h"
+
+#include "tests/support/block_fixture.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+enum { DESTINATIONS = 40, SOURCES = 90, FIRST = 3 };
+
+/* Less than a vector, whole vectors and parts of one, and one and several blocks of columns. */
+static const uint32_t dims[] = {1,   7,   15,  16,  17,  31,  48,  100, 127,
+                                128, 129, 143, 240, 241, 256, 257, 300, 530};
+
+struct fixture {
+    struct block_fixture blocks;
+    struct mixing mixing;
+    uint32_t dim;
+    size_t width;
+    float destination_scale[DESTINATIONS], self_scale[DESTINATIONS], source_scale[SOURCES];
+    float *expected, *actual, *scratch, *gradient;
+};
+
+static float element(size_t i)
+{
+    return (float)((i * 2654435761U >> 7) % 2001) / 1000 - 1;
+}
+
+/* Each bit of `kind` is a choice: all that layers make, and some that none makes. */
+static void make(struct fixture *f, uint32_t dim, unsigned kind)
+{
+    const uint32_t hop_end[] = {DESTINATIONS, SOURCES};
+    *f = (struct fixture){.dim = dim};
+    block_fixture_make(&f->blocks, 1, hop_end, dim, 5);
+    for (size_t i = 0; i < SOURCES; i++)
+        f->source_scale[i] = element(i + 100);
+    for (size_t i = 0; i < DESTINATIONS; i++) {
+        f->destination_scale[i] = element(i + 200);
+        f->self_scale[i] = element(i + 300);
+    }
+    f->mixing = (struct mixing){.destination_count = DESTINATIONS,
+                                .destination_scale = f->destination_scale,
+                                .source_scale = kind & 1 ? f->source_scale : NULL,
+                                .self_scale = kind & 4 ? NULL : f->self_scale,
+                                .skip_self_loops = kind & 2,
+                                .self_beside = kind & 4};
+    f->width = mixing_width(&f->mixing, dim);
+    f->expected = memory_alloc(SOURCES * (f->width + 1), sizeof *f->expected);
+    f->actual = memory_alloc(SOURCES * (f->width + 1), sizeof *f->actual);
+    f->scratch = memory_alloc(dim, sizeof *f->scratch);
+    f->gradient = memory_alloc(DESTINATIONS * f->width, sizeof *f->gradient);
+    for (size_t i = 0; i < DESTINATIONS * f->width; i++)
+        f->gradient[i] = element(i + 400);
+}
+
+static void release(struct fixture *f)
+{
+    block_fixture_release(&f->blocks);
+    memory_free(f->expected);
+    memory_free(f->actual);
+    memory_free(f->scratch);
+    memory_free(f->gradient);
+}
+
+static float input_element(const struct fixture *f, uint32_t row, size_t column)
+{
+    const struct input_rows *input = &f->blocks.input;
+    const size_t at = input->row_index[row] * input->stride + column;
+    if (input->precision == PRECISION_BF16)
+        return bf16_to_float(((const bf16 *)input->base)[at]);
+    return ((const float *)input->base)[at];
+}
+
+static float mixed_element(const struct fixture *f, uint32_t i, size_t column)
+{
+    const struct message_block *block = &f->blocks.block[0];
+    float sum = 0;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        const uint32_t j = block->neighbor[e];
+        const float value = input_element(f, j, column);
+        const float term = f->mixing.source_scale ? f->source_scale[j] * value : value;
+        if (!f->mixing.skip_self_loops || j != i)
+            sum += term;
+    }
+    sum *= f->destination_scale[i];
+    if (f->mixing.self_scale)
+        sum += f->self_scale[i] * input_element(f, i, column);
+    return sum;
+}
+
+static void expect_element(const struct fixture *f, size_t at, float value)
+{
+    if (f->blocks.input.precision == PRECISION_BF16)
+        ((bf16 *)f->expected)[at] = bf16_of_float(value);
+    else
+        f->expected[at] = value;
+}
+
+/* Returns the bytes of what is expected. */
+static size_t expect_gather(const struct fixture *f)
+{
+    const enum precision precision = f->blocks.input.precision;
+    const size_t stride = precision_stride(precision, f->width);
+    const uint32_t rows = DESTINATIONS - FIRST;
+    memset(f->expected, 0, rows * stride * sizeof(float));
+    for (uint32_t i = 0; i < rows; i++)
+        for (size_t column = 0; column < f->dim; column++) {
+            expect_element(f, i * stride + column, mixed_element(f, FIRST + i, column));
+            if (f->mixing.self_beside)
+                expect_element(f, i * stride + f->dim + column,
+                               input_element(f, FIRST + i, column));
+        }
+    return rows * stride * precision_bytes(precision);
+}
+
+static void expect_spread(const struct fixture *f, const struct transposed_edges *edges)
+{
+    const struct mixing *mixing = &f->mixing;
+    for (uint32_t j = FIRST; j < SOURCES; j++)
+        for (size_t column = 0; column < f->dim; column++) {
+            float sum = 0;
+            for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
+                const uint32_t i = edges->destination[e];
+                sum += f->destination_scale[i] * f->gradient[i * f->width + column];
+            }
+            if (mixing->source_scale)
+                sum *= f->source_scale[j];
+            if (j < DESTINATIONS && mixing->self_beside)
+                sum += f->gradient[j * f->width + f->dim + column];
+            else if (j < DESTINATIONS && mixing->self_scale)
+                sum += f->self_scale[j] * f->gradient[j * f->width + column];
+            f->expected[(size_t)(j - FIRST) * f->dim + column] = sum;
+        }
+}
+
+static void check_gather(const struct fixture *f)
+{
+    const size_t bytes = expect_gather(f);
+    for (int level = CPU_PLAIN; level <= CPU_AVX512; level++) {
+        cpu_level_limit((enum cpu_level)level);
+        memset(f->actual, 0x7f, bytes);
+        mixing_gather(&f->mixing, &f->blocks.block[0], &f->blocks.input, f->dim, FIRST,
+                      DESTINATIONS, f->scratch, f->actual);
+        assert_memory_equal(f->actual, f->expected, bytes);
+    }
+}
+
+static void check_spread(const struct fixture *f)
+{
+    struct error err = {0};
+    struct arena arena = {0};
+    struct transposed_edges edges;
+    assert_ok(transposed_edges_build(&f->blocks.block[0], f->mixing.skip_self_loops, &arena, &edges,
+                                     &err),
+              &err);
+    expect_spread(f, &edges);
+    const size_t bytes = (size_t)(SOURCES - FIRST) * f->dim * sizeof(float);
+    for (int level = CPU_PLAIN; level <= CPU_AVX512; level++) {
+        cpu_level_limit((enum cpu_level)level);
+        memset(f->actual, 0x7f, bytes);
+        mixing_spread(&f->mixing, &edges, f->gradient, f->dim, FIRST, SOURCES, f->actual);
+        assert_memory_equal(f->actual, f->expected, bytes);
+    }
+    arena_release(&arena);
+}
+
+static void for_all_kinds(void (*check)(const struct fixture *f), enum precision precision)
+{
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+        for (unsigned kind = 0; kind < 8; kind++) {
+            struct fixture f;
+            make(&f, dims[d], kind);
+            if (precision == PRECISION_BF16)
+                block_fixture_round(&f.blocks, f.dim);
+            check(&f);
+            release(&f);
+        }
+    cpu_level_limit(CPU_AVX512);
+}
+
+static void gathers_the_bits_of_plain_loops(void **state)
+{
+    (void)state;
+    for_all_kinds(check_gather, PRECISION_FP32);
+}
+
+static void gathers_rows_in_bf16_and_rounds_once(void **state)
+{
+    (void)state;
+    for_all_kinds(check_gather, PRECISION_BF16);
+}
+
+static void spreads_the_bits_of_plain_loops(void **state)
+{
+    (void)state;
+    for_all_kinds(check_spread, PRECISION_FP32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gathers_the_bits_of_plain_loops),
+        cmocka_unit_test(gathers_rows_in_bf16_and_rounds_once),
+        cmocka_unit_test(spreads_the_bits_of_plain_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
