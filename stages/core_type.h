@@ -3,7 +3,8 @@
  *
  * OpenBLAS picks a type by the instructions that the processor has. That is not always the fastest: Zen 4
  * has AVX-512, takes two turns for each 512-bit instruction, and is 5 to 6 % faster with the AVX2 kernels of
- * the type Haswell (tests/bench/README.md). So a rule says which type is better where that was measured.
+ * the type Haswell; Zen 5 takes one turn, and is half as fast with them (tests/bench/README.md). So a rule says
+ * which type is better where that was measured.
  *
  * It is a rule about the processor, not a measurement at start, because bits depend on the type and must be
  * the same on the same kind of machine. Whoever sets OPENBLAS_CORETYPE has the last word; set but empty, it
@@ -20,7 +21,7 @@
 
 struct processor {
     char vendor[13]; /* "AuthenticAMD" */
-    uint32_t family; /* 25 is Zen 3 and Zen 4 */
+    uint32_t family; /* 25 is Zen 3 and Zen 4, 26 Zen 5 */
     bool has_avx2, has_avx512, has_bf16;
 };
 

@@ -21,13 +21,22 @@ static void zen4_takes_the_avx2_kernels(void **state)
     assert_string_equal(rule_for("AuthenticAMD", 0x19, true), "Haswell");
 }
 
+static void zen5_keeps_what_openblas_picks(void **state)
+{
+    const struct processor zen5 = {.vendor = "AuthenticAMD", .family = 0x1A, .has_avx512 = true};
+    const char *why = NULL;
+    (void)state;
+    assert_null(core_type_rule(&zen5, &why));
+    assert_non_null(strstr(why, "Zen 5"));
+}
+
 static void what_was_not_measured_is_left_to_openblas(void **state)
 {
     const struct processor none = {0};
     const char *why = NULL;
     (void)state;
     assert_string_equal(rule_for("AuthenticAMD", 0x19, false), ""); /* Zen 3 */
-    assert_string_equal(rule_for("AuthenticAMD", 0x1A, true), "");  /* Zen 5 */
+    assert_string_equal(rule_for("AuthenticAMD", 0x1B, true), "");
     assert_string_equal(rule_for("GenuineIntel", 6, true), "");
     assert_null(core_type_rule(&none, &why));
 }
@@ -63,6 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zen4_takes_the_avx2_kernels),
+        cmocka_unit_test(zen5_keeps_what_openblas_picks),
         cmocka_unit_test(what_was_not_measured_is_left_to_openblas),
         cmocka_unit_test(what_is_settled_stays),
         cmocka_unit_test(the_host_is_known),
