@@ -24,18 +24,19 @@ static void many_items_are_the_items_one_by_one(void **state)
     for (int level = 0; level < LEVEL_COUNT; level++) {
         cpu_level_limit(levels[level]);
         for (uint32_t count = 1; count <= 5; count++) {
+            const uint32_t words = 4 * count;
             uint32_t item[RANDOM_LANES], many[4 * 5 + 1][RANDOM_LANES], one[4];
             for (uint32_t i = 0; i < RANDOM_LANES; i++) {
                 item[i] = (count * RANDOM_LANES + i) * 2654435761U;
-                many[4 * count][i] = 7;
+                many[words][i] = 7;
             }
             random_items(&stream, item, 0xfffffeU, count, many);
             for (uint32_t i = 0; i < RANDOM_LANES; i++) {
-                for (uint32_t k = 0; k < 4 * count; k++) {
+                for (uint32_t k = 0; k < words; k++) {
                     random_block(&stream, item[i], 0xfffffeU + k / 4, one);
                     assert_int_equal(many[k][i], one[k % 4]);
                 }
-                assert_int_equal(many[4 * count][i], 7);
+                assert_int_equal(many[words][i], 7);
             }
         }
     }
