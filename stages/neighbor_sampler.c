@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-enum { BLOCK_ROWS = 64, BLOCK_GROUPS = BLOCK_ROWS / DISTINCT_LANES, HINT_BITS = 12 };
+enum { BLOCK_ROWS = 128, BLOCK_GROUPS = BLOCK_ROWS / DISTINCT_LANES, HINT_BITS = 12 };
 
 struct sampled_row {
     const struct topology_part *part;
