@@ -8,6 +8,7 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "pipelines/commands.h"
+#include "pipelines/own_command.h"
 #include "stages/core_type.h"
 
 #include <stdio.h>
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
     }
     enum error_code rc = ERROR_USAGE;
     int found = 0;
+    own_command_remember(argv[0]);
     core_type_settle(argv);
     stop_signal_install();
     for (int i = 0; i < COMMAND_COUNT && !found; i++) {

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # From a fresh checkout to a trained model: installs what is missing, builds, runs one pipeline, and computes a
-# unit of it once more to show that the bits agree.
+# unit of it once more to show that the bits agree. Installed (cmake --install build), it runs the installed programs.
 #
 #   quickstart.sh             the generated graph of quickstart.yaml; needs no data
 #   quickstart.sh cora        pipelines/cora.yaml, or any other name there
+#
+# GRAPHMILL_RUNS: the folder that runs are made in; default runs/ of the checkout, or of where you are.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(dirname "$here")
@@ -34,18 +36,33 @@ END
     exit 66
 fi
 
-"$here/install.sh" build
-build=$source/build
-[ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=OFF >/dev/null
-ninja -C "$build" >"$build/build.log" 2>&1 || {
-    tail -30 "$build/build.log" >&2
-    exit 70
-}
+if [ -e "$source/CMakeLists.txt" ]; then
+    echo "packages     looking for what is missing" >&2
+    "$here/install.sh" build
+    build=$source/build
+    echo "build        into $build; the first time takes about a minute" >&2
+    [ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=OFF >/dev/null
+    ninja -C "$build" >"$build/build.log" 2>&1 || {
+        tail -30 "$build/build.log" >&2
+        exit 70
+    }
+    bin=$build/bin
+    runs=${GRAPHMILL_RUNS:-$source/runs}
+else
+    bin=$(cd "$here/../../../bin" && pwd) # beside share/graphmill/pipelines
+    runs=${GRAPHMILL_RUNS:-runs}
+fi
 
-directory=${GRAPHMILL_RUNS:-$source/runs}/$name
-"$build/bin/graphmill" run "$pipeline" --directory "$directory"
+directory=$runs/$name
+"$bin/graphmill" run "$pipeline" --directory "$directory"
 
 echo
 echo "One unit of work again, from the stored records:"
-last=$("$build/bin/graphmill" status "$directory" --json | sed -n 's/.*"snapshot_round":\([0-9]*\).*/\1/p')
-"$build/bin/graphmill" replay "$directory" train-step --round $((last - 1)) --slot 0
+last=$("$bin/graphmill" status "$directory" --json | sed -n 's/.*"snapshot_round":\([0-9]*\).*/\1/p')
+"$bin/graphmill" replay "$directory" train-step --round $((last - 1)) --slot 0
+
+[ "$(readlink -f "$(command -v graphmill || true)")" = "$(readlink -f "$bin/graphmill")" ] || cat <<END
+
+To type graphmill alone, in this shell:
+    export PATH=$(printf %q "$bin"):\$PATH
+END

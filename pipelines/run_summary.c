@@ -2,6 +2,7 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
+#include "pipelines/own_command.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/snapshot.h"
 
@@ -56,9 +57,10 @@ static void print_replay(const struct run_folder *folder, int64_t round)
 {
     const struct key gradient = key_gradient(folder->run.plan.id, round, 0);
     bool found = false;
+    char word[SHELL_WORD_SIZE];
     if (store_has(folder->store, gradient.text, &found, NULL) == ERROR_NONE && found)
-        printf("replay a unit  graphmill replay %s train-step --round %" PRId64 " --slot 0\n",
-               folder->path, round);
+        printf("replay a unit  %s replay %s train-step --round %" PRId64 " --slot 0\n",
+               own_command(), shell_word(folder->path, word), round);
 }
 
 static void print_text(const struct run_folder *folder, const struct summary *s,

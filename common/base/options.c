@@ -1,5 +1,6 @@
 #include "common/base/options.h"
 
+#include "common/base/host.h"
 #include "common/base/text.h"
 
 #include <getopt.h>
@@ -8,6 +9,18 @@
 #include <string.h>
 
 enum { OPTION_COUNT_MAX = 48 };
+
+/* "75%": of what the machine or the container has, so that a manifest says its limit once. */
+static bool share_of_memory(const char *text, uint64_t *out)
+{
+    const size_t size = strlen(text);
+    int64_t percent = 0;
+    if (size < 2 || text[size - 1] != '%' || !text_int64(text, size - 1, &percent) || percent < 1 ||
+        percent > 100)
+        return false;
+    *out = host_memory_bytes() / 100 * (uint64_t)percent;
+    return true;
+}
 
 static enum error_code assign(const struct option_spec *spec, const char *text, void *values,
                               struct error *err)
@@ -27,8 +40,10 @@ static enum error_code assign(const struct option_spec *spec, const char *text, 
         return ERROR_NONE;
     }
     case OPTION_BYTES:
-        if (!text_bytes(text, field))
-            return error_set(err, ERROR_USAGE, "--%s is '%s', expected a size such as 512M or 2G",
+        if (!text_bytes(text, field) && !share_of_memory(text, field))
+            return error_set(err, ERROR_USAGE,
+                             "--%s is '%s', expected a size such as 512M or 2G, or a share of the "
+                             "memory such as 75%%",
                              spec->name, text);
         return ERROR_NONE;
     case OPTION_FLAG:

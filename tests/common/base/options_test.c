@@ -1,3 +1,4 @@
+#include "common/base/host.h"
 #include "common/base/options.h"
 
 #include "tests/support/test.h"
@@ -37,6 +38,17 @@ static enum error_code parse(const char *const *words, struct values *values,
     *values = (struct values){0};
     *rest = (struct option_list){0};
     return options_parse(specs, argc, argv, values, rest, err);
+}
+
+static void a_share_of_the_memory_is_that_of_this_machine(void **state)
+{
+    static const char *const most[] = {"--memory", "75%", NULL};
+    struct values values;
+    struct option_list rest;
+    struct error err = {0};
+    (void)state;
+    assert_ok(parse(most, &values, &rest, &err), &err);
+    assert_true(values.memory == host_memory_bytes() / 100 * 75);
 }
 
 static void defaults_hold_until_something_is_given(void **state)
@@ -95,6 +107,9 @@ static void wrong_words_are_named(void **state)
         {{"--threads", "0"}, "--threads is '0', expected a whole number from 1 to 64"},
         {{"--threads", "12x"}, "--threads is '12x', expected"},
         {{"--memory", "lots"}, "--memory is 'lots', expected a size such as 512M or 2G"},
+        {{"--memory", "0%"}, "--memory is '0%', expected a size such as 512M or 2G, or a share"},
+        {{"--memory", "101%"}, "--memory is '101%', expected"},
+        {{"--memory", "%"}, "--memory is '%', expected"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -137,6 +152,7 @@ static void help_is_wanted_before_two_dashes_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_share_of_the_memory_is_that_of_this_machine),
         cmocka_unit_test(defaults_hold_until_something_is_given),
         cmocka_unit_test(behind_two_dashes_all_are_arguments),
         cmocka_unit_test(wrong_words_are_named),
