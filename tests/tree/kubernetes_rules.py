@@ -1,11 +1,15 @@
 """Rules of this project that no schema knows, checked on rendered manifests: kubernetes_rules.py FILE"""
 
+import pathlib
 import sys
 
 import yaml
 
 STAGES = ["ingest", "partition", "sample", "train-step", "aggregate", "checkpoint", "infer"]
-NO_RETRY, RETRY = [64, 65, 70, 78], [75]
+NO_RETRY, RETRY = [64, 65, 70, 78], [75, 255]
+# What the trial may ask for, by the name of its overlay: half the CPUs and three quarters of the memory of a small node,
+# for the cluster has Pods of its own.
+ROOM = {"single-node": (1.0, 3 * 2**30)}
 
 documents = [d for d in yaml.safe_load_all(open(sys.argv[1])) if d]
 problems = []
@@ -27,6 +31,33 @@ def names(kind):
     return {d["metadata"]["name"] for d in documents if d["kind"] == kind}
 
 
+def amount(text):
+    """A quantity as Kubernetes writes it, in CPUs or bytes."""
+    units = {"m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+    text = str(text)
+    for unit, factor in units.items():
+        if text.endswith(unit):
+            return float(text[: -len(unit)]) * factor
+    return float(text)
+
+
+def copies(document):
+    """Pods at once; the Jobs are all created at once."""
+    return document["spec"].get("parallelism", document["spec"].get("replicas", 1))
+
+
+overlay = pathlib.Path(sys.argv[1]).stem
+if overlay in ROOM:
+    for resource, room in zip(("cpu", "memory"), ROOM[overlay]):
+        wanted = sum(
+            copies(d) * amount(c["resources"]["requests"][resource])
+            for d in documents
+            if d["kind"] in ("Job", "Deployment")
+            for c in d["spec"]["template"]["spec"]["containers"]
+        )
+        check(wanted <= room, overlay, f"requests of {resource} add up to {wanted:g}, there is room for {room:g}")
+check(names("NetworkPolicy") == {"graphmill", "redis"}, overlay, f"network policies: found {names('NetworkPolicy')}")
+
 for name, pod in pods():
     security = pod.get("securityContext", {})
     check(security.get("runAsNonRoot") is True, name, "runAsNonRoot must be true")
@@ -34,6 +65,8 @@ for name, pod in pods():
     check(pod.get("automountServiceAccountToken") is False, name, "no service account token is needed")
     for volume in pod.get("volumes", []):
         check("hostPath" not in volume, name, "hostPath is not allowed in restricted Pods")
+        if "emptyDir" in volume:
+            check("sizeLimit" in volume["emptyDir"], name, f"volume {volume['name']} has no size limit")
         if "configMap" in volume:
             check(volume["configMap"]["name"] in names("ConfigMap"), name, f"ConfigMap {volume['configMap']['name']} is not there")
         if "secret" in volume:
@@ -49,6 +82,7 @@ for name, pod in pods():
         check("memory" in container.get("resources", {}).get("limits", {}), name, "a memory limit is missing")
         check(set(container["resources"].get("requests", {})) >= {"cpu", "memory"}, name, "requests are missing")
         check(":" in container["image"] and not container["image"].endswith(":latest"), name, "the image needs a version")
+        check(container.get("terminationMessagePolicy") == "FallbackToLogsOnError", name, "its last words are lost")
         mounts = {m["name"] for m in container.get("volumeMounts", [])}
         check(mounts <= {v["name"] for v in pod.get("volumes", [])}, name, "a mount has no volume")
 

@@ -21,7 +21,9 @@ fi
 
 # Debian's kubectl is old: it knows folders of resources as `bases` and patches as `patchesStrategicMerge`.
 cp -r k8s "$work/k8s"
-if ! kubectl kustomize k8s/overlays/single-node >/dev/null 2>&1; then
+git ls-files --error-unmatch k8s/overlays/single-node/password >/dev/null 2>&1 && { echo "a password is committed"; exit 1; }
+printf 'of-this-test' >"$work/k8s/overlays/single-node/password"
+if ! kubectl kustomize "$work/k8s/overlays/single-node" >/dev/null 2>&1; then
     sed -i -e '/^  - path: /{s/path: //}' -e 's/^patches:/patchesStrategicMerge:/' \
         -e '/^resources:$/{N;s/^resources:\n  - \.\./bases:\n  - ../}' "$work"/k8s/overlays/*/kustomization.yaml
 fi
