@@ -61,10 +61,24 @@ static int64_t pause_ms(int64_t running_ms)
     return pause < PAUSE_MS_MAX ? pause : PAUSE_MS_MAX;
 }
 
-/* Until the outputs are sealed: then there is nothing left that a worker could do. */
+/* Outputs that are sealed are no end of the run while it still makes again what its training stands on. */
+static enum error_code look_at_end(const struct run_folder *folder, bool *finished,
+                                   struct error *err)
+{
+    struct chain_state state = {0};
+    const char *run_id = folder->run.plan.id;
+    enum error_code rc =
+        store_has(folder->store, key_run(run_id, "outputs_seal").text, finished, err);
+    if (rc == ERROR_NONE && *finished) {
+        rc = chain_state_read(folder->store, run_id, &state, err);
+        *finished = state.finished;
+    }
+    return rc;
+}
+
+/* Until the run is finished: then there is nothing left that a worker could do. */
 static enum error_code watch(struct local_run *run, struct error *err)
 {
-    const struct key last_record = key_run(run->folder.run.plan.id, "outputs_seal");
     const int64_t started_ms = clock_ms();
     enum error_code rc = ERROR_NONE;
     for (bool finished = false; rc == ERROR_NONE && !finished;) {
@@ -80,7 +94,7 @@ static enum error_code watch(struct local_run *run, struct error *err)
         if (rc == ERROR_NONE)
             rc = stage_crew_check(&run->crew, &finished, err);
         if (rc == ERROR_NONE && !finished)
-            rc = store_has(run->folder.store, last_record.text, &finished, err);
+            rc = look_at_end(&run->folder, &finished, err);
         run_progress_draw(&run->progress, &run->folder, run->queue);
     }
     return rc;
@@ -126,7 +140,9 @@ static enum error_code run_all(struct local_run *run, struct error *err)
         return rc;
     if (!state.finished)
         rc = train(run, err);
-    else if (!run->options.quiet)
+    else
+        rc = chain_state_mend(run->folder.store, run->folder.run.plan.id, &state, err);
+    if (rc == ERROR_NONE && state.finished && !run->options.quiet)
         (void)fprintf(stderr, "train+infer  0.0 s  unchanged, run %s is finished\n",
                       run->folder.run.plan.id);
     if (rc == ERROR_NONE)

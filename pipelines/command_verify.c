@@ -14,9 +14,9 @@
 #include "pipelines/commands.h"
 #include "pipelines/missing_records.h"
 #include "pipelines/run_folder.h"
+#include "stages/chain.h"
 #include "store/feature_shard.h"
 #include "store/records/outputs_seal.h"
-#include "store/records/snapshot.h"
 #include "store/records/topology_seal.h"
 
 #include <inttypes.h>
@@ -221,32 +221,14 @@ static void visit_missing(void *context, const char *key)
     note_damage(v, key, &cause);
 }
 
-static enum error_code note_version(void *context, const char *key, bool is_artifact,
-                                    struct error *err)
-{
-    int64_t *newest = context, version = 0;
-    const char *digits = strrchr(key, '/') + 1;
-    (void)err;
-    if (!is_artifact && text_int64(digits, strlen(digits), &version) && version > *newest)
-        *newest = version;
-    return ERROR_NONE;
-}
-
 /* The switch that names the run's snapshot is no record: when it is lost, or names one that is gone, the
  * newest that is left is what to go on from. */
 static enum error_code mend_snapshot_switch(const struct run_folder *folder, struct error *err)
 {
+    struct chain_state state = {0};
     const char *run_id = folder->run.plan.id;
-    int64_t current = -1, newest = -1;
-    bool found = false;
-    enum error_code rc = snapshot_current_version(folder->store, run_id, &current, NULL);
-    if (rc == ERROR_NONE)
-        rc = store_has(folder->store, key_snapshot(run_id, current).text, &found, err);
-    if (found)
-        return rc;
-    rc = store_list(folder->store, key_run(run_id, "snapshot").text, note_version, &newest, err);
-    return rc == ERROR_NONE && newest >= 0 ? snapshot_switch(folder->store, run_id, newest, err)
-                                           : rc;
+    const enum error_code rc = chain_state_read(folder->store, run_id, &state, err);
+    return rc == ERROR_NONE ? chain_state_mend(folder->store, run_id, &state, err) : rc;
 }
 
 /* The run's own records, and those of the partition and the dataset it stands on. */

@@ -67,8 +67,6 @@ static enum error_code search_run(const struct search *search, const struct run_
     enum error_code rc = snapshot_current_version(search->store, id, &version, err);
     if (rc == ERROR_NOT_FOUND) /* nothing trained yet */
         rc = ERROR_NONE;
-    else if (rc == ERROR_NONE)
-        rc = expect(search, key_snapshot(id, version), err);
     for (int layer = 1; layer <= run->schedule.layer_count; layer++)
         for (int part = 0; rc == ERROR_NONE && part < run->book.part_count; part++)
             rc = expect_sealed(search, key_infer(id, layer, part, "shard_seal"),

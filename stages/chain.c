@@ -1,8 +1,10 @@
 #include "stages/chain.h"
 
+#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "store/records/snapshot.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum error_code unit_list_add(struct unit_list *list, struct unit unit, struct error *err)
@@ -243,17 +245,18 @@ enum error_code chain_state_refresh(struct store *store, const char *run_id,
                                     struct chain_state *state, struct error *err)
 {
     int64_t version = -1;
+    struct snapshot snapshot = {0};
     enum error_code rc = snapshot_current_version(store, run_id, &version, err);
-    if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE;
     if (rc == ERROR_NONE && version != state->snapshot_version) {
-        struct snapshot snapshot = {0};
-        rc = snapshot_get(store, run_id, version, &snapshot, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        state->snapshot_version = version;
-        state->stopped = snapshot.stop;
+        rc = snapshot_get_current(store, run_id, &snapshot, err);
+        if (rc == ERROR_NONE)
+            *state = (struct chain_state){.snapshot_version = snapshot.version,
+                                          .stopped = snapshot.stop};
         store_release_record(&snapshot.view);
+    }
+    if (rc == ERROR_NOT_FOUND) {
+        *state = (struct chain_state){.snapshot_version = -1};
+        return ERROR_NONE;
     }
     if (rc == ERROR_NONE && state->stopped)
         rc = store_has(store, key_run(run_id, "outputs_seal").text, &state->finished, err);
@@ -265,6 +268,32 @@ enum error_code chain_state_read(struct store *store, const char *run_id, struct
 {
     *out = (struct chain_state){.snapshot_version = -1};
     return chain_state_refresh(store, run_id, out, err);
+}
+
+enum error_code chain_state_mend(struct store *store, const char *run_id,
+                                 const struct chain_state *state, struct error *err)
+{
+    struct error cause = {0};
+    struct snapshot_position position = {0};
+    const int64_t version = state->snapshot_version > 0 ? state->snapshot_version : 0;
+    const enum error_code rc = snapshot_position_get(store, run_id, &position, &cause);
+    const bool is_lost = rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT;
+    if (rc == ERROR_NONE ? position.version == version : rc == ERROR_NOT_FOUND && version == 0)
+        return ERROR_NONE;
+    if (rc != ERROR_NONE && !is_lost) {
+        *err = cause;
+        return rc;
+    }
+    if (is_lost)
+        log_warn("%s; run %s goes on from snapshot %" PRId64 ", the newest whole one",
+                 cause.message, run_id, version);
+    else
+        log_warn("snapshot %" PRId64 " of run %s is lost; it goes on from snapshot %" PRId64,
+                 position.version, run_id, version);
+    if (is_lost || position.kept_from > version)
+        position.kept_from = version;
+    position.version = version;
+    return snapshot_position_set(store, run_id, position, err);
 }
 
 struct key chain_output_key(const char *run_id, const struct unit *unit)
@@ -487,6 +516,8 @@ enum error_code chain_rebuild(const struct schedule *schedule, struct store *sto
     struct rebuild r = {.schedule = schedule, .store = store, .run_id = run_id, .queue = queue};
     struct unit_list units = {0};
     enum error_code rc = chain_state_read(store, run_id, &r.state, err);
+    if (rc == ERROR_NONE)
+        rc = chain_state_mend(store, run_id, &r.state, err);
     if (rc == ERROR_NONE && !r.state.finished)
         rc = r.state.stopped ? rebuild_inference(&r, &units, err)
                              : rebuild_training(&r, &units, err);

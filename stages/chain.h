@@ -51,7 +51,7 @@ MUST_CHECK enum error_code chain_roots(const struct schedule *schedule, struct u
 
 /* What storage says of a run. */
 struct chain_state {
-    int64_t snapshot_version; /* newest snapshot, or -1 */
+    int64_t snapshot_version; /* the whole snapshot that the run stands at, or -1 */
     bool stopped;             /* ... and it ends training */
     bool finished;            /* the outputs are there */
 };
@@ -63,6 +63,11 @@ MUST_CHECK enum error_code chain_state_read(struct store *store, const char *run
  * there. */
 MUST_CHECK enum error_code chain_state_refresh(struct store *store, const char *run_id,
                                                struct chain_state *state, struct error *err);
+
+/* Sets the switch of the run to the snapshot that `state` names, when the switch or its snapshot was lost, and
+ * says so in the log. For whoever is about to go on with the run. */
+MUST_CHECK enum error_code chain_state_mend(struct store *store, const char *run_id,
+                                            const struct chain_state *state, struct error *err);
 
 /* The record whose presence says that the unit is done. */
 struct key chain_output_key(const char *run_id, const struct unit *unit);

@@ -121,6 +121,13 @@ static enum error_code refresh_state(struct work_loop *loop, struct error *err)
     return chain_state_refresh(loop->context->store, loop->context->run_id, &loop->state, err);
 }
 
+/* The snapshot that was known to be whole may be what is damaged. */
+static enum error_code read_state_anew(struct work_loop *loop, struct error *err)
+{
+    loop->state_ms = clock_ms();
+    return chain_state_read(loop->context->store, loop->context->run_id, &loop->state, err);
+}
+
 static enum error_code is_done(struct work_loop *loop, const struct unit *unit, bool *done,
                                struct error *err)
 {
@@ -270,7 +277,7 @@ static enum error_code heal(struct work_loop *loop, const struct work_claim *cla
 {
     const struct error cause = *err;
     bool done = false, missing = false, fenced = false;
-    enum error_code rc = refresh_state(loop, err);
+    enum error_code rc = read_state_anew(loop, err);
     if (rc == ERROR_NONE && cause.code == ERROR_NOT_FOUND)
         rc = is_done(loop, unit, &done, err);
     if (rc != ERROR_NONE || done)

@@ -10,17 +10,14 @@
 #include "store/keys.h"
 #include "store/store_backend.h"
 #include "store/stored_bytes.h"
+#include "store/switch_text.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    PUT_ATTEMPTS = 100,
-    SWITCH_TEXT_MAX = 4095,
-    PIECE_COUNT_MAX = 1 + 2 * RECORD_SECTION_COUNT_MAX
-};
+enum { PUT_ATTEMPTS = 100, PIECE_COUNT_MAX = 1 + 2 * RECORD_SECTION_COUNT_MAX };
 
 enum { BACKEND_COUNT = 1 };
 
@@ -407,24 +404,44 @@ void store_let_go(struct store *store, const char *key)
 enum error_code store_switch_set(struct store *store, const char *key, const char *text,
                                  struct error *err)
 {
+    char line[SWITCH_LINE_SIZE];
     const enum error_code rc = check_change(store, key, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (strlen(text) > SWITCH_TEXT_MAX)
-        return error_set(err, ERROR_INVALID, "switch %s: expected at most %d bytes, found %zu", key,
-                         SWITCH_TEXT_MAX, strlen(text));
+    if (strlen(text) > SWITCH_VALUE_MAX || strchr(text, '\n'))
+        return error_set(err, ERROR_INVALID,
+                         "switch %s: expected one line of at most %d bytes, found %zu", key,
+                         SWITCH_VALUE_MAX, strlen(text));
     if (store->flags & STORE_REPLAY)
         return ERROR_NONE;
-    return store->backend->switch_set(store->state, key, text, err);
+    switch_text_encode(key, text, line);
+    return store->backend->switch_set(store->state, key, line, err);
 }
 
 enum error_code store_switch_get(struct store *store, const char *key, char *text, size_t size,
                                  struct error *err)
 {
+    char line[SWITCH_LINE_SIZE];
     enum error_code rc = check_key(key, err);
     if (rc == ERROR_NONE)
-        rc = store->backend->switch_get(store->state, key, text, size, err);
-    return rc == ERROR_NOT_FOUND ? error_set(err, rc, "switch %s is not set", key) : rc;
+        rc = store->backend->switch_get(store->state, key, line, sizeof line, err);
+    if (rc == ERROR_NOT_FOUND)
+        return error_set(err, rc, "switch %s is not set", key);
+    return rc == ERROR_NONE ? switch_text_decode(key, line, text, size, err) : rc;
+}
+
+enum error_code store_switch_remove(struct store *store, const char *key, struct error *err)
+{
+    const enum error_code rc = check_change(store, key, err);
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
+    return store->backend->switch_remove(store->state, key, err);
+}
+
+enum error_code store_switch_list(struct store *store, store_visitor visit, void *context,
+                                  struct error *err)
+{
+    return store->backend->switch_list(store->state, visit, context, err);
 }
 
 struct store_traffic store_traffic(const struct store *store)

@@ -100,11 +100,19 @@ void store_let_go(struct store *store, const char *key);
 /* Removes scratch folders whose process is gone from this host. */
 MUST_CHECK enum error_code store_sweep(struct store *store, struct error *err);
 
-/* Switches: `text` under 4 KiB. Fails: ERROR_NOT_FOUND when never set. */
+/* Switches: `text` is one line under 4 KiB, kept with a checksum (store/switch_text.h).
+ * Fails: ERROR_NOT_FOUND when never set; ERROR_CORRUPT when it is not what was set. Whoever can find out otherwise
+ * what a damaged one named does so, and sets it anew. */
 MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key, const char *text,
                                             struct error *err);
 MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
                                             size_t size, struct error *err);
+/* One that is not set is fine. */
+MUST_CHECK enum error_code store_switch_remove(struct store *store, const char *key,
+                                               struct error *err);
+/* Calls `visit` with the key of every switch, unread, in the order of the keys' bytes. */
+MUST_CHECK enum error_code store_switch_list(struct store *store, store_visitor visit,
+                                             void *context, struct error *err);
 
 /* Records that went through this store since it was opened, with their headers, equal ones put again
  * included. For figures only. */

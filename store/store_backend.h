@@ -60,10 +60,15 @@ struct store_backend {
     void (*send)(void *state);
     void (*prepare)(void *state);
     void (*let_go)(void *state, const char *key);
+    /* `text` is the whole of a switch, one line with its checksum (store/switch_text.h), under 8 KiB. */
     enum error_code (*switch_set)(void *state, const char *key, const char *text,
                                   struct error *err);
+    /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT for what is no text of that size. */
     enum error_code (*switch_get)(void *state, const char *key, char *text, size_t size,
                                   struct error *err);
+    enum error_code (*switch_remove)(void *state, const char *key, struct error *err);
+    enum error_code (*switch_list)(void *state, store_visitor visit, void *context,
+                                   struct error *err);
 };
 
 #endif

@@ -4,8 +4,11 @@
  * file of metrics is the same when it is updated twice; and retention, once the switch names v, is made good
  * by the next commit.
  *
- * The switch never goes back: a slow worker that ends after others have made later snapshots moves it on to
- * the newest there is.
+ * The switch goes back only to what is whole: a slow worker that ends after others have made later snapshots
+ * leaves it where it is. Should it overtake them between its look and its step, then the queue is found without
+ * work before the run is finished, and the checkpoints after it are done once more, from what is there. It does
+ * not jump ahead to later snapshots that are there already: a run that was set back, to make lost records
+ * again, passes by them one by one.
  */
 #include "stages/checkpoint/snapshot_commit.h"
 
@@ -32,13 +35,20 @@ bool snapshot_commit_is_due(const struct snapshot_commit *commit, const struct s
            clock_ms() - commit->last_ms >= SNAPSHOT_COMMIT_MS;
 }
 
-static enum error_code read_switch(const struct stage_context *context, int64_t *version,
-                                   struct error *err)
+/* Where the run stands: {-1} when the switch is lost, or names a snapshot after `version` that is. */
+static enum error_code read_position(const struct stage_context *context, int64_t version,
+                                     struct snapshot_position *out, struct error *err)
 {
-    *version = -1;
-    const enum error_code rc =
-        snapshot_current_version(context->store, context->run_id, version, err);
-    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+    struct snapshot named = {0};
+    enum error_code rc = snapshot_position_get(context->store, context->run_id, out, err);
+    if (rc == ERROR_NONE && out->version > version) {
+        rc = snapshot_get(context->store, context->run_id, out->version, &named, err);
+        store_release_record(&named.view);
+    }
+    if (rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT)
+        return rc;
+    *out = (struct snapshot_position){.version = -1};
+    return ERROR_NONE;
 }
 
 /* The snapshots between the switch and `version` that outlive it: such as the best so far. */
@@ -50,25 +60,11 @@ static enum error_code flush_kept(const struct stage_context *context,
     enum error_code rc = ERROR_NONE;
     for (int64_t v = schedule_snapshot_before(schedule, version); rc == ERROR_NONE && v > current;
          v = schedule_snapshot_before(schedule, v))
-        if (retention_rule_keeps_snapshot(retention, v))
+        if (retention_rule_keeps_snapshot(retention, v)) {
             rc = store_flush(context->store, key_snapshot(context->run_id, v).text, err);
-    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* pruned by a worker that is further on */
-}
-
-static enum error_code advance_switch(const struct stage_context *context, int64_t current,
-                                      int64_t version, struct error *err)
-{
-    const struct schedule *schedule = context->schedule;
-    bool found = current < version;
-    enum error_code rc =
-        found ? snapshot_switch(context->store, context->run_id, version, err) : ERROR_NONE;
-    /* were there later ones in the meantime? */
-    for (int64_t v = version; rc == ERROR_NONE && found && v < schedule->round_count;) {
-        v = schedule_snapshot_at_or_after(schedule, v + 1);
-        rc = store_has(context->store, key_snapshot(context->run_id, v).text, &found, err);
-        if (rc == ERROR_NONE && found)
-            rc = snapshot_switch(context->store, context->run_id, v, err);
-    }
+            rc =
+                rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* pruned by a worker that is further on */
+        }
     return rc;
 }
 
@@ -79,14 +75,16 @@ enum error_code snapshot_commit_run(struct snapshot_commit *commit,
     const int64_t version = newest->version, keep = context->settings->checkpoint.keep;
     const struct retention retention =
         retention_rule_of(context->schedule, version, keep, newest->best_version);
-    int64_t current = -1;
-    enum error_code rc = read_switch(context, &current, err);
+    struct snapshot_position current = {0}, next = {.version = version};
+    enum error_code rc = read_position(context, version, &current, err);
+    next.kept_from =
+        retention.oldest_version > current.kept_from ? retention.oldest_version : current.kept_from;
     if (rc == ERROR_NONE)
-        rc = flush_kept(context, &retention, current, version, err);
+        rc = flush_kept(context, &retention, current.version, version, err);
     if (rc == ERROR_NONE)
         rc = metrics_log_update(context->store, context->run_id, version, &commit->lines, err);
-    if (rc == ERROR_NONE)
-        rc = advance_switch(context, current, version, err);
+    if (rc == ERROR_NONE && current.version < version)
+        rc = snapshot_position_set(context->store, context->run_id, next, err);
     if (rc == ERROR_NONE && keep > 0)
         rc = record_pruner_run(context, &retention, err);
     if (rc != ERROR_NONE)

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { RETRY_COUNT = 100, SWITCH_SIZE = 4096, VECTOR_COUNT = 64 };
+enum { RETRY_COUNT = 100, SWITCH_SIZE = 8192, VECTOR_COUNT = 64 };
 
 struct directory {
     char root[FILE_PATH_SIZE];
@@ -475,6 +475,24 @@ static enum error_code get_switch(void *state, const char *key, char *text, size
     return rc == ERROR_INPUT ? ERROR_CORRUPT : rc;
 }
 
+static enum error_code remove_switch(void *state, const char *key, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = switch_path(state, key, path, err);
+    if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
+    return rc;
+}
+
+static enum error_code list_switches(void *state, store_visitor visit, void *context,
+                                     struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    const enum error_code rc =
+        file_path(folder, err, "%s/switch", ((const struct directory *)state)->root);
+    return rc == ERROR_NONE ? key_walk(folder, "", visit, context, err) : rc;
+}
+
 const struct store_backend directory_backend = {
     .scheme = "dir",
     .open = open_directory,
@@ -496,4 +514,6 @@ const struct store_backend directory_backend = {
     .let_go = let_go_of_record,
     .switch_set = set_switch,
     .switch_get = get_switch,
+    .switch_remove = remove_switch,
+    .switch_list = list_switches,
 };

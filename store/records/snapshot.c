@@ -203,35 +203,128 @@ enum error_code snapshot_get(struct store *store, const char *run_id, int64_t ve
     return rc;
 }
 
-enum error_code snapshot_current_version(struct store *store, const char *run_id, int64_t *version,
-                                         struct error *err)
+static bool is_lost(enum error_code rc)
 {
-    char text[32];
-    const struct key key = key_run(run_id, "current_snapshot");
-    enum error_code rc = store_switch_get(store, key.text, text, sizeof text, err);
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT;
+}
+
+/* --- where a run stands --- */
+
+static struct key switch_key(const char *run_id)
+{
+    return key_run(run_id, "current_snapshot");
+}
+
+enum error_code snapshot_position_get(struct store *store, const char *run_id,
+                                      struct snapshot_position *out, struct error *err)
+{
+    char text[48];
+    const struct key key = switch_key(run_id);
+    const enum error_code rc = store_switch_get(store, key.text, text, sizeof text, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (!text_int64(text, strlen(text), version) || *version < 0)
-        return error_set(err, ERROR_CORRUPT, "%s is '%s', expected the version of a snapshot",
+    const size_t first = strcspn(text, " ");
+    const char *second = text[first] ? text + first + 1 : "";
+    if (!text_int64(text, first, &out->version) ||
+        !text_int64(second, strlen(second), &out->kept_from) || out->kept_from < 0 ||
+        out->kept_from > out->version)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s is '%s', expected the version of a snapshot and one up to it",
                          key.text, text);
     return ERROR_NONE;
+}
+
+enum error_code snapshot_position_set(struct store *store, const char *run_id,
+                                      struct snapshot_position position, struct error *err)
+{
+    char text[48];
+    enum error_code rc = ERROR_NONE;
+    must(position.kept_from >= 0 && position.kept_from <= position.version);
+    if (position.version > 0)
+        rc = store_flush(store, key_snapshot(run_id, position.version).text, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (void)snprintf(text, sizeof text, "%" PRId64 " %" PRId64, position.version, position.kept_from);
+    return store_switch_set(store, switch_key(run_id).text, text, err);
 }
 
 enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                 struct error *err)
 {
-    char text[32];
-    (void)snprintf(text, sizeof text, "%" PRId64, version);
-    const enum error_code rc = store_flush(store, key_snapshot(run_id, version).text, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    return store_switch_set(store, key_run(run_id, "current_snapshot").text, text, err);
+    const struct snapshot_position position = {.version = version, .kept_from = version};
+    return snapshot_position_set(store, run_id, position, err);
 }
 
-static bool is_lost(enum error_code rc)
+struct search {
+    int64_t limit, newest; /* below `limit`; -1: none yet */
+};
+
+static enum error_code visit_snapshot(void *context, const char *key, bool is_artifact,
+                                      struct error *err)
 {
-    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT;
+    struct search *search = context;
+    const char *digits = strrchr(key, '/') + 1;
+    int64_t version = 0;
+    (void)err;
+    if (!is_artifact && text_int64(digits, strlen(digits), &version) && version < search->limit &&
+        version > search->newest)
+        search->newest = version;
+    return ERROR_NONE;
 }
+
+enum error_code snapshot_newest_whole(struct store *store, const char *run_id, int64_t limit,
+                                      struct snapshot *out, struct error *err)
+{
+    const struct key folder = key_run(run_id, "snapshot");
+    for (;;) {
+        struct search search = {.limit = limit, .newest = -1};
+        enum error_code rc = store_list(store, folder.text, visit_snapshot, &search, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        if (search.newest < 0)
+            return error_set(err, ERROR_NOT_FOUND, "there is no whole snapshot in %s", folder.text);
+        rc = snapshot_get(store, run_id, search.newest, out, err);
+        if (!is_lost(rc))
+            return rc;
+        limit = search.newest;
+    }
+}
+
+enum error_code snapshot_get_current(struct store *store, const char *run_id, struct snapshot *out,
+                                     struct error *err)
+{
+    struct snapshot_position position = {0};
+    enum error_code rc = snapshot_position_get(store, run_id, &position, err);
+    if (rc == ERROR_NONE && position.version == 0)
+        return error_set(err, ERROR_NOT_FOUND, "run %s stands at its start", run_id);
+    if (rc == ERROR_NONE)
+        rc = snapshot_get(store, run_id, position.version, out, err);
+    return is_lost(rc) ? snapshot_newest_whole(store, run_id, INT64_MAX, out, err) : rc;
+}
+
+enum error_code snapshot_current_version(struct store *store, const char *run_id, int64_t *version,
+                                         struct error *err)
+{
+    struct snapshot_position position = {0};
+    struct snapshot snapshot = {0};
+    bool found = false;
+    enum error_code rc = snapshot_position_get(store, run_id, &position, err);
+    if (rc == ERROR_NONE && position.version > 0)
+        rc = store_has(store, key_snapshot(run_id, position.version).text, &found, err);
+    if (rc == ERROR_NONE && found) {
+        *version = position.version;
+        return ERROR_NONE;
+    }
+    if (rc != ERROR_NONE && !is_lost(rc))
+        return rc;
+    rc = snapshot_get_current(store, run_id, &snapshot, err);
+    if (rc == ERROR_NONE)
+        *version = snapshot.version;
+    store_release_record(&snapshot.view);
+    return rc;
+}
+
+/* --- what comes back from one --- */
 
 static enum error_code restore_state(struct store *store, const char *run_id,
                                      const struct snapshot *s, bool *changed, struct error *err)

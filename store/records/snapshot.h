@@ -2,8 +2,13 @@
  * snapshot - everything that is needed to go on from a version of the weights.
  *
  * Written by checkpoint, flushed to disk before the switch names it; read by the driver, by checkpoint (the chain of snapshots),
- * by infer (which weights) and by the rebuild of the queue. The switch run/<id>/current_snapshot names
- * the newest one. Kept: the newest `keep`, and the one with the best weights.
+ * by infer (which weights) and by the rebuild of the queue. Kept: the newest `keep`, and the one with the best
+ * weights.
+ *
+ * The switch run/<id>/current_snapshot is two numbers, as "60 54": the run stands at snapshot 60, and all that
+ * the retention rule keeps is there from weights 54 on (what is older was pruned, or never was). "0 0" is the
+ * start of the run: whoever lost records sets a run back to the snapshot before them, and it goes on there. A
+ * switch that is lost, or names a lost snapshot, stands for the newest whole snapshot there is.
  *
  *   key       run/<id>/snapshot/<v>
  *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1), best
@@ -57,12 +62,34 @@ MUST_CHECK enum error_code snapshot_get(struct store *store, const char *run_id,
 /* The check alone, of a record of any origin; `out` borrows from the view. */
 MUST_CHECK enum error_code snapshot_decode(const struct record_view *view, struct snapshot *out,
                                            struct error *err);
-/* The snapshot that the switch names. Fails: ERROR_NOT_FOUND when there is none yet. */
-MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
-                                                    int64_t *version, struct error *err);
+/* Where a run stands. */
+struct snapshot_position {
+    int64_t version;   /* of a snapshot; 0 for the start of the run */
+    int64_t kept_from; /* nothing older is promised */
+};
+
+/* What the switch says. Fails: ERROR_NOT_FOUND when it was never set; ERROR_CORRUPT. */
+MUST_CHECK enum error_code snapshot_position_get(struct store *store, const char *run_id,
+                                                 struct snapshot_position *out, struct error *err);
 /* Flushes the snapshot of that version and names it. Fails: ERROR_NOT_FOUND without it; ERROR_IO. */
+MUST_CHECK enum error_code snapshot_position_set(struct store *store, const char *run_id,
+                                                 struct snapshot_position position,
+                                                 struct error *err);
+/* The same for a run of which nothing older than this snapshot is promised. */
 MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                            struct error *err);
+
+/* The newest snapshot before version `limit` that is whole. Fails: ERROR_NOT_FOUND when there is none. */
+MUST_CHECK enum error_code snapshot_newest_whole(struct store *store, const char *run_id,
+                                                 int64_t limit, struct snapshot *out,
+                                                 struct error *err);
+/* The snapshot that the run stands at: the one of the switch, or the newest whole one when switch or snapshot is
+ * lost. Fails: ERROR_NOT_FOUND when there is none. */
+MUST_CHECK enum error_code snapshot_get_current(struct store *store, const char *run_id,
+                                                struct snapshot *out, struct error *err);
+/* Its version; that of the switch is not looked at. */
+MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
+                                                    int64_t *version, struct error *err);
 /* Makes weights and optimizer state of that version again, bit for bit, where they are missing or damaged;
  * *changed says whether they were. Round records are not flushed to disk, the snapshot is: after a crash of the host it may be all there is.
  * Fails: ERROR_NOT_FOUND without that snapshot; ERROR_CORRUPT; ERROR_IO. */

@@ -70,6 +70,32 @@ for kind in '*/run/*/plan*' '*/partition/*/book*' '*/dataset/*/schema*'; do
     [ "$found" = "$hash" ] || fail "$kind: mended to weights $found, before $hash"
 done
 
+# What training stands on: the run goes back to the whole snapshot before it, or to its start, and ends as it did.
+# An outputs' hash of its own, so that weights are not all that is compared.
+answer() { # name: what a finished run gives; its files with their hashes
+    run "$1" "$pipeline" "${settings[@]}" "${@:2}" | json weights_hash
+    (cd "$work/$1/outputs/" && cat metrics.json && sha256sum -- *)
+}
+position() { echo "$work/back/store/switch/run/"*/current_snapshot; }
+snapshots() { find "$work/back/store" -path '*/snapshot/*' | sort; }
+answer whole >"$work/whole.answer"
+cases=('flip "$(snapshots | tail -1)"' 'rm "$(snapshots | tail -1)"' 'rm $(snapshots | tail -3)' 'rm $(snapshots)'
+    'flip "$(position)"' ': >"$(position)"' 'truncate -s 5 "$(position)"' 'rm "$(position)"' 'echo 7 >"$(position)"'
+    'rm "$(position)" $(snapshots)' 'rm -r "$work"/back/store/run/*/{round,snapshot,weights}'
+    'flip "$(position)"; flip "$(snapshots | tail -1)"')
+for case in "${cases[@]}"; do
+    for verified in yes no; do
+        rm -rf "${work:?}/back"
+        cp -r "$work/whole" "$work/back"
+        eval "$case"
+        [ $verified = no ] || "$bin/graphmill" verify "$work/back" --remove >/dev/null 2>&1 || true
+        answer back >"$work/back.answer" || fail "$case: no run (verified: $verified)"
+        cmp -s "$work/whole.answer" "$work/back.answer" ||
+            fail "$case: other weights or outputs (verified: $verified): $(diff "$work/whole.answer" "$work/back.answer")"
+        grep -q "^[1-9][0-9]* [0-9]* v1:[0-9a-f]*$" "$(position)" || fail "$case: the switch is '$(cat "$(position)")'"
+    done
+done
+
 # A record of another name in the place of one.
 name=foreign
 cp -r "$work/whole" "$work/foreign"

@@ -90,11 +90,28 @@ enum error_code snapshot_current_version(struct store *store, const char *run_id
     return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
 }
 
-enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
-                             struct snapshot *out, struct error *err)
+enum error_code snapshot_get_current(struct store *store, const char *run_id, struct snapshot *out,
+                                     struct error *err)
 {
     (void)store, (void)run_id, (void)err;
-    *out = (struct snapshot){.version = version, .stop = version == run.stop_at};
+    *out = (struct snapshot){.version = run.snapshot_version,
+                             .stop = run.snapshot_version == run.stop_at};
+    return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
+}
+
+enum error_code snapshot_position_get(struct store *store, const char *run_id,
+                                      struct snapshot_position *out, struct error *err)
+{
+    (void)store, (void)run_id, (void)err;
+    *out = (struct snapshot_position){.version = run.snapshot_version};
+    return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
+}
+
+enum error_code snapshot_position_set(struct store *store, const char *run_id,
+                                      struct snapshot_position position, struct error *err)
+{
+    (void)store, (void)run_id, (void)position, (void)err;
+    fail_msg("the switch was not lost");
     return ERROR_NONE;
 }
 

@@ -380,6 +380,36 @@ static void a_switch_holds_the_last_text(void **state)
         assert_ok(store_switch_set(f.store, "current/run/x", "", &f.err), &f.err);
         assert_ok(store_switch_get(f.store, "current/run/x", text, sizeof text, &f.err), &f.err);
         assert_string_equal(text, "");
+        assert_fails(store_switch_set(f.store, "current/run/x", "a\nb", &f.err), ERROR_INVALID,
+                     "one line", &f.err);
+        assert_ok(store_switch_remove(f.store, "current/run/x", &f.err), &f.err);
+        assert_ok(store_switch_remove(f.store, "current/run/x", &f.err), &f.err);
+        assert_fails(store_switch_get(f.store, "current/run/x", text, sizeof text, &f.err),
+                     ERROR_NOT_FOUND, "switch current/run/x", &f.err);
+    }
+}
+
+static enum error_code join_keys(void *context, const char *key, bool is_artifact,
+                                 struct error *err)
+{
+    char *all = context;
+    (void)is_artifact, (void)err;
+    (void)strcat(strcat(all, key), " ");
+    return ERROR_NONE;
+}
+
+static void switches_are_listed(void **state)
+{
+    (void)state;
+    FOR_EACH_BACKEND
+    {
+        char keys[200] = "";
+        assert_ok(store_switch_list(f.store, join_keys, keys, &f.err), &f.err);
+        assert_string_equal(keys, "");
+        assert_ok(store_switch_set(f.store, "run/a/current", "1", &f.err), &f.err);
+        assert_ok(store_switch_set(f.store, "current/run/x", "a", &f.err), &f.err);
+        assert_ok(store_switch_list(f.store, join_keys, keys, &f.err), &f.err);
+        assert_string_equal(keys, "current/run/x run/a/current ");
     }
 }
 
@@ -669,6 +699,7 @@ int main(void)
         cmocka_unit_test(removing_takes_records_artifacts_and_empty_folders),
         cmocka_unit_test(the_first_artifact_stays),
         cmocka_unit_test(a_switch_holds_the_last_text),
+        cmocka_unit_test(switches_are_listed),
         cmocka_unit_test(keys_that_are_no_keys_are_refused),
         cmocka_unit_test(a_store_for_reading_changes_nothing),
         cmocka_unit_test(a_replay_compares_and_changes_nothing),

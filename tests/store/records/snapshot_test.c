@@ -146,14 +146,67 @@ static void the_switch_names_the_newest(void **state)
     }
     assert_ok(snapshot_current_version(p->store, run, &version, &p->err), &p->err);
     assert_int_equal(version, 12);
-    const char *const bad[] = {"", "x", "-1", "12x"};
+    struct snapshot_position position = {0};
+    assert_ok(snapshot_position_get(p->store, run, &position, &p->err), &p->err);
+    assert_int_equal(position.kept_from, 12);
+    const char *const bad[] = {"", "x", "-1 0", "12", "12x 1", "12 13", "12 -1", "12 1 "};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_ok(
             store_switch_set(p->store, key_run(run, "current_snapshot").text, bad[i], &p->err),
             &p->err);
-        assert_fails(snapshot_current_version(p->store, run, &version, &p->err), ERROR_CORRUPT,
+        assert_fails(snapshot_position_get(p->store, run, &position, &p->err), ERROR_CORRUPT,
                      "expected the version of a snapshot", &p->err);
+        assert_ok(snapshot_current_version(p->store, run, &version, &p->err), &p->err);
+        assert_int_equal(version, 12);
     }
+}
+
+static void damage(struct temp_store *p, const char *path)
+{
+    char whole[FILE_PATH_SIZE];
+    assert_ok(file_path(whole, &p->err, "%s/%s", store_root(p->store), path), &p->err);
+    assert_ok(file_replace(whole, "damaged", 7, false, &p->err), &p->err);
+}
+
+static int64_t stands_at(struct temp_store *p)
+{
+    struct snapshot found = {0};
+    const enum error_code rc = snapshot_get_current(p->store, run, &found, &p->err);
+    if (rc == ERROR_NOT_FOUND)
+        return -1;
+    assert_ok(rc, &p->err);
+    const int64_t version = found.version;
+    store_release_record(&found.view);
+    return version;
+}
+
+static void what_is_lost_stands_for_the_newest_whole_snapshot(void **state)
+{
+    struct temp_store *p = *state;
+    struct snapshot put = some_snapshot();
+    for (put.version = 5; put.version <= 19; put.version += 7)
+        assert_ok(snapshot_put(p->store, run, &put, &p->err), &p->err);
+    assert_int_equal(stands_at(p), 19); /* a switch that is gone */
+    assert_ok(snapshot_switch(p->store, run, 12, &p->err), &p->err);
+    assert_int_equal(stands_at(p), 12);
+    damage(p, "switch/run/karate-00000001/current_snapshot");
+    assert_int_equal(stands_at(p), 19);
+    assert_ok(snapshot_switch(p->store, run, 19, &p->err), &p->err);
+    damage(p, "run/karate-00000001/snapshot/0000000019.record");
+    assert_int_equal(stands_at(p), 12);
+    assert_ok(store_remove(p->store, key_snapshot(run, 12).text, &p->err), &p->err);
+    assert_int_equal(stands_at(p), 5);
+    damage(p, "run/karate-00000001/snapshot/0000000005.record");
+    assert_int_equal(stands_at(p), -1);
+}
+
+static void a_run_can_stand_at_its_start(void **state)
+{
+    struct temp_store *p = *state;
+    const struct snapshot put = some_snapshot();
+    assert_ok(snapshot_put(p->store, run, &put, &p->err), &p->err);
+    assert_ok(snapshot_switch(p->store, run, 0, &p->err), &p->err);
+    assert_int_equal(stands_at(p), -1);
 }
 
 /* Writes weights and state 5 as the snapshot has them; gives their content. */
@@ -216,6 +269,8 @@ int main(void)
         test_with_store(the_best_snapshot_is_its_own_best_and_may_lack_metrics),
         test_with_store(a_snapshot_with_one_bad_section_is_corrupt),
         test_with_store(the_switch_names_the_newest),
+        test_with_store(what_is_lost_stands_for_the_newest_whole_snapshot),
+        test_with_store(a_run_can_stand_at_its_start),
         test_with_store(lost_and_torn_records_are_made_again_from_a_snapshot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
