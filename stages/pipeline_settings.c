@@ -30,6 +30,8 @@ static const char *const weights_names[] = {"best", "last", NULL};
 #define PLACE(field) offsetof(struct pipeline_settings, field), sizeof(((struct pipeline_settings *)0)->field)
 #define TEXT(name, field, value, help) \
     {name, SETTING_TEXT, PLACE(field), value, 0, 0, NULL, help}
+#define PATH(name, field, help) \
+    {name, SETTING_PATH, PLACE(field), "", 0, 0, NULL, help}
 #define INT(name, field, value, least, most, help) \
     {name, SETTING_INT, PLACE(field), value, least, most, NULL, help}
 #define DOUBLE(name, field, value, least, most, help) \
@@ -38,6 +40,8 @@ static const char *const weights_names[] = {"best", "last", NULL};
     {name, SETTING_BOOL, PLACE(field), value, 0, 0, NULL, help}
 #define CHOICE(name, field, value, names, help) \
     {name, SETTING_CHOICE, PLACE(field), value, 0, 0, names, help}
+#define CHOICE_OR_PATH(name, field, value, names, help) \
+    {name, SETTING_CHOICE_OR_PATH, PLACE(field), value, 0, 0, names, help}
 #define INT_LIST(name, field, value, least, most, help) \
     {name, SETTING_INT_LIST, PLACE(field), value, least, most, NULL, help}
 
@@ -48,12 +52,18 @@ const struct setting_spec setting_table[] = {
     BOOL("portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
 
     CHOICE("ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list or generated"),
-    TEXT("ingest.path", ingest.path, "", "the folder or file to read; relative to the pipeline file"),
+    PATH("ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
+    PATH("ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
+    CHOICE_OR_PATH("ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random; edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
+    PATH("ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
+    PATH("ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
+    PATH("ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
+    PATH("ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
+    TEXT("ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed"),
     CHOICE("ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
     CHOICE("ingest.direction", ingest.direction, "auto", direction_names, "auto (what the data says), as_given, undirected (both ways), reversed"),
     CHOICE("ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
     CHOICE("ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),
-    CHOICE("ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random"),
     INT("ingest.random_dim", ingest.random_dim, "64", 1, 65536, "columns of random features"),
     BOOL("ingest.normalise_rows", ingest.normalise_rows, "false", "divide each feature row by its sum"),
     BOOL("ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
@@ -71,7 +81,7 @@ const struct setting_spec setting_table[] = {
 
     CHOICE("partition.method", partition.method, "metis", method_names, "metis, hash or file"),
     INT("partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
-    TEXT("partition.assignment", partition.assignment, "", "method file: a text file, line i has the part of node i"),
+    PATH("partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
     BOOL("partition.balance_train", partition.balance_train, "true", "metis: balance training nodes"),
     BOOL("partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
 
@@ -148,22 +158,51 @@ static bool int_in_range(const struct setting_spec *spec, const char *text, size
     return text_int64(text, size, out) && (double)*out >= spec->least && (double)*out <= spec->most;
 }
 
+/* The index of `value` among the names of a choice; how many there are when it is none of them. */
+static int64_t find_choice(const struct setting_spec *spec, const char *value)
+{
+    int64_t i = 0;
+    while (spec->choices[i] && strcmp(spec->choices[i], value) != 0)
+        i++;
+    return i;
+}
+
 static enum error_code assign_choice(const struct setting_spec *spec, const char *value,
                                      const char *where, int64_t *out, struct error *err)
 {
     char known[256] = "";
     size_t at = 0;
+    *out = find_choice(spec, value);
+    if (spec->choices[*out])
+        return ERROR_NONE;
     for (int i = 0; spec->choices[i]; i++) {
-        if (strcmp(spec->choices[i], value) == 0) {
-            *out = i;
-            return ERROR_NONE;
-        }
         const int n =
             snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", spec->choices[i]);
         at += n > 0 ? (size_t)n : 0;
     }
     return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected one of %s", where, spec->name,
                      value, known);
+}
+
+static enum error_code assign_text(const struct setting_spec *spec, const char *value,
+                                   const char *where, char *out, size_t size, struct error *err)
+{
+    if (text_copy(out, size, value))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID, "%s: %s is longer than %zu bytes", where, spec->name,
+                     size - 1);
+}
+
+static enum error_code assign_choice_or_path(const struct setting_spec *spec, const char *value,
+                                             const char *where, struct choice_or_path *out,
+                                             struct error *err)
+{
+    *out = (struct choice_or_path){.choice = find_choice(spec, value)};
+    if (spec->choices[out->choice])
+        return ERROR_NONE;
+    if (!value[0])
+        return assign_choice(spec, value, where, &out->choice, err);
+    return assign_text(spec, value, where, out->path, sizeof out->path, err);
 }
 
 static enum error_code assign_list(const struct setting_spec *spec, const char *value,
@@ -225,12 +264,12 @@ static enum error_code assign_spec(const struct setting_spec *spec,
     case SETTING_BOOL:
         return assign_bool(spec, value, where, field, err);
     case SETTING_TEXT:
-        if (!text_copy(field, spec->size, value))
-            return error_set(err, ERROR_INVALID, "%s: %s is longer than %zu bytes", where,
-                             spec->name, spec->size - 1);
-        return ERROR_NONE;
+    case SETTING_PATH:
+        return assign_text(spec, value, where, field, spec->size, err);
     case SETTING_CHOICE:
         return assign_choice(spec, value, where, field, err);
+    case SETTING_CHOICE_OR_PATH:
+        return assign_choice_or_path(spec, value, where, field, err);
     case SETTING_INT_LIST:
         return assign_list(spec, value, where, field, err);
     }
@@ -275,6 +314,25 @@ static enum error_code resolve_path(char path[SETTING_PATH_SIZE], const char *pi
     return ERROR_NONE;
 }
 
+bool pipeline_setting_is_path(const struct setting_spec *spec)
+{
+    return spec->type == SETTING_PATH || spec->type == SETTING_CHOICE_OR_PATH;
+}
+
+static enum error_code resolve_paths(struct pipeline_settings *settings, const char *pipeline_file,
+                                     struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++) {
+        char *field = (char *)settings + spec->offset;
+        if (spec->type == SETTING_CHOICE_OR_PATH)
+            field += offsetof(struct choice_or_path, path);
+        if (pipeline_setting_is_path(spec))
+            rc = resolve_path(field, pipeline_file, err);
+    }
+    return rc;
+}
+
 static enum error_code default_name(struct pipeline_settings *settings, const char *path,
                                     struct error *err)
 {
@@ -311,9 +369,7 @@ enum error_code pipeline_settings_load(struct pipeline_settings *settings, const
     if (rc == ERROR_NONE && !settings->name[0])
         rc = default_name(settings, path, err);
     if (rc == ERROR_NONE)
-        rc = resolve_path(settings->ingest.path, path, err);
-    if (rc == ERROR_NONE)
-        rc = resolve_path(settings->partition.assignment, path, err);
+        rc = resolve_paths(settings, path, err);
     yaml_file_release(&file);
     memory_free(text);
     return rc;
@@ -329,6 +385,68 @@ enum error_code pipeline_settings_override(struct pipeline_settings *settings,
     memcpy(name, assignment, (size_t)(equals - assignment));
     name[equals - assignment] = '\0';
     return pipeline_settings_assign(settings, name, equals + 1, "--set", err);
+}
+
+enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
+                                      struct split_shares *shares, struct error *err)
+{
+    int *percent = shares->percent, end = 0;
+    *shares = (struct split_shares){0};
+    if (strcmp(settings->ingest.split, "given") == 0)
+        return ERROR_NONE;
+    shares->is_random = true;
+    /* at most three digits each, so that nothing overflows */
+    if (sscanf(settings->ingest.split, "random %3d/%3d/%3d%n", &percent[0], &percent[1],
+               &percent[2], &end) == SPLIT_SHARE_COUNT &&
+        end > 0 && !settings->ingest.split[end] && percent[0] > 0 && percent[1] >= 0 &&
+        percent[2] >= 0 && percent[0] + percent[1] + percent[2] == 100)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.split is '%s', expected given, or percents of train/valid/test that "
+                     "make 100: random 60/20/20",
+                     settings->ingest.split);
+}
+
+static bool is_array(const char *path)
+{
+    const size_t size = strlen(path);
+    return size >= 4 && strcmp(path + size - 4, ".npy") == 0;
+}
+
+/* The files beside an edge list, and the splits. */
+static enum error_code check_beside_input(const struct pipeline_settings *s, struct error *err)
+{
+    static const char *const names[] = {"labels", "feature_ids", "train",
+                                        "valid",  "test",        "features"};
+    const char *const paths[] = {s->ingest.labels,        s->ingest.feature_ids,
+                                 s->ingest.split_file[0], s->ingest.split_file[1],
+                                 s->ingest.split_file[2], s->ingest.features.path};
+    struct split_shares shares;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (paths[i][0] && s->ingest.format != FORMAT_EDGE_LIST)
+            return error_set(err, ERROR_INVALID,
+                             "ingest.%s is '%s', but only `format: edge_list` has files beside it: "
+                             "remove the line, or change ingest.format",
+                             names[i], paths[i]);
+    if (s->ingest.feature_ids[0] && !is_array(s->ingest.features.path))
+        return error_set(err, ERROR_INVALID,
+                         "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
+                         "of a text file stand in its first column",
+                         s->ingest.feature_ids);
+    const enum error_code rc = pipeline_split_shares(s, &shares, err);
+    if (rc != ERROR_NONE || !shares.is_random)
+        return rc;
+    if (s->ingest.format == FORMAT_GENERATED)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.split is '%s', but a generated graph goes by ingest.train_share "
+                         "and ingest.valid_share: remove one of them",
+                         s->ingest.split);
+    for (size_t i = 0; i < SPLIT_SHARE_COUNT; i++)
+        if (s->ingest.split_file[i][0])
+            return error_set(err, ERROR_INVALID,
+                             "ingest.split is '%s', but ingest.%s names a file: remove one of them",
+                             s->ingest.split, names[2 + i]);
+    return ERROR_NONE;
 }
 
 enum error_code pipeline_settings_check(const struct pipeline_settings *s, struct error *err)
@@ -350,6 +468,9 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
     if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
+    const enum error_code rc = check_beside_input(s, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (s->ingest.train_share + s->ingest.valid_share > 1.0)
         return error_set(err, ERROR_INVALID,
                          "ingest.train_share + ingest.valid_share is %g, expected at most 1",
@@ -372,7 +493,13 @@ static int print_value(const struct setting_spec *spec, const struct pipeline_se
     case SETTING_BOOL:
         return snprintf(out, size, "%s", *(const bool *)field ? "true" : "false");
     case SETTING_TEXT:
+    case SETTING_PATH:
         return snprintf(out, size, "%s", (const char *)field);
+    case SETTING_CHOICE_OR_PATH: {
+        const struct choice_or_path *value = field;
+        return snprintf(out, size, "%s",
+                        value->path[0] ? value->path : spec->choices[value->choice]);
+    }
     case SETTING_CHOICE:
         return snprintf(out, size, "%s", spec->choices[*(const int64_t *)field]);
     case SETTING_INT_LIST: {

@@ -16,7 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SETTING_NAME_SIZE = 64, SETTING_PATH_SIZE = 1024, SETTINGS_TEXT_SIZE = 8192 };
+enum {
+    SETTING_NAME_SIZE = 64,
+    SPLIT_SHARE_COUNT = 3,
+    SETTING_PATH_SIZE = 1024,
+    SETTINGS_TEXT_SIZE = 16384
+};
 
 /* Choices are stored as their index in the table's list of names, so keep both in one order. */
 enum ingest_format { FORMAT_FOLDER, FORMAT_OGB, FORMAT_EDGE_LIST, FORMAT_GENERATED };
@@ -33,7 +38,8 @@ enum feature_choice {
     FEATURES_GIVEN,
     FEATURES_DEGREE,
     FEATURES_RANDOM,
-    FEATURES_DEGREE_RANDOM
+    FEATURES_DEGREE_RANDOM,
+    FEATURES_FILE /* no word, but the path of a file */
 };
 enum task_choice { TASK_CHOICE_AUTO, TASK_CHOICE_SINGLE, TASK_CHOICE_MULTI };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
@@ -54,6 +60,16 @@ struct int_list {
     int64_t value[HOP_COUNT_MAX];
 };
 
+struct choice_or_path {
+    int64_t choice; /* one more than the last of the names when it is a path */
+    char path[SETTING_PATH_SIZE];
+};
+
+struct split_shares { /* of ingest.split */
+    bool is_random;
+    int percent[SPLIT_SHARE_COUNT]; /* train, valid, test; 100 in all */
+};
+
 struct pipeline_settings {
     char name[SETTING_NAME_SIZE];
     int64_t seed;
@@ -62,11 +78,15 @@ struct pipeline_settings {
     struct {
         int64_t format; /* enum ingest_format; likewise below */
         char path[SETTING_PATH_SIZE];
+        char labels[SETTING_PATH_SIZE]; /* files beside an edge list, keyed by its ids; "": none */
+        struct choice_or_path features; /* enum feature_choice */
+        char feature_ids[SETTING_PATH_SIZE];
+        char split_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* train, valid, test */
+        char split[SETTING_NAME_SIZE];
         int64_t id_type;
         int64_t direction;
         int64_t self_loops;
         int64_t duplicates;
-        int64_t features;
         int64_t random_dim;
         bool normalise_rows;
         bool standardise;
@@ -133,7 +153,9 @@ enum setting_type {
     SETTING_DOUBLE,
     SETTING_BOOL,
     SETTING_TEXT,
+    SETTING_PATH, /* made absolute, or relative to where the program was started */
     SETTING_CHOICE,
+    SETTING_CHOICE_OR_PATH,
     SETTING_INT_LIST
 };
 
@@ -172,7 +194,12 @@ MUST_CHECK enum error_code pipeline_settings_check(const struct pipeline_setting
  * [SETTINGS_TEXT_SIZE]. Equal settings give equal text. */
 MUST_CHECK enum error_code pipeline_settings_text(const struct pipeline_settings *settings,
                                                   const char *prefix, char *out, struct error *err);
-/* The reverse. `where` stands in messages. */
+/* Whether the value of this setting is (also) a path: what lies there matters, not how it is called. */
+bool pipeline_setting_is_path(const struct setting_spec *spec);
+/* What ingest.split says: "given", or "random 60/20/20". Fails: ERROR_INVALID for anything else. */
+MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
+                                                 struct split_shares *shares, struct error *err);
+/* The reverse of pipeline_settings_text(). `where` stands in messages. */
 MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,
                                                    const char *text, const char *where,
                                                    struct error *err);

@@ -24,6 +24,7 @@ enum random_purpose {
     RANDOM_WEIGHT,    /* initial weights */
     RANDOM_FEATURE,   /* fixed random features of featureless graphs */
     RANDOM_GENERATOR, /* the generated graph: hop tells what is drawn */
+    RANDOM_SPLIT,     /* which labelled nodes are for training, validation and test */
 };
 
 struct random_stream {

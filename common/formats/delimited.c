@@ -8,11 +8,31 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* Behind the closing quote of a field that opens with one, or `at` when the quotes do not pair. */
+static const char *skip_quoted(const char *at, const char *end)
+{
+    const char *closing = at + 1 < end ? memchr(at + 1, '"', (size_t)(end - at - 1)) : NULL;
+    return closing ? closing + 1 : at;
+}
+
+/* Whether `c` stands outside of double quotes; a quote that is not closed is a character like others. */
+static bool stands_unquoted(const char *text, size_t size, char c)
+{
+    const char *end = text + size;
+    for (const char *at = text; at < end; at++) {
+        if (*at == '"')
+            at = skip_quoted(at, end);
+        if (at < end && *at == c)
+            return true;
+    }
+    return false;
+}
+
 enum delimiter delimited_guess(const char *text, size_t size)
 {
-    if (size && memchr(text, ',', size))
+    if (stands_unquoted(text, size, ','))
         return DELIMITER_COMMA;
-    return size && memchr(text, '\t', size) ? DELIMITER_TAB : DELIMITER_BLANKS;
+    return stands_unquoted(text, size, '\t') ? DELIMITER_TAB : DELIMITER_BLANKS;
 }
 
 static const char *skip_blanks(const char *at, const char *end)
@@ -38,13 +58,6 @@ static const char *find_separator(const char *at, const char *end, enum delimite
     }
     const char *found = memchr(at, delimiter == DELIMITER_COMMA ? ',' : '\t', (size_t)(end - at));
     return found ? found : end;
-}
-
-/* Behind the closing quote of a field that opens with one, or `at` when the quotes do not pair. */
-static const char *skip_quoted(const char *at, const char *end)
-{
-    const char *closing = at + 1 < end ? memchr(at + 1, '"', (size_t)(end - at - 1)) : NULL;
-    return closing ? closing + 1 : at;
 }
 
 bool delimited_next(struct delimited *cursor, struct field *field)

@@ -23,7 +23,7 @@ struct delimited { /* a cursor over one line */
     bool is_done;
 };
 
-/* Comma when the line has one, else tab, else runs of blanks. */
+/* Comma when the line has one outside of quotes, else tab, else runs of blanks. */
 enum delimiter delimited_guess(const char *text, size_t size);
 
 void delimited_begin(struct delimited *cursor, const char *text, size_t size,

@@ -165,6 +165,14 @@ enum error_code dataset_builder_add_features(struct dataset_builder *builder, co
     return feature_maker_add(&builder->features, where, rows, row_count, dim, err);
 }
 
+enum error_code dataset_builder_put_features(struct dataset_builder *builder, const char *where,
+                                             int64_t line, uint64_t node, const float *row,
+                                             uint32_t dim, struct error *err)
+{
+    must(node < builder->schema.node_count);
+    return feature_maker_put(&builder->features, where, line, node, row, dim, err);
+}
+
 enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
                                            int64_t first_line, const int64_t *label, uint64_t count,
                                            struct error *err)
@@ -189,6 +197,15 @@ enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum 
     return node_targets_set_split(&builder->targets, split, where, first_line, node, count, err);
 }
 
+/* The ids as they will be stored; without set_ids() the numbers themselves. */
+static struct node_ids own_ids(const struct dataset_builder *builder)
+{
+    return (struct node_ids){.node_count = builder->schema.node_count,
+                             .integer = builder->id_integer,
+                             .offset = builder->id_offset,
+                             .text = builder->id_text};
+}
+
 static enum error_code copy_text_ids(struct dataset_builder *builder, const struct node_ids *ids,
                                      struct error *err)
 {
@@ -202,6 +219,7 @@ static enum error_code copy_text_ids(struct dataset_builder *builder, const stru
     memcpy(builder->id_offset, ids->offset, count * sizeof *ids->offset);
     memcpy(builder->id_text, ids->text, size);
     builder->schema.node_id_form = NODE_ID_STRING;
+    builder->targets.ids = own_ids(builder);
     return ERROR_NONE;
 }
 
@@ -220,21 +238,43 @@ enum error_code dataset_builder_set_ids(struct dataset_builder *builder, const s
         return rc;
     memcpy(builder->id_integer, ids->integer, ids->node_count * sizeof *ids->integer);
     builder->schema.node_id_form = NODE_ID_INTEGER;
+    builder->targets.ids = own_ids(builder);
     return ERROR_NONE;
 }
 
 /* ---- finish: the rest ----------------------------------------------------------------------- */
+
+static enum error_code expect_training(const struct dataset_builder *builder, struct error *err)
+{
+    const struct training_advice *advice = builder->config.advice;
+    const char *path = builder->config.settings->ingest.path;
+    if (!advice)
+        return ERROR_NONE;
+    if (builder->targets.class_count == 0)
+        return error_set(err, ERROR_INPUT, "%s: no node has a label: %s", path, advice->labels);
+    if (builder->targets.split[SPLIT_TRAIN].count == 0)
+        return error_set(err, ERROR_INPUT, "%s: no training nodes: %s", path, advice->train);
+    return ERROR_NONE;
+}
 
 /* All that can be wrong with the input but repeated edges, before anything is stored. */
 static enum error_code check_all(struct dataset_builder *builder, struct error *err)
 {
     const struct pipeline_settings *settings = builder->config.settings;
     struct feature_maker *features = &builder->features;
+    struct split_shares shares;
     char have[32], want[32];
     enum error_code rc = feature_maker_choose(features, settings, err);
     if (rc == ERROR_NONE)
+        rc = pipeline_split_shares(settings, &shares, err);
+    if (rc == ERROR_NONE && shares.is_random)
+        rc = node_targets_draw_splits(&builder->targets, shares.percent, (uint64_t)settings->seed,
+                                      err);
+    if (rc == ERROR_NONE)
         rc = node_targets_check(&builder->targets, (enum task_choice)settings->ingest.task,
                                 &builder->schema.task, err);
+    if (rc == ERROR_NONE)
+        rc = expect_training(builder, err);
     if (rc == ERROR_NONE && feature_maker_bytes(features) > builder->config.memory_bytes)
         rc = error_set(err, ERROR_NO_MEMORY,
                        "a chunk of features takes %s: expected a memory budget of at least that, "
@@ -258,12 +298,7 @@ static enum error_code store_features(struct dataset_builder *builder, struct er
 
 static enum error_code store_ids(const struct dataset_builder *builder, struct error *err)
 {
-    const struct node_ids ids = {
-        .node_count = builder->schema.node_count,
-        .integer = builder->id_integer,
-        .offset = builder->id_offset,
-        .text = builder->id_text,
-    };
+    const struct node_ids ids = own_ids(builder);
     if (builder->schema.node_id_form == NODE_ID_CONSECUTIVE)
         return ERROR_NONE;
     return node_ids_put(builder->config.store, builder->schema.id, &ids, err);
@@ -273,11 +308,11 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
                                        struct dataset_schema *schema, struct error *err)
 {
     must(builder->schema.node_count > 0);
+    enum error_code rc = check_all(builder, err);
     builder->schema.class_count = builder->targets.class_count;
     builder->schema.train_count = builder->targets.split[SPLIT_TRAIN].count;
     builder->schema.valid_count = builder->targets.split[SPLIT_VALID].count;
     builder->schema.test_count = builder->targets.split[SPLIT_TEST].count;
-    enum error_code rc = check_all(builder, err);
     if (rc == ERROR_NONE)
         rc = dataset_edges_write(&builder->edges, builder->config.store,
                                  builder->config.memory_bytes, builder->features.use_degree, err);

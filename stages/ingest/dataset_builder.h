@@ -13,8 +13,8 @@
  * stored once. The counts of removed edges in the schema are rows of the input. Nothing is stored before
  * all of the input is known to be good.
  *
- * Order of calls: new, set_nodes, then the others in any order (set_types before edges that have types),
- * finish. Labels, ids and each split come at most once. Errors of the input name what
+ * Order of calls: new, set_nodes, then the others in any order (set_types before edges that have types,
+ * set_ids early, since messages name nodes by their ids), finish. Labels, ids and each split come at most once. Errors of the input name what
  * `where` says ("edges.csv:17").
  */
 #ifndef STAGES_INGEST_DATASET_BUILDER_H
@@ -33,11 +33,17 @@
 
 struct dataset_builder;
 
+/* What to do when there is nothing to train on: stands behind the message. */
+struct training_advice {
+    const char *labels, *train;
+};
+
 struct dataset_builder_config {
     struct store *store;
     const struct pipeline_settings *settings; /* borrowed until finish */
     const char *dataset_id;                   /* borrowed until finish */
     const char *name;
+    const struct training_advice *advice; /* NULL: labels and training nodes are not asked for */
     uint64_t memory_bytes;
 };
 
@@ -80,6 +86,11 @@ MUST_CHECK enum error_code dataset_builder_add_features(struct dataset_builder *
                                                         const char *where, const float *rows,
                                                         uint64_t row_count, uint32_t dim,
                                                         struct error *err);
+/* The feature row [dim] of one node, instead; each node once, in any order. `line` is for messages. */
+MUST_CHECK enum error_code dataset_builder_put_features(struct dataset_builder *builder,
+                                                        const char *where, int64_t line,
+                                                        uint64_t node, const float *row,
+                                                        uint32_t dim, struct error *err);
 /* label [node_count]; -1: none; `first_line` + i is node i's line. Labels below -1 are refused. */
 MUST_CHECK enum error_code dataset_builder_set_labels(struct dataset_builder *builder,
                                                       const char *where, int64_t first_line,
@@ -100,7 +111,7 @@ MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *bui
 MUST_CHECK enum error_code dataset_builder_set_ids(struct dataset_builder *builder,
                                                    const struct node_ids *ids, struct error *err);
 
-/* Makes features as the settings say, writes all records, the schema last. *schema may be NULL. */
+/* Draws the splits and makes features as the settings say, writes all records, the schema last. *schema may be NULL. */
 MUST_CHECK enum error_code dataset_builder_finish(struct dataset_builder *builder,
                                                   struct dataset_schema *schema, struct error *err);
 

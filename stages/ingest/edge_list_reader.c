@@ -5,12 +5,11 @@
 #include "common/formats/line_reader.h"
 #include "stages/ingest/edge_buffer.h"
 #include "stages/ingest/edge_columns.h"
-#include "stages/ingest/node_id_assigner.h"
+#include "stages/ingest/named_nodes.h"
 #include "store/records/node_ids.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { SURVEY_LINES = 1000 };
@@ -32,7 +31,7 @@ struct edge_list { /* one run */
     const struct edge_list_input *input;
     enum id_type id_type;
     struct survey survey;
-    struct node_id_assigner ids;
+    struct named_nodes nodes;
     struct edge_buffer buffer;
 };
 
@@ -202,64 +201,24 @@ static enum error_code visit_rows(struct edge_list *list, row_visitor visit, str
     return rc;
 }
 
-static enum error_code integer_id(const struct edge_list *list, const struct field *field,
-                                  const char *what, int64_t line, int64_t *out, struct error *err)
-{
-    const enum error_code rc = edge_columns_integer(field, what, list->input->name, line, out, err);
-    if (rc == ERROR_NONE || list->id_type != ID_TYPE_AUTO)
-        return rc;
-    const size_t at = err ? strlen(err->message) : 0;
-    if (err)
-        (void)snprintf(err->message + at, sizeof err->message - at,
-                       "; lines %" PRId64 " to %" PRId64 " have integer ids: mend the line or set "
-                       "ingest.id_type to string",
-                       list->survey.first_row_line, list->survey.last_row_line);
-    return rc;
-}
-
-static enum error_code note_id(struct edge_list *list, const struct field *field, const char *what,
-                               int64_t line, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    int64_t id = 0;
-    if (list->survey.of_strings && field->size == 0)
-        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected a node id, found nothing",
-                         list->input->name, line, what);
-    if (!list->survey.of_strings)
-        rc = integer_id(list, field, what, line, &id, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = list->survey.of_strings
-             ? node_id_assigner_add_text(&list->ids, field->text, field->size, err)
-             : node_id_assigner_add_integer(&list->ids, id, err);
-    if (rc != ERROR_NONE)
-        return error_context(err, rc, "%s:%" PRId64, list->input->name, line);
-    return ERROR_NONE;
-}
-
 static enum error_code note_row_ids(struct edge_list *list, const struct field *field, int64_t line,
                                     struct error *err)
 {
     const struct edge_columns *columns = &list->survey.columns;
-    const enum error_code rc = note_id(list, &field[columns->source], "source", line, err);
-    return rc == ERROR_NONE ? note_id(list, &field[columns->target], "target", line, err) : rc;
-}
-
-static int64_t number_of(const struct edge_list *list, const struct field *field)
-{
-    int64_t id = 0;
-    if (list->survey.of_strings)
-        return node_id_assigner_find_text(&list->ids, field->text, field->size);
-    return text_int64(field->text, field->size, &id) ? node_id_assigner_find_integer(&list->ids, id)
-                                                     : -1;
+    const char *where = list->input->name;
+    const enum error_code rc =
+        named_nodes_note(&list->nodes, &field[columns->source], "source", where, line, err);
+    return rc == ERROR_NONE
+               ? named_nodes_note(&list->nodes, &field[columns->target], "target", where, line, err)
+               : rc;
 }
 
 static enum error_code push_row(struct edge_list *list, const struct field *field, int64_t line,
                                 struct error *err)
 {
     const struct edge_columns *columns = &list->survey.columns;
-    struct edge edge = {.source = number_of(list, &field[columns->source]),
-                        .target = number_of(list, &field[columns->target])};
+    struct edge edge = {.source = named_nodes_find(&list->nodes, &field[columns->source]),
+                        .target = named_nodes_find(&list->nodes, &field[columns->target])};
     if (edge.source < 0 || edge.target < 0)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": an id that was not there when the file was first read: "
@@ -282,27 +241,52 @@ static enum error_code push_edges(struct edge_list *list, struct dataset_builder
     return rc;
 }
 
+/* The ids of all files, numbered. */
+static enum error_code number_nodes(struct edge_list *list, uint64_t memory_bytes,
+                                    struct error *err)
+{
+    const struct survey *survey = &list->survey;
+    named_nodes_init(&list->nodes, survey->of_strings, memory_bytes / 2);
+    if (list->id_type == ID_TYPE_AUTO) {
+        list->nodes.origin = list->input->name;
+        list->nodes.origin_first = survey->first_row_line;
+        list->nodes.origin_last = survey->last_row_line;
+    }
+    enum error_code rc = visit_rows(list, note_row_ids, err);
+    if (rc == ERROR_NONE && list->input->nodes)
+        rc = node_files_note(list->input->nodes, &list->nodes, err);
+    if (rc == ERROR_NONE)
+        named_nodes_finish(&list->nodes);
+    return rc;
+}
+
+static enum error_code push_ids(const struct edge_list *list, struct dataset_builder *builder,
+                                struct error *err)
+{
+    const struct node_ids ids = node_id_assigner_view(&list->nodes.ids);
+    if (node_id_assigner_is_consecutive(&list->nodes.ids))
+        return ERROR_NONE;
+    return dataset_builder_set_ids(builder, &ids, err);
+}
+
 enum error_code edge_list_reader_run(const struct edge_list_input *input, enum id_type id_type,
                                      uint64_t memory_bytes, struct dataset_builder *builder,
                                      struct error *err)
 {
     struct edge_list list = {.input = input, .id_type = id_type};
     enum error_code rc = survey_run(&list, err);
-    if (rc == ERROR_NONE) {
-        node_id_assigner_init(&list.ids, list.survey.of_strings, memory_bytes / 2);
-        rc = visit_rows(&list, note_row_ids, err);
-    }
-    if (rc == ERROR_NONE) {
-        node_id_assigner_finish(&list.ids);
-        rc = dataset_builder_set_nodes(builder, list.ids.count, list.survey.is_undirected, err);
-    }
+    if (rc == ERROR_NONE)
+        rc = number_nodes(&list, memory_bytes, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_nodes(builder, list.nodes.ids.count, list.survey.is_undirected,
+                                       err);
+    if (rc == ERROR_NONE)
+        rc = push_ids(&list, builder, err);
     if (rc == ERROR_NONE)
         rc = push_edges(&list, builder, err);
-    if (rc == ERROR_NONE && !node_id_assigner_is_consecutive(&list.ids)) {
-        const struct node_ids ids = node_id_assigner_view(&list.ids);
-        rc = dataset_builder_set_ids(builder, &ids, err);
-    }
+    if (rc == ERROR_NONE && input->nodes)
+        rc = node_files_push(input->nodes, &list.nodes, builder, err);
     edge_buffer_release(&list.buffer);
-    node_id_assigner_release(&list.ids);
+    named_nodes_release(&list.nodes);
     return rc;
 }

@@ -10,13 +10,15 @@
  * (id_type: auto); a later line that does not fit is an error which names both. SNAP's comment
  * "# Undirected graph" counts as what the data says about direction.
  *
- * The file is read twice: for the ids, which node_id_assigner numbers, and for the edges.
+ * The file is read twice: for the ids, which node_id_assigner numbers, and for the edges. So are the
+ * files of labels and features (node_files.h), which may name nodes without edges.
  */
 #ifndef STAGES_INGEST_EDGE_LIST_READER_H
 #define STAGES_INGEST_EDGE_LIST_READER_H
 
 #include "common/base/error.h"
 #include "stages/ingest/dataset_builder.h"
+#include "stages/ingest/node_files.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +28,10 @@ struct edge_list_input {
     const char *name;
     const void *data;
     size_t size;
+    struct node_files *nodes; /* labels, features and splits beside it, or NULL */
 };
 
-/* Pushes nodes, edges and ids into `builder`, which the caller finishes.
+/* Pushes nodes, edges, ids and what node files say into `builder`, which the caller finishes.
  * Fails: ERROR_INPUT naming file and line; ERROR_NOT_FOUND; ERROR_NO_MEMORY when the ids do not fit
  * half of `memory_bytes` (0: no budget). */
 MUST_CHECK enum error_code edge_list_reader_run(const struct edge_list_input *input,

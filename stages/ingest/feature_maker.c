@@ -45,34 +45,44 @@ static void normalise(const float *from, uint32_t dim, float *to)
 
 /* ---- given rows ----------------------------------------------------------------------------- */
 
+/* `line` is that of a text file, or a row. */
 static enum error_code expect_finite(const float *row, uint32_t dim, const char *where,
-                                     uint64_t index, const char *what, struct error *err)
+                                     int64_t line, const char *what, struct error *err)
 {
     for (uint32_t i = 0; i < dim; i++)
         if (!isfinite(row[i]))
             return error_set(err, ERROR_INPUT,
-                             "%s: row %" PRIu64 ", column %u: %s is %g: expected a finite number",
-                             where, index, i, what, (double)row[i]);
+                             "%s: row %" PRId64 ", column %u: %s is %g: expected a finite number",
+                             where, line, i, what, (double)row[i]);
     return ERROR_NONE;
+}
+
+/* *row, checked, as it is put aside: normalised when the settings say so. */
+static enum error_code prepare(struct feature_maker *maker, const char *where, int64_t line,
+                               const float **row, struct error *err)
+{
+    const uint32_t dim = maker->given_dim;
+    const enum error_code rc = expect_finite(*row, dim, where, line, "the feature", err);
+    maker->given_rows++;
+    if (rc != ERROR_NONE || !maker->normalise)
+        return rc;
+    normalise(*row, dim, maker->row_buffer);
+    *row = maker->row_buffer;
+    return expect_finite(*row, dim, where, line, "the feature divided by its row's sum", err);
 }
 
 static enum error_code add_row(struct feature_maker *maker, const char *where, const float *row,
                                struct error *err)
 {
-    const uint32_t dim = maker->given_dim;
-    const uint64_t index = maker->given_rows;
-    enum error_code rc = expect_finite(row, dim, where, index, "the feature", err);
-    if (rc == ERROR_NONE && maker->normalise) {
-        normalise(row, dim, maker->row_buffer);
-        row = maker->row_buffer;
-        rc = expect_finite(row, dim, where, index, "the feature divided by its row's sum", err);
-    }
-    maker->given_rows++;
-    return rc == ERROR_NONE ? scratch_file_append(&maker->given, row, dim * sizeof *row, err) : rc;
+    const enum error_code rc = prepare(maker, where, (int64_t)maker->given_rows, &row, err);
+    return rc == ERROR_NONE
+               ? scratch_file_append(&maker->given, row, maker->given_dim * sizeof *row, err)
+               : rc;
 }
 
-enum error_code feature_maker_add(struct feature_maker *maker, const char *where, const float *rows,
-                                  uint64_t row_count, uint32_t dim, struct error *err)
+/* The first row tells the width of all. */
+static enum error_code expect_dim(struct feature_maker *maker, const char *where, uint32_t dim,
+                                  struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     if (maker->given_dim == 0) {
@@ -87,7 +97,14 @@ enum error_code feature_maker_add(struct feature_maker *maker, const char *where
         return error_set(err, ERROR_INPUT,
                          "%s: row %" PRIu64 ": expected %u feature columns, found %u", where,
                          maker->given_rows, maker->given_dim, dim);
-    if (row_count > maker->node_count - maker->given_rows)
+    return rc;
+}
+
+enum error_code feature_maker_add(struct feature_maker *maker, const char *where, const float *rows,
+                                  uint64_t row_count, uint32_t dim, struct error *err)
+{
+    enum error_code rc = expect_dim(maker, where, dim, err);
+    if (rc == ERROR_NONE && row_count > maker->node_count - maker->given_rows)
         return error_set(err, ERROR_INPUT,
                          "%s: expected %u feature rows, one for each node, found %" PRIu64
                          " or more",
@@ -97,13 +114,27 @@ enum error_code feature_maker_add(struct feature_maker *maker, const char *where
     return rc;
 }
 
+enum error_code feature_maker_put(struct feature_maker *maker, const char *where, int64_t line,
+                                  uint64_t node, const float *row, uint32_t dim, struct error *err)
+{
+    must(node < maker->node_count && maker->given_rows < maker->node_count);
+    enum error_code rc = expect_dim(maker, where, dim, err);
+    if (rc == ERROR_NONE)
+        rc = prepare(maker, where, line, &row, err);
+    const uint64_t size = (uint64_t)dim * sizeof *row;
+    return rc == ERROR_NONE ? scratch_file_write_at(&maker->given, node * size, row, size, err)
+                            : rc;
+}
+
 /* ---- what the features are ------------------------------------------------------------------ */
 
 enum error_code feature_maker_choose(struct feature_maker *maker,
                                      const struct pipeline_settings *settings, struct error *err)
 {
-    enum feature_choice choice = (enum feature_choice)settings->ingest.features;
+    enum feature_choice choice = (enum feature_choice)settings->ingest.features.choice;
     const bool given = maker->given_dim > 0;
+    if (choice == FEATURES_FILE)
+        choice = FEATURES_GIVEN;
     if (choice == FEATURES_AUTO)
         choice = given ? FEATURES_GIVEN : FEATURES_DEGREE_RANDOM;
     if (given && maker->given_rows != maker->node_count)

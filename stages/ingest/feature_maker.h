@@ -49,6 +49,10 @@ void feature_maker_close(struct feature_maker *maker);
 MUST_CHECK enum error_code feature_maker_add(struct feature_maker *maker, const char *where,
                                              const float *rows, uint64_t row_count, uint32_t dim,
                                              struct error *err);
+/* The row [dim] of one node, instead; each once, in any order. Fails: ERROR_INPUT naming where and line. */
+MUST_CHECK enum error_code feature_maker_put(struct feature_maker *maker, const char *where,
+                                             int64_t line, uint64_t node, const float *row,
+                                             uint32_t dim, struct error *err);
 /* Decides what the features are, all given rows being there.
  * Fails: ERROR_INPUT when rows are missing; ERROR_INVALID when the settings ask for what is not there. */
 MUST_CHECK enum error_code feature_maker_choose(struct feature_maker *maker,

@@ -18,6 +18,7 @@ static const char *const table_endings[] = {".csv", ".csv.gz", ".npy", NULL};
 struct folder { /* one run */
     const char *path;
     enum task_choice task;
+    bool draws_splits; /* the files of splits are left alone */
     struct folder_meta meta;
     struct dataset_builder *builder;
 };
@@ -186,7 +187,7 @@ static enum error_code read_splits(const struct folder *folder, struct error *er
     static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
     char path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
-    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
+    for (int split = 0; rc == ERROR_NONE && !folder->draws_splits && split < SPLIT_COUNT; split++) {
         rc = input_files_find(folder->path, stem[split], table_endings, path, err);
         if (rc == ERROR_NONE && path[0])
             rc = folder_reader_split(path, (enum split)split, folder->meta.node_count,
@@ -198,10 +199,14 @@ static enum error_code read_splits(const struct folder *folder, struct error *er
 enum error_code folder_reader_run(const struct pipeline_settings *settings,
                                   struct dataset_builder *builder, struct error *err)
 {
+    struct split_shares shares;
+    enum error_code rc = pipeline_split_shares(settings, &shares, err);
     struct folder folder = {.path = settings->ingest.path,
                             .task = (enum task_choice)settings->ingest.task,
+                            .draws_splits = shares.is_random,
                             .builder = builder};
-    enum error_code rc = folder_meta_read(folder.path, &folder.meta, err);
+    if (rc == ERROR_NONE)
+        rc = folder_meta_read(folder.path, &folder.meta, err);
     const bool has_node_types = folder.meta.node_type_count > 0;
     if (rc == ERROR_NONE)
         rc = dataset_builder_set_nodes(builder, folder.meta.node_count, !folder.meta.is_directed,

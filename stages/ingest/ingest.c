@@ -28,18 +28,40 @@
 
 enum { ID_DIGITS = 16 };
 
-/* The settings' lines, without the one that says where the input lies. */
+/* Whether a value is one of the words of a choice. */
+static bool is_choice(const struct setting_spec *spec, const char *value, size_t size)
+{
+    for (int i = 0; spec->choices[i]; i++)
+        if (strlen(spec->choices[i]) == size && memcmp(spec->choices[i], value, size) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a line of the settings says where a file lies: input_files_sum() adds what is in it. */
+static bool is_path_line(const char *line, size_t length)
+{
+    static const char equals[] = " = ";
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        const size_t size = strlen(spec->name), value = size + sizeof equals - 1;
+        if (!pipeline_setting_is_path(spec) || strncmp(line, spec->name, size) != 0 ||
+            line[size] != ' ')
+            continue;
+        return spec->type == SETTING_PATH || !is_choice(spec, line + value, length - value);
+    }
+    return false;
+}
+
+/* The settings' lines, without those that say where the input lies. */
 static enum error_code add_settings(const struct pipeline_settings *settings,
                                     struct checksum_stream *sum, struct error *err)
 {
-    static const char path_setting[] = "ingest.path ";
     char text[SETTINGS_TEXT_SIZE];
     const enum error_code rc = pipeline_settings_text(settings, "ingest.", text, err);
     if (rc != ERROR_NONE)
         return rc;
     for (const char *line = text; *line;) {
         const size_t length = strcspn(line, "\n");
-        if (strncmp(line, path_setting, sizeof path_setting - 1) != 0)
+        if (!is_path_line(line, length))
             checksum_stream_add(sum, line, length + 1);
         line += length;
         line += *line == '\n' ? 1 : 0;
@@ -50,8 +72,8 @@ static enum error_code add_settings(const struct pipeline_settings *settings,
 /* Whether the records depend on the seed. */
 static bool uses_seed(const struct pipeline_settings *settings, bool has_features)
 {
-    const int64_t features = settings->ingest.features;
-    if (settings->ingest.format == FORMAT_GENERATED)
+    const int64_t features = settings->ingest.features.choice;
+    if (settings->ingest.format == FORMAT_GENERATED || strcmp(settings->ingest.split, "given") != 0)
         return true;
     if (features == FEATURES_AUTO)
         return !has_features;
@@ -64,8 +86,7 @@ static enum error_code add_input(const struct pipeline_settings *settings,
     bool has_features = false;
     enum error_code rc = add_settings(settings, sum, err);
     if (rc == ERROR_NONE)
-        rc = input_files_sum((enum ingest_format)settings->ingest.format, settings->ingest.path,
-                             sum, &has_features, err);
+        rc = input_files_sum(settings, sum, &has_features, err);
     if (rc == ERROR_NONE && uses_seed(settings, has_features))
         checksum_stream_add(sum, &settings->seed, sizeof settings->seed);
     return rc;
@@ -97,7 +118,8 @@ static enum error_code read_input(const struct stage_context *context,
                                   struct dataset_builder *builder, struct error *err)
 {
     const struct pipeline_settings *settings = context->settings;
-    const struct edge_list_input edge_list = {.name = settings->ingest.path};
+    struct node_files files = node_files_of(settings);
+    const struct edge_list_input edge_list = {.name = settings->ingest.path, .nodes = &files};
     switch ((enum ingest_format)settings->ingest.format) {
     case FORMAT_FOLDER:
         return folder_reader_run(settings, builder, err);
@@ -112,15 +134,36 @@ static enum error_code read_input(const struct stage_context *context,
     return error_set(err, ERROR_INVALID, "ingest.format: unknown");
 }
 
+/* What to write where labels or training nodes are missing. The files of an edge list are checked for
+ * beforehand, so that what is missing there is in them. */
+static const struct training_advice *advice_for(enum ingest_format format)
+{
+    static const struct training_advice advice[] = {
+        [FORMAT_FOLDER] = {"add node-label.csv, whose line i is the class of node i (-1: none)",
+                           "add train.csv (and valid.csv, test.csv) with a node id a line, or a "
+                           "line `split: random 60/20/20` below `ingest:`"},
+        [FORMAT_OGB] = {"add raw/node-label.csv.gz, whose line i is the class of node i",
+                        "add split/<name>/train.csv.gz (and valid, test) with a node id a line, or "
+                        "a line `split: random 60/20/20` below `ingest:`"},
+        [FORMAT_EDGE_LIST] = {"give nodes a class in the file that ingest.labels names",
+                              "give ids in the file that ingest.train names, or write `split: "
+                              "random 60/20/20` in its place"},
+        [FORMAT_GENERATED] = {"set ingest.classes", "raise ingest.train_share"},
+    };
+    return &advice[format];
+}
+
 /* Reads or generates the dataset and stores it. */
 static enum error_code make_dataset(const struct stage_context *context, const char *id,
                                     struct error *err)
 {
     struct dataset_builder *builder = NULL;
+    const enum ingest_format format = (enum ingest_format)context->settings->ingest.format;
     const struct dataset_builder_config config = {.store = context->store,
                                                   .settings = context->settings,
                                                   .dataset_id = id,
                                                   .name = context->settings->name,
+                                                  .advice = advice_for(format),
                                                   .memory_bytes = context->memory_bytes};
     enum error_code rc = dataset_builder_new(&config, &builder, err);
     if (rc == ERROR_NONE)
@@ -149,7 +192,11 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     bool found = false;
     (void)state;
     must(unit->kind == UNIT_INGEST);
-    enum error_code rc = ingest_dataset_id(context->settings, id, err);
+    enum error_code rc = ERROR_NONE;
+    if (context->settings->ingest.format == FORMAT_EDGE_LIST)
+        rc = node_files_check(context->settings, err);
+    if (rc == ERROR_NONE)
+        rc = ingest_dataset_id(context->settings, id, err);
     if (rc == ERROR_NONE)
         rc = store_has(context->store, key_dataset(id, "schema").text, &found, err);
     if (rc == ERROR_NONE && found && !context->is_replay)

@@ -91,16 +91,37 @@ static enum error_code walk_entry(void *context, const char *name, struct error 
     return sum_file(walk->sum, path, relative, err);
 }
 
-enum error_code input_files_sum(enum ingest_format format, const char *path,
+/* An edge list, and what is known of its nodes; a file beside it goes by its setting, not by its name. */
+static enum error_code sum_edge_list(const struct pipeline_settings *settings,
+                                     struct checksum_stream *sum, struct error *err)
+{
+    const char *path = settings->ingest.path, *slash = strrchr(path, '/');
+    const struct {
+        const char *setting, *path;
+    } beside[] = {
+        {"labels", settings->ingest.labels},           {"features", settings->ingest.features.path},
+        {"feature_ids", settings->ingest.feature_ids}, {"train", settings->ingest.split_file[0]},
+        {"valid", settings->ingest.split_file[1]},     {"test", settings->ingest.split_file[2]}};
+    enum error_code rc = sum_file(sum, path, slash ? slash + 1 : path, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof beside / sizeof beside[0]; i++) {
+        if (!beside[i].path[0])
+            continue;
+        rc = sum_file(sum, beside[i].path, beside[i].setting, err);
+        if (rc != ERROR_NONE)
+            return error_context(err, rc, "ingest.%s", beside[i].setting);
+    }
+    return rc;
+}
+
+enum error_code input_files_sum(const struct pipeline_settings *settings,
                                 struct checksum_stream *sum, bool *has_features, struct error *err)
 {
-    struct walk walk = {path, "", format == FORMAT_OGB, sum, has_features};
-    *has_features = false;
+    const enum ingest_format format = (enum ingest_format)settings->ingest.format;
+    struct walk walk = {settings->ingest.path, "", format == FORMAT_OGB, sum, has_features};
+    *has_features = settings->ingest.features.path[0] != '\0';
     if (format == FORMAT_GENERATED)
         return ERROR_NONE;
-    if (format == FORMAT_EDGE_LIST) {
-        const char *slash = strrchr(path, '/');
-        return sum_file(sum, path, slash ? slash + 1 : path, err);
-    }
-    return file_list(path, walk_entry, &walk, err);
+    if (format == FORMAT_EDGE_LIST)
+        return sum_edge_list(settings, sum, err);
+    return file_list(settings->ingest.path, walk_entry, &walk, err);
 }

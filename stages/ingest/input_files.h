@@ -17,10 +17,10 @@ MUST_CHECK enum error_code input_files_find(const char *folder, const char *stem
                                             const char *const *endings, char path[FILE_PATH_SIZE],
                                             struct error *err);
 
-/* Adds name, size and content of every input file to `sum`, in the order of their names: what is read
- * by the format from `path`. *has_features: one of them holds node features.
+/* Adds name, size and content of every input file to `sum`, in the order of their names: what the format
+ * reads from ingest.path, and the files beside an edge list by their settings. *has_features: one of them holds node features.
  * Fails: ERROR_NOT_FOUND, ERROR_IO. */
-MUST_CHECK enum error_code input_files_sum(enum ingest_format format, const char *path,
+MUST_CHECK enum error_code input_files_sum(const struct pipeline_settings *settings,
                                            struct checksum_stream *sum, bool *has_features,
                                            struct error *err);
 

@@ -269,8 +269,9 @@ bool node_id_assigner_is_consecutive(const struct node_id_assigner *ids)
 
 int64_t node_id_assigner_find_integer(const struct node_id_assigner *ids, int64_t id)
 {
-    must(ids->is_finished && !ids->of_strings);
-    if (node_id_assigner_is_consecutive(ids)) /* no look-up for ids that are numbers already */
+    must(!ids->of_strings);
+    if (ids->is_finished &&
+        node_id_assigner_is_consecutive(ids)) /* no look-up for ids that are numbers already */
         return id >= 0 && id < (int64_t)ids->count ? id : -1;
     return find_integer(ids, id);
 }
@@ -278,7 +279,7 @@ int64_t node_id_assigner_find_integer(const struct node_id_assigner *ids, int64_
 int64_t node_id_assigner_find_text(const struct node_id_assigner *ids, const char *text,
                                    size_t size)
 {
-    must(ids->is_finished && ids->of_strings);
+    must(ids->of_strings);
     return find_text(ids, text, size);
 }
 

@@ -43,7 +43,7 @@ MUST_CHECK enum error_code node_id_assigner_add_text(struct node_id_assigner *id
 /* No id is added behind this. */
 void node_id_assigner_finish(struct node_id_assigner *ids);
 
-/* The number of an id, or -1 for one that was never added. After finish. */
+/* The number of an id, or -1 for one that was never added. Numbers of integers are final after finish. */
 int64_t node_id_assigner_find_integer(const struct node_id_assigner *ids, int64_t id);
 int64_t node_id_assigner_find_text(const struct node_id_assigner *ids, const char *text,
                                    size_t size);

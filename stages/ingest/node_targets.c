@@ -1,6 +1,7 @@
 #include "stages/ingest/node_targets.h"
 
 #include "common/base/memory.h"
+#include "common/base/random.h"
 #include "store/keys.h"
 #include "store/records/node_labels.h"
 
@@ -85,18 +86,19 @@ static enum error_code copy_text(char **out, const char *text, struct error *err
 static enum error_code mark(struct node_targets *targets, enum split split, int64_t node,
                             struct error *err)
 {
+    char text[NODE_ID_TEXT_SIZE];
     if (node < 0 || node >= targets->node_count)
         return error_set(err, ERROR_INPUT,
                          "node %" PRId64 " is out of range: expected a node id from 0 to %u", node,
                          targets->node_count - 1);
     const int before = targets->split_of[node];
     if (before == 1 + (int)split)
-        return error_set(err, ERROR_INPUT, "node %" PRId64 " is in the %s split twice", node,
-                         split_names[split]);
+        return error_set(err, ERROR_INPUT, "node %s is in the %s split twice",
+                         node_ids_text(&targets->ids, (uint32_t)node, text), split_names[split]);
     if (before)
-        return error_set(err, ERROR_INPUT,
-                         "node %" PRId64 " of the %s split is in the %s split already", node,
-                         split_names[split], split_names[before - 1]);
+        return error_set(err, ERROR_INPUT, "node %s of the %s split is in the %s split already",
+                         node_ids_text(&targets->ids, (uint32_t)node, text), split_names[split],
+                         split_names[before - 1]);
     targets->split_of[node] = (uint8_t)(1 + split);
     return ERROR_NONE;
 }
@@ -149,6 +151,72 @@ static enum error_code check_task(const struct node_targets *targets, enum task_
     return ERROR_NONE;
 }
 
+/* Nodes for each split out of `count`: rounded down, and the one or two that are left go where most was
+ * cut off. Training gets one in any case. */
+static void share_out(uint64_t count, const int percent[SPLIT_COUNT], uint64_t wanted[SPLIT_COUNT])
+{
+    int64_t cut[SPLIT_COUNT];
+    uint64_t left = count;
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        wanted[s] = count * (uint64_t)percent[s] / 100;
+        cut[s] = (int64_t)(count * (uint64_t)percent[s] % 100);
+        left -= wanted[s];
+    }
+    for (; left > 0; left--) {
+        int most = SPLIT_TRAIN;
+        for (int s = 0; s < SPLIT_COUNT; s++)
+            most = cut[s] > cut[most] ? s : most;
+        wanted[most]++;
+        cut[most] = -1;
+    }
+    for (int s = SPLIT_COUNT - 1; wanted[SPLIT_TRAIN] == 0 && s > SPLIT_TRAIN; s--)
+        if (wanted[s] > 0) {
+            wanted[s]--;
+            wanted[SPLIT_TRAIN]++;
+        }
+}
+
+/* Walks over the labelled nodes: each goes to a split with the chance of the places that are left in it
+ * (selection sampling: Knuth, TAOCP 2, 3.4.2, algorithm S), which makes the counts exact. */
+static void deal(struct node_targets *targets, uint64_t left[SPLIT_COUNT], uint64_t seed)
+{
+    const struct random_stream stream = random_stream_of(seed, RANDOM_SPLIT, 0, 0, 0);
+    uint64_t all = left[SPLIT_TRAIN] + left[SPLIT_VALID] + left[SPLIT_TEST];
+    for (uint32_t node = 0; node < targets->node_count; node++) {
+        if (!has_label(targets, node))
+            continue;
+        uint64_t place = (uint64_t)(random_unit_double(&stream, node, 0) * (double)all--);
+        int split = SPLIT_TRAIN;
+        while (place >= left[split])
+            place -= left[split++];
+        left[split]--;
+        targets->split_of[node] = (uint8_t)(1 + split);
+        targets->split[split].node[targets->split[split].count++] = node;
+    }
+}
+
+enum error_code node_targets_draw_splits(struct node_targets *targets,
+                                         const int percent[SPLIT_COUNT], uint64_t seed,
+                                         struct error *err)
+{
+    uint64_t labelled = 0, wanted[SPLIT_COUNT];
+    for (uint32_t node = 0; node < targets->node_count; node++)
+        labelled += has_label(targets, node);
+    share_out(labelled, percent, wanted);
+    enum error_code rc = ERROR_NONE;
+    for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
+        must(!targets->split[s].where); /* readers leave the splits alone then */
+        rc = copy_text(&targets->split[s].where, "ingest.split", err);
+        if (rc == ERROR_NONE)
+            rc = memory_new(&targets->split[s].node, wanted[s], "a split", err);
+    }
+    if (rc == ERROR_NONE)
+        rc = memory_new(&targets->split_of, targets->node_count, "the splits of nodes", err);
+    if (rc == ERROR_NONE)
+        deal(targets, wanted, seed);
+    return rc;
+}
+
 /* Rewrites the lists in ascending order, by a walk over the nodes. */
 static void sort_splits(struct node_targets *targets)
 {
@@ -167,12 +235,14 @@ enum error_code node_targets_check(struct node_targets *targets, enum task_choic
     if (rc != ERROR_NONE)
         return rc;
     const struct split_list *train = &targets->split[SPLIT_TRAIN];
+    char text[NODE_ID_TEXT_SIZE];
     for (uint32_t i = 0; i < train->count; i++)
         if (!has_label(targets, train->node[i]))
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64
-                             ": node %u has no label: expected one for every training node",
-                             train->where, train->first_line + i, train->node[i]);
+                             ": node %s has no label: expected one for every training node",
+                             train->where, train->first_line + i,
+                             node_ids_text(&targets->ids, train->node[i], text));
     if (targets->split_of)
         sort_splits(targets);
     return ERROR_NONE;

@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "stages/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/node_ids.h"
 #include "store/records/node_splits.h"
 #include "store/store.h"
 
@@ -27,8 +28,9 @@ struct split_list {
 
 struct node_targets { /* {0} has nothing */
     uint32_t node_count;
-    int32_t *label; /* [node_count] or NULL */
-    float *multi;   /* [node_count, class_count] or NULL */
+    struct node_ids ids; /* what messages call nodes; borrowed, {0}: their numbers */
+    int32_t *label;      /* [node_count] or NULL */
+    float *multi;        /* [node_count, class_count] or NULL */
     uint32_t class_count;
     uint8_t *split_of; /* [node_count] 0: none, else 1 + enum split */
     struct split_list split[SPLIT_COUNT];
@@ -45,6 +47,11 @@ MUST_CHECK enum error_code node_targets_set_split(struct node_targets *targets, 
                                                   const char *where, int64_t first_line,
                                                   const int64_t *node, uint64_t count,
                                                   struct error *err);
+/* Draws the splits out of the labelled nodes instead: `percent` of them for train, valid and test, as
+ * nearly as whole nodes go, at least one for train. No split may have been given. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code node_targets_draw_splits(struct node_targets *targets,
+                                                    const int percent[SPLIT_COUNT], uint64_t seed,
+                                                    struct error *err);
 /* What concerns labels, splits and the chosen task together; *task is what the dataset is for. */
 MUST_CHECK enum error_code node_targets_check(struct node_targets *targets, enum task_choice choice,
                                               enum dataset_task *task, struct error *err);

@@ -2,10 +2,9 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
-#include "common/base/text.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
-#include "stages/ingest/feature_file.h"
+#include "stages/ingest/feature_text.h"
 #include "stages/ingest/folder_edges.h"
 #include "stages/ingest/folder_reader.h"
 #include "stages/ingest/input_files.h"
@@ -14,7 +13,6 @@
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,6 +23,7 @@ struct ogb { /* one run */
     const char *path;
     char raw[FILE_PATH_SIZE];
     enum task_choice task;
+    bool draws_splits; /* the files of splits are left alone */
     uint64_t node_count;
     struct dataset_builder *builder;
 };
@@ -97,40 +96,22 @@ static enum error_code push_piece(struct feature_table *table, struct error *err
 static enum error_code set_dim(struct feature_table *table, const struct text_line *line,
                                struct error *err)
 {
-    const size_t count = delimited_split(line->text, line->size, DELIMITER_COMMA, NULL, 0);
-    if (count < 1 || count > FEATURE_DIM_MAX)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected 1 to %d feature columns, found %zu", table->path,
-                         line->number, FEATURE_DIM_MAX, count);
-    table->dim = (uint32_t)count;
-    table->piece_limit = count < PIECE_FLOATS ? PIECE_FLOATS / count : 1;
-    return memory_new(&table->row, table->piece_limit * count, "a piece of the features", err);
+    struct delimited cursor;
+    delimited_begin(&cursor, line->text, line->size, DELIMITER_COMMA);
+    const enum error_code rc =
+        feature_text_dim(table->path, line->number, cursor, &table->dim, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    table->piece_limit = table->dim < PIECE_FLOATS ? PIECE_FLOATS / table->dim : 1;
+    return memory_new(&table->row, table->piece_limit * table->dim, "a piece of the features", err);
 }
 
 static enum error_code parse_features(const struct feature_table *table,
                                       const struct text_line *line, float *out, struct error *err)
 {
     struct delimited cursor;
-    struct field field;
-    uint32_t at = 0;
     delimited_begin(&cursor, line->text, line->size, DELIMITER_COMMA);
-    for (; delimited_next(&cursor, &field); at++) {
-        double value = 0.0;
-        if (at >= table->dim)
-            continue;
-        if (!text_double(field.text, field.size, &value) || !isfinite((float)value))
-            return error_set(err, ERROR_INPUT,
-                             "%s:%" PRId64 ": feature in column %" PRIu32
-                             ": expected a finite number, found '%.*s'",
-                             table->path, line->number, at + 1,
-                             field.size < 40 ? (int)field.size : 40, field.text);
-        out[at] = (float)value;
-    }
-    if (at != table->dim)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected %" PRIu32 " feature columns, found %" PRIu32,
-                         table->path, line->number, table->dim, at);
-    return ERROR_NONE;
+    return feature_text_parse(table->path, line->number, &cursor, 0, table->dim, out, err);
 }
 
 static enum error_code take_features(struct feature_table *table, const struct text_line *line,
@@ -216,7 +197,7 @@ static enum error_code read_splits(const struct ogb *ogb, struct error *err)
     char parent[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     struct split_folder folder = {.parent = parent};
     enum error_code rc = file_path(parent, err, "%s/split", ogb->path);
-    if (rc != ERROR_NONE || !file_exists(parent))
+    if (rc != ERROR_NONE || ogb->draws_splits || !file_exists(parent))
         return rc;
     rc = file_list(parent, note_split_folder, &folder, err);
     for (int split = 0; rc == ERROR_NONE && folder.path[0] && split < SPLIT_COUNT; split++) {
@@ -230,10 +211,14 @@ static enum error_code read_splits(const struct ogb *ogb, struct error *err)
 enum error_code ogb_reader_run(const struct pipeline_settings *settings,
                                struct dataset_builder *builder, struct error *err)
 {
+    struct split_shares shares;
+    enum error_code rc = pipeline_split_shares(settings, &shares, err);
     struct ogb ogb = {.path = settings->ingest.path,
                       .task = (enum task_choice)settings->ingest.task,
+                      .draws_splits = shares.is_random,
                       .builder = builder};
-    enum error_code rc = file_path(ogb.raw, err, "%s/raw", ogb.path);
+    if (rc == ERROR_NONE)
+        rc = file_path(ogb.raw, err, "%s/raw", ogb.path);
     if (rc == ERROR_NONE)
         rc = read_count(&ogb, "num-node-list", &ogb.node_count, err);
     if (rc == ERROR_NONE)

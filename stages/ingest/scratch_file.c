@@ -69,6 +69,26 @@ enum error_code scratch_file_append(struct scratch_file *file, const void *data,
     return ERROR_NONE;
 }
 
+enum error_code scratch_file_write_at(struct scratch_file *file, uint64_t offset, const void *data,
+                                      size_t size, struct error *err)
+{
+    must(file->buffered == 0); /* a file is appended to, or written at places */
+    if (stop_signal_seen())
+        return asked_to_stop(err);
+    for (size_t done = 0; done < size;) {
+        const ssize_t wrote =
+            pwrite(file->fd, (const uint8_t *)data + done, size - done, (off_t)(offset + done));
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return error_set_errno(err, ERROR_IO, "%s", file->path);
+        done += (size_t)wrote;
+    }
+    if (offset + size > file->size)
+        file->size = offset + size;
+    return ERROR_NONE;
+}
+
 enum error_code scratch_file_rewind(struct scratch_file *file, struct error *err)
 {
     const enum error_code rc = flush(file, err);

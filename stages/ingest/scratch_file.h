@@ -1,5 +1,6 @@
 /*
- * scratch_file - bytes put aside: written once front to back, then read front to back any number of
+ * scratch_file - bytes put aside: written once front to back (or
+ * in pieces anywhere), then read front to back any number of
  * times, and gone when closed.
  */
 #ifndef STAGES_INGEST_SCRATCH_FILE_H
@@ -30,6 +31,9 @@ MUST_CHECK enum error_code scratch_file_open(struct scratch_file *file, const ch
 void scratch_file_close(struct scratch_file *file);
 MUST_CHECK enum error_code scratch_file_append(struct scratch_file *file, const void *data,
                                                size_t size, struct error *err);
+/* Bytes at `offset`, in any order, instead of appending; holes read as zeros. */
+MUST_CHECK enum error_code scratch_file_write_at(struct scratch_file *file, uint64_t offset,
+                                                 const void *data, size_t size, struct error *err);
 /* From the first byte again. Nothing may be appended after this. */
 MUST_CHECK enum error_code scratch_file_rewind(struct scratch_file *file, struct error *err);
 /* The next `size` bytes, all of them. Fails: ERROR_IO when the file ends before. */

@@ -3,6 +3,7 @@
 #include "store/keys.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { NODE_IDS_VERSION = 1 };
 
@@ -104,4 +105,18 @@ enum error_code node_ids_get(struct store *store, const char *dataset_id, struct
         *out = (struct node_ids){0};
     }
     return rc;
+}
+
+const char *node_ids_text(const struct node_ids *ids, uint32_t node, char out[NODE_ID_TEXT_SIZE])
+{
+    if (ids->integer) {
+        (void)snprintf(out, NODE_ID_TEXT_SIZE, "%" PRId64, ids->integer[node]);
+    } else if (ids->offset) {
+        const uint64_t size = ids->offset[node + 1] - ids->offset[node], most = 40;
+        (void)snprintf(out, NODE_ID_TEXT_SIZE, "'%.*s%s'", (int)(size < most ? size : most),
+                       ids->text + ids->offset[node], size > most ? "..." : "");
+    } else {
+        (void)snprintf(out, NODE_ID_TEXT_SIZE, "%" PRIu32, node);
+    }
+    return out;
 }

@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+enum { NODE_ID_TEXT_SIZE = 48 };
+
 /* Arrays point into `view`, which the caller releases with store_release_record(). For writing, fill
  * the pointers and leave `view` zero. */
 struct node_ids {
@@ -33,5 +35,8 @@ MUST_CHECK enum error_code node_ids_get(struct store *store, const char *dataset
  * expected and what was found. */
 MUST_CHECK enum error_code node_ids_decode(const struct record_view *view, struct node_ids *out,
                                            struct error *err);
+
+/* The id of a node for a message: 17, or 'bob', cut when it is long. Returns `out`. */
+const char *node_ids_text(const struct node_ids *ids, uint32_t node, char out[NODE_ID_TEXT_SIZE]);
 
 #endif

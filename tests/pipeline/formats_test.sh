@@ -34,16 +34,19 @@ run many "$(pipeline folder "$work/many")" --set checkpoint.metric=micro_f1 >"$w
 grep -q '"micro_f1"' "$work/answer" || fail "no micro F1 for several labels: $(cat "$work/answer")"
 expect 78 'roc_auc.*two classes.*3' run auc "$work/folder.yaml" --set checkpoint.metric=roc_auc
 
-# Edges alone are cut into parts; what training lacks is said, and no run is started.
-edges_only() { # name, nodes
-    expect 65 'no training nodes.*node-label.csv and train.csv' "$bin/graphmill" run "$(pipeline edge_list "$work/$1")" \
-        --directory "$work/run-$1"
-    grep -q "^ingest .* nodes=$2 " "$work/stderr" || fail "$1: not $2 nodes: $(cat "$work/stderr")"
-    grep -q '^partition .* parts=2 ' "$work/stderr" || fail "$1: no partition: $(cat "$work/stderr")"
-    expect 65 'no run was started' "$bin/graphmill" status "$work/run-$1"
+# What training lacks is said before anything is cut into parts, with the line to add; then it works.
+edges_only() { # name, nodes, labels
+    expect 65 'no labels to learn: add a line `labels: FILE` below `ingest:`' \
+        "$bin/graphmill" run "$(pipeline edge_list "$work/$1")" --directory "$work/run-$1"
+    ! grep -q '^partition' "$work/stderr" || fail "$1: partitioned without labels: $(cat "$work/stderr")"
+    printf '%b' "$3" >"$work/classes-$1"
+    expect 65 'add a line `split: random 60/20/20` below `ingest:`, or `train: FILE`' \
+        "$bin/graphmill" run "$(pipeline edge_list "$work/$1" "  labels: classes-$1\n")" --directory "$work/run-$1"
+    run "run-$1" "$(pipeline edge_list "$work/$1" "  labels: classes-$1\n  split: random 60/20/20\n")" >/dev/null
+    rows "run-$1" "$2"
 }
 printf '# Directed graph\n# FromNodeId\tToNodeId\n9223372036854775807\t-5\n-5\t4611686018427387904\n17 9223372036854775807\n' |
     tr ' ' '\t' >"$work/sparse.txt"
-edges_only sparse.txt 4
+edges_only sparse.txt 4 '-5 0\n17 1\n4611686018427387904 1\n'
 printf 'source,target\n"Doe, Jane","Roe, Richard"\n"Roe, Richard",Ann\nAnn,"Doe, Jane"\n' >"$work/names.csv"
-edges_only names.csv 3
+edges_only names.csv 3 '"Doe, Jane",0\nAnn,1\n"Roe, Richard",1\n'

@@ -51,7 +51,7 @@ static void every_choice_is_stored_as_its_place_in_the_list(void **state)
         }
     struct pipeline_settings settings = defaults();
     assert_ok(assign(&settings, "ingest.features", "degree+random", &err), &err);
-    assert_int_equal(settings.ingest.features, FEATURES_DEGREE_RANDOM);
+    assert_int_equal(settings.ingest.features.choice, FEATURES_DEGREE_RANDOM);
     assert_ok(assign(&settings, "checkpoint.metric", "roc_auc", &err), &err);
     assert_int_equal(settings.checkpoint.metric, METRIC_ROC_AUC);
     assert_ok(assign(&settings, "infer.weights", "last", &err), &err);
@@ -150,6 +150,8 @@ static struct pipeline_settings unusual(void)
             value = spec->default_text[0] == 't' ? "false" : "true";
             break;
         case SETTING_TEXT:
+        case SETTING_PATH:
+        case SETTING_CHOICE_OR_PATH:
             value = "a = b";
             break;
         case SETTING_CHOICE:
@@ -175,10 +177,11 @@ static void text_and_settings_are_inverse(void **state)
         assert_ok(pipeline_settings_text(&all[i], "", text, &err), &err);
         assert_ok(pipeline_settings_parse(&back, text, "plan", &err), &err);
         for (const struct setting_spec *spec = setting_table; spec->name; spec++)
-            assert_memory_equal(
-                (const char *)&back + spec->offset, (const char *)&all[i] + spec->offset,
-                spec->type == SETTING_TEXT ? strlen((const char *)&back + spec->offset) + 1
-                                           : spec->size);
+            assert_memory_equal((const char *)&back + spec->offset,
+                                (const char *)&all[i] + spec->offset,
+                                spec->type == SETTING_TEXT || spec->type == SETTING_PATH
+                                    ? strlen((const char *)&back + spec->offset) + 1
+                                    : spec->size);
         assert_ok(pipeline_settings_text(&back, "", again, &err), &err);
         assert_string_equal(text, again);
     }
@@ -244,6 +247,53 @@ static void rules_between_settings_are_checked(void **state)
     }
 }
 
+static void files_beside_an_edge_list_are_checked(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const struct {
+        const char *name, *value, *other, *other_value, *message;
+    } bad[] = {
+        {"ingest.labels", "l.csv", "ingest.format", "folder",
+         "ingest.labels is 'l.csv', but only `format: edge_list` has files beside it"},
+        {"ingest.features", "f.csv", "ingest.format", "ogb", "ingest.features is 'f.csv'"},
+        {"ingest.feature_ids", "i.txt", "ingest.features", "f.csv", "is no .npy file"},
+        {"ingest.split", "random 60/20/20", "ingest.valid", "v.txt",
+         "ingest.split is 'random 60/20/20', but ingest.valid names a file: remove one"},
+        {"ingest.split", "random 60/20", "name", "n", "expected given, or percents"},
+        {"ingest.split", "random 60/20/30", "name", "n", "make 100"},
+        {"ingest.split", "random 0/50/50", "name", "n", "make 100"},
+        {"ingest.split", "random 99999999999/0/0", "name", "n", "make 100"},
+        {"ingest.split", "random 60/20/20 please", "name", "n", "make 100"},
+        {"ingest.split", "random 60/20/20", "ingest.format", "generated", "ingest.train_share"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct pipeline_settings settings = defaults();
+        assert_ok(assign(&settings, "name", "mine", &err), &err);
+        assert_ok(assign(&settings, "ingest.path", "e.csv", &err), &err);
+        assert_ok(assign(&settings, "ingest.format", "edge_list", &err), &err);
+        assert_ok(assign(&settings, bad[i].name, bad[i].value, &err), &err);
+        assert_ok(assign(&settings, bad[i].other, bad[i].other_value, &err), &err);
+        assert_fails(pipeline_settings_check(&settings, &err), ERROR_INVALID, bad[i].message, &err);
+    }
+}
+
+static void a_split_is_read_out_of_its_text(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct pipeline_settings settings = defaults();
+    struct split_shares shares;
+    assert_ok(pipeline_split_shares(&settings, &shares, &err), &err);
+    assert_false(shares.is_random);
+    assert_ok(assign(&settings, "ingest.split", "random 70/0/30", &err), &err);
+    assert_ok(pipeline_split_shares(&settings, &shares, &err), &err);
+    assert_true(shares.is_random);
+    assert_int_equal(shares.percent[0], 70);
+    assert_int_equal(shares.percent[1], 0);
+    assert_int_equal(shares.percent[2], 30);
+}
+
 static void a_file_is_read_with_its_lines_and_paths(void **state)
 {
     (void)state;
@@ -253,6 +303,7 @@ static void a_file_is_read_with_its_lines_and_paths(void **state)
     char expected[FILE_PATH_SIZE];
     temp_dir_make(&dir);
     static const char good[] = "epochs: 7\ningest:\n  path: ${GRAPHMILL_UNSET:-raw}/cora\n"
+                               "  labels: l.csv\n  features: f.npy\n  train: /t.csv\n"
                                "sample:\n  fanouts: [15, 10, 5]\n";
     const char *path = temp_dir_write(&dir, "cora-full.yaml", good, sizeof good - 1);
     assert_ok(pipeline_settings_load(&settings, path, &err), &err);
@@ -262,6 +313,12 @@ static void a_file_is_read_with_its_lines_and_paths(void **state)
     assert_int_equal(settings.sample.fanouts.value[0], 15);
     assert_ok(file_path(expected, &err, "%s/raw/cora", dir.path), &err);
     assert_string_equal(settings.ingest.path, expected);
+    assert_ok(file_path(expected, &err, "%s/l.csv", dir.path), &err);
+    assert_string_equal(settings.ingest.labels, expected);
+    assert_ok(file_path(expected, &err, "%s/f.npy", dir.path), &err);
+    assert_string_equal(settings.ingest.features.path, expected);
+    assert_int_equal(settings.ingest.features.choice, FEATURES_FILE);
+    assert_string_equal(settings.ingest.split_file[0], "/t.csv");
 
     static const char bad[] = "epochs: 7\nsample:\n  batch_sise: 5\n";
     path = temp_dir_write(&dir, "bad.yaml", bad, sizeof bad - 1);
@@ -312,6 +369,8 @@ int main(void)
         cmocka_unit_test(text_that_is_none_is_refused),
         cmocka_unit_test(overrides_need_a_name_and_a_value),
         cmocka_unit_test(rules_between_settings_are_checked),
+        cmocka_unit_test(files_beside_an_edge_list_are_checked),
+        cmocka_unit_test(a_split_is_read_out_of_its_text),
         cmocka_unit_test(a_file_is_read_with_its_lines_and_paths),
         cmocka_unit_test(running_out_of_memory_leaves_nothing_behind),
     };

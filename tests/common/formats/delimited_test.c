@@ -59,6 +59,9 @@ static void guesses_the_delimiter(void **state)
     (void)state;
     assert_int_equal(delimited_guess("1, 2", 4), DELIMITER_COMMA);
     assert_int_equal(delimited_guess("1\t2", 3), DELIMITER_TAB);
+    assert_int_equal(delimited_guess("\"a, b\"\t\"c, d\"", 13), DELIMITER_TAB);
+    assert_int_equal(delimited_guess("\"a\tb\",c", 7), DELIMITER_COMMA);
+    assert_int_equal(delimited_guess("\"a, b c", 7), DELIMITER_COMMA);
     assert_int_equal(delimited_guess("1  2", 4), DELIMITER_BLANKS);
     assert_int_equal(delimited_guess("", 0), DELIMITER_BLANKS);
 }

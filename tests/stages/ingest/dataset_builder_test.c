@@ -9,6 +9,7 @@
 #include "tests/stages/ingest/builder_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* ---- bad nodes ------------------------------------------------------------------------------ */
 
@@ -189,6 +190,115 @@ static void several_labels_a_node_and_text_ids_are_stored(void **state)
 }
 
 /* 0 -> 1, 0 -> 2, 2 -> 2 and a repeated 0 -> 1: node 0 has two edges out and none in. */
+/* Counts of the splits that `random` draws out of `labelled` of 200 nodes. */
+static void drawn(const char *split, int labelled, uint64_t seed, struct node_splits *splits)
+{
+    struct error err = {0};
+    int64_t label[200];
+    static int run;
+    char id[32], key[64];
+    (void)snprintf(id, sizeof id, "drawn-%d", run++);
+    (void)snprintf(key, sizeof key, "dataset/%s/splits", id);
+    for (int i = 0; i < 200; i++)
+        label[i] = i < labelled ? i % 3 : -1;
+    fixture.settings.seed = (int64_t)seed;
+    (void)snprintf(fixture.settings.ingest.split, sizeof fixture.settings.ingest.split, "%s",
+                   split);
+    struct dataset_builder *builder = start_nodes(id, 200);
+    assert_ok(dataset_builder_set_labels(builder, "l", 1, label, 200, &err), &err);
+    assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
+    assert_ok(node_splits_get(fixture.store, key, id, splits, &err), &err);
+}
+
+static void splits_are_drawn_out_of_the_labelled_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *split;
+        int labelled, train, valid, test;
+    } cases[] = {{"random 60/20/20", 150, 90, 30, 30}, {"random 60/20/20", 7, 4, 2, 1},
+                 {"random 1/0/99", 5, 1, 0, 4},        {"random 100/0/0", 200, 200, 0, 0},
+                 {"random 34/33/33", 1, 1, 0, 0},      {"random 1/98/1", 1, 1, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct node_splits splits;
+        int seen[200] = {0};
+        drawn(cases[i].split, cases[i].labelled, 1, &splits);
+        assert_int_equal(splits.count[SPLIT_TRAIN], cases[i].train);
+        assert_int_equal(splits.count[SPLIT_VALID], cases[i].valid);
+        assert_int_equal(splits.count[SPLIT_TEST], cases[i].test);
+        for (int s = 0; s < SPLIT_COUNT; s++)
+            for (uint32_t j = 0; j < splits.count[s]; j++) {
+                assert_true((int)splits.node[s][j] < cases[i].labelled);
+                assert_int_equal(seen[splits.node[s][j]]++, 0);
+            }
+        store_release_record(&splits.view);
+    }
+}
+
+/* Each node is in each split as often as its share says: over 400 seeds of 10 nodes the counts of a node
+ * lie within 5 deviations (of 400 draws with p = 0.6: 49) of the mean. */
+static void splits_depend_on_the_seed_alone_and_favour_no_node(void **state)
+{
+    (void)state;
+    int in_train[10] = {0};
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        struct node_splits splits;
+        drawn("random 60/20/20", 10, seed, &splits);
+        for (uint32_t j = 0; j < splits.count[SPLIT_TRAIN]; j++)
+            in_train[splits.node[SPLIT_TRAIN][j]]++;
+        store_release_record(&splits.view);
+    }
+    for (int node = 0; node < 10; node++)
+        assert_in_range(in_train[node], 240 - 49, 240 + 49);
+    struct node_splits first, again;
+    drawn("random 50/50/0", 200, 7, &first);
+    drawn("random 50/50/0", 200, 7, &again);
+    assert_memory_equal(first.node[SPLIT_TRAIN], again.node[SPLIT_TRAIN], 100 * sizeof(uint32_t));
+    store_release_record(&first.view);
+    store_release_record(&again.view);
+}
+
+static void rows_that_are_put_lie_in_the_order_of_nodes(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const float row[3][2] = {{1, 3}, {0, 0}, {-2, 8}};
+    struct feature_chunk chunk;
+    fixture.settings.ingest.normalise_rows = true;
+    struct dataset_builder *builder = start_nodes("put", 3);
+    assert_ok(dataset_builder_put_features(builder, "f", 1, 2, row[2], 2, &err), &err);
+    assert_ok(dataset_builder_put_features(builder, "f", 2, 0, row[0], 2, &err), &err);
+    assert_fails(dataset_builder_put_features(builder, "f", 3, 1, row[1], 1, &err), ERROR_INPUT,
+                 "expected 2 feature columns, found 1", &err);
+    assert_ok(dataset_builder_put_features(builder, "f", 3, 1, row[1], 2, &err), &err);
+    assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
+    assert_ok(feature_chunk_get(fixture.store, "put", 0, &chunk, &err), &err);
+    const float expected[] = {0.25F, 0.75F, 0, 0, -2.0F / 6, 8.0F / 6};
+    for (int i = 0; i < 6; i++)
+        assert_true(chunk.row[i] >= expected[i] && chunk.row[i] <= expected[i]);
+    store_release_record(&chunk.view);
+}
+
+static void messages_name_nodes_by_their_ids(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t label[] = {0, -1}, twice[] = {1, 1}, train[] = {1};
+    const uint64_t offset[] = {0, 3, 6};
+    const struct node_ids ids = {.node_count = 2, .offset = offset, .text = "annbob"};
+    struct dataset_builder *builder = start_nodes("named", 2);
+    assert_ok(dataset_builder_set_ids(builder, &ids, &err), &err);
+    assert_fails(dataset_builder_set_split(builder, SPLIT_TEST, "test.csv", 1, twice, 2, &err),
+                 ERROR_INPUT, "test.csv:2: node 'bob' is in the test split twice", &err);
+    builder = start_nodes("named", 2);
+    assert_ok(dataset_builder_set_ids(builder, &ids, &err), &err);
+    assert_ok(dataset_builder_set_labels(builder, "l", 1, label, 2, &err), &err);
+    assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, train, 1, &err),
+              &err);
+    assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INPUT,
+                 "train.csv:1: node 'bob' has no label", &err);
+}
+
 static void degree_features_are_of_the_stored_edges(void **state)
 {
     (void)state;
@@ -197,7 +307,7 @@ static void degree_features_are_of_the_stored_edges(void **state)
     const int64_t source[] = {0, 0, 2, 0}, target[] = {1, 2, 2, 1};
     const double in[] = {0, 1, 2}, out[] = {2, 0, 1};
     const struct edge_piece piece = {.where = "e", .count = 4, .source = source, .target = target};
-    fixture.settings.ingest.features = FEATURES_DEGREE;
+    fixture.settings.ingest.features.choice = FEATURES_DEGREE;
     struct dataset_builder *builder = start_nodes("degree", 3);
     assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
     assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
@@ -272,6 +382,10 @@ int main(void)
         FIXTURE_TEST(one_node_without_edges_is_a_graph),
         FIXTURE_TEST(labels_splits_features_and_ids_are_stored),
         FIXTURE_TEST(several_labels_a_node_and_text_ids_are_stored),
+        FIXTURE_TEST(splits_are_drawn_out_of_the_labelled_nodes),
+        FIXTURE_TEST(splits_depend_on_the_seed_alone_and_favour_no_node),
+        FIXTURE_TEST(rows_that_are_put_lie_in_the_order_of_nodes),
+        FIXTURE_TEST(messages_name_nodes_by_their_ids),
         FIXTURE_TEST(degree_features_are_of_the_stored_edges),
         FIXTURE_TEST(every_failed_allocation_is_reported),
     };

@@ -307,7 +307,7 @@ static void build_large(const char *id, uint64_t memory_bytes)
 static void the_budget_does_not_change_a_bit(void **state)
 {
     (void)state;
-    fixture.settings.ingest.features = FEATURES_DEGREE;
+    fixture.settings.ingest.features.choice = FEATURES_DEGREE;
     fixture.settings.ingest.direction = DIRECTION_UNDIRECTED;
     build_large("roomy", 1U << 28);
     /* Chunk and buffers take 8.9 MB, so sorting 8 MB of entries gets half a megabyte a range. */
@@ -326,7 +326,7 @@ static void memory_stays_near_the_budget(void **state)
 #else
     enum { BUDGET = 10 << 20, NODE_ARRAYS = 2 * 4 * LARGE_NODES, SLACK = 3 << 19 };
     int status = 0;
-    fixture.settings.ingest.features = FEATURES_DEGREE;
+    fixture.settings.ingest.features.choice = FEATURES_DEGREE;
     fixture.settings.ingest.direction = DIRECTION_UNDIRECTED;
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -356,12 +356,12 @@ static void a_budget_that_cannot_do_says_what_can(void **state)
     const int64_t ends[] = {0, 1, 2};
     const struct edge_piece piece = {.where = "e", .count = 3, .source = ends, .target = ends};
     struct dataset_builder *builder = start("small", 1000);
-    fixture.settings.ingest.features = FEATURES_DEGREE;
+    fixture.settings.ingest.features.choice = FEATURES_DEGREE;
     assert_ok(dataset_builder_set_nodes(builder, 3, false, &err), &err);
     assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
     assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_NO_MEMORY,
                  "expected a memory budget above that, found 1000", &err);
-    fixture.settings.ingest.features = FEATURES_RANDOM;
+    fixture.settings.ingest.features.choice = FEATURES_RANDOM;
     builder = start("wide", 1000);
     assert_ok(dataset_builder_set_nodes(builder, 4, false, &err), &err);
     assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_NO_MEMORY,

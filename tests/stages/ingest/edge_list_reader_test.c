@@ -7,7 +7,7 @@
 
 static enum error_code run(const char *text, enum id_type type, uint64_t memory, struct error *err)
 {
-    const struct edge_list_input input = {"g.tsv", text, strlen(text)};
+    const struct edge_list_input input = {.name = "g.tsv", .data = text, .size = strlen(text)};
     return edge_list_reader_run(&input, type, memory, recording_start(), err);
 }
 

@@ -149,7 +149,7 @@ static void degrees_become_their_logarithms(void **state)
     (void)state;
     const uint32_t in[] = {0, 1, 99}, out[] = {7, 0, 1000000};
     uint64_t chunks = 0;
-    fixture.settings.ingest.features = FEATURES_DEGREE;
+    fixture.settings.ingest.features.choice = FEATURES_DEGREE;
     struct feature_maker *maker = start(3);
     maker->in_degree = in;
     maker->out_degree = out;
@@ -169,7 +169,7 @@ static void random_numbers_depend_on_seed_node_and_column_only(void **state)
     enum { NODES = 5000, DIM = 7 };
     uint64_t chunks = 0;
     double mean = 0, square = 0;
-    fixture.settings.ingest.features = FEATURES_RANDOM;
+    fixture.settings.ingest.features.choice = FEATURES_RANDOM;
     fixture.settings.ingest.random_dim = DIM;
     start(NODES);
     float *many = finish("many", &chunks);
@@ -202,7 +202,7 @@ static void degree_and_random_stand_side_by_side(void **state)
     float *both = finish("both", &chunks);
     assert_string_equal(maker->origin, "degree+random");
     assert_int_equal(maker->dim, 8);
-    fixture.settings.ingest.features = FEATURES_RANDOM;
+    fixture.settings.ingest.features.choice = FEATURES_RANDOM;
     start(4);
     float *random = finish("random", &chunks);
     for (size_t i = 0; i < 4; i++)
@@ -241,7 +241,7 @@ static void features_that_are_not_there_cannot_be_used(void **state)
 {
     (void)state;
     struct error err = {0};
-    fixture.settings.ingest.features = FEATURES_GIVEN;
+    fixture.settings.ingest.features.choice = FEATURES_GIVEN;
     struct feature_maker *maker = start(3);
     assert_fails(feature_maker_choose(maker, &fixture.settings, &err), ERROR_INVALID,
                  "ingest.features is given, but the input has no features", &err);

@@ -123,7 +123,7 @@ static void counts_the_seed_only_where_it_matters(void **state)
     char first[ID_SIZE], second[ID_SIZE];
     use(source_path("tests/data/karate"));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        settings.ingest.features = cases[i].features;
+        settings.ingest.features.choice = cases[i].features;
         settings.seed = 1;
         assert_ok(ingest_dataset_id(&settings, first, &err), &err);
         settings.seed = 2;
@@ -174,8 +174,17 @@ static void keeps_the_ids_of_an_edge_list(void **state)
     struct temp_dir dir;
     struct node_ids ids;
     temp_dir_make(&dir);
+    put(&dir, "labels.txt", "7 1\n-4 0\n");
     use(temp_dir_write(&dir, "g.txt", "# x\n30 -4\n-4 7\n", 15));
     settings.ingest.format = FORMAT_EDGE_LIST;
+    assert_fails(work(t->store, &t->err), ERROR_INPUT,
+                 "g.txt has edges, but no labels to learn: add a line `labels: FILE` below "
+                 "`ingest:`",
+                 &t->err);
+    must(file_path(settings.ingest.labels, NULL, "%s/labels.txt", dir.path) == ERROR_NONE);
+    assert_fails(work(t->store, &t->err), ERROR_INPUT,
+                 "add a line `split: random 60/20/20` below `ingest:`, or `train: FILE`", &t->err);
+    (void)snprintf(settings.ingest.split, sizeof settings.ingest.split, "random 60/20/20");
     const struct dataset_schema schema = ingested(t);
     assert_int_equal(schema.node_count, 3);
     assert_int_equal(schema.node_id_form, NODE_ID_INTEGER);
@@ -268,7 +277,10 @@ static void accepts_a_graph_of_one_node(void **state)
     temp_dir_make(&dir);
     put(&dir, "meta.json", "{\"num_nodes\": 1, \"directed\": true}");
     put(&dir, "edges.csv", "src,dst\n");
+    put(&dir, "node-label.csv", "0\n");
     use(dir.path);
+    assert_fails(work(t->store, &t->err), ERROR_INPUT, "no training nodes: add train.csv", &t->err);
+    put(&dir, "train.csv", "0\n");
     const struct dataset_schema schema = ingested(t);
     assert_int_equal(schema.node_count, 1);
     assert_int_equal(schema.edge_count, 0);
@@ -322,6 +334,24 @@ static void counts_real_datasets_as_their_readmes_do(void **state)
     }
 }
 
+/* The edges of bitcoin-otc, which has no labels, with labels. */
+static void put_labelled_bitcoin(const struct temp_dir *dir)
+{
+    static const char *const names[] = {"meta.json", "edges.csv"};
+    static char labels[3 * 5881];
+    struct error err = {0};
+    char from[FILE_PATH_SIZE], to[FILE_PATH_SIZE];
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(file_path(from, &err, "%s/bitcoin-otc/%s", datasets(), names[i]), &err);
+        assert_ok(file_path(to, &err, "%s/%s", dir->path, names[i]), &err);
+        assert_ok(file_copy_tree(from, to, &err), &err);
+    }
+    for (size_t i = 0; i < 5881; i++)
+        memcpy(labels + 2 * i, i % 2 ? "1\n" : "0\n", 2);
+    (void)temp_dir_write(dir, "node-label.csv", labels, 2 * 5881UL);
+    put(dir, "train.csv", "0\n1\n");
+}
+
 static void keeps_weights_times_and_types_of_real_datasets(void **state)
 {
     struct temp_store *t = *state;
@@ -330,13 +360,16 @@ static void keeps_weights_times_and_types_of_real_datasets(void **state)
         print_message("no datasets: set GRAPHMILL_DATASETS\n");
         skip();
     }
-    assert_ok(file_path(path, &t->err, "%s/bitcoin-otc", datasets()), &t->err);
-    use(path);
+    struct temp_dir dir;
+    temp_dir_make(&dir);
+    put_labelled_bitcoin(&dir);
+    use(dir.path);
     settings.ingest.duplicates = EDGES_KEEP;
     struct dataset_schema schema = ingested(t);
     assert_int_equal(schema.node_count, 5881);
     assert_int_equal(schema.edge_count, 35592);
     assert_true(schema.has_weight && schema.has_time && !schema.has_edge_type);
+    temp_dir_remove(&dir);
 
     assert_ok(file_path(path, &t->err, "%s/acm-hetero", datasets()), &t->err);
     use(path);

@@ -1,0 +1,108 @@
+/*
+ * checking_builder - a dataset_builder for fuzzers that only checks what readers push.
+ *
+ * It defines the functions of dataset_builder.h; include it in one file of a program.
+ */
+#ifndef TESTS_FUZZ_CHECKING_BUILDER_H
+#define TESTS_FUZZ_CHECKING_BUILDER_H
+
+#include "common/base/error.h"
+#include "stages/ingest/dataset_builder.h"
+#include "store/records/node_ids.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dataset_builder {
+    uint64_t node_count, edge_count, id_count, feature_rows, label_count;
+    uint32_t dim;
+};
+
+enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
+                                          bool input_undirected, struct error *err)
+{
+    (void)input_undirected;
+    (void)err;
+    builder->node_count = node_count;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
+                                          const struct edge_piece *piece, struct error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < piece->count; i++) {
+        must(piece->source[i] >= 0 && (uint64_t)piece->source[i] < builder->node_count);
+        must(piece->target[i] >= 0 && (uint64_t)piece->target[i] < builder->node_count);
+        must(!piece->weight || isfinite(piece->weight[i]));
+        must(!piece->time || isfinite(piece->time[i]));
+    }
+    builder->edge_count += piece->count;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_ids(struct dataset_builder *builder, const struct node_ids *ids,
+                                        struct error *err)
+{
+    (void)err;
+    builder->id_count = ids->node_count;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_put_features(struct dataset_builder *builder, const char *where,
+                                             int64_t line, uint64_t node, const float *row,
+                                             uint32_t dim, struct error *err)
+{
+    (void)where;
+    (void)err;
+    must(line >= 0 && node < builder->node_count);
+    must(dim > 0 && (builder->dim == 0 || builder->dim == dim));
+    for (uint32_t i = 0; i < dim; i++)
+        must(isfinite(row[i]));
+    builder->dim = dim;
+    builder->feature_rows++;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
+                                           int64_t first_line, const int64_t *label, uint64_t count,
+                                           struct error *err)
+{
+    (void)where;
+    (void)first_line;
+    (void)err;
+    must(count == builder->node_count);
+    for (uint64_t i = 0; i < count; i++)
+        must(label[i] >= -1 && label[i] < 1 << 20);
+    builder->label_count = count;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_multi_labels(struct dataset_builder *builder, const char *where,
+                                                 const float *label, uint64_t count,
+                                                 uint32_t class_count, struct error *err)
+{
+    (void)where;
+    (void)err;
+    must(count == builder->node_count);
+    for (uint64_t i = 0; i < count * class_count; i++)
+        must(isnan(label[i]) || (label[i] >= 0.0F && label[i] <= 1.0F));
+    builder->label_count = count;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum split split,
+                                          const char *where, int64_t first_line,
+                                          const int64_t *node, uint64_t count, struct error *err)
+{
+    (void)split;
+    (void)where;
+    (void)err;
+    must(first_line >= 1 && count >= 1);
+    for (uint64_t i = 0; i < count; i++)
+        must(node[i] >= 0 && (uint64_t)node[i] < builder->node_count);
+    return ERROR_NONE;
+}
+
+#endif
