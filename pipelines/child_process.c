@@ -1,6 +1,6 @@
 #include "pipelines/child_process.h"
 
-#include "common/base/memory.h"
+#include "common/base/clock.h"
 #include "common/base/stop_signal.h"
 
 #include <errno.h>
@@ -44,16 +44,14 @@ enum error_code child_program(const char *stage, char path[FILE_PATH_SIZE], stru
     return error_set(err, ERROR_NOT_FOUND, "%s is not there; build all programs first", path);
 }
 
+/* Still with the stop signals held back, as the caller did. */
 static _Noreturn void become(const struct child_command *command, const char *log_path,
                              int stdout_fd, pid_t parent)
 {
     char *argument[CHILD_ARGUMENT_MAX + 1];
-    sigset_t none;
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EX_TEMPFAIL); /* it died before the line above */
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)signal(SIGPIPE, SIG_DFL);
     if (log_path) {
         const int fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -67,7 +65,7 @@ static _Noreturn void become(const struct child_command *command, const char *lo
     (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
     memcpy(argument, command->argument, sizeof argument);
     (void)execvp(argument[0], argument);
-    (void)dprintf(STDERR_FILENO, "error %s cannot be started: %s\n", argument[0], strerror(errno));
+    (void)dprintf(STDERR_FILENO, "%s cannot be started: %s\n", argument[0], strerror(errno));
     _exit(EX_OSERR);
 }
 
@@ -75,12 +73,20 @@ enum error_code child_start(const struct child_command *command, const char *log
                             int stdout_fd, pid_t *pid, struct error *err)
 {
     const pid_t parent = getpid();
+    sigset_t held, before;
     (void)fflush(stdout);
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGTERM);
+    (void)sigaddset(&held, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &held, &before);
     *pid = fork();
-    if (*pid < 0)
-        return error_set_errno(err, ERROR_IO, "%s cannot be started", command->argument[0]);
     if (*pid == 0)
         become(command, log_path, stdout_fd, parent);
+    const int number = errno;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = number;
+    if (*pid < 0)
+        return error_set_errno(err, ERROR_IO, "%s cannot be started", command->argument[0]);
     return ERROR_NONE;
 }
 
@@ -89,16 +95,33 @@ int child_status(int wait_word)
     return WIFSIGNALED(wait_word) ? 128 + WTERMSIG(wait_word) : WEXITSTATUS(wait_word);
 }
 
+void child_status_text(int status, char text[CHILD_TEXT_SIZE])
+{
+    if (status > 128)
+        (void)snprintf(text, CHILD_TEXT_SIZE, "was killed by signal %d (%s)", status - 128,
+                       strsignal(status - 128));
+    else
+        (void)snprintf(text, CHILD_TEXT_SIZE, "ended with status %d", status);
+}
+
 enum { LOOK_MS = 100 };
 
-/* Waits until `fd` can be read, and passes a request to stop on to the child. Not by an interrupted call
- * alone: the signal may have come just before. */
-static void wait_readable(int fd, pid_t pid)
+/* Passes a request to stop on to the child; *asked_ms is when that was done first. */
+static void pass_stop_on(pid_t pid, int64_t *asked_ms)
+{
+    if (!stop_signal_seen())
+        return;
+    if (*asked_ms == 0)
+        *asked_ms = clock_ms();
+    (void)kill(pid, clock_ms() - *asked_ms > CHILD_STOP_MS ? SIGKILL : SIGTERM);
+}
+
+/* Waits until `fd` can be read. Not by an interrupted call alone: the signal may have come just before. */
+static void wait_readable(int fd, pid_t pid, int64_t *asked_ms)
 {
     struct pollfd entry = {.fd = fd, .events = POLLIN};
     while (poll(&entry, 1, LOOK_MS) <= 0)
-        if (stop_signal_seen())
-            (void)kill(pid, SIGTERM);
+        pass_stop_on(pid, asked_ms);
 }
 
 /* Reads all of the pipe, keeps the first line. */
@@ -106,9 +129,10 @@ static void read_first_line(int fd, pid_t pid, char line[CHILD_TEXT_SIZE])
 {
     char buffer[1024];
     size_t used = 0;
+    int64_t asked_ms = 0;
     bool whole = false;
     for (;;) {
-        wait_readable(fd, pid);
+        wait_readable(fd, pid, &asked_ms);
         const ssize_t n = read(fd, buffer, sizeof buffer);
         if (n < 0 && errno == EINTR)
             continue;
@@ -147,29 +171,83 @@ enum error_code child_run(const struct child_command *command, const char *log_p
     return rc;
 }
 
-void child_last_error(const char *log_path, char text[CHILD_TEXT_SIZE])
+static bool is_crash(int number)
 {
-    char *data = NULL;
-    size_t size = 0;
-    text[0] = '\0';
-    if (file_read(log_path, 0, &data, &size, NULL) != ERROR_NONE)
-        return;
-    const char *last = NULL;
-    for (const char *mark = data; (mark = strstr(mark, "error "));) {
-        last = mark;
-        mark += strcspn(mark, "\n");
-    }
-    if (last)
-        (void)snprintf(text, CHILD_TEXT_SIZE, "%.*s", (int)strcspn(last, "\n"), last);
-    memory_free(data);
+    static const int crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        if (number == crashes[i])
+            return true;
+    return false;
 }
 
 enum error_code child_error_code(int status)
 {
     static const enum error_code codes[] = {ERROR_USAGE, ERROR_INPUT,     ERROR_INVALID,
                                             ERROR_IO,    ERROR_NO_MEMORY, ERROR_UNAVAILABLE};
+    if (status > 128)
+        return is_crash(status - 128) ? ERROR_BUG : ERROR_UNAVAILABLE;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (error_exit_status(codes[i]) == status)
             return codes[i];
-    return (enum error_code) - 1; /* our bug: error_exit_status() makes EX_SOFTWARE of it */
+    return ERROR_BUG;
+}
+
+uint64_t child_log_end(const char *log_path)
+{
+    uint64_t size = 0;
+    return file_size(log_path, &size, NULL) == ERROR_NONE ? size : 0;
+}
+
+enum { TAIL_SIZE = 16 << 10, TIME_SIZE = sizeof "2026-01-01T00:00:00.000Z " - 1 };
+
+/* The end of the log, at most TAIL_SIZE of it. */
+static void read_tail(const char *path, uint64_t from, char tail[TAIL_SIZE + 1])
+{
+    const uint64_t end = child_log_end(path);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const uint64_t start = end > from + TAIL_SIZE ? end - TAIL_SIZE : from;
+    const ssize_t size = fd < 0 ? 0 : pread(fd, tail, TAIL_SIZE, (off_t)start);
+    if (fd >= 0)
+        (void)close(fd);
+    tail[size > 0 ? size : 0] = '\0';
+}
+
+/* What a line says behind "<time> error <program> ", or NULL when it is no such line. */
+static const char *error_text(const char *line, size_t size)
+{
+    static const char word[] = "error ";
+    if (size < TIME_SIZE + sizeof word || strncmp(line + TIME_SIZE, word, sizeof word - 1) != 0)
+        return NULL;
+    const char *program = line + TIME_SIZE + sizeof word - 1;
+    const char *space = memchr(program, ' ', (size_t)(line + size - program));
+    return space ? space + 1 : NULL;
+}
+
+/* `text` without the " [file.c:12]" that the log has behind a message. */
+static void cut_source_line(char *text)
+{
+    char *bracket = strrchr(text, '[');
+    const size_t size = strlen(text);
+    if (bracket && bracket > text && bracket[-1] == ' ' && text[size - 1] == ']' &&
+        strstr(bracket, ".c:"))
+        bracket[-1] = '\0';
+}
+
+void child_last_words(const char *log_path, uint64_t from, char text[CHILD_TEXT_SIZE])
+{
+    char tail[TAIL_SIZE + 1];
+    bool is_error = false;
+    (void)snprintf(text, CHILD_TEXT_SIZE, "it said nothing");
+    read_tail(log_path, from, tail);
+    for (const char *line = tail; *line; line += *line == '\n') {
+        const size_t size = strcspn(line, "\n");
+        const char *said = error_text(line, size);
+        if (said || (size && !is_error)) {
+            is_error = said != NULL;
+            said = said ? said : line;
+            (void)snprintf(text, CHILD_TEXT_SIZE, "%.*s", (int)(line + size - said), said);
+        }
+        line += size;
+    }
+    cut_source_line(text);
 }

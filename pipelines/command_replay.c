@@ -97,8 +97,8 @@ static enum error_code replay_unit(const struct run_folder *folder, const struct
     else if (line[0])
         printf("%s\n", line);
     if (status != 0)
-        return error_set(err, status > 128 ? (enum error_code) - 1 : child_error_code(status),
-                         "replay of %s ended with status %d", name, status);
+        return error_set(err, child_error_code(status), "replay of %s ended with status %d", name,
+                         status);
     return ERROR_NONE;
 }
 

@@ -26,6 +26,7 @@ struct local_run {
     struct work_queue *queue;
     struct stage_crew crew;
     struct run_progress progress;
+    int64_t units_done;
 };
 
 static enum error_code open_queue(struct local_run *run, struct error *err)
@@ -100,6 +101,21 @@ static enum error_code watch(struct local_run *run, struct error *err)
     return rc;
 }
 
+/* While Redis is away, as many as it said last. */
+static int64_t units_done(void *context)
+{
+    struct local_run *run = context;
+    int64_t sum = 0;
+    for (int i = 0; i < CREW_STAGE_COUNT; i++) {
+        struct stage_counts counts = {0};
+        if (work_queue_counts(run->queue, crew_stage[i], &counts, NULL) != ERROR_NONE)
+            return run->units_done;
+        sum += counts.done;
+    }
+    run->units_done = sum;
+    return sum;
+}
+
 static enum error_code train(struct local_run *run, struct error *err)
 {
     const double before = clock_seconds();
@@ -114,6 +130,8 @@ static enum error_code train(struct local_run *run, struct error *err)
         .threads = (int)run->options.threads,
         .memory_bytes = run->options.memory,
         .lease_ms = run->options.lease,
+        .units_done = units_done,
+        .context = run,
     };
     run_progress_begin(&run->progress, &run->folder, run->options.quiet);
     rc = stage_crew_start(&run->crew, &config, err);

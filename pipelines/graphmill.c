@@ -56,6 +56,8 @@ static enum error_code unknown_command(const char *word, struct error *err)
     return error_set(err, ERROR_USAGE, "unknown command '%s'; graphmill --help lists them", word);
 }
 
+STOP_SIGNAL_HOLD_FROM_START
+
 int main(int argc, char **argv)
 {
     struct error err = {0};

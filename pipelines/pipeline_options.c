@@ -1,8 +1,10 @@
 #include "pipelines/pipeline_options.h"
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/stop_signal.h"
 #include "pipelines/child_process.h"
+#include "pipelines/child_restart.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,53 +60,100 @@ enum error_code pipeline_options_parse(struct pipeline_options *options, const c
     return rc == ERROR_NONE ? pipeline_settings_check(&options->settings, err) : rc;
 }
 
-/* Runs ingest or partition to its end; its one line of answer goes to stderr as progress. */
+/* Ingest or partition: a program that runs to its end. */
+struct once {
+    const struct pipeline_options *options;
+    const struct run_folder *folder;
+    const char *stage;
+    char program[FILE_PATH_SIZE], log_path[FILE_PATH_SIZE], times[FILE_PATH_SIZE];
+    char memory[24], threads[16];
+    struct child_command command;
+    char line[CHILD_TEXT_SIZE]; /* its answer */
+};
+
+static enum error_code make_command(struct once *once, struct error *err)
+{
+    const struct pipeline_options *options = once->options;
+    const struct run_folder *folder = once->folder;
+    enum error_code rc = child_program(once->stage, once->program, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(once->log_path, err, "%s/logs/%s.log", folder->path, once->stage);
+    if (rc == ERROR_NONE)
+        rc = file_path(once->times, err, "%s/times/%s.jsonl", folder->path, once->stage);
+    (void)snprintf(once->memory, sizeof once->memory, "%" PRIu64, options->memory);
+    (void)snprintf(once->threads, sizeof once->threads, "%" PRId64, options->threads);
+    child_add(&once->command, once->program);
+    child_add_option(&once->command, "--store", folder->store_uri);
+    child_add_option(&once->command, "--pipeline", options->file);
+    for (int i = 0; i < options->set.count; i++)
+        child_add_option(&once->command, "--set", options->set.item[i]);
+    if (options->memory)
+        child_add_option(&once->command, "--memory", once->memory);
+    child_add_option(&once->command, "--threads", once->threads);
+    child_add_option(&once->command, "--times", once->times);
+    child_add_option(&once->command, "--local-storage", NULL);
+    return rc;
+}
+
+static enum error_code stopped_at(const char *when, const char *stage, struct error *err)
+{
+    return error_set(err, ERROR_UNAVAILABLE, "stopped %s %s; run again to go on", when, stage);
+}
+
+static void sleep_until_stop(int64_t ms)
+{
+    enum { SLICE_MS = 50 };
+    for (; ms > 0 && !stop_signal_seen(); ms -= SLICE_MS)
+        clock_sleep_ms(ms < SLICE_MS ? ms : SLICE_MS);
+}
+
+/* The program has the machine for itself, so want of memory will not pass. */
+static bool may_start_again(struct child_restart *restart, int status, int64_t *pause_ms)
+{
+    return child_error_code(status) != ERROR_NO_MEMORY &&
+           child_restart_allowed(restart, status, 0, pause_ms);
+}
+
+/* It begins anew each time it is killed, and what it had sealed it keeps. */
+static enum error_code run_to_end(struct once *once, struct error *err)
+{
+    struct child_restart restart = {0};
+    for (;;) {
+        char how[CHILD_TEXT_SIZE], words[CHILD_TEXT_SIZE];
+        const uint64_t log_start = child_log_end(once->log_path);
+        int64_t pause_ms = 0;
+        int status = 0;
+        const enum error_code rc =
+            child_run(&once->command, once->log_path, once->line, &status, err);
+        if (rc != ERROR_NONE || status == 0)
+            return rc;
+        if (stop_signal_seen())
+            return stopped_at("during", once->stage, err);
+        child_status_text(status, how);
+        child_last_words(once->log_path, log_start, words);
+        if (!may_start_again(&restart, status, &pause_ms))
+            return error_set(err, child_error_code(status), "%s %s: %s (log: %s)", once->stage, how,
+                             words, once->log_path);
+        log_warn("%s %s: %s; starting it again", once->stage, how, words);
+        sleep_until_stop(pause_ms);
+    }
+}
+
+/* Its one line of answer goes to stderr as progress. */
 static enum error_code run_once(const struct pipeline_options *options,
                                 const struct run_folder *folder, const char *stage,
                                 struct error *err)
 {
-    char program[FILE_PATH_SIZE], log_path[FILE_PATH_SIZE], line[CHILD_TEXT_SIZE], memory[24];
-    char times[FILE_PATH_SIZE], threads[16];
-    struct child_command command = {0};
-    int status = 0;
+    struct once once = {.options = options, .folder = folder, .stage = stage};
     const double before = clock_seconds();
-    enum error_code rc = child_program(stage, program, err);
+    enum error_code rc = make_command(&once, err);
     if (rc == ERROR_NONE)
-        rc = file_path(log_path, err, "%s/logs/%s.log", folder->path, stage);
-    if (rc == ERROR_NONE)
-        rc = file_path(times, err, "%s/times/%s.jsonl", folder->path, stage);
+        rc = run_to_end(&once, err);
     if (rc != ERROR_NONE)
         return rc;
-    (void)snprintf(memory, sizeof memory, "%" PRIu64, options->memory);
-    (void)snprintf(threads, sizeof threads, "%" PRId64, options->threads);
-    child_add(&command, program);
-    child_add_option(&command, "--store", folder->store_uri);
-    child_add_option(&command, "--pipeline", options->file);
-    for (int i = 0; i < options->set.count; i++)
-        child_add_option(&command, "--set", options->set.item[i]);
-    if (options->memory)
-        child_add_option(&command, "--memory", memory);
-    child_add_option(&command, "--threads", threads);
-    child_add_option(&command, "--times", times);
-    child_add_option(&command, "--local-storage", NULL);
-    rc = child_run(&command, log_path, line, &status, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (status != 0) {
-        char words[CHILD_TEXT_SIZE];
-        child_last_error(log_path, words);
-        if (stop_signal_seen())
-            return error_set(err, ERROR_UNAVAILABLE, "stopped during %s; run again to go on",
-                             stage);
-        return error_set(err, status > 128 ? (enum error_code) - 1 : child_error_code(status),
-                         "%s ended with status %d: %s (log: %s)", stage, status,
-                         words[0] ? words : "no error line", log_path);
-    }
     if (!options->quiet)
-        (void)fprintf(stderr, "%-10s %5.1f s  %s\n", stage, clock_seconds() - before, line);
-    return stop_signal_seen()
-               ? error_set(err, ERROR_UNAVAILABLE, "stopped after %s; run again to go on", stage)
-               : ERROR_NONE;
+        (void)fprintf(stderr, "%-10s %5.1f s  %s\n", stage, clock_seconds() - before, once.line);
+    return stop_signal_seen() ? stopped_at("after", stage, err) : ERROR_NONE;
 }
 
 enum error_code pipeline_prepare(const struct pipeline_options *options, struct run_folder *folder,

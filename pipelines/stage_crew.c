@@ -20,8 +20,6 @@ static bool is_threaded(const char *stage)
     return strcmp(stage, "train-step") == 0 || strcmp(stage, "infer") == 0;
 }
 
-enum { QUICK_DEATH_MS = 2000, QUICK_DEATHS_MAX = 40, STOP_GRACE_MS = 5000 };
-
 static enum error_code start_member(struct stage_crew *crew, struct crew_member *member,
                                     struct error *err)
 {
@@ -53,7 +51,7 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
         child_add_option(&command, "--memory", memory);
     child_add_option(&command, "--times", times);
     child_add_option(&command, "--local-storage", NULL);
-    member->started_ms = clock_ms();
+    member->log_start = child_log_end(member->log_path);
     return child_start(&command, member->log_path, -1, &member->pid, err);
 }
 
@@ -82,33 +80,60 @@ enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_conf
 }
 
 static enum error_code failed_for_good(const struct crew_member *member, int status,
-                                       struct error *err)
+                                       const char *how, const char *words, struct error *err)
 {
-    char words[CHILD_TEXT_SIZE];
-    child_last_error(member->log_path, words);
-    return error_set(err, child_error_code(status), "%s ended with status %d: %s (log: %s)",
-                     member->name, status, words[0] ? words : "no error line", member->log_path);
+    return error_set(err, child_error_code(status), "%s %s: %s (log: %s)", member->name, how, words,
+                     member->log_path);
+}
+
+/* It ended, or could not be started: again, at once or later, or the end of the run. */
+static enum error_code on_failure(struct stage_crew *crew, struct crew_member *member, int status,
+                                  const char *how, const char *words, struct error *err)
+{
+    const int64_t units_done = crew->config.units_done(crew->config.context);
+    int64_t pause_ms = 0;
+    if (!child_restart_allowed(&member->restart, status, units_done, &pause_ms))
+        return failed_for_good(member, status, how, words, err);
+    log_warn("%s %s: %s; starting it again%s", member->name, how, words,
+             pause_ms >= 500 ? " after a pause" : "");
+    member->start_ms = clock_ms() + pause_ms;
+    return ERROR_NONE;
 }
 
 static enum error_code on_end(struct stage_crew *crew, struct crew_member *member, int status,
                               struct error *err)
 {
+    char how[CHILD_TEXT_SIZE], words[CHILD_TEXT_SIZE];
     member->pid = 0;
-    if (status == 0) {
-        member->finished = true;
+    member->finished = status == 0;
+    if (member->finished)
         return ERROR_NONE;
-    }
-    const bool killed = status > 128;
-    if (!killed && status != error_exit_status(ERROR_UNAVAILABLE))
-        return failed_for_good(member, status, err);
-    member->quick_deaths =
-        clock_ms() - member->started_ms < QUICK_DEATH_MS ? member->quick_deaths + 1 : 0;
-    if (member->quick_deaths > QUICK_DEATHS_MAX)
-        return failed_for_good(member, status, err);
-    log_warn("%s ended (%s %d), starting it again", member->name, killed ? "signal" : "status",
-             killed ? status - 128 : status);
+    child_status_text(status, how);
+    child_last_words(member->log_path, member->log_start, words);
+    return on_failure(crew, member, status, how, words, err);
+}
+
+static enum error_code start_again(struct stage_crew *crew, struct crew_member *member,
+                                   struct error *err)
+{
+    struct error why = {0};
     crew->restarts++;
-    return start_member(crew, member, err);
+    const enum error_code rc = start_member(crew, member, &why);
+    return rc == ERROR_NONE ? rc
+                            : on_failure(crew, member, error_exit_status(rc), "was not started",
+                                         why.message, err);
+}
+
+static enum error_code check_member(struct stage_crew *crew, struct crew_member *member,
+                                    struct error *err)
+{
+    int word = 0;
+    enum error_code rc = ERROR_NONE;
+    if (member->pid > 0 && waitpid(member->pid, &word, WNOHANG) == member->pid)
+        rc = on_end(crew, member, child_status(word), err);
+    if (rc == ERROR_NONE && member->pid == 0 && !member->finished && clock_ms() >= member->start_ms)
+        rc = start_again(crew, member, err);
+    return rc;
 }
 
 enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished, struct error *err)
@@ -116,18 +141,15 @@ enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished, st
     enum error_code rc = ERROR_NONE;
     *all_finished = true;
     for (int i = 0; rc == ERROR_NONE && i < crew->count; i++) {
-        struct crew_member *member = &crew->member[i];
-        int word = 0;
-        if (member->pid > 0 && waitpid(member->pid, &word, WNOHANG) == member->pid)
-            rc = on_end(crew, member, child_status(word), err);
-        *all_finished = *all_finished && member->finished;
+        rc = check_member(crew, &crew->member[i], err);
+        *all_finished = *all_finished && crew->member[i].finished;
     }
     return rc;
 }
 
 void stage_crew_stop(struct stage_crew *crew)
 {
-    const int64_t until = clock_ms() + STOP_GRACE_MS;
+    const int64_t until = clock_ms() + CHILD_STOP_MS;
     bool left = true;
     for (int i = 0; i < crew->count; i++)
         if (crew->member[i].pid > 0)

@@ -1,13 +1,15 @@
 /*
  * stage_crew - the worker processes of a local run: started, watched, replaced when they die.
  *
- * A worker that is killed, or that asks for another try (exit status 75), is started again under its own
- * name, so that it takes up at once what it held. A worker that fails for good ends the run.
+ * A worker that is killed, that asks for another try (75), or whose host failed it (71, 74) is started again under
+ * its own name, so that it takes up at once what it held (pipelines/child_restart.h says how often). A worker that
+ * fails for good ends the run.
  */
 #ifndef PIPELINES_STAGE_CREW_H
 #define PIPELINES_STAGE_CREW_H
 
 #include "common/base/error.h"
+#include "pipelines/child_restart.h"
 #include "pipelines/run_folder.h"
 #include "store/work_queue.h"
 
@@ -26,16 +28,20 @@ struct crew_config {
     int threads;           /* of all of a stage's workers together; 0: the cores */
     uint64_t memory_bytes; /* of each program; 0: its default */
     int64_t lease_ms;
+    /* How many units all workers have done; asked only when one of them ended badly. */
+    int64_t (*units_done)(void *context);
+    void *context;
 };
 
 struct crew_member {
     char name[WORKER_NAME_SIZE];
     const char *stage;
     char log_path[FILE_PATH_SIZE];
-    pid_t pid; /* 0: not running */
-    int64_t started_ms;
-    int quick_deaths; /* in a row */
+    uint64_t log_start; /* where its log ended when it was started last */
+    pid_t pid;          /* 0: not running */
     bool finished;
+    struct child_restart restart;
+    int64_t start_ms; /* when it is to be started again */
 };
 
 struct stage_crew { /* {0} is empty */
@@ -52,7 +58,7 @@ MUST_CHECK enum error_code stage_crew_start(struct stage_crew *crew,
  * Fails: with the code and last words of a worker that failed for good. */
 MUST_CHECK enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished,
                                             struct error *err);
-/* SIGTERM to all, SIGKILL to who is still there after five seconds. */
+/* SIGTERM to all, SIGKILL to who is still there after CHILD_STOP_MS. */
 void stage_crew_stop(struct stage_crew *crew);
 
 #endif

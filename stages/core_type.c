@@ -1,5 +1,6 @@
 #include "stages/core_type.h"
 
+#include "common/base/stop_signal.h"
 #include "common/math/bf16_product.h"
 
 #include <stdlib.h>
@@ -52,8 +53,10 @@ const char *core_type_rule(const struct processor *processor, const char **why)
 
 static void restart_with(const char *core, char **argv)
 {
+    stop_signal_hold(); /* handlers do not outlive the exec */
     if (setenv(variable, core, 1) == 0)
         (void)execv("/proc/self/exe", argv);
+    stop_signal_install();
 }
 
 void core_type_settle(char **argv)

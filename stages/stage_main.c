@@ -136,8 +136,10 @@ static enum error_code wait_for(struct program *p,
     const int64_t until = clock_ms() + p->options.wait * 1000;
     for (bool told = false;; told = true) {
         const enum error_code rc = attempt(p, err);
-        if (rc != ERROR_UNAVAILABLE || clock_ms() >= until || stop_signal_seen())
+        if (rc != ERROR_UNAVAILABLE || clock_ms() >= until)
             return rc;
+        if (stop_signal_seen())
+            return error_context(err, rc, "asked to stop while waiting");
         if (!told)
             log_info("waiting: %s", err->message);
         clock_sleep_ms(500);
@@ -308,6 +310,8 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
         return replay(p, err);
     return stage.form == STAGE_ONCE ? wait_for(p, work_once, err) : work_loop(p, err);
 }
+
+STOP_SIGNAL_HOLD_FROM_START
 
 int main(int argc, char **argv)
 {

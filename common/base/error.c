@@ -100,6 +100,8 @@ int error_exit_status(enum error_code code)
         return EX_OSERR;
     case ERROR_IO:
         return EX_IOERR;
+    case ERROR_BUG:
+        return EX_SOFTWARE;
     }
     return EX_SOFTWARE;
 }

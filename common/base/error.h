@@ -25,6 +25,7 @@ enum error_code {
     ERROR_USAGE,       /* the command line is wrong */
     ERROR_NO_MEMORY,   /* the heap, or the --memory budget, is too small */
     ERROR_IO,          /* the host failed us: disk full, permission, broken device */
+    ERROR_BUG,         /* a mistake of ours, met where must() cannot abort: in another process */
 };
 
 struct error {

@@ -56,6 +56,32 @@ uint64_t host_memory_bytes(void)
     return bytes;
 }
 
+/* The number behind the word `oom_kill` that starts a line. */
+static bool oom_kills_in(const char *path, uint64_t *count)
+{
+    unsigned long long value = 0;
+    bool found = false;
+    char line[128];
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file))
+        found = sscanf(line, "oom_kill %llu", &value) == 1; // NOLINT(cert-err34-c): as above
+    if (file)
+        (void)fclose(file);
+    *count += value;
+    return found;
+}
+
+bool host_oom_kills(uint64_t *count)
+{
+    static const char *const files[] = {"/proc/vmstat", "/sys/fs/cgroup/memory.events",
+                                        "/sys/fs/cgroup/memory/memory.oom_control"};
+    bool found = false;
+    *count = 0;
+    for (int i = 0; i < 3; i++)
+        found = oom_kills_in(files[i], count) || found;
+    return found;
+}
+
 uint64_t host_resident_bytes(void)
 {
     unsigned long long total = 0, resident = 0;

@@ -2,6 +2,7 @@
 #ifndef COMMON_BASE_HOST_H
 #define COMMON_BASE_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,9 @@ int host_core_count(void);
 void host_processor_name(char *text, size_t size);
 /* Memory in bytes: the smaller of physical memory and the limit of our control group. */
 uint64_t host_memory_bytes(void);
+/* How many processes the kernel has killed for want of memory, here or in our control group, so far; only a
+ * change of the number means something. False: the kernel does not tell. */
+bool host_oom_kills(uint64_t *count);
 /* Resident memory of this process now, in bytes. */
 uint64_t host_resident_bytes(void);
 

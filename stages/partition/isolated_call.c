@@ -1,5 +1,6 @@
 #include "stages/partition/isolated_call.h"
 
+#include "common/base/host.h"
 #include "common/base/stop_signal.h"
 
 #include <errno.h>
@@ -58,9 +59,24 @@ static enum error_code wait_child(const char *name, pid_t child, int pipe_end, i
     return stopped ? error_set(err, ERROR_UNAVAILABLE, "%s: asked to stop", name) : ERROR_NONE;
 }
 
-static enum error_code judge(const char *name, const struct shared *shared, int wait_status,
-                             struct error *err)
+/* Nothing in a library ends by this signal: it was the kernel for want of memory, which counts what it kills, or
+ * somebody from outside. */
+static enum error_code judge_kill(const char *name, uint64_t kills_before, struct error *err)
 {
+    uint64_t kills = 0;
+    if (!host_oom_kills(&kills) || kills != kills_before)
+        return error_set(err, ERROR_NO_MEMORY,
+                         "%s: its process was killed by signal 9: there was no memory for it",
+                         name);
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "%s: its process was killed by signal 9, not for want of memory", name);
+}
+
+static enum error_code judge(const char *name, const struct shared *shared, int wait_status,
+                             uint64_t kills_before, struct error *err)
+{
+    if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)
+        return judge_kill(name, kills_before, err);
     if (WIFSIGNALED(wait_status))
         return error_set(err, ERROR_INPUT, "%s: its process was ended by signal %d (%s)", name,
                          WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
@@ -74,6 +90,8 @@ static enum error_code fork_and_wait(const char *name, isolated_body body, void 
                                      struct shared *shared, struct error *err)
 {
     int end[2], wait_status = 0;
+    uint64_t kills_before = 0;
+    (void)host_oom_kills(&kills_before);
     if (pipe(end) != 0)
         return error_set_errno(err, ERROR_IO, "%s: no pipe", name);
     (void)fflush(stdout); /* else the child might print it a second time */
@@ -86,7 +104,7 @@ static enum error_code fork_and_wait(const char *name, isolated_body body, void 
                                                "%s: no process", name)
                              : wait_child(name, child, end[0], &wait_status, err);
     (void)close(end[0]);
-    return rc == ERROR_NONE ? judge(name, shared, wait_status, err) : rc;
+    return rc == ERROR_NONE ? judge(name, shared, wait_status, kills_before, err) : rc;
 }
 
 enum error_code isolated_call(const char *name, isolated_body body, void *context, void *out,

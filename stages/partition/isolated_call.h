@@ -20,7 +20,8 @@ typedef int (*isolated_body)(void *context, void *result);
 /* Runs body(context, result) in a child; `result` is `result_bytes` zeroed bytes that both see, and is
  * copied to `out` when the body returned 0. *status is what the body returned.
  * Fails: ERROR_INPUT naming `name` and how the child ended, when it did not return from the body;
- * ERROR_UNAVAILABLE when asked to stop; ERROR_NO_MEMORY; ERROR_IO. */
+ * ERROR_NO_MEMORY also when the kernel killed it for want of memory; ERROR_UNAVAILABLE when somebody else killed
+ * it, and when asked to stop; ERROR_IO. */
 MUST_CHECK enum error_code isolated_call(const char *name, isolated_body body, void *context,
                                          void *out, size_t result_bytes, int *status,
                                          struct error *err);

@@ -1,6 +1,7 @@
 #include "stages/partition/metis_partitioner.h"
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "stages/partition/assignment.h"
 #include "stages/partition/isolated_call.h"
 
@@ -38,7 +39,7 @@ static int call_metis(void *context, void *result)
 static enum error_code metis_failure(int status, struct error *err)
 {
     if (status == METIS_ERROR_MEMORY)
-        return error_set(err, ERROR_NO_MEMORY, "METIS: not enough memory");
+        return error_set(err, ERROR_NO_MEMORY, "METIS: it got no memory");
     if (status == METIS_ERROR_INPUT)
         return error_set(err, ERROR_INPUT, "METIS refused the graph");
     return error_set(err, ERROR_INPUT, "METIS failed with status %d", status);
@@ -76,6 +77,18 @@ static enum error_code make_loads(struct metis_call *call, struct error *err)
     return ERROR_NONE;
 }
 
+/* More parts or fewer change little: the first level of METIS holds the whole graph. */
+static enum error_code advise(const struct undirected_graph *graph, struct error *err)
+{
+    const uint64_t edges = (uint64_t)graph->row_start[graph->node_count];
+    char want[32];
+    return error_context(err, ERROR_NO_MEMORY,
+                         "METIS takes about %s for %" PRIu32 " nodes and %" PRIu64
+                         " edges; run where there is as much, or set partition.method: hash",
+                         text_size(metis_partition_bytes(graph->node_count, edges), want),
+                         graph->node_count, edges);
+}
+
 static enum error_code run_metis(const struct metis_request *request, uint32_t *part,
                                  struct error *err)
 {
@@ -87,6 +100,8 @@ static enum error_code run_metis(const struct metis_request *request, uint32_t *
                            (size_t)request->graph->node_count * sizeof *part, &status, err);
     if (rc == ERROR_NONE && status != 0)
         rc = metis_failure(status, err);
+    if (rc == ERROR_NO_MEMORY)
+        rc = advise(request->graph, err);
     if (rc == ERROR_NONE) /* a negative part is a huge one here */
         rc = assignment_check(part, request->graph->node_count, request->part_count, err);
     if (rc == ERROR_CORRUPT)

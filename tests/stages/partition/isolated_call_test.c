@@ -1,3 +1,4 @@
+#include "common/base/host.h"
 #include "common/base/stop_signal.h"
 #include "stages/partition/isolated_call.h"
 
@@ -81,8 +82,19 @@ static void a_crash_is_an_error_that_names_the_signal(void **state)
     int out = 1, status = 0;
     assert_fails(isolated_call("METIS", aborts, NULL, &out, sizeof out, &status, &err), ERROR_INPUT,
                  "METIS: its process was ended by signal 6", &err);
+    assert_int_equal(out, 1);
+}
+
+static void a_kill_is_told_from_want_of_memory_and_blames_no_input(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    uint64_t kills = 0;
+    int out = 1, status = 0;
+    const bool told = host_oom_kills(&kills);
     assert_fails(isolated_call("METIS", is_killed, NULL, &out, sizeof out, &status, &err),
-                 ERROR_INPUT, "METIS: its process was ended by signal 9", &err);
+                 told ? ERROR_UNAVAILABLE : ERROR_NO_MEMORY,
+                 "METIS: its process was killed by signal 9", &err);
     assert_int_equal(out, 1);
 }
 
@@ -115,6 +127,7 @@ int main(void)
         cmocka_unit_test(the_result_comes_back_and_nothing_else),
         cmocka_unit_test(a_status_is_handed_on_without_result),
         cmocka_unit_test(a_crash_is_an_error_that_names_the_signal),
+        cmocka_unit_test(a_kill_is_told_from_want_of_memory_and_blames_no_input),
         cmocka_unit_test(an_exit_from_inside_is_an_error_even_with_status_0),
         cmocka_unit_test(a_hanging_child_dies_when_the_program_is_asked_to_stop),
     };
