@@ -7,7 +7,7 @@
 #include "pipelines/child_process.h"
 #include "pipelines/commands.h"
 #include "pipelines/run_folder.h"
-#include "stages/unit.h"
+#include "stages/chain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,15 +20,18 @@ struct replay_options {
     bool evaluation, json, initial;
 };
 
+/* A number that was not given: then it is that of the newest unit that is stored. */
+enum { NOT_GIVEN = -1 };
+
 /* clang-format off */
 #define AT(field) offsetof(struct replay_options, field)
 static const struct option_spec option_table[] = {
-    {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "sample, train-step, aggregate: the round; checkpoint, --evaluation: the weights' version"},
-    {"slot", OPTION_INT, AT(slot), "0", 0, 65535, "K", "sample, train-step: the slot"},
+    {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R", "sample, train-step, aggregate: the round; checkpoint, --evaluation: the weights' version (default: the newest that is stored)"},
+    {"slot", OPTION_INT, AT(slot), NULL, 0, INT32_MAX, "K", "sample, train-step: the slot (default: 0)"},
     {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL, "sample, train-step: the validation batch or result of that slot"},
     {"initial", OPTION_FLAG, AT(initial), NULL, 0, 0, NULL, "aggregate: the first weights"},
-    {"layer", OPTION_INT, AT(layer), "0", 0, 1000, "L", "infer: the layer, from 1; 0: the outputs"},
-    {"part", OPTION_INT, AT(part), "0", 0, 65535, "P", "infer: the part"},
+    {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L", "infer: the layer, from 1 (default: the outputs)"},
+    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P", "infer: the part (default: 0)"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one a core"},
     {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget"},
@@ -37,33 +40,131 @@ static const struct option_spec option_table[] = {
 };
 /* clang-format on */
 
-static enum error_code unit_of(const char *stage, const struct replay_options *o, struct unit *out,
-                               struct error *err)
+/* Which option chooses among the kinds of unit of a stage. */
+enum variant { PLAIN, EVALUATION, INITIAL, LAYER };
+static const char *const variant_option[] = {
+    [EVALUATION] = "--evaluation", [INITIAL] = "--initial", [LAYER] = "--layer"};
+
+/* Stages in the order of the pipeline, each with the kinds of unit that can be asked for. */
+static const struct replayed {
+    const char *stage;
+    enum variant variant;
+    enum unit_kind kind;
+} replayed[] = {
+    {"ingest", PLAIN, UNIT_INGEST},         {"partition", PLAIN, UNIT_PARTITION},
+    {"sample", PLAIN, UNIT_SAMPLE},         {"sample", EVALUATION, UNIT_SAMPLE_EVALUATION},
+    {"train-step", PLAIN, UNIT_TRAIN_STEP}, {"train-step", EVALUATION, UNIT_EVALUATE},
+    {"aggregate", PLAIN, UNIT_AGGREGATE},   {"aggregate", INITIAL, UNIT_INITIALISE},
+    {"checkpoint", PLAIN, UNIT_CHECKPOINT}, {"infer", PLAIN, UNIT_OUTPUTS},
+    {"infer", LAYER, UNIT_INFER},
+};
+
+static enum variant variant_of(const struct replay_options *o)
 {
-    *out = (struct unit){.round = o->round, .slot = (int32_t)o->slot};
-    if (strcmp(stage, "ingest") == 0)
-        *out = (struct unit){.kind = UNIT_INGEST};
-    else if (strcmp(stage, "partition") == 0)
-        *out = (struct unit){.kind = UNIT_PARTITION};
-    else if (strcmp(stage, "sample") == 0)
-        out->kind = o->evaluation ? UNIT_SAMPLE_EVALUATION : UNIT_SAMPLE;
-    else if (strcmp(stage, "train-step") == 0)
-        out->kind = o->evaluation ? UNIT_EVALUATE : UNIT_TRAIN_STEP;
-    else if (strcmp(stage, "aggregate") == 0)
-        out->kind = o->initial ? UNIT_INITIALISE : UNIT_AGGREGATE;
-    else if (strcmp(stage, "checkpoint") == 0)
-        out->kind = UNIT_CHECKPOINT;
-    else if (strcmp(stage, "infer") == 0)
-        *out = (struct unit){.kind = o->layer ? UNIT_INFER : UNIT_OUTPUTS,
-                             .layer = (int32_t)o->layer,
-                             .slot = o->layer ? (int32_t)o->part : 0};
-    else
-        return error_set(err, ERROR_USAGE,
-                         "'%s' is no stage; expected ingest, partition, sample, train-step, "
-                         "aggregate, checkpoint or infer",
-                         stage);
+    if (o->layer > 0)
+        return LAYER;
+    return o->evaluation ? EVALUATION : o->initial ? INITIAL : PLAIN;
+}
+
+static enum error_code kind_of(const char *stage, const struct replay_options *o,
+                               enum unit_kind *out, struct error *err)
+{
+    const enum variant variant = variant_of(o);
+    bool known = false;
+    for (size_t i = 0; i < sizeof replayed / sizeof *replayed; i++) {
+        const bool same = strcmp(stage, replayed[i].stage) == 0;
+        known = known || same;
+        *out = replayed[i].kind;
+        if (same && replayed[i].variant == variant)
+            return ERROR_NONE;
+    }
+    if (known)
+        return error_set(err, ERROR_USAGE, "a unit of %s has no %s", stage,
+                         variant_option[variant]);
+    return error_set(err, ERROR_USAGE,
+                     "'%s' is no stage; expected ingest, partition, sample, train-step, "
+                     "aggregate, checkpoint or infer",
+                     stage);
+}
+
+/* --- numbers --- */
+
+static bool is_of_run(const struct unit *unit)
+{
+    return unit->kind != UNIT_INGEST && unit->kind != UNIT_PARTITION;
+}
+
+static bool has_round(enum unit_kind kind)
+{
+    return kind == UNIT_SAMPLE || kind == UNIT_TRAIN_STEP || kind == UNIT_AGGREGATE ||
+           kind == UNIT_EVALUATE || kind == UNIT_CHECKPOINT;
+}
+
+/* A round, or version of weights, that nothing was made of yet: mini-batches are made furthest ahead. */
+static int64_t beyond(const struct schedule *s, const struct chain_state *state)
+{
+    const int64_t next = schedule_snapshot_at_or_after(s, state->snapshot_version + 1);
+    const int64_t ahead = next + s->run_ahead + 2;
+    return ahead < s->round_count ? ahead : s->round_count + 1;
+}
+
+/* The newest round of the unit's kind and slot whose record is stored. */
+static enum error_code find_newest(const struct run_folder *folder, const struct chain_state *state,
+                                   struct unit *unit, struct error *err)
+{
+    const struct schedule *schedule = &folder->run.schedule;
+    bool found = false;
+    enum error_code rc = ERROR_NONE;
+    for (unit->round = beyond(schedule, state); rc == ERROR_NONE && !found && unit->round > 0;) {
+        unit->round--;
+        if (schedule_check_unit(schedule, unit, -1, NULL) != ERROR_NONE)
+            continue;
+        const struct key key = chain_output_key(schedule, folder->run.plan.id, unit);
+        rc = store_has(folder->store, key.text, &found, err);
+    }
+    if (rc != ERROR_NONE || found)
+        return rc;
+    return error_set(err, ERROR_NOT_FOUND,
+                     "no unit of this kind is stored: pruned, or not made yet "
+                     "(checkpoint.keep: 0 keeps every record)");
+}
+
+/* Inference has one version of the weights: those that the run ended with. */
+static enum error_code set_version(const struct chain_state *state, struct unit *unit,
+                                   struct error *err)
+{
+    if (!state->stopped)
+        return error_set(err, ERROR_NOT_FOUND, "the run has not ended: nothing is inferred yet");
+    unit->round = state->weights_version;
     return ERROR_NONE;
 }
+
+static enum error_code choose_unit(const struct run_folder *folder, const struct replay_options *o,
+                                   struct unit *unit, struct error *err)
+{
+    const struct run_binding *run = &folder->run;
+    const int64_t slot = unit->kind == UNIT_INFER ? o->part : o->slot;
+    struct chain_state state = {0};
+    enum error_code rc = ERROR_NONE;
+    if (!is_of_run(unit))
+        return ERROR_NONE;
+    unit->slot = slot == NOT_GIVEN ? 0 : (int32_t)slot;
+    unit->layer = unit->kind == UNIT_INFER ? (int32_t)o->layer : 0;
+    rc = chain_state_read(&run->schedule, folder->store, run->plan.id, &state, err);
+    if (rc == ERROR_NONE && has_round(unit->kind)) {
+        unit->round = o->round;
+        if (o->round == NOT_GIVEN)
+            rc = find_newest(folder, &state, unit, err);
+    } else if (rc == ERROR_NONE && (unit->kind == UNIT_INFER || unit->kind == UNIT_OUTPUTS)) {
+        rc = set_version(&state, unit, err);
+    }
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = schedule_check_unit(&run->schedule, unit, state.weights_version, err);
+    return rc == ERROR_INVALID ? error_context(err, ERROR_USAGE, "replay") : rc;
+}
+
+/* --- the stage's program --- */
 
 static enum error_code replay_unit(const struct run_folder *folder, const struct unit *unit,
                                    const struct replay_options *o, struct error *err)
@@ -105,9 +206,10 @@ static enum error_code replay_unit(const struct run_folder *folder, const struct
 enum error_code command_replay(int argc, char **argv, struct error *err)
 {
     static struct run_folder folder;
-    struct replay_options options = {0};
+    struct replay_options options = {
+        .round = NOT_GIVEN, .slot = NOT_GIVEN, .layer = NOT_GIVEN, .part = NOT_GIVEN};
     struct option_list rest = {0};
-    struct unit unit;
+    struct unit unit = {0};
     if (options_want_help(argc, argv)) {
         printf("graphmill replay RUN STAGE [options] - compute one unit again and compare\n\n");
         options_print_help(option_table);
@@ -117,9 +219,11 @@ enum error_code command_replay(int argc, char **argv, struct error *err)
     if (rc == ERROR_NONE && rest.count != 2)
         rc = error_set(err, ERROR_USAGE, "graphmill replay takes a run's folder and a stage");
     if (rc == ERROR_NONE)
-        rc = unit_of(rest.item[1], &options, &unit, err);
+        rc = kind_of(rest.item[1], &options, &unit.kind, err);
     if (rc == ERROR_NONE)
         rc = run_folder_open(&folder, rest.item[0], options.run, err);
+    if (rc == ERROR_NONE)
+        rc = choose_unit(&folder, &options, &unit, err);
     if (rc == ERROR_NONE)
         rc = replay_unit(&folder, &unit, &options, err);
     run_folder_close(&folder);

@@ -24,6 +24,7 @@ struct local_run {
     struct run_folder folder;
     struct redis_server *redis; /* NULL with --redis */
     struct work_queue *queue;
+    struct chain_state state; /* what storage said last */
     struct stage_crew crew;
     struct run_progress progress;
     int64_t units_done;
@@ -62,18 +63,22 @@ static int64_t pause_ms(int64_t running_ms)
     return pause < PAUSE_MS_MAX ? pause : PAUSE_MS_MAX;
 }
 
-/* Outputs that are sealed are no end of the run while it still makes again what its training stands on. */
-static enum error_code look_at_end(const struct run_folder *folder, bool *finished,
-                                   struct error *err)
+static enum error_code read_state(struct local_run *run, struct error *err)
 {
-    struct chain_state state = {0};
-    const char *run_id = folder->run.plan.id;
+    const struct run_binding *bound = &run->folder.run;
+    return chain_state_read(&bound->schedule, run->folder.store, bound->plan.id, &run->state, err);
+}
+
+/* Outputs that are sealed are no end of the run while it still makes again what its training stands on: so it
+ * is asked once more, of storage alone. */
+static enum error_code look_at_end(struct local_run *run, bool *finished, struct error *err)
+{
+    const struct run_binding *bound = &run->folder.run;
     enum error_code rc =
-        store_has(folder->store, key_run(run_id, "outputs_seal").text, finished, err);
-    if (rc == ERROR_NONE && *finished) {
-        rc = chain_state_read(folder->store, run_id, &state, err);
-        *finished = state.finished;
-    }
+        chain_state_refresh(&bound->schedule, run->folder.store, bound->plan.id, &run->state, err);
+    if (rc == ERROR_NONE && run->state.finished)
+        rc = read_state(run, err);
+    *finished = run->state.finished;
     return rc;
 }
 
@@ -95,7 +100,7 @@ static enum error_code watch(struct local_run *run, struct error *err)
         if (rc == ERROR_NONE)
             rc = stage_crew_check(&run->crew, &finished, err);
         if (rc == ERROR_NONE && !finished)
-            rc = look_at_end(&run->folder, &finished, err);
+            rc = look_at_end(run, &finished, err);
         run_progress_draw(&run->progress, &run->folder, run->queue);
     }
     return rc;
@@ -147,22 +152,26 @@ static enum error_code train(struct local_run *run, struct error *err)
 
 static enum error_code run_all(struct local_run *run, struct error *err)
 {
-    struct chain_state state = {0};
     const double before = clock_seconds();
     enum error_code rc = pipeline_prepare(&run->options, &run->folder, err);
     if (rc == ERROR_NONE)
-        rc = run_folder_link(&run->folder, err);
+        rc = read_state(run, err);
     if (rc == ERROR_NONE)
-        rc = chain_state_read(run->folder.store, run->folder.run.plan.id, &state, err);
+        rc = run_folder_link(&run->folder, &run->state, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (!state.finished)
+    const bool finished = run->state.finished;
+    if (!finished)
         rc = train(run, err);
     else
-        rc = chain_state_mend(run->folder.store, run->folder.run.plan.id, &state, err);
-    if (rc == ERROR_NONE && state.finished && !run->options.quiet)
+        rc = chain_state_mend(run->folder.store, run->folder.run.plan.id, &run->state, err);
+    if (rc == ERROR_NONE && finished && !run->options.quiet)
         (void)fprintf(stderr, "train+infer  0.0 s  unchanged, run %s is finished\n",
                       run->folder.run.plan.id);
+    if (rc == ERROR_NONE)
+        rc = read_state(run, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_link(&run->folder, &run->state, err);
     if (rc == ERROR_NONE)
         rc = run_summary_print(&run->folder, clock_seconds() - before, run->options.json, err);
     return rc;

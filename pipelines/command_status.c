@@ -53,7 +53,8 @@ static enum error_code read_storage(const struct run_folder *folder, struct run_
 {
     const char *run_id = folder->run.plan.id;
     struct snapshot snapshot = {0};
-    enum error_code rc = chain_state_read(folder->store, run_id, &status->chain, err);
+    enum error_code rc =
+        chain_state_read(&folder->run.schedule, folder->store, run_id, &status->chain, err);
     if (rc != ERROR_NONE || status->chain.snapshot_version < 0)
         return rc;
     rc = snapshot_get(folder->store, run_id, status->chain.snapshot_version, &snapshot, err);

@@ -65,13 +65,19 @@ static bool closer_of(const char *key, const char *family, const char *closer, s
     return true;
 }
 
+/* run/<id>/outputs/<version>[-<tag>] */
+static bool is_outputs(const char *key)
+{
+    return strncmp(key, "run/", strlen("run/")) == 0 && strstr(key, "/outputs/") != NULL;
+}
+
 /* An artifact and its seal go together; a dataset or partition loses the record that says it is whole. */
 static enum error_code remove_piece(struct store *store, const char *key, struct error *err)
 {
     static const char mark[] = "_seal";
     const bool is_seal = ends_with(key, mark);
     const bool is_artifact =
-        ends_with(key, "/shard") || ends_with(key, "/topology") || ends_with(key, "/outputs");
+        ends_with(key, "/shard") || ends_with(key, "/topology") || is_outputs(key);
     struct key other;
     enum error_code rc = ERROR_NONE;
     if (closer_of(key, "dataset/", "schema", &other) ||
@@ -116,13 +122,14 @@ static enum error_code verify_shard(struct verification *v, const char *key, str
 static enum error_code verify_outputs(struct verification *v, const char *key, struct error *err)
 {
     static struct outputs_seal seal;
-    char path[FILE_PATH_SIZE], run_id[ID_SIZE];
+    char path[FILE_PATH_SIZE], run_id[ID_SIZE], seal_key[KEY_SIZE];
     const size_t size = strcspn(key + strlen("run/"), "/");
     if (size >= sizeof run_id)
         return error_set(err, ERROR_CORRUPT, "'%s' has no run id", key);
     memcpy(run_id, key + strlen("run/"), size);
     run_id[size] = '\0';
-    enum error_code rc = outputs_seal_get(v->folder->store, run_id, &seal, err);
+    (void)snprintf(seal_key, sizeof seal_key, "%.190s_seal", key);
+    enum error_code rc = outputs_seal_get(v->folder->store, seal_key, run_id, &seal, err);
     if (rc == ERROR_NONE)
         rc = store_artifact(v->folder->store, key, path, err);
     return rc == ERROR_NONE ? outputs_seal_check(&seal, path, err) : rc;
@@ -143,7 +150,7 @@ static enum error_code verify_artifact(struct verification *v, const char *key, 
     v->artifacts++;
     if (ends_with(key, "/shard"))
         return verify_shard(v, key, err);
-    if (ends_with(key, "/outputs"))
+    if (is_outputs(key))
         return verify_outputs(v, key, err);
     if (ends_with(key, "/topology"))
         return verify_topology(v, key, err);
@@ -227,7 +234,8 @@ static enum error_code mend_snapshot_switch(const struct run_folder *folder, str
 {
     struct chain_state state = {0};
     const char *run_id = folder->run.plan.id;
-    const enum error_code rc = chain_state_read(folder->store, run_id, &state, err);
+    const enum error_code rc =
+        chain_state_read(&folder->run.schedule, folder->store, run_id, &state, err);
     return rc == ERROR_NONE ? chain_state_mend(folder->store, run_id, &state, err) : rc;
 }
 

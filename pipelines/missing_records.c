@@ -1,5 +1,6 @@
 #include "pipelines/missing_records.h"
 
+#include "stages/chain.h"
 #include "store/keys.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/snapshot.h"
@@ -62,18 +63,19 @@ static enum error_code search_partition(const struct search *search,
 static enum error_code search_run(const struct search *search, const struct run_binding *run,
                                   struct error *err)
 {
-    const char *id = run->plan.id;
-    int64_t version = -1;
-    enum error_code rc = snapshot_current_version(search->store, id, &version, err);
-    if (rc == ERROR_NOT_FOUND) /* nothing trained yet */
-        rc = ERROR_NONE;
+    const char *id = run->plan.id, *tag = run->schedule.outputs_tag;
+    struct chain_state state = {0};
+    enum error_code rc = chain_state_read(&run->schedule, search->store, id, &state, err);
+    if (rc != ERROR_NONE || !state.stopped)
+        return rc;
+    const int64_t version = state.weights_version;
     for (int layer = 1; layer <= run->schedule.layer_count; layer++)
         for (int part = 0; rc == ERROR_NONE && part < run->book.part_count; part++)
-            rc = expect_sealed(search, key_infer(id, layer, part, "shard_seal"),
-                               key_infer(id, layer, part, "shard"), err);
-    return rc == ERROR_NONE
-               ? expect_sealed(search, key_run(id, "outputs_seal"), key_run(id, "outputs"), err)
-               : rc;
+            rc = expect_sealed(search, key_infer(id, version, layer, part, "shard_seal"),
+                               key_infer(id, version, layer, part, "shard"), err);
+    return rc == ERROR_NONE ? expect_sealed(search, key_outputs_seal(id, version, tag),
+                                            key_outputs(id, version, tag), err)
+                            : rc;
 }
 
 enum error_code missing_records_visit(const struct run_folder *folder, missing_visitor visit,

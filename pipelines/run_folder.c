@@ -114,13 +114,27 @@ static enum error_code set_link(const struct run_folder *folder, const char *nam
     return ERROR_NONE;
 }
 
-enum error_code run_folder_link(const struct run_folder *folder, struct error *err)
+static enum error_code link_outputs(const struct run_folder *folder,
+                                    const struct chain_state *state, struct error *err)
+{
+    char path[FILE_PATH_SIZE], target[FILE_PATH_SIZE];
+    const struct key outputs =
+        key_outputs(folder->run.plan.id, state->weights_version, folder->run.schedule.outputs_tag);
+    if (state->finished) {
+        const enum error_code rc = file_path(target, err, "store/%s", outputs.text);
+        return rc == ERROR_NONE ? set_link(folder, "outputs", target, err) : rc;
+    }
+    const enum error_code rc = file_path(path, err, "%s/outputs", folder->path);
+    if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT)
+        return error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
+    return rc;
+}
+
+enum error_code run_folder_link(const struct run_folder *folder, const struct chain_state *state,
+                                struct error *err)
 {
     char target[FILE_PATH_SIZE];
-    enum error_code rc =
-        file_path(target, err, "store/%s", key_run(folder->run.plan.id, "outputs").text);
-    if (rc == ERROR_NONE)
-        rc = set_link(folder, "outputs", target, err);
+    enum error_code rc = link_outputs(folder, state, err);
     if (rc == ERROR_NONE)
         rc = file_path(target, err, "store/logs/%s/metrics.jsonl", folder->run.plan.id);
     return rc == ERROR_NONE ? set_link(folder, "metrics.jsonl", target, err) : rc;

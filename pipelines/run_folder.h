@@ -5,7 +5,7 @@
  *   logs/            one file a worker: its stderr
  *   times/           one file a worker: where its time went (stages/stage_times.h)
  *   redis/           socket and log of the private Redis, while one runs
- *   outputs          link to the outputs of the newest run
+ *   outputs          link to the outputs of the newest run, once they are there
  *   metrics.jsonl    link to its metrics
  *   lock             held by the driver
  */
@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/file.h"
+#include "stages/chain.h"
 #include "stages/run_binding.h"
 #include "store/store.h"
 
@@ -38,8 +39,9 @@ MUST_CHECK enum error_code run_folder_open(struct run_folder *folder, const char
                                            const char *run_id, struct error *err);
 MUST_CHECK enum error_code run_folder_bind(struct run_folder *folder, const char *run_id,
                                            struct error *err);
-/* Points outputs and metrics.jsonl at the bound run. */
-MUST_CHECK enum error_code run_folder_link(const struct run_folder *folder, struct error *err);
+/* Points metrics.jsonl at the bound run, and outputs once they are there: before, there is no such link. */
+MUST_CHECK enum error_code run_folder_link(const struct run_folder *folder,
+                                           const struct chain_state *state, struct error *err);
 void run_folder_close(struct run_folder *folder);
 
 #endif

@@ -3,6 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "pipelines/own_command.h"
+#include "stages/chain.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/snapshot.h"
 
@@ -18,31 +19,47 @@ struct summary {
 };
 
 /* Of the numbers alone, so that runs which differ in name or settings can be compared. */
-static enum error_code hash_weights(const struct run_folder *folder, struct summary *s,
-                                    struct error *err)
+static enum error_code hash_weights(const struct run_folder *folder, int64_t snapshot_version,
+                                    struct weights_identity *out, struct error *err)
 {
     struct snapshot snapshot = {0};
     const enum error_code rc =
-        snapshot_get(folder->store, folder->run.plan.id, s->last_version, &snapshot, err);
+        snapshot_get(folder->store, folder->run.plan.id, snapshot_version, &snapshot, err);
     if (rc != ERROR_NONE)
         return rc;
-    const bool best = folder->run.settings.infer.weights == WEIGHTS_BEST;
-    const struct checksum sum = checksum_of(best ? snapshot.best_value : snapshot.value,
-                                            snapshot.value_count * sizeof(float));
-    checksum_text(&sum, s->weights_hash);
+    const bool best = folder->run.schedule.infers_best;
+    *out = (struct weights_identity){
+        .version = best ? snapshot.best_version : snapshot.version,
+        .snapshot_version = snapshot.version,
+        .sum = checksum_of(best ? snapshot.best_value : snapshot.value,
+                           snapshot.value_count * sizeof(float)),
+    };
     store_release_record(&snapshot.view);
     return ERROR_NONE;
 }
 
+/* The outputs, and that they are of the weights that the run ended with. */
 static enum error_code gather(const struct run_folder *folder, struct summary *s, struct error *err)
 {
     const char *run_id = folder->run.plan.id;
-    enum error_code rc = outputs_seal_get(folder->store, run_id, &s->seal, err);
-    if (rc == ERROR_NONE)
-        rc = snapshot_current_version(folder->store, run_id, &s->last_version, err);
+    struct chain_state state = {0};
+    struct weights_identity weights = {0};
+    enum error_code rc =
+        chain_state_read(&folder->run.schedule, folder->store, run_id, &state, err);
+    if (rc == ERROR_NONE && !state.finished)
+        rc = error_set(err, ERROR_NOT_FOUND, "run %s is not finished", run_id);
     if (rc != ERROR_NONE)
-        return error_context(err, rc, "run %s is not finished", run_id);
-    return hash_weights(folder, s, err);
+        return rc;
+    const struct key key =
+        key_outputs_seal(run_id, state.weights_version, folder->run.schedule.outputs_tag);
+    s->last_version = state.snapshot_version;
+    rc = outputs_seal_get(folder->store, key.text, run_id, &s->seal, err);
+    if (rc == ERROR_NONE)
+        rc = hash_weights(folder, state.snapshot_version, &weights, err);
+    if (rc == ERROR_NONE)
+        rc = weights_identity_check(&weights, &s->seal.weights, key.text, err);
+    checksum_text(&weights.sum, s->weights_hash);
+    return rc;
 }
 
 static double metric_of(const struct json_document *metrics, const char *split, const char *name)
@@ -69,8 +86,8 @@ static void print_text(const struct run_folder *folder, const struct summary *s,
     static const char *const splits[] = {"train", "valid", "test"};
     const struct schedule *schedule = &folder->run.schedule;
     printf("run            %s\n", folder->run.plan.id);
-    printf("rounds         %" PRId64 " of %" PRId64 ", weights of round %" PRIu64 "\n",
-           s->last_version, schedule->round_count, s->seal.version);
+    printf("rounds         %" PRId64 " of %" PRId64 ", weights of round %" PRId64 "\n",
+           s->last_version, schedule->round_count, s->seal.weights.version);
     for (int i = 0; i < 3; i++)
         if (json_get(json_root(metrics), splits[i])) {
             printf("%-5s accuracy %.4f  macro F1 %.4f  loss %.4f\n", splits[i],
@@ -96,7 +113,7 @@ static enum error_code print_json(const struct run_folder *folder, const struct 
     json_open_object(&json, NULL);
     json_put_string(&json, "run", folder->run.plan.id);
     json_put_int64(&json, "rounds", s->last_version);
-    json_put_int64(&json, "weights_version", (int64_t)s->seal.version);
+    json_put_int64(&json, "weights_version", s->seal.weights.version);
     json_put_string(&json, "weights_hash", s->weights_hash);
     json_put_string(&json, "outputs", outputs);
     json_put_double(&json, "seconds", seconds);

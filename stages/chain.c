@@ -2,7 +2,6 @@
 
 #include "common/base/log.h"
 #include "common/base/memory.h"
-#include "store/records/snapshot.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -44,12 +43,14 @@ static enum error_code add_slots(struct unit_list *list, enum unit_kind kind, in
     return rc;
 }
 
-static enum error_code add_layer(struct unit_list *list, int32_t layer, int32_t part_count,
-                                 struct error *err)
+/* All parts of one layer, with weights `version`. */
+static enum error_code add_layer(struct unit_list *list, const struct schedule *s, int64_t version,
+                                 int32_t layer, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (int32_t part = 0; part < part_count && rc == ERROR_NONE; part++) {
-        const struct unit unit = {.kind = UNIT_INFER, .slot = part, .layer = layer};
+    for (int32_t part = 0; part < s->part_count && rc == ERROR_NONE; part++) {
+        const struct unit unit = {
+            .kind = UNIT_INFER, .round = version, .slot = part, .layer = layer};
         rc = unit_list_add(list, unit, err);
     }
     return rc;
@@ -70,6 +71,11 @@ static enum error_code add_weights_gate(const struct schedule *s, int64_t versio
     if (gated(s, version))
         return add(out, UNIT_CHECKPOINT, version, 0, err);
     return add(out, UNIT_AGGREGATE, version - 1, 0, err);
+}
+
+static int32_t first_layer_of_outputs(const struct schedule *s)
+{
+    return s->layer_count > 1 ? s->layer_count - 1 : s->layer_count;
 }
 
 enum error_code chain_prerequisites(const struct schedule *s, const struct unit *unit,
@@ -105,9 +111,12 @@ enum error_code chain_prerequisites(const struct schedule *s, const struct unit 
     case UNIT_INFER:
         if (unit->layer == 1)
             return add(out, UNIT_CHECKPOINT, last_version, 0, err);
-        return add_layer(out, unit->layer - 1, s->part_count, err);
-    case UNIT_OUTPUTS:
-        return add_layer(out, s->layer_count, s->part_count, err);
+        return add_layer(out, s, unit->round, unit->layer - 1, err);
+    case UNIT_OUTPUTS: /* logits and embeddings are of the last two layers */
+        for (int32_t layer = first_layer_of_outputs(s); layer <= s->layer_count && rc == ERROR_NONE;
+             layer++)
+            rc = add_layer(out, s, unit->round, layer, err);
+        return rc;
     case UNIT_UNKNOWN:
     case UNIT_INGEST:
     case UNIT_PARTITION:
@@ -136,7 +145,7 @@ int64_t chain_prerequisite_count(const struct schedule *s, const struct unit *un
     case UNIT_INFER:
         return unit->layer == 1 ? 1 : s->part_count;
     case UNIT_OUTPUTS:
-        return s->part_count;
+        return (s->layer_count - first_layer_of_outputs(s) + 1) * (int64_t)s->part_count;
     case UNIT_UNKNOWN:
     case UNIT_INGEST:
     case UNIT_PARTITION:
@@ -173,11 +182,11 @@ static enum error_code successors_of_aggregate(const struct schedule *s, int64_t
 }
 
 static enum error_code successors_of_checkpoint(const struct schedule *s, int64_t version,
-                                                bool stopped, struct unit_list *out,
+                                                int64_t weights_version, struct unit_list *out,
                                                 struct error *err)
 {
-    if (stopped)
-        return add_layer(out, 1, s->part_count, err);
+    if (weights_version >= 0)
+        return add_layer(out, s, weights_version, 1, err);
     const int64_t next = schedule_snapshot_at_or_after(s, version + 1);
     enum error_code rc = ERROR_NONE;
     if (next > version)
@@ -196,8 +205,19 @@ static enum error_code successors_of_evaluate(const struct schedule *s, const st
                                                   : rc;
 }
 
-enum error_code chain_successors(const struct schedule *s, const struct unit *unit, bool stopped,
-                                 struct unit_list *out, struct error *err)
+static enum error_code successors_of_infer(const struct schedule *s, const struct unit *unit,
+                                           struct unit_list *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (unit->layer < s->layer_count)
+        rc = add_layer(out, s, unit->round, unit->layer + 1, err);
+    if (rc == ERROR_NONE && unit->layer >= first_layer_of_outputs(s))
+        rc = add(out, UNIT_OUTPUTS, unit->round, 0, err);
+    return rc;
+}
+
+enum error_code chain_successors(const struct schedule *s, const struct unit *unit,
+                                 int64_t weights_version, struct unit_list *out, struct error *err)
 {
     switch (unit->kind) {
     case UNIT_INITIALISE:
@@ -213,12 +233,9 @@ enum error_code chain_successors(const struct schedule *s, const struct unit *un
     case UNIT_AGGREGATE:
         return successors_of_aggregate(s, unit->round, out, err);
     case UNIT_CHECKPOINT:
-        return successors_of_checkpoint(s, unit->round, stopped, out, err);
-    case UNIT_INFER: {
-        const struct unit outputs = {.kind = UNIT_OUTPUTS};
-        return unit->layer < s->layer_count ? add_layer(out, unit->layer + 1, s->part_count, err)
-                                            : unit_list_add(out, outputs, err);
-    }
+        return successors_of_checkpoint(s, unit->round, weights_version, out, err);
+    case UNIT_INFER:
+        return successors_of_infer(s, unit, out, err);
     case UNIT_UNKNOWN:
     case UNIT_INGEST:
     case UNIT_PARTITION:
@@ -241,8 +258,33 @@ enum error_code chain_roots(const struct schedule *s, struct unit_list *out, str
     return rc;
 }
 
-enum error_code chain_state_refresh(struct store *store, const char *run_id,
-                                    struct chain_state *state, struct error *err)
+int64_t chain_weights_version(const struct schedule *s, const struct snapshot *snapshot)
+{
+    if (!snapshot->stop)
+        return -1;
+    return s->infers_best ? snapshot->best_version : snapshot->version;
+}
+
+int64_t chain_last_version(const struct schedule *s, const struct chain_state *state)
+{
+    return state->stopped ? state->snapshot_version : s->round_count;
+}
+
+/* Is the artifact of a unit of infer there, and its seal? */
+static enum error_code is_sealed(const struct schedule *s, struct store *store, const char *run_id,
+                                 const struct unit *unit, bool *sealed, struct error *err)
+{
+    const struct key artifact =
+        unit->kind == UNIT_INFER ? key_infer(run_id, unit->round, unit->layer, unit->slot, "shard")
+                                 : key_outputs(run_id, unit->round, s->outputs_tag);
+    const enum error_code rc =
+        store_has(store, chain_output_key(s, run_id, unit).text, sealed, err);
+    return rc == ERROR_NONE && *sealed ? store_has(store, artifact.text, sealed, err) : rc;
+}
+
+enum error_code chain_state_refresh(const struct schedule *s, struct store *store,
+                                    const char *run_id, struct chain_state *state,
+                                    struct error *err)
 {
     int64_t version = -1;
     struct snapshot snapshot = {0};
@@ -251,23 +293,25 @@ enum error_code chain_state_refresh(struct store *store, const char *run_id,
         rc = snapshot_get_current(store, run_id, &snapshot, err);
         if (rc == ERROR_NONE)
             *state = (struct chain_state){.snapshot_version = snapshot.version,
-                                          .stopped = snapshot.stop};
+                                          .stopped = snapshot.stop,
+                                          .weights_version = chain_weights_version(s, &snapshot)};
         store_release_record(&snapshot.view);
     }
     if (rc == ERROR_NOT_FOUND) {
-        *state = (struct chain_state){.snapshot_version = -1};
+        *state = (struct chain_state){.snapshot_version = -1, .weights_version = -1};
         return ERROR_NONE;
     }
-    if (rc == ERROR_NONE && state->stopped)
-        rc = store_has(store, key_run(run_id, "outputs_seal").text, &state->finished, err);
-    return rc;
+    if (rc != ERROR_NONE || !state->stopped)
+        return rc;
+    const struct unit outputs = {.kind = UNIT_OUTPUTS, .round = state->weights_version};
+    return is_sealed(s, store, run_id, &outputs, &state->finished, err);
 }
 
-enum error_code chain_state_read(struct store *store, const char *run_id, struct chain_state *out,
-                                 struct error *err)
+enum error_code chain_state_read(const struct schedule *s, struct store *store, const char *run_id,
+                                 struct chain_state *out, struct error *err)
 {
-    *out = (struct chain_state){.snapshot_version = -1};
-    return chain_state_refresh(store, run_id, out, err);
+    *out = (struct chain_state){.snapshot_version = -1, .weights_version = -1};
+    return chain_state_refresh(s, store, run_id, out, err);
 }
 
 enum error_code chain_state_mend(struct store *store, const char *run_id,
@@ -296,7 +340,7 @@ enum error_code chain_state_mend(struct store *store, const char *run_id,
     return snapshot_position_set(store, run_id, position, err);
 }
 
-struct key chain_output_key(const char *run_id, const struct unit *unit)
+struct key chain_output_key(const struct schedule *s, const char *run_id, const struct unit *unit)
 {
     switch (unit->kind) {
     case UNIT_SAMPLE:
@@ -312,9 +356,9 @@ struct key chain_output_key(const char *run_id, const struct unit *unit)
     case UNIT_CHECKPOINT:
         return key_snapshot(run_id, unit->round);
     case UNIT_INFER:
-        return key_infer(run_id, unit->layer, unit->slot, "shard_seal");
+        return key_infer(run_id, unit->round, unit->layer, unit->slot, "shard_seal");
     case UNIT_OUTPUTS:
-        return key_run(run_id, "outputs_seal");
+        return key_outputs_seal(run_id, unit->round, s->outputs_tag);
     case UNIT_INITIALISE:
     case UNIT_UNKNOWN:
     case UNIT_INGEST:
@@ -342,7 +386,7 @@ static bool covered(const struct chain_state *state, const struct unit *unit)
     case UNIT_SAMPLE_EVALUATION:
         return state->stopped;
     case UNIT_INFER:
-        return state->finished;
+        return state->finished && unit->round == state->weights_version;
     case UNIT_OUTPUTS:
     case UNIT_UNKNOWN:
     case UNIT_INGEST:
@@ -353,7 +397,7 @@ static bool covered(const struct chain_state *state, const struct unit *unit)
     return false;
 }
 
-enum error_code chain_is_done(struct store *store, const char *run_id,
+enum error_code chain_is_done(const struct schedule *s, struct store *store, const char *run_id,
                               const struct chain_state *state, const struct unit *unit, bool *done,
                               struct error *err)
 {
@@ -361,7 +405,9 @@ enum error_code chain_is_done(struct store *store, const char *run_id,
     /* the commit of a checkpoint is the switch: its worker may have been killed before it */
     if (*done || unit->kind == UNIT_CHECKPOINT)
         return ERROR_NONE;
-    return store_has(store, chain_output_key(run_id, unit).text, done, err);
+    if (unit->kind == UNIT_INFER || unit->kind == UNIT_OUTPUTS)
+        return is_sealed(s, store, run_id, unit, done, err);
+    return store_has(store, chain_output_key(s, run_id, unit).text, done, err);
 }
 
 /* What a rebuild carries along. */
@@ -390,7 +436,8 @@ static enum error_code collect_done(struct rebuild *r, int64_t *done_count, stru
     }
     for (int64_t i = 0; i < r->prerequisites.count && rc == ERROR_NONE; i++) {
         bool done = false;
-        rc = chain_is_done(r->store, r->run_id, &r->state, &r->prerequisites.unit[i], &done, err);
+        rc = chain_is_done(r->schedule, r->store, r->run_id, &r->state, &r->prerequisites.unit[i],
+                           &done, err);
         if (rc == ERROR_NONE && done)
             unit_name(&r->prerequisites.unit[i], r->done_name[(*done_count)++]);
     }
@@ -401,11 +448,13 @@ static enum error_code collect_done(struct rebuild *r, int64_t *done_count, stru
 static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_done,
                                struct error *err)
 {
-    enum error_code rc = chain_is_done(r->store, r->run_id, &r->state, &unit, is_done, err);
+    enum error_code rc =
+        chain_is_done(r->schedule, r->store, r->run_id, &r->state, &unit, is_done, err);
     if (rc != ERROR_NONE || *is_done)
         return rc;
     r->prerequisites.count = 0;
-    rc = chain_prerequisites(r->schedule, &unit, r->state.snapshot_version, &r->prerequisites, err);
+    rc = chain_prerequisites(r->schedule, &unit, chain_last_version(r->schedule, &r->state),
+                             &r->prerequisites, err);
     int64_t done_count = 0;
     if (rc == ERROR_NONE)
         rc = collect_done(r, &done_count, err);
@@ -472,7 +521,8 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
         if (rc == ERROR_NONE)
             rc = restore_all(r, units, err);
         if (rc == ERROR_NONE && first_open < 0)
-            rc = chain_is_done(r->store, r->run_id, &r->state, &aggregate, &aggregated, err);
+            rc = chain_is_done(r->schedule, r->store, r->run_id, &r->state, &aggregate, &aggregated,
+                               err);
         if (first_open < 0 && !aggregated)
             first_open = round;
         if (first_open >= 0 && round >= first_open + s->run_ahead)
@@ -501,11 +551,11 @@ static enum error_code rebuild_inference(struct rebuild *r, struct unit_list *un
     enum error_code rc = ERROR_NONE;
     for (int32_t layer = 1; rc == ERROR_NONE && layer <= r->schedule->layer_count; layer++) {
         units->count = 0;
-        rc = add_layer(units, layer, r->schedule->part_count, err);
+        rc = add_layer(units, r->schedule, r->state.weights_version, layer, err);
         if (rc == ERROR_NONE)
             rc = restore_all(r, units, err);
     }
-    const struct unit outputs = {.kind = UNIT_OUTPUTS};
+    const struct unit outputs = {.kind = UNIT_OUTPUTS, .round = r->state.weights_version};
     bool done = false;
     return rc == ERROR_NONE ? restore(r, outputs, &done, err) : rc;
 }
@@ -515,7 +565,7 @@ enum error_code chain_rebuild(const struct schedule *schedule, struct store *sto
 {
     struct rebuild r = {.schedule = schedule, .store = store, .run_id = run_id, .queue = queue};
     struct unit_list units = {0};
-    enum error_code rc = chain_state_read(store, run_id, &r.state, err);
+    enum error_code rc = chain_state_read(schedule, store, run_id, &r.state, err);
     if (rc == ERROR_NONE)
         rc = chain_state_mend(store, run_id, &r.state, err);
     if (rc == ERROR_NONE && !r.state.finished)

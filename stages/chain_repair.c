@@ -71,7 +71,8 @@ static enum error_code repair_versions(const struct schedule *schedule, struct s
         rc = repair_version(store, run_id, version, version == last, &lost, err);
     for (int64_t i = 0; lost && i < inputs->count && rc == ERROR_NONE; i++)
         if (inputs->unit[i].kind == UNIT_TRAIN_STEP || inputs->unit[i].kind == UNIT_EVALUATE)
-            rc = store_remove(store, chain_output_key(run_id, &inputs->unit[i]).text, err);
+            rc =
+                store_remove(store, chain_output_key(schedule, run_id, &inputs->unit[i]).text, err);
     *missing = *missing || lost;
     return rc;
 }
@@ -82,13 +83,15 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
 {
     struct unit_list inputs = {0};
     *missing = false;
-    enum error_code rc = chain_prerequisites(schedule, unit, state->snapshot_version, &inputs, err);
+    enum error_code rc =
+        chain_prerequisites(schedule, unit, chain_last_version(schedule, state), &inputs, err);
     for (int64_t i = 0; i < inputs.count && rc == ERROR_NONE; i++) {
         bool done = false;
         if (recomputable(inputs.unit[i].kind))
-            rc = remove_if_damaged(store, chain_output_key(run_id, &inputs.unit[i]).text, err);
+            rc = remove_if_damaged(store, chain_output_key(schedule, run_id, &inputs.unit[i]).text,
+                                   err);
         if (rc == ERROR_NONE)
-            rc = chain_is_done(store, run_id, state, &inputs.unit[i], &done, err);
+            rc = chain_is_done(schedule, store, run_id, state, &inputs.unit[i], &done, err);
         *missing = *missing || !done;
     }
     if (rc == ERROR_NONE)

@@ -9,9 +9,12 @@
 
 #include "common/base/error.h"
 #include "stages/pipeline_settings.h"
+#include "stages/unit.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum { OUTPUTS_TAG_SIZE = 9 };
 
 struct schedule {
     int64_t train_count, valid_count;
@@ -27,6 +30,8 @@ struct schedule {
     int64_t every_rounds; /* between two snapshots */
     bool can_stop_early;
     int32_t layer_count, part_count;
+    bool infers_best; /* inference takes the best weights; else the last ones */
+    char outputs_tag[OUTPUTS_TAG_SIZE];
     uint64_t seed;
 };
 
@@ -35,6 +40,12 @@ MUST_CHECK enum error_code schedule_init(struct schedule *out,
                                          const struct pipeline_settings *settings,
                                          int64_t train_count, int64_t valid_count,
                                          int32_t part_count, struct error *err);
+
+/* Are the numbers of the unit, which may be anyone's, such as this run has? `weights_version`: of the weights
+ * that inference takes, -1 as long as the run has not ended; a unit of inference is of no other.
+ * Fails: ERROR_INVALID saying what there is. */
+MUST_CHECK enum error_code schedule_check_unit(const struct schedule *s, const struct unit *unit,
+                                               int64_t weights_version, struct error *err);
 
 /* Slots of a round: the last round of an epoch may have fewer. */
 int32_t schedule_slot_count(const struct schedule *s, int64_t round);

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/stop_signal.h"
+#include "stages/chain.h"
 #include "stages/core_type.h"
 #include "stages/run_binding.h"
 #include "stages/stage.h"
@@ -169,15 +170,29 @@ static enum error_code work_once(struct program *p, struct error *err)
     return rc;
 }
 
+static enum error_code check_numbers(const struct program *p, const struct unit *unit,
+                                     struct error *err)
+{
+    struct chain_state state = {0};
+    const enum error_code rc =
+        chain_state_read(&p->run.schedule, p->store, p->run.plan.id, &state, err);
+    return rc == ERROR_NONE
+               ? schedule_check_unit(&p->run.schedule, unit, state.weights_version, err)
+               : rc;
+}
+
 static enum error_code replay(const struct program *p, struct error *err)
 {
     struct unit unit;
     enum error_code rc = unit_parse(p->options.replay, &unit, err);
-    if (rc == ERROR_NONE && strcmp(unit_stage(unit.kind), stage.name) != 0)
-        rc = error_set(err, ERROR_USAGE, "unit %s belongs to graphmill-%s", p->options.replay,
-                       unit_stage(unit.kind));
     if (rc == ERROR_NONE)
-        rc = work_one(p, &unit, err);
+        rc = unit_check_stage(&unit, stage.name, err);
+    if (rc == ERROR_NONE && p->context.schedule)
+        rc = check_numbers(p, &unit, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc == ERROR_INVALID ? ERROR_USAGE : rc, "--replay %s",
+                             p->options.replay);
+    rc = work_one(p, &unit, err);
     if (rc == ERROR_NOT_FOUND)
         return error_context(err, rc,
                              "%s: an input was pruned or never made (checkpoint.keep: 0 keeps "

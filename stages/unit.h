@@ -9,8 +9,8 @@
  *   evaluate/<version>/<slot>               train-step: validation of those weights
  *   aggregate/<round>                       weights of version round + 1
  *   checkpoint/<version>                    a snapshot of those weights
- *   infer/<layer>/<part>                    one layer's output for one part; layers from 1
- *   outputs                                 infer: files for people, and metrics
+ *   infer/<version>/<layer>/<part>          one layer's output for one part, with those weights; layers from 1
+ *   outputs/<version>                       infer: files for people, and metrics, with those weights
  */
 #ifndef STAGES_UNIT_H
 #define STAGES_UNIT_H
@@ -48,6 +48,9 @@ enum { UNIT_NAME_SIZE = 64 };
 void unit_name(const struct unit *unit, char name[UNIT_NAME_SIZE]);
 /* Fails: ERROR_INVALID for a name that is none. */
 MUST_CHECK enum error_code unit_parse(const char *name, struct unit *out, struct error *err);
+/* Fails: ERROR_INVALID for a unit that another stage's program does. */
+MUST_CHECK enum error_code unit_check_stage(const struct unit *unit, const char *stage,
+                                            struct error *err);
 /* The stage whose program does units of this kind: "sample", ... */
 const char *unit_stage(enum unit_kind kind);
 bool unit_equal(const struct unit *a, const struct unit *b);

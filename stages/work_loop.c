@@ -118,21 +118,23 @@ static bool try_again(struct work_loop *loop, enum error_code *rc, struct error 
 static enum error_code refresh_state(struct work_loop *loop, struct error *err)
 {
     loop->state_ms = clock_ms();
-    return chain_state_refresh(loop->context->store, loop->context->run_id, &loop->state, err);
+    return chain_state_refresh(loop->context->schedule, loop->context->store, loop->context->run_id,
+                               &loop->state, err);
 }
 
 /* The snapshot that was known to be whole may be what is damaged. */
 static enum error_code read_state_anew(struct work_loop *loop, struct error *err)
 {
     loop->state_ms = clock_ms();
-    return chain_state_read(loop->context->store, loop->context->run_id, &loop->state, err);
+    return chain_state_read(loop->context->schedule, loop->context->store, loop->context->run_id,
+                            &loop->state, err);
 }
 
 static enum error_code is_done(struct work_loop *loop, const struct unit *unit, bool *done,
                                struct error *err)
 {
-    return chain_is_done(loop->context->store, loop->context->run_id, &loop->state, unit, done,
-                         err);
+    return chain_is_done(loop->context->schedule, loop->context->store, loop->context->run_id,
+                         &loop->state, unit, done, err);
 }
 
 static enum error_code rebuild(struct work_loop *loop, struct error *err)
@@ -194,12 +196,13 @@ static enum error_code look_around(struct work_loop *loop, bool *finished, struc
     return rc;
 }
 
-/* Does a checkpoint end the run? One that was pruned meanwhile did not: a later one is there. */
-static enum error_code read_stopped(struct work_loop *loop, const struct unit *unit, bool *stopped,
-                                    struct error *err)
+/* Does a checkpoint end the run, and which weights does inference take then? One that was pruned meanwhile did
+ * not end it: a later one is there. */
+static enum error_code read_ending(struct work_loop *loop, const struct unit *unit,
+                                   int64_t *weights_version, struct error *err)
 {
     struct snapshot snapshot = {0};
-    *stopped = false;
+    *weights_version = -1;
     if (unit->kind != UNIT_CHECKPOINT)
         return ERROR_NONE;
     const enum error_code rc =
@@ -208,7 +211,7 @@ static enum error_code read_stopped(struct work_loop *loop, const struct unit *u
         return ERROR_NONE;
     if (rc != ERROR_NONE)
         return rc;
-    *stopped = snapshot.stop;
+    *weights_version = chain_weights_version(loop->context->schedule, &snapshot);
     store_release_record(&snapshot.view);
     return ERROR_NONE;
 }
@@ -218,11 +221,11 @@ static enum error_code name_successors(struct work_loop *loop, const struct unit
                                        struct error *err)
 {
     const struct schedule *schedule = loop->context->schedule;
-    bool stopped = false;
+    int64_t weights_version = -1;
     loop->successors.count = 0;
-    enum error_code rc = read_stopped(loop, unit, &stopped, err);
+    enum error_code rc = read_ending(loop, unit, &weights_version, err);
     if (rc == ERROR_NONE)
-        rc = chain_successors(schedule, unit, stopped, &loop->successors, err);
+        rc = chain_successors(schedule, unit, weights_version, &loop->successors, err);
     if (rc != ERROR_NONE)
         return rc;
     if (loop->successors.count > loop->entry_capacity) {
@@ -268,6 +271,46 @@ static bool state_is_old(const struct work_loop *loop, const struct work_claim *
     return moved || claim->delivery_count > 1;
 }
 
+static bool is_of_infer(const struct unit *unit)
+{
+    return unit->kind == UNIT_INFER || unit->kind == UNIT_OUTPUTS;
+}
+
+/* What the queue names may be anything: a unit of another stage or run, or one that nobody asked for. Which
+ * weights inference takes is known once the run has ended.
+ * Fails: ERROR_INVALID when this run has no such unit. */
+static enum error_code read_unit(struct work_loop *loop, const struct work_claim *claim,
+                                 struct unit *unit, struct error *err)
+{
+    enum error_code rc = unit_parse(claim->unit, unit, err);
+    if (rc == ERROR_NONE)
+        rc = unit_check_stage(unit, loop->config->stage->name, err);
+    if (rc == ERROR_NONE && is_of_infer(unit) && !loop->state.stopped)
+        rc = refresh_state(loop, err);
+    return rc == ERROR_NONE ? schedule_check_unit(loop->context->schedule, unit,
+                                                  loop->state.weights_version, err)
+                            : rc;
+}
+
+/* The unit is not of this run: nobody waits for it. */
+static enum error_code drop(struct work_loop *loop, const struct work_claim *claim,
+                            struct error *err)
+{
+    bool fenced = false;
+    log_warn("%s is taken off the queue: %s", claim->unit, err->message);
+    return work_queue_give_back(loop->queue, claim, &fenced, err);
+}
+
+/* Takes the unit off the queue and lets it wait there for what it needs. */
+static enum error_code give_back(struct work_loop *loop, const struct work_claim *claim,
+                                 bool *given_back, struct error *err)
+{
+    bool fenced = false;
+    *given_back = true;
+    const enum error_code rc = work_queue_give_back(loop->queue, claim, &fenced, err);
+    return rc == ERROR_NONE ? rebuild(loop, err) : rc;
+}
+
 /* An input is missing or damaged. Missing because a newer snapshot made the unit superfluous: it counts as
  * done. Inputs that can be made again: the unit goes back to the queue behind them (*given_back). Inputs
  * that are whole now: *whole, and the failure stays. */
@@ -276,7 +319,7 @@ static enum error_code heal(struct work_loop *loop, const struct work_claim *cla
                             struct error *err)
 {
     const struct error cause = *err;
-    bool done = false, missing = false, fenced = false;
+    bool done = false, missing = false;
     enum error_code rc = read_state_anew(loop, err);
     if (rc == ERROR_NONE && cause.code == ERROR_NOT_FOUND)
         rc = is_done(loop, unit, &done, err);
@@ -291,10 +334,8 @@ static enum error_code heal(struct work_loop *loop, const struct work_claim *cla
         *err = cause;
         return cause.code;
     }
-    log_warn("%s: %s; its inputs are made again", claim->unit, cause.message);
-    *given_back = true;
-    rc = work_queue_give_back(loop->queue, claim, &fenced, err);
-    return rc == ERROR_NONE ? rebuild(loop, err) : rc;
+    log_warn("%s: %s; it waits until its inputs are made", claim->unit, cause.message);
+    return give_back(loop, claim, given_back, err);
 }
 
 /* Another worker that met the same damage may have mended it before we looked. So when all inputs are
@@ -328,6 +369,10 @@ static enum error_code do_unit(struct work_loop *loop, const struct work_claim *
         rc = is_done(loop, unit, &done, err);
     if (rc != ERROR_NONE || done)
         return rc;
+    if (is_of_infer(unit) && !loop->state.stopped) {
+        log_warn("%s: the run has not ended yet; it waits for that", claim->unit);
+        return give_back(loop, claim, given_back, err);
+    }
     return work_and_heal(loop, claim, unit, given_back, err);
 }
 
@@ -363,7 +408,9 @@ static enum error_code handle(struct work_loop *loop, const struct work_claim *c
     struct unit unit = {0};
     int64_t done_count = 0;
     bool given_back = false;
-    enum error_code rc = unit_parse(claim->unit, &unit, err);
+    enum error_code rc = read_unit(loop, claim, &unit, err);
+    if (rc == ERROR_INVALID)
+        return drop(loop, claim, err);
     work_keeper_begin(loop->keeper, claim);
     if (rc == ERROR_NONE) {
         stage_times_begin_unit(loop->context->times, &unit);
@@ -399,7 +446,7 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
     if (stop_signal_seen())
         return asked_to_stop(err);
     rc = handle(loop, &claim, err);
-    if (rc == ERROR_NONE && strcmp(claim.unit, "outputs") == 0)
+    if (rc == ERROR_NONE && strncmp(claim.unit, "outputs/", strlen("outputs/")) == 0)
         rc = look_around(loop, finished, err);
     return rc;
 }
@@ -506,7 +553,8 @@ enum error_code work_loop_run(const struct work_loop_config *config, struct erro
     const struct stage_context *context = config->context;
     struct shared_state shared = {0};
     err = err ? err : &own;
-    enum error_code rc = chain_state_read(context->store, context->run_id, &shared.at_start, err);
+    enum error_code rc =
+        chain_state_read(context->schedule, context->store, context->run_id, &shared.at_start, err);
     if (rc != ERROR_NONE || shared.at_start.finished)
         return rc;
     if (config->stage->open)

@@ -132,6 +132,19 @@ enum error_code feature_shard_open(struct store *store, const char *key, const c
     return rc == ERROR_NONE ? open_folder(path, key, &seal, out, err) : rc;
 }
 
+enum error_code feature_shard_check_weights(const struct feature_shard *shard,
+                                            const struct weights_identity *expected,
+                                            struct error *err)
+{
+    char what[KEY_SIZE + 16];
+    if (!shard->seal.has_weights)
+        return error_set(err, ERROR_CORRUPT,
+                         "artifact %s: expected a seal that names the weights used, found none",
+                         shard->key);
+    (void)snprintf(what, sizeof what, "artifact %s", shard->key);
+    return weights_identity_check(expected, &shard->seal.weights, what, err);
+}
+
 const struct tensor_spec *feature_shard_tensor(const struct feature_shard *shard, const char *name)
 {
     const int index = shard_seal_find(&shard->seal, name);
@@ -372,6 +385,13 @@ enum error_code feature_shard_writer_new(struct store *store, const char *key, c
     }
     *out = writer;
     return ERROR_NONE;
+}
+
+void feature_shard_writer_computed_with(struct feature_shard_writer *writer,
+                                        const struct weights_identity *weights)
+{
+    writer->seal.has_weights = true;
+    writer->seal.weights = *weights;
 }
 
 static enum error_code sst_path(const struct feature_shard_writer *writer, int tensor,

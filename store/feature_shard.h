@@ -11,6 +11,7 @@
 #define STORE_FEATURE_SHARD_H
 
 #include "common/base/error.h"
+#include "store/records/weights_identity.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -39,6 +40,9 @@ MUST_CHECK enum error_code feature_shard_writer_begin(struct feature_shard_write
 MUST_CHECK enum error_code feature_shard_writer_add(struct feature_shard_writer *writer,
                                                     const void *rows, uint64_t row_count,
                                                     struct error *err);
+/* The seal will say that the rows were computed with these weights. */
+void feature_shard_writer_computed_with(struct feature_shard_writer *writer,
+                                        const struct weights_identity *weights);
 /* Seals and publishes. The writer is freed whether this succeeds or not. */
 MUST_CHECK enum error_code feature_shard_writer_finish(struct feature_shard_writer *writer,
                                                        struct error *err);
@@ -52,6 +56,10 @@ MUST_CHECK enum error_code feature_shard_open(struct store *store, const char *k
                                               const char *seal_key, const char *owner_id,
                                               struct feature_shard **out, struct error *err);
 void feature_shard_close(struct feature_shard *shard);
+/* Whether its rows were computed with these weights. Fails: ERROR_CORRUPT naming both. */
+MUST_CHECK enum error_code feature_shard_check_weights(const struct feature_shard *shard,
+                                                       const struct weights_identity *expected,
+                                                       struct error *err);
 /* NULL when the shard has no such tensor. Borrowed. */
 const struct tensor_spec *feature_shard_tensor(const struct feature_shard *shard, const char *name);
 /* Copies block `block` (rows 256 * block ...) into `rows`; *row_count is how many it has.

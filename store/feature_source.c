@@ -36,20 +36,24 @@ static enum error_code open_shard(const struct feature_source_config *config, in
                                   struct feature_shard **out, struct error *err)
 {
     const bool layer = config->origin == FEATURES_OF_INFER_LAYER;
-    const struct key key = layer ? key_infer(config->id, config->layer, part, "shard")
+    const int64_t version = layer ? config->weights->version : 0;
+    const struct key key = layer ? key_infer(config->id, version, config->layer, part, "shard")
                                  : key_part(config->id, part, "shard");
-    const struct key seal = layer ? key_infer(config->id, config->layer, part, "shard_seal")
-                                  : key_part(config->id, part, "shard_seal");
+    const struct key seal = layer
+                                ? key_infer(config->id, version, config->layer, part, "shard_seal")
+                                : key_part(config->id, part, "shard_seal");
     enum error_code rc =
         feature_shard_open(config->store, key.text, seal.text, config->id, out, err);
     if (rc != ERROR_NONE)
         return rc;
     const struct tensor_spec *tensor = feature_shard_tensor(*out, config->tensor);
     const uint32_t rows = config->book[part + 1] - config->book[part];
-    if (!tensor)
+    if (layer)
+        rc = feature_shard_check_weights(*out, config->weights, err);
+    if (rc == ERROR_NONE && !tensor)
         rc = error_set(err, ERROR_NOT_FOUND, "artifact %s has no tensor %s", key.text,
                        config->tensor);
-    else if (tensor->row_count != rows)
+    else if (rc == ERROR_NONE && tensor->row_count != rows)
         rc = error_set(err, ERROR_CORRUPT,
                        "artifact %s: tensor %s: expected %" PRIu32 " rows, found %" PRIu64,
                        key.text, config->tensor, rows, tensor->row_count);

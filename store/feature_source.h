@@ -17,6 +17,7 @@
 
 #include "common/base/error.h"
 #include "common/math/precision.h"
+#include "store/records/weights_identity.h"
 #include "store/store.h"
 
 #include <stdatomic.h>
@@ -43,7 +44,9 @@ struct feature_source_config {
     struct store *store;
     enum feature_origin origin;
     const char *id; /* partition id, or run id for a layer */
-    int layer;      /* for FEATURES_OF_INFER_LAYER */
+    /* For FEATURES_OF_INFER_LAYER: which layer, and the weights that it must have been computed with. */
+    int layer;
+    const struct weights_identity *weights;
     int part_count;
     const uint32_t *book; /* [part_count + 1], borrowed only during open */
     const char *tensor;

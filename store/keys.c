@@ -84,9 +84,20 @@ struct key key_snapshot(const char *run_id, int64_t version)
     return make("run/%s/snapshot/%010" PRId64, run_id, version);
 }
 
-struct key key_infer(const char *run_id, int layer, int part, const char *what)
+struct key key_infer(const char *run_id, int64_t version, int layer, int part, const char *what)
 {
-    return make("run/%s/infer/%05d/part/%010d/%s", run_id, layer, part, what);
+    return make("run/%s/infer/%010" PRId64 "/%05d/part/%010d/%s", run_id, version, layer, part,
+                what);
+}
+
+struct key key_outputs(const char *run_id, int64_t version, const char *tag)
+{
+    return make("run/%s/outputs/%010" PRId64 "%s%s", run_id, version, tag[0] ? "-" : "", tag);
+}
+
+struct key key_outputs_seal(const char *run_id, int64_t version, const char *tag)
+{
+    return make("%s_seal", key_outputs(run_id, version, tag).text);
 }
 
 struct key key_current(const char *what, const char *name)

@@ -10,13 +10,15 @@
  *   run/<id>/weights/<v>   run/<id>/optimizer/<v>
  *   run/<id>/evaluation/<k>/result/<v>
  *   run/<id>/snapshot/<v>
- *   run/<id>/infer/<layer>/part/<p>/shard (artifact)  shard_seal
- *   run/<id>/outputs (artifact)  outputs_seal
+ *   run/<id>/infer/<v>/<layer>/part/<p>/shard (artifact)  shard_seal
+ *   run/<id>/outputs/<v>[-<tag>] (artifact)  outputs/<v>[-<tag>]_seal
  *   switches: current/dataset/<name>  current/partition/<name>  current/run/<name>
  *             run/<id>/current_snapshot  run/<id>/finished
  *
  * Weights of version v are those that round v computes with: round r turns version r into r + 1.
- * Numbers have ten digits, so that the order of keys is the order of numbers.
+ * What infer makes is named by the version of the weights it was made with, and outputs by a tag, too, when
+ * the settings say something else of them than the defaults. The seal of an artifact has the artifact's key
+ * with "_seal" behind it. Numbers have ten digits, so that the order of keys is the order of numbers.
  */
 #ifndef STORE_KEYS_H
 #define STORE_KEYS_H
@@ -45,7 +47,11 @@ struct key key_evaluation(const char *run_id, int64_t version, int slot);
 struct key key_weights(const char *run_id, int64_t version);
 struct key key_optimizer_state(const char *run_id, int64_t version);
 struct key key_snapshot(const char *run_id, int64_t version);
-struct key key_infer(const char *run_id, int layer, int part, const char *what);
+/* what: "shard", "shard_seal" */
+struct key key_infer(const char *run_id, int64_t version, int layer, int part, const char *what);
+/* `tag` may be empty. */
+struct key key_outputs(const char *run_id, int64_t version, const char *tag);
+struct key key_outputs_seal(const char *run_id, int64_t version, const char *tag);
 struct key key_current(const char *what, const char *name);
 
 #endif

@@ -1,17 +1,23 @@
 /*
  * infer - embeddings and predictions of every node, layer by layer, all neighbours, no sampling.
  *
- *   weights of the last or best snapshot ─┐
- *   topology, features ───────────────────┴─> [ infer/1/p ] ─> layer 1 of part p ─┐ (all parts)
- *                                             [ infer/2/p ] <─────────────────────┘
- *                                                  ...
- *   the last layer of all parts ──────────────> [ outputs ] ─> model, embeddings, predictions, metrics
+ *   weights w, out of the snapshot that ends the run ─┐
+ *   topology, features ───────────────────────────────┴─> [ infer/w/1/p ] ─> layer 1 of part p ─┐ (all parts)
+ *                                                         [ infer/w/2/p ] <─────────────────────┘
+ *                                                              ...
+ *   the last layers of all parts ─────────────────────────> [ outputs/w ] ─> model, embeddings, predictions,
+ *                                                                            metrics
+ *
+ * w is named by the unit, and no other weights are taken for it: not those of a snapshot in the midst of
+ * training, nor those that an earlier unit left in memory. Every seal says which weights were used, and a
+ * layer above reads no layer of other ones.
  *
  * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
  * the same node again for every batch it is near to.
  */
 #include "common/base/memory.h"
 #include "common/nn/model.h"
+#include "stages/chain.h"
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
 #include "stages/run_model.h"
@@ -27,10 +33,10 @@ struct infer_state {
     struct neighbor_sampler *sampler;
     struct feature_source *input; /* of layer input_layer */
     bool mostly_zero;             /* the input: features may be */
-    int input_layer;              /* the layer that reads it; 0: none is open */
+    int input_layer;              /* the layer that reads it, with these weights; 0: none is open */
     struct arena arena;
     float *weights; /* [model.value_count]; NULL until the first unit */
-    int64_t version;
+    struct weights_identity identity;
 };
 
 static void close_infer(void *opaque)
@@ -80,30 +86,61 @@ static enum error_code open_topology(const struct stage_context *context, struct
     return rc;
 }
 
+static void close_input(struct infer_state *state)
+{
+    feature_source_close(state->input);
+    state->input = NULL;
+    state->input_layer = 0;
+}
+
+/* Keeps the weights that inference takes of this snapshot. */
+static enum error_code keep_weights(const struct stage_context *context, struct infer_state *state,
+                                    const struct snapshot *snapshot, struct error *err)
+{
+    const size_t bytes = state->model.value_count * sizeof *state->weights;
+    const bool best = context->schedule->infers_best;
+    if (snapshot->value_count != state->model.value_count)
+        return error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " parameters, expected %" PRIu64,
+                         snapshot->view.key, snapshot->value_count, state->model.value_count);
+    if (!state->weights) {
+        const enum error_code rc =
+            memory_new(&state->weights, state->model.value_count, "weights", err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    memcpy(state->weights, best ? snapshot->best_value : snapshot->value, bytes);
+    state->identity = (struct weights_identity){
+        .version = best ? snapshot->best_version : snapshot->version,
+        .snapshot_version = snapshot->version,
+        .sum = checksum_of(state->weights, bytes),
+    };
+    return ERROR_NONE;
+}
+
+/* Brings weights `version` into memory. The snapshot that ends the run says whether inference takes them. */
 static enum error_code read_weights(const struct stage_context *context, struct infer_state *state,
-                                    struct error *err)
+                                    int64_t version, struct error *err)
 {
     struct snapshot snapshot = {0};
-    int64_t version = -1;
-    if (state->weights)
+    if (state->weights && state->identity.version == version)
         return ERROR_NONE;
-    enum error_code rc = snapshot_current_version(context->store, context->run_id, &version, err);
-    if (rc == ERROR_NONE)
-        rc = snapshot_get(context->store, context->run_id, version, &snapshot, err);
+    close_input(state);
+    enum error_code rc = snapshot_get_current(context->store, context->run_id, &snapshot, err);
     if (rc != ERROR_NONE)
         return rc;
-    const bool best = context->settings->infer.weights == WEIGHTS_BEST;
-    if (snapshot.value_count != state->model.value_count)
-        rc = error_set(err, ERROR_CORRUPT,
-                       "snapshot %" PRId64 " has %" PRIu64 " parameters, the model %" PRIu64,
-                       version, snapshot.value_count, state->model.value_count);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&state->weights, state->model.value_count, "weights", err);
-    if (rc == ERROR_NONE) {
-        memcpy(state->weights, best ? snapshot.best_value : snapshot.value,
-               state->model.value_count * sizeof *state->weights);
-        state->version = best ? snapshot.best_version : version;
-    }
+    const int64_t wanted = chain_weights_version(context->schedule, &snapshot);
+    if (wanted < 0)
+        rc =
+            error_set(err, ERROR_NOT_FOUND,
+                      "weights %" PRId64 ": the run has not ended: its newest snapshot is %" PRId64,
+                      version, snapshot.version);
+    else if (wanted != version)
+        rc = error_set(err, ERROR_INVALID,
+                       "weights %" PRId64 ": the run ended with snapshot %" PRId64
+                       ", of which inference takes weights %" PRId64,
+                       version, snapshot.version, wanted);
+    else
+        rc = keep_weights(context, state, &snapshot, err);
     store_release_record(&snapshot.view);
     return rc;
 }
@@ -113,14 +150,13 @@ static enum error_code open_input(const struct stage_context *context, struct in
 {
     if (state->input_layer == layer)
         return ERROR_NONE;
-    feature_source_close(state->input);
-    state->input = NULL;
-    state->input_layer = 0;
+    close_input(state);
     const struct feature_source_config config = {
         .store = context->store,
         .origin = layer == 1 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
         .id = layer == 1 ? context->book->id : context->run_id,
         .layer = layer - 1,
+        .weights = &state->identity,
         .part_count = context->book->part_count,
         .book = context->book->book,
         .tensor = layer == 1 ? "features" : layer_tensor,
@@ -141,14 +177,14 @@ static enum error_code work(const struct stage_context *context, void *opaque,
 {
     struct infer_state *state = opaque;
     stage_times_enter(context->times, TIME_READ);
-    enum error_code rc = read_weights(context, state, err);
+    enum error_code rc = read_weights(context, state, unit->round, err);
     if (rc != ERROR_NONE)
         return rc;
     if (unit->kind == UNIT_OUTPUTS) {
         const struct output_request request = {.context = context,
                                                .model = &state->model,
                                                .weights = state->weights,
-                                               .version = state->version};
+                                               .identity = &state->identity};
         stage_times_enter(context->times, TIME_WRITE);
         return output_writer_run(&request, err);
     }
@@ -162,6 +198,7 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                        .topology = &state->topology,
                                        .model = &state->model,
                                        .weights = state->weights,
+                                       .identity = &state->identity,
                                        .sampler = state->sampler,
                                        .input = state->input,
                                        .mostly_zero = state->mostly_zero,

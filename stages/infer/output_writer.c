@@ -56,6 +56,7 @@ static enum error_code open_layer(const struct output_request *request, int laye
         .origin = FEATURES_OF_INFER_LAYER,
         .id = context->run_id,
         .layer = layer,
+        .weights = request->identity,
         .part_count = context->book->part_count,
         .book = context->book->book,
         .tensor = layer_tensor,
@@ -291,7 +292,7 @@ static enum error_code write_metrics(struct outputs *o, struct outputs_seal *sea
     enum error_code rc = ERROR_NONE;
     json_open_object(&json, NULL);
     json_put_string(&json, "run", o->request->context->run_id);
-    json_put_int64(&json, "weights_version", o->request->version);
+    json_put_int64(&json, "weights_version", o->request->identity->version);
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
         if (o->splits.count[split])
             rc = split_metrics_write(&o->metrics[split], split_name[split], &json, err);
@@ -316,6 +317,8 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
                                         struct error *err)
 {
     const struct stage_context *context = o->request->context;
+    const int64_t version = o->request->identity->version;
+    const char *tag = context->schedule->outputs_tag;
     char found[FILE_PATH_SIZE];
     bool existed = false;
     enum error_code rc = ERROR_NONE;
@@ -332,11 +335,15 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
     if (rc == ERROR_NONE)
         rc = file_sync_tree(o->folder, err);
     if (rc == ERROR_NONE)
-        rc = artifact_publish(context->store, o->folder, key_run(context->run_id, "outputs").text,
-                              &existed, found, err);
+        rc =
+            artifact_publish(context->store, o->folder,
+                             key_outputs(context->run_id, version, tag).text, &existed, found, err);
     if (rc == ERROR_NONE && existed)
         rc = outputs_seal_check(seal, found, err);
-    return rc == ERROR_NONE ? outputs_seal_put(context->store, context->run_id, seal, err) : rc;
+    return rc == ERROR_NONE ? outputs_seal_put(context->store,
+                                               key_outputs_seal(context->run_id, version, tag).text,
+                                               context->run_id, seal, err)
+                            : rc;
 }
 
 enum error_code output_writer_run(const struct output_request *request, struct error *err)
@@ -355,9 +362,9 @@ enum error_code output_writer_run(const struct output_request *request, struct e
         rc = file_path(path, err, "%s/model.safetensors", outputs.folder);
     if (rc == ERROR_NONE)
         rc = model_file_write(request->model, request->weights, request->context->run_id,
-                              request->version, MODEL_FLAVOR_PYG, path, err);
+                              request->identity->version, MODEL_FLAVOR_PYG, path, err);
     if (rc == ERROR_NONE) {
-        seal->version = (uint64_t)request->version;
+        seal->weights = *request->identity;
         rc = seal_and_publish(&outputs, seal, err);
     }
     release(&outputs);

@@ -19,15 +19,17 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "stages/stage.h"
+#include "store/records/weights_identity.h"
 
 struct output_request {
     const struct stage_context *context;
     const struct model *model;
     const float *weights; /* [model->value_count] */
-    int64_t version;      /* of the weights */
+    const struct weights_identity *identity;
 };
 
-/* Writes all files in scratch, publishes the folder as run/<id>/outputs, then its seal. */
+/* Writes all files in scratch, publishes the folder as run/<id>/outputs/<weights version>, then its seal,
+ * which holds the identity of the weights. Fails: ERROR_CORRUPT for layers of other weights. */
 MUST_CHECK enum error_code output_writer_run(const struct output_request *request,
                                              struct error *err);
 

@@ -104,12 +104,14 @@ enum error_code part_inference_run(struct part_inference *inference, int layer, 
 {
     const struct stage_context *context = inference->context;
     struct feature_shard_writer *writer = NULL;
-    const struct key shard = key_infer(context->run_id, layer, part, "shard");
-    const struct key seal = key_infer(context->run_id, layer, part, "shard_seal");
+    const int64_t version = inference->identity->version;
+    const struct key shard = key_infer(context->run_id, version, layer, part, "shard");
+    const struct key seal = key_infer(context->run_id, version, layer, part, "shard_seal");
     enum error_code rc = feature_shard_writer_new(context->store, shard.text, seal.text,
                                                   context->run_id, &writer, err);
     if (rc != ERROR_NONE)
         return rc;
+    feature_shard_writer_computed_with(writer, inference->identity);
     rc = write_tiles(inference, layer, part, writer, err);
     stage_times_enter(context->times, TIME_WRITE);
     if (rc == ERROR_NONE)

@@ -25,13 +25,15 @@ struct part_inference { /* all borrowed, but for the arena's memory */
     const struct topology *topology;
     const struct model *model;
     const float *weights; /* [model->value_count] */
+    const struct weights_identity *identity;
     struct neighbor_sampler *sampler;
     struct feature_source *input;
     bool mostly_zero; /* the input (sparse_features.h) */
     struct arena arena;
 };
 
-/* Layer `layer` counts from 1. Publishes run/<id>/infer/<layer>/part/<part>/shard and its seal.
+/* Layer `layer` counts from 1. Publishes run/<id>/infer/<weights version>/<layer>/part/<part>/shard and
+ * its seal, which holds the identity of the weights.
  * Fails: as the store, the source and the model do. */
 MUST_CHECK enum error_code part_inference_run(struct part_inference *inference, int layer, int part,
                                               struct error *err);

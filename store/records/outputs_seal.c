@@ -1,32 +1,28 @@
 #include "store/records/outputs_seal.h"
 
 #include "common/base/file.h"
-#include "store/keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
-enum error_code outputs_seal_put(struct store *store, const char *run_id,
+enum error_code outputs_seal_put(struct store *store, const char *key, const char *run_id,
                                  const struct outputs_seal *seal, struct error *err)
 {
     struct record record = {.kind = RECORD_OUTPUTS_SEAL, .version = VERSION};
     record_add_text(&record, "files", seal->files);
     record_add_text(&record, "metrics", seal->metrics);
-    record_add(&record, "version", ELEMENT_U64, &seal->version, 1);
-    return store_put(store, key_run(run_id, "outputs_seal").text, run_id, &record, STORE_DURABLE,
-                     err);
+    weights_identity_add(&record, &seal->weights);
+    return store_put(store, key, run_id, &record, STORE_DURABLE, err);
 }
 
-enum error_code outputs_seal_get(struct store *store, const char *run_id, struct outputs_seal *out,
-                                 struct error *err)
+enum error_code outputs_seal_get(struct store *store, const char *key, const char *run_id,
+                                 struct outputs_seal *out, struct error *err)
 {
     struct record_view view = {0};
-    const void *version = NULL;
-    uint64_t found = 0;
-    enum error_code rc = store_get(store, key_run(run_id, "outputs_seal").text, run_id, &view, err);
+    enum error_code rc = store_get(store, key, run_id, &view, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = record_expect(&view, RECORD_OUTPUTS_SEAL, VERSION, err);
@@ -35,9 +31,7 @@ enum error_code outputs_seal_get(struct store *store, const char *run_id, struct
     if (rc == ERROR_NONE)
         rc = record_text_get(&view, "metrics", out->metrics, sizeof out->metrics, err);
     if (rc == ERROR_NONE)
-        rc = record_section_get(&view, "version", ELEMENT_U64, 1, &version, &found, err);
-    if (rc == ERROR_NONE)
-        memcpy(&out->version, version, sizeof out->version);
+        rc = weights_identity_get(&view, &out->weights, err);
     store_release_record(&view);
     return rc;
 }

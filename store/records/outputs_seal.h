@@ -1,18 +1,19 @@
 /*
- * outputs_seal - what lies in the outputs of a run, and how good the model is.
+ * outputs_seal - what lies in the outputs of a run, how good the model is, and which weights it has.
  *
  * Written by infer after the outputs artifact is published; read by the driver (run, status, verify). It
  * is the end of a run: chain.h takes a run with this record as finished.
  *
- *   key       run/<id>/outputs_seal
+ *   key       run/<id>/outputs/<v>[-<tag>]_seal
  *   sections  "files"   text, one line a file: name, bytes, XXH3-128; sorted by name
  *             "metrics" text: the JSON of outputs/metrics.json
- *             "version" U64 [1]: the weights used
+ *             "weights", "weights_sum": those used (weights_identity.h)
  */
 #ifndef STORE_RECORDS_OUTPUTS_SEAL_H
 #define STORE_RECORDS_OUTPUTS_SEAL_H
 
 #include "common/base/error.h"
+#include "store/records/weights_identity.h"
 #include "store/store.h"
 
 #include <stdint.h>
@@ -20,15 +21,17 @@
 enum { OUTPUTS_FILES_SIZE = 2048, OUTPUTS_METRICS_SIZE = 8192 };
 
 struct outputs_seal {
-    uint64_t version;
+    struct weights_identity weights;
     char files[OUTPUTS_FILES_SIZE];
     char metrics[OUTPUTS_METRICS_SIZE];
 };
 
-MUST_CHECK enum error_code outputs_seal_put(struct store *store, const char *run_id,
-                                            const struct outputs_seal *seal, struct error *err);
-MUST_CHECK enum error_code outputs_seal_get(struct store *store, const char *run_id,
-                                            struct outputs_seal *out, struct error *err);
+MUST_CHECK enum error_code outputs_seal_put(struct store *store, const char *key,
+                                            const char *run_id, const struct outputs_seal *seal,
+                                            struct error *err);
+MUST_CHECK enum error_code outputs_seal_get(struct store *store, const char *key,
+                                            const char *run_id, struct outputs_seal *out,
+                                            struct error *err);
 /* Appends the line of one file of `folder` to seal->files. */
 MUST_CHECK enum error_code outputs_seal_add_file(struct outputs_seal *seal, const char *folder,
                                                  const char *name, struct error *err);

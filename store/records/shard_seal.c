@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SHARD_SEAL_VERSION = 1 };
+enum { SHARD_SEAL_VERSION = 2 };
 
 enum error_code shard_seal_put(struct store *store, const char *key, const char *owner_id,
                                const struct shard_seal *seal, struct error *err)
@@ -22,6 +22,8 @@ enum error_code shard_seal_put(struct store *store, const char *key, const char 
     record_add(&record, "dim", ELEMENT_U32, dim, count);
     record_add(&record, "row_count", ELEMENT_U64, row_count, count);
     record_add(&record, "content", ELEMENT_U8, seal->content, count * sizeof seal->content[0]);
+    if (seal->has_weights)
+        weights_identity_add(&record, &seal->weights);
     return store_put(store, key, owner_id, &record, STORE_DURABLE, err);
 }
 
@@ -80,7 +82,8 @@ static enum error_code decode(const struct record_view *view, struct shard_seal 
                         ((const uint32_t *)dim)[i], ((const uint64_t *)row_count)[i], err);
     if (rc == ERROR_NONE)
         memcpy(out->content, content, (size_t)tensors * sizeof out->content[0]);
-    return rc;
+    out->has_weights = rc == ERROR_NONE && record_has(view, "weights");
+    return out->has_weights ? weights_identity_get(view, &out->weights, err) : rc;
 }
 
 enum error_code shard_seal_get(struct store *store, const char *key, const char *owner_id,

@@ -4,12 +4,13 @@
  * Written by whoever builds a shard (partition; infer, for a layer's embeddings) when the folder is
  * published; read by whoever opens it. Lives as long as the shard.
  *
- *   key       partition/<id>/part/<p>/shard_seal, run/<id>/infer/<layer>/part/<p>/shard_seal
+ *   key       partition/<id>/part/<p>/shard_seal, run/<id>/infer/<v>/<layer>/part/<p>/shard_seal
  *   sections  "name"      U8  [count, 32]  names of the tensors, NUL-padded, in the order written
  *             "dim"       U32 [count]      elements a row
  *             "row_count" U64 [count]
  *             "content"   U8  [count, 16]  XXH3-128 of the tensor's block hashes in order, which are the
  *                                          XXH3-128 of the rows of each block
+ *             "weights", "weights_sum": of a layer of infer, the weights used (weights_identity.h)
  *   valid     1 to 8 tensors of different names; each dim is 1 to 2^20
  *
  * The content is hashed and not the files: equal builds give different SST bytes.
@@ -20,8 +21,10 @@
 #include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "store/feature_shard.h"
+#include "store/records/weights_identity.h"
 #include "store/store.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TENSOR_DIM_MAX = 1 << 20 };
@@ -30,6 +33,8 @@ struct shard_seal {
     int tensor_count;
     struct tensor_spec tensor[SHARD_TENSOR_COUNT_MAX];
     struct checksum content[SHARD_TENSOR_COUNT_MAX];
+    bool has_weights; /* a layer of infer */
+    struct weights_identity weights;
 };
 
 MUST_CHECK enum error_code shard_seal_put(struct store *store, const char *key,

@@ -19,7 +19,7 @@ stored() {
     [ -n "$path" ] || fail "nothing stored matches $1"
     echo "$path"
 }
-key_of() { sed "s,^$work/$name/store/,,; s,\.record$,,; s,/shard/.*,/shard,; s,/outputs/.*,/outputs," <<<"$1"; }
+key_of() { sed "s,^$work/$name/store/,,; s,\.record$,,; s,/shard/.*,/shard,; s,/outputs/\([^/]*\)/.*,/outputs/\1," <<<"$1"; }
 
 hash=$(run whole "$pipeline" "${settings[@]}" | json weights_hash)
 [ ${#hash} -eq 32 ] || fail "no hash of the weights"
@@ -37,7 +37,7 @@ heals() { # how it was damaged
 kinds=('*/dataset/*/edges/*' '*/dataset/*/features/*' '*/dataset/*/labels*' '*/dataset/*/splits*'
     '*/partition/*/assignment*' '*/partition/*/splits*' '*/partition/*/report*' '*/partition/*/topology'
     '*/partition/*/0000000001/topology_seal*' '*/partition/*/shard/*.sst' '*/partition/*/0000000001/shard_seal*'
-    '*/run/*/infer/*/shard/*.sst' '*/run/*/outputs/predictions.csv' '*/run/*/snapshot/*' '*/run/*/weights/*'
+    '*/run/*/infer/*/shard/*.sst' '*/run/*/outputs/*/predictions.csv' '*/run/*/snapshot/*' '*/run/*/weights/*'
     '*/run/*/optimizer/*' '*/run/*/gradient*' '*/run/*/slot/*/mini_batch*' '*/run/*/evaluation/*/mini_batch*')
 for damage in flip 'rm -f'; do
     name=many

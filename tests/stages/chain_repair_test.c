@@ -121,7 +121,9 @@ static void a_checkpoint_is_done_when_the_switch_has_reached_it(void **state)
     for (int64_t current = -1; current <= 4; current++) {
         const struct chain_state chain = {.snapshot_version = current};
         bool done = false;
-        assert_ok(chain_is_done(run.store, SMALL_RUN_ID, &chain, &unit, &done, &run.err), &run.err);
+        assert_ok(
+            chain_is_done(&run.schedule, run.store, SMALL_RUN_ID, &chain, &unit, &done, &run.err),
+            &run.err);
         assert_true(done == (current >= 2));
     }
 }

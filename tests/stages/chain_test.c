@@ -63,7 +63,8 @@ static void set_remove_at(struct name_set *set, size_t i)
 
 struct pretend_run {
     struct schedule schedule;
-    int64_t stop_at; /* the version whose snapshot ends the run */
+    int64_t stop_at;      /* the version whose snapshot ends the run */
+    int64_t best_version; /* as that snapshot has it */
     struct name_set stored;
     int64_t snapshot_version;
     struct name_set queued;
@@ -95,6 +96,7 @@ enum error_code snapshot_get_current(struct store *store, const char *run_id, st
 {
     (void)store, (void)run_id, (void)err;
     *out = (struct snapshot){.version = run.snapshot_version,
+                             .best_version = run.best_version,
                              .stop = run.snapshot_version == run.stop_at};
     return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
 }
@@ -162,7 +164,7 @@ static struct chain_state state_now(void)
 {
     struct chain_state state;
     struct error err = {0};
-    assert_ok(chain_state_read(NULL, "r", &state, &err), &err);
+    assert_ok(chain_state_read(&run.schedule, NULL, "r", &state, &err), &err);
     return state;
 }
 
@@ -171,7 +173,7 @@ static bool done_now(const struct unit *unit)
     const struct chain_state state = state_now();
     struct error err = {0};
     bool done = false;
-    assert_ok(chain_is_done(NULL, "r", &state, unit, &done, &err), &err);
+    assert_ok(chain_is_done(&run.schedule, NULL, "r", &state, unit, &done, &err), &err);
     return done;
 }
 
@@ -194,7 +196,11 @@ static void work(const struct unit *unit)
 {
     struct unit_list inputs = {0};
     struct error err = {0};
-    assert_ok(chain_prerequisites(&run.schedule, unit, run.snapshot_version, &inputs, &err), &err);
+    const struct chain_state state = state_now();
+    assert_ok(schedule_check_unit(&run.schedule, unit, state.weights_version, &err), &err);
+    assert_ok(chain_prerequisites(&run.schedule, unit, chain_last_version(&run.schedule, &state),
+                                  &inputs, &err),
+              &err);
     for (int64_t i = 0; i < inputs.count; i++)
         if (!done_now(&inputs.unit[i])) {
             char name[UNIT_NAME_SIZE], input[UNIT_NAME_SIZE];
@@ -203,7 +209,12 @@ static void work(const struct unit *unit)
             fail_msg("%s runs before %s", name, input);
         }
     unit_list_release(&inputs);
-    (void)set_add(&run.stored, chain_output_key("r", unit).text);
+    if (unit->kind == UNIT_INFER)
+        (void)set_add(&run.stored,
+                      key_infer("r", unit->round, unit->layer, unit->slot, "shard").text);
+    if (unit->kind == UNIT_OUTPUTS)
+        (void)set_add(&run.stored, key_outputs("r", unit->round, "").text);
+    (void)set_add(&run.stored, chain_output_key(&run.schedule, "r", unit).text);
     run.works++;
     if (unit->kind == UNIT_CHECKPOINT && unit->round > run.snapshot_version) {
         run.snapshot_version = unit->round;
@@ -212,15 +223,19 @@ static void work(const struct unit *unit)
     }
 }
 
+static int64_t weights_version(void)
+{
+    return run.schedule.infers_best ? run.best_version : run.stop_at;
+}
+
 static void hand_over(const struct unit *unit)
 {
     struct unit_list next = {0};
     struct error err = {0};
     char name[UNIT_NAME_SIZE], next_name[UNIT_NAME_SIZE];
     unit_name(unit, name);
-    assert_ok(chain_successors(&run.schedule, unit,
-                               unit->kind == UNIT_CHECKPOINT && unit->round == run.stop_at, &next,
-                               &err),
+    const bool ends = unit->kind == UNIT_CHECKPOINT && unit->round == run.stop_at;
+    assert_ok(chain_successors(&run.schedule, unit, ends ? weights_version() : -1, &next, &err),
               &err);
     for (int64_t i = 0; i < next.count; i++) {
         unit_name(&next.unit[i], next_name);
@@ -274,6 +289,7 @@ static void play(int rebuild_every, bool disturbed)
     }
     assert_true(state_now().finished);
     assert_int_equal(run.snapshot_version, run.stop_at);
+    assert_true(set_has(&run.stored, key_outputs("r", weights_version(), "").text));
 }
 
 /* --- schedules --- */
@@ -300,6 +316,7 @@ static struct schedule draw_schedule(void)
     settings.sample.fanouts.count = 1 + (int)draw(3);
     settings.checkpoint.every_epochs = 1 + (int64_t)draw(3);
     settings.checkpoint.patience = (int64_t)draw(2);
+    settings.infer.weights = draw(2) ? WEIGHTS_BEST : WEIGHTS_LAST;
     return schedule_of(1 + (int64_t)draw(9), (int64_t)draw(5), 1 + (int32_t)draw(3), &settings);
 }
 
@@ -332,8 +349,8 @@ static void all_units(const struct schedule *s, struct unit_list *out)
         add_unit(out, UNIT_SAMPLE_EVALUATION, 0, slot, 0);
     for (int32_t layer = 1; layer <= s->layer_count; layer++)
         for (int32_t part = 0; part < s->part_count; part++)
-            add_unit(out, UNIT_INFER, 0, part, layer);
-    add_unit(out, UNIT_OUTPUTS, 0, 0, 0);
+            add_unit(out, UNIT_INFER, s->round_count, part, layer);
+    add_unit(out, UNIT_OUTPUTS, s->round_count, 0, 0);
 }
 
 static int64_t times_in(const struct unit_list *list, const struct unit *unit)
@@ -359,7 +376,9 @@ static void check_inverse(const struct schedule *s)
         const struct unit *unit = &units.unit[i];
         assert_ok(chain_prerequisites(s, unit, s->round_count, &before[i], &err), &err);
         assert_ok(chain_successors(s, unit,
-                                   unit->kind == UNIT_CHECKPOINT && unit->round == s->round_count,
+                                   unit->kind == UNIT_CHECKPOINT && unit->round == s->round_count
+                                       ? s->round_count
+                                       : -1,
                                    &after[i], &err),
                   &err);
         assert_int_equal(before[i].count, chain_prerequisite_count(s, unit));
@@ -403,11 +422,12 @@ static void an_early_stop_sets_inference_free_and_nothing_else(void **state)
                                         .round = schedule_snapshot_at_or_after(&s, 1)};
         struct unit_list next = {0}, before = {0};
         struct error err = {0};
-        assert_ok(chain_successors(&s, &checkpoint, true, &next, &err), &err);
+        assert_ok(chain_successors(&s, &checkpoint, 7, &next, &err), &err);
         assert_int_equal(next.count, s.part_count);
         for (int64_t n = 0; n < next.count; n++) {
             assert_int_equal(next.unit[n].kind, UNIT_INFER);
             assert_int_equal(next.unit[n].layer, 1);
+            assert_int_equal(next.unit[n].round, 7);
             before.count = 0;
             assert_ok(chain_prerequisites(&s, &next.unit[n], checkpoint.round, &before, &err),
                       &err);
@@ -425,12 +445,19 @@ static int64_t draw_stop(const struct schedule *s)
     return schedule_snapshot_at_or_after(s, 1 + (int64_t)draw((uint64_t)s->round_count));
 }
 
+/* Any snapshot up to the last may have the best weights. */
+static int64_t draw_best(const struct schedule *s, int64_t stop_at)
+{
+    return schedule_snapshot_at_or_after(s, 1 + (int64_t)draw((uint64_t)stop_at));
+}
+
 static void play_many(uint64_t seed, int rebuild_every, bool disturbed)
 {
     random_state = seed;
     for (int i = 0; i < 300; i++) {
         run.schedule = draw_schedule();
         run.stop_at = draw_stop(&run.schedule);
+        run.best_version = draw_best(&run.schedule, run.stop_at);
         play(rebuild_every, disturbed);
     }
 }
@@ -442,7 +469,7 @@ static void a_run_in_any_order_does_every_unit_once(void **state)
     for (int i = 0; i < 300; i++) {
         struct unit_list units = {0};
         run.schedule = draw_schedule();
-        run.stop_at = run.schedule.round_count;
+        run.stop_at = run.best_version = run.schedule.round_count;
         all_units(&run.schedule, &units);
         play(0, false);
         assert_int_equal(run.works, units.count);
@@ -477,6 +504,7 @@ static void one_rebuild_suffices_for_the_rest_of_the_run(void **state)
     for (int i = 0; i < 300; i++) {
         run.schedule = draw_schedule();
         run.stop_at = draw_stop(&run.schedule);
+        run.best_version = draw_best(&run.schedule, run.stop_at);
         run.stored.count = 0;
         run.snapshot_version = -1;
         run.disturbed = false;

@@ -198,6 +198,75 @@ static void refuses_what_cannot_be_scheduled(void **state)
                  "100000000000 rounds, expected at most 4294967295", &err);
 }
 
+/* What is refused, and what the message says there is. */
+static void assert_refused(const struct schedule *s, const char *name, int64_t weights_version,
+                           const char *expected)
+{
+    struct error err = {0};
+    struct unit unit = {0};
+    assert_ok(unit_parse(name, &unit, &err), &err);
+    assert_fails(schedule_check_unit(s, &unit, weights_version, &err), ERROR_INVALID, expected,
+                 &err);
+}
+
+static void assert_taken(const struct schedule *s, const char *name, int64_t weights_version)
+{
+    struct error err = {0};
+    struct unit unit = {0};
+    assert_ok(unit_parse(name, &unit, &err), &err);
+    assert_ok(schedule_check_unit(s, &unit, weights_version, &err), &err);
+}
+
+static void a_unit_that_the_run_does_not_have_is_refused_with_what_there_is(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = settings_of(4, 10, 2, 2); /* 3 rounds an epoch */
+    settings.checkpoint.every_epochs = 2;
+    const struct schedule s = schedule_of(&settings, 45, 5000);
+    static const char *const taken[] = {"initialise",      "sample/0/1",    "sample/8/0",
+                                        "train-step/11/0", "evaluate/12/1", "sample-evaluation/1",
+                                        "aggregate/11",    "checkpoint/6",  "infer/6/2/3",
+                                        "infer/12/1/0",    "outputs/12"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        assert_taken(&s, taken[i], -1);
+    assert_refused(&s, "sample/12/0", -1, "no round 12: the run has rounds 0 to 11");
+    assert_refused(&s, "sample/3/0", -1, "round 3 has no mini-batches of its own");
+    assert_refused(&s, "sample/0/2", -1, "no slot 2: round 0 has slots 0 to 1");
+    assert_refused(&s, "train-step/2/1", -1, "no slot 1: round 2 has slots 0 to 0");
+    assert_refused(&s, "train-step/1/70000", -1, "no slot 70000: round 1 has slots 0 to 1");
+    assert_refused(&s, "train-step/4611686018427387903/0", -1, "the run has rounds 0 to 11");
+    assert_refused(&s, "aggregate/12", -1, "the run has rounds 0 to 11");
+    assert_refused(&s, "sample-evaluation/2", -1, "there are validation slots 0 to 1");
+    assert_refused(&s, "evaluate/6/2147483647", -1, "there are validation slots 0 to 1");
+    assert_refused(&s, "evaluate/5/0", -1, "there is one every 6 rounds, the last of weights 12");
+    assert_refused(&s, "checkpoint/0", -1, "no snapshot of weights 0");
+    assert_refused(&s, "checkpoint/18", -1, "no snapshot of weights 18");
+    assert_refused(&s, "infer/6/0/0", -1, "no layer 0: there are layers 1 to 2");
+    assert_refused(&s, "infer/6/3/0", -1, "no layer 3: there are layers 1 to 2");
+    assert_refused(&s, "infer/6/1/4", -1, "no part 4: there are parts 0 to 3");
+    assert_refused(&s, "infer/5/1/0", -1, "no snapshot of weights 5");
+    assert_refused(&s, "outputs/24", -1, "no snapshot of weights 24");
+    assert_refused(&s, "ingest", -1, "not a unit of a run");
+    assert_refused(&s, "partition", -1, "not a unit of a run");
+    const struct unit none = {.kind = UNIT_UNKNOWN}, below = {.kind = UNIT_SAMPLE, .slot = -1};
+    assert_int_equal(schedule_check_unit(&s, &none, -1, NULL), ERROR_INVALID);
+    assert_int_equal(schedule_check_unit(&s, &below, -1, NULL), ERROR_INVALID);
+    const struct schedule unvalidated = schedule_of(&settings, 45, 0);
+    assert_refused(&unvalidated, "sample-evaluation/0", -1, "the run has none");
+}
+
+static void once_the_run_has_ended_inference_is_of_its_weights_only(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = settings_of(4, 10, 2, 1);
+    const struct schedule s = schedule_of(&settings, 45, 5000);
+    assert_taken(&s, "infer/3/1/0", 3);
+    assert_taken(&s, "outputs/3", 3);
+    assert_refused(&s, "infer/6/1/0", 3, "with weights 3 in this run, not with weights 6");
+    assert_refused(&s, "outputs/12", 3, "with weights 3 in this run, not with weights 12");
+    assert_taken(&s, "checkpoint/12", 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +278,8 @@ int main(void)
         cmocka_unit_test(snapshots_agree_with_a_walk_over_all_versions),
         cmocka_unit_test(no_round_to_come_needs_an_older_round_than_the_oldest),
         cmocka_unit_test(refuses_what_cannot_be_scheduled),
+        cmocka_unit_test(a_unit_that_the_run_does_not_have_is_refused_with_what_there_is),
+        cmocka_unit_test(once_the_run_has_ended_inference_is_of_its_weights_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,8 @@ static void names_say_what_is_made(void **state)
         {{.kind = UNIT_EVALUATE, .round = 5, .slot = 1}, "evaluate/5/1", "train-step"},
         {{.kind = UNIT_AGGREGATE, .round = 9}, "aggregate/9", "aggregate"},
         {{.kind = UNIT_CHECKPOINT, .round = 10}, "checkpoint/10", "checkpoint"},
-        {{.kind = UNIT_INFER, .layer = 2, .slot = 7}, "infer/2/7", "infer"},
-        {{.kind = UNIT_OUTPUTS}, "outputs", "infer"},
+        {{.kind = UNIT_INFER, .round = 60, .layer = 2, .slot = 7}, "infer/60/2/7", "infer"},
+        {{.kind = UNIT_OUTPUTS, .round = 60}, "outputs/60", "infer"},
     };
     assert_int_equal(sizeof known / sizeof *known, UNIT_KIND_COUNT - 1);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -49,9 +49,10 @@ static void refuses_what_names_no_unit(void **state)
                                       "sample/-1/2",
                                       "sample/x/2",
                                       "sample/1/2 ",
-                                      "outputs/1",
+                                      "outputs",
+                                      "infer/2/7",
                                       "initialise/0",
-                                      "infer/1001/0",
+                                      "infer/60/1001/0",
                                       "aggregate/99999999999999999999",
                                       "sample/1/2147483648",
                                       "/sample/1/2"};
@@ -79,6 +80,16 @@ static void units_differ_in_every_number(void **state)
     assert_false(unit_equal(&unit, &other));
 }
 
+static void a_unit_of_another_stage_is_refused(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const struct unit unit = {.kind = UNIT_EVALUATE, .round = 1};
+    assert_ok(unit_check_stage(&unit, "train-step", &err), &err);
+    assert_fails(unit_check_stage(&unit, "infer", &err), ERROR_INVALID,
+                 "a unit of graphmill-train-step, this is graphmill-infer", &err);
+}
+
 static void a_kind_that_is_none_has_no_stage(void **state)
 {
     (void)state;
@@ -92,6 +103,7 @@ int main(void)
         cmocka_unit_test(names_say_what_is_made),
         cmocka_unit_test(refuses_what_names_no_unit),
         cmocka_unit_test(units_differ_in_every_number),
+        cmocka_unit_test(a_unit_of_another_stage_is_refused),
         cmocka_unit_test(a_kind_that_is_none_has_no_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,8 @@ static enum error_code add_input(const struct stage_context *context, const stru
 {
     struct record_view view = {0};
     const enum error_code rc =
-        store_get(context->store, chain_output_key(context->run_id, input).text, NULL, &view, err);
+        store_get(context->store, chain_output_key(context->schedule, context->run_id, input).text,
+                  NULL, &view, err);
     if (rc != ERROR_NONE)
         return rc;
     for (size_t i = 0; i < view.size; i++)
@@ -67,9 +68,11 @@ static enum error_code add_inputs(const struct stage_context *context, const str
 {
     struct chain_state state;
     struct unit_list inputs = {0};
-    enum error_code rc = chain_state_read(context->store, context->run_id, &state, err);
+    enum error_code rc =
+        chain_state_read(context->schedule, context->store, context->run_id, &state, err);
     if (rc == ERROR_NONE)
-        rc = chain_prerequisites(context->schedule, unit, state.snapshot_version, &inputs, err);
+        rc = chain_prerequisites(context->schedule, unit,
+                                 chain_last_version(context->schedule, &state), &inputs, err);
     for (int64_t i = 0; i < inputs.count && rc == ERROR_NONE; i++)
         rc = add_input(context, &inputs.unit[i], sum, err);
     unit_list_release(&inputs);
@@ -97,20 +100,38 @@ static enum error_code put_snapshot(const struct stage_context *context, int64_t
     return rc == ERROR_NONE ? snapshot_switch(context->store, context->run_id, version, err) : rc;
 }
 
+/* A folder that the record is the seal of, for a unit of infer. */
+static enum error_code publish_folder(const struct stage_context *context, const struct unit *unit,
+                                      struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    struct key key = key_outputs(context->run_id, unit->round, "");
+    if (unit->kind != UNIT_INFER && unit->kind != UNIT_OUTPUTS)
+        return ERROR_NONE;
+    if (unit->kind == UNIT_INFER)
+        key = key_infer(context->run_id, unit->round, unit->layer, unit->slot, "shard");
+    const enum error_code rc = store_scratch(context->store, folder, err);
+    return rc == ERROR_NONE ? store_publish(context->store, folder, key.text, err) : rc;
+}
+
 static enum error_code put_number(const struct stage_context *context, const struct unit *unit,
                                   uint64_t sum, struct error *err)
 {
     struct record record = {.kind = RECORD_GRADIENT, .version = 1};
     record_add(&record, "sum", ELEMENT_U64, &sum, 1);
-    return store_put(context->store, chain_output_key(context->run_id, unit).text, context->run_id,
-                     &record, STORE_RECOMPUTABLE, err);
+    const enum error_code rc = publish_folder(context, unit, err);
+    return rc == ERROR_NONE
+               ? store_put(context->store,
+                           chain_output_key(context->schedule, context->run_id, unit).text,
+                           context->run_id, &record, STORE_RECOMPUTABLE, err)
+               : rc;
 }
 
 /* Damages the record that was just published, as a power cut may. */
 static enum error_code damage(const struct stage_context *context, const struct unit *unit,
                               enum mischief how, struct error *err)
 {
-    const struct key key = chain_output_key(context->run_id, unit);
+    const struct key key = chain_output_key(context->schedule, context->run_id, unit);
     char path[FILE_PATH_SIZE];
     if (how == LOSE_RECORD)
         return store_remove(context->store, key.text, err);
@@ -254,10 +275,9 @@ static uint64_t result_of(const char *store_path)
     struct record_view view = {0};
     const void *sum = NULL;
     uint64_t result = 0;
-    const struct unit outputs = {.kind = UNIT_OUTPUTS};
+    const struct key outputs = key_outputs_seal(run_id, STOP_AT, "");
     assert_ok(store_open(store_path, 0, &store, &err), &err);
-    const enum error_code rc =
-        store_get(store, chain_output_key(run_id, &outputs).text, NULL, &view, &err);
+    const enum error_code rc = store_get(store, outputs.text, NULL, &view, &err);
     if (rc == ERROR_NONE) {
         assert_ok(record_section_get(&view, "sum", ELEMENT_U64, 1, &sum, NULL, &err), &err);
         memcpy(&result, sum, sizeof result);

@@ -29,6 +29,10 @@ static float value_of(uint32_t node, uint32_t column)
     return (float)(node * 10 + column);
 }
 
+/* The weights that layers of infer are computed with. */
+static const struct weights_identity of_run = {
+    .version = 3, .snapshot_version = 5, .sum = {{9, 8, 7}}};
+
 static void write_part(struct fixture *f, const char *key, const char *seal, const char *owner,
                        int part, uint32_t dim)
 {
@@ -36,6 +40,8 @@ static void write_part(struct fixture *f, const char *key, const char *seal, con
     struct tensor_spec tensor = {
         .name = "features", .dim = dim, .row_count = bounds[part + 1] - bounds[part]};
     assert_ok(feature_shard_writer_new(f->store, key, seal, owner, &writer, &f->err), &f->err);
+    if (strncmp(key, "run/", 4) == 0)
+        feature_shard_writer_computed_with(writer, &of_run);
     assert_ok(feature_shard_writer_begin(writer, &tensor, &f->err), &f->err);
     for (uint32_t node = bounds[part]; node < bounds[part + 1]; node++) {
         float row[2 * DIM];
@@ -265,7 +271,7 @@ static void a_source_that_cannot_be_is_refused(void **state)
     close_fixture(&f);
 }
 
-static void layers_of_infer_are_found_and_must_agree_in_dim(void **state)
+static void layers_of_infer_must_agree_in_dim_and_be_of_the_weights_asked_for(void **state)
 {
     (void)state;
     struct fixture f = open_fixture();
@@ -274,11 +280,12 @@ static void layers_of_infer_are_found_and_must_agree_in_dim(void **state)
         struct feature_source_config config = config_of(&f, budget);
         config.origin = FEATURES_OF_INFER_LAYER;
         config.id = "r";
+        config.weights = &of_run;
         for (config.layer = 1; config.layer <= 2; config.layer++)
             for (int p = 0; p < PART_COUNT; p++)
-                write_part(&f, key_infer("r", config.layer, p, "shard").text,
-                           key_infer("r", config.layer, p, "shard_seal").text, "r", p,
-                           config.layer == 2 && p == 3 ? DIM + 1 : DIM);
+                write_part(&f, key_infer("r", of_run.version, config.layer, p, "shard").text,
+                           key_infer("r", of_run.version, config.layer, p, "shard_seal").text, "r",
+                           p, config.layer == 2 && p == 3 ? DIM + 1 : DIM);
         config.layer = 1;
         assert_ok(feature_source_open(&config, &source, &f.err), &f.err);
         fetch_batches(&f, source, budget, 200);
@@ -286,6 +293,15 @@ static void layers_of_infer_are_found_and_must_agree_in_dim(void **state)
         config.layer = 2;
         assert_fails(feature_source_open(&config, &source, &f.err), ERROR_CORRUPT,
                      "part 3: expected a dim of 5, found 6", &f.err);
+        struct weights_identity others = of_run;
+        others.sum.bytes[0] = 0;
+        config.layer = 1;
+        config.weights = &others;
+        assert_fails(feature_source_open(&config, &source, &f.err), ERROR_CORRUPT,
+                     "expected weights 3 of snapshot 5 (hash 00", &f.err);
+        others = of_run, others.version = 5;
+        assert_fails(feature_source_open(&config, &source, &f.err), ERROR_NOT_FOUND,
+                     "run/r/infer/0000000005/00001/part", &f.err);
     }
     close_fixture(&f);
 }
@@ -506,7 +522,7 @@ int main(void)
         cmocka_unit_test(a_batch_that_does_not_fit_is_refused_and_the_next_one_served),
         cmocka_unit_test(no_batch_and_unknown_nodes_are_told_apart),
         cmocka_unit_test(a_source_that_cannot_be_is_refused),
-        cmocka_unit_test(layers_of_infer_are_found_and_must_agree_in_dim),
+        cmocka_unit_test(layers_of_infer_must_agree_in_dim_and_be_of_the_weights_asked_for),
         cmocka_unit_test(a_visit_shows_each_row_in_the_order_of_nodes),
         cmocka_unit_test(kept_rows_change_nothing_but_the_reads),
         cmocka_unit_test(a_visit_of_kept_rows_reads_no_block),

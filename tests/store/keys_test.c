@@ -21,8 +21,12 @@ static void every_key_is_the_one_of_the_table(void **state)
     assert_string_equal(key_weights("r", 9).text, "run/r/weights/0000000009");
     assert_string_equal(key_optimizer_state("r", 9).text, "run/r/optimizer/0000000009");
     assert_string_equal(key_snapshot("r", 9).text, "run/r/snapshot/0000000009");
-    assert_string_equal(key_infer("r", 1, 2, "shard").text,
-                        "run/r/infer/00001/part/0000000002/shard");
+    assert_string_equal(key_infer("r", 60, 1, 2, "shard").text,
+                        "run/r/infer/0000000060/00001/part/0000000002/shard");
+    assert_string_equal(key_outputs("r", 60, "").text, "run/r/outputs/0000000060");
+    assert_string_equal(key_outputs("r", 60, "0a1b2c3d").text, "run/r/outputs/0000000060-0a1b2c3d");
+    assert_string_equal(key_outputs_seal("r", 60, "0a1b2c3d").text,
+                        "run/r/outputs/0000000060-0a1b2c3d_seal");
     assert_string_equal(key_current("run", "cora").text, "current/run/cora");
 }
 
@@ -44,7 +48,9 @@ static void the_longest_id_and_numbers_fit(void **state)
     memset(id, 'i', sizeof id - 1);
     id[sizeof id - 1] = '\0';
     assert_true(strlen(key_gradient(id, INT64_MAX, INT32_MAX).text) < KEY_SIZE);
-    assert_true(strlen(key_infer(id, INT32_MAX, INT32_MAX, "shard_seal").text) < KEY_SIZE);
+    assert_true(strlen(key_infer(id, INT64_MAX, INT32_MAX, INT32_MAX, "shard_seal").text) <
+                KEY_SIZE);
+    assert_true(strlen(key_outputs_seal(id, INT64_MAX, "0a1b2c3d").text) < KEY_SIZE);
 }
 
 int main(void)

@@ -43,6 +43,7 @@ struct infer_run {
     struct partition_book book;
     struct stage_context context;
     struct model model;
+    struct weights_identity best, last;
     float *feature; /* [INFER_NODES, INFER_DIM] by partition id, owned; likewise below */
     float *label;   /* [INFER_NODES, label_dim]: floats, or int32 in their bytes */
     uint32_t label_dim;
@@ -63,7 +64,30 @@ struct infer_case { /* what the tests vary; {0} is SAGE, two layers, three class
 static inline void infer_run_set(struct infer_run *run, const char *name, const char *value)
 {
     assert_ok(pipeline_settings_assign(&run->settings, name, value, "test", &run->err), &run->err);
+    run->schedule.infers_best = run->settings.infer.weights == WEIGHTS_BEST;
 }
+
+/* Of the weights that inference takes. */
+static inline int64_t infer_run_version(const struct infer_run *run)
+{
+    return run->schedule.infers_best ? run->best.version : run->last.version;
+}
+
+static inline struct key infer_run_seal(const struct infer_run *run)
+{
+    return key_outputs_seal(INFER_RUN_ID, infer_run_version(run), "");
+}
+
+#ifdef INFER_RUN_WITH_STAGE
+static inline enum error_code infer_run_work(struct infer_run *run, enum unit_kind kind, int layer,
+                                             int part)
+{
+    const struct unit unit = {
+        .kind = kind, .round = infer_run_version(run), .layer = layer, .slot = part};
+    run->err = (struct error){0};
+    return stage.work(&run->context, run->state, &unit, &run->err);
+}
+#endif
 
 static inline bool infer_run_has_label(uint32_t dataset_node)
 {
@@ -156,6 +180,11 @@ static inline void infer_run_put_snapshot(struct infer_run *run)
     run->best_value = memory_alloc(run->model.value_count, sizeof *run->value);
     model_initialise(&run->model, 3, run->value);
     model_initialise(&run->model, 4, run->best_value);
+    const size_t bytes = run->model.value_count * sizeof *run->value;
+    run->last = (struct weights_identity){
+        .version = 5, .snapshot_version = 5, .sum = checksum_of(run->value, bytes)};
+    run->best = (struct weights_identity){
+        .version = 3, .snapshot_version = 5, .sum = checksum_of(run->best_value, bytes)};
     assert_ok(model_table_text(&run->model, table, sizeof table, &run->err), &run->err);
     const struct snapshot snapshot = {.version = 5,
                                       .previous_version = 3,
@@ -287,17 +316,18 @@ static inline double *infer_run_reference(const struct infer_run *run, const flo
     return logits;
 }
 
-/* The output of layer `layer` (from 1) as it is stored, [INFER_NODES, dim] by partition id. */
-static inline float *infer_run_layer(struct infer_run *run, int layer, uint32_t dim)
+/* The output of layer `layer` (from 1) of weights `version` as it is stored, [INFER_NODES, dim] by partition id. */
+static inline float *infer_run_layer(struct infer_run *run, int64_t version, int layer,
+                                     uint32_t dim)
 {
     float *out = memory_alloc((size_t)INFER_NODES * dim, sizeof *out);
     must(out);
     for (int part = 0; part < INFER_PARTS; part++) {
         struct feature_shard *shard = NULL;
-        assert_ok(feature_shard_open(run->temp->store,
-                                     key_infer(INFER_RUN_ID, layer, part, "shard").text,
-                                     key_infer(INFER_RUN_ID, layer, part, "shard_seal").text,
-                                     INFER_RUN_ID, &shard, &run->err),
+        assert_ok(feature_shard_open(
+                      run->temp->store, key_infer(INFER_RUN_ID, version, layer, part, "shard").text,
+                      key_infer(INFER_RUN_ID, version, layer, part, "shard_seal").text,
+                      INFER_RUN_ID, &shard, &run->err),
                   &run->err);
         assert_int_equal(feature_shard_tensor(shard, layer_tensor)->dim, dim);
         assert_int_equal(feature_shard_tensor(shard, layer_tensor)->row_count,

@@ -1,15 +1,9 @@
 /* Units of infer as the loop hands them out, to the sealed outputs. */
 #define INFER_RUN_WITH_STAGE
 #include "store/records/outputs_seal.h"
+#include "store/records/shard_seal.h"
 
 #include "tests/stages/infer/infer_run.h"
-
-static enum error_code work(struct infer_run *run, enum unit_kind kind, int layer, int part)
-{
-    const struct unit unit = {.kind = kind, .layer = layer, .slot = part};
-    run->err = (struct error){0};
-    return stage.work(&run->context, run->state, &unit, &run->err);
-}
 
 /* Parts in an order of their own: units of a layer may be done in any. */
 static void infer_everything(struct infer_run *run)
@@ -19,8 +13,8 @@ static void infer_everything(struct infer_run *run)
         assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
     for (int layer = 1; layer <= run->model.config.layer_count; layer++)
         for (int i = 0; i < INFER_PARTS; i++)
-            assert_ok(work(run, UNIT_INFER, layer, order[i]), &run->err);
-    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+            assert_ok(infer_run_work(run, UNIT_INFER, layer, order[i]), &run->err);
+    assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
 }
 
 static void start_again(struct infer_run *run, int threads, uint64_t memory_bytes)
@@ -34,10 +28,13 @@ static void start_again(struct infer_run *run, int threads, uint64_t memory_byte
 
 static void read_seal(struct infer_run *run, struct outputs_seal *seal, char folder[FILE_PATH_SIZE])
 {
-    assert_ok(outputs_seal_get(run->temp->store, INFER_RUN_ID, seal, &run->err), &run->err);
     assert_ok(
-        store_artifact(run->temp->store, key_run(INFER_RUN_ID, "outputs").text, folder, &run->err),
+        outputs_seal_get(run->temp->store, infer_run_seal(run).text, INFER_RUN_ID, seal, &run->err),
         &run->err);
+    assert_ok(store_artifact(run->temp->store,
+                             key_outputs(INFER_RUN_ID, infer_run_version(run), "").text, folder,
+                             &run->err),
+              &run->err);
 }
 
 static void the_best_weights_are_used_unless_told_otherwise(void **state)
@@ -53,9 +50,12 @@ static void the_best_weights_are_used_unless_told_otherwise(void **state)
         infer_run_set(run, "infer.weights", choices[i]);
         infer_everything(run);
         read_seal(run, &seal, folder);
-        assert_int_equal(seal.version, i == 0 ? 3 : 5);
+        assert_int_equal(infer_run_version(run), i == 0 ? 3 : 5);
+        assert_ok(weights_identity_check(i == 0 ? &run->best : &run->last, &seal.weights,
+                                         "the seal", &run->err),
+                  &run->err);
         double *expected = infer_run_reference(run, i == 0 ? run->best_value : run->value);
-        float *found = infer_run_layer(run, 2, 3);
+        float *found = infer_run_layer(run, infer_run_version(run), 2, 3);
         infer_run_assert_close(found, expected, (size_t)INFER_NODES * 3, 5e-6);
         memory_free(expected);
         memory_free(found);
@@ -87,12 +87,13 @@ static void outputs_of_a_killed_worker_are_taken_over(void **state)
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
     static struct outputs_seal first, second;
     char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
-    const struct key seal_key = key_run(INFER_RUN_ID, "outputs_seal");
+    const struct key seal_key = infer_run_seal(run);
     bool found = true;
     infer_everything(run);
     read_seal(run, &first, folder);
     assert_ok(store_remove(run->temp->store, seal_key.text, &run->err), &run->err);
-    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err); /* published, but not yet sealed */
+    assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0),
+              &run->err); /* published, but not yet sealed */
     read_seal(run, &second, folder);
     assert_string_equal(first.files, second.files);
     assert_string_equal(first.metrics, second.metrics);
@@ -101,7 +102,8 @@ static void outputs_of_a_killed_worker_are_taken_over(void **state)
     assert_ok(store_remove(run->temp->store, seal_key.text, &run->err), &run->err);
     assert_ok(file_path(path, &run->err, "%s/metrics.json", folder), &run->err);
     assert_ok(file_replace(path, "{}\n", 3, false, &run->err), &run->err);
-    assert_fails(work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT, "metrics.json: expected", &run->err);
+    assert_fails(infer_run_work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT, "metrics.json: expected",
+                 &run->err);
     assert_ok(store_has(run->temp->store, seal_key.text, &found, &run->err), &run->err);
     assert_false(found);
     infer_run_close(run);
@@ -134,7 +136,97 @@ static void without_a_snapshot_there_is_nothing_to_do_yet(void **state)
     assert_ok(store_remove(run->temp->store, key_snapshot(INFER_RUN_ID, 5).text, &run->err),
               &run->err);
     assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
-    assert_fails(work(run, UNIT_INFER, 1, 0), ERROR_NOT_FOUND, "snapshot", &run->err);
+    assert_fails(infer_run_work(run, UNIT_INFER, 1, 0), ERROR_NOT_FOUND, "snapshot", &run->err);
+    infer_run_close(run);
+}
+
+static void snapshot_in_mid_training(struct infer_run *run)
+{
+    struct snapshot last = {0};
+    assert_ok(snapshot_get(run->temp->store, INFER_RUN_ID, 5, &last, &run->err), &run->err);
+    struct snapshot early = last;
+    early.version = early.best_version = 2;
+    early.previous_version = -1;
+    early.best_value = early.value;
+    early.stop = false;
+    assert_ok(snapshot_put(run->temp->store, INFER_RUN_ID, &early, &run->err), &run->err);
+    assert_ok(snapshot_switch(run->temp->store, INFER_RUN_ID, 2, &run->err), &run->err);
+    store_release_record(&last.view);
+}
+
+static enum error_code infer_version(struct infer_run *run, int64_t version, int part)
+{
+    const struct unit unit = {.kind = UNIT_INFER, .round = version, .layer = 1, .slot = part};
+    run->err = (struct error){0};
+    return stage.work(&run->context, run->state, &unit, &run->err);
+}
+
+/* Whatever a unit asks for: weights of a run that goes on, or others than it ended with, are not taken, and
+ * nothing is left behind that a later unit could take for done. */
+static void no_other_weights_are_taken_than_those_the_run_ended_with(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    const struct unit outputs = {.kind = UNIT_OUTPUTS, .round = 2};
+    bool found = true;
+    assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+    snapshot_in_mid_training(run);
+    assert_fails(infer_version(run, 2, 0), ERROR_NOT_FOUND,
+                 "weights 2: the run has not ended: its newest snapshot is 2", &run->err);
+    assert_fails(stage.work(&run->context, run->state, &outputs, &run->err), ERROR_NOT_FOUND,
+                 "the run has not ended", &run->err);
+    assert_ok(snapshot_switch(run->temp->store, INFER_RUN_ID, 5, &run->err), &run->err);
+    assert_fails(infer_version(run, 2, 0), ERROR_INVALID,
+                 "weights 2: the run ended with snapshot 5, of which inference takes weights 3",
+                 &run->err);
+    assert_fails(infer_version(run, 5, 0), ERROR_INVALID, "inference takes weights 3", &run->err);
+    infer_everything(run); /* the state is that of the units that failed */
+    double *expected = infer_run_reference(run, run->best_value);
+    float *layer = infer_run_layer(run, 3, 2, 3);
+    infer_run_assert_close(layer, expected, (size_t)INFER_NODES * 3, 5e-6);
+    for (int64_t version = 2; version <= 5; version += 3) {
+        const struct key key = key_infer(INFER_RUN_ID, version, 1, 0, "shard");
+        assert_ok(store_has(run->temp->store, key.text, &found, &run->err), &run->err);
+        assert_false(found);
+    }
+    memory_free(expected);
+    memory_free(layer);
+    infer_run_close(run);
+}
+
+/* One worker, two units of two versions: as when a run is given other settings for its outputs. */
+static void a_worker_keeps_no_weights_or_layers_of_another_version(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    infer_everything(run);
+    infer_run_set(run, "infer.weights", "last");
+    infer_everything(run);
+    for (int i = 0; i < 2; i++) {
+        double *expected = infer_run_reference(run, i == 0 ? run->best_value : run->value);
+        float *layer = infer_run_layer(run, i == 0 ? 3 : 5, 2, 3);
+        infer_run_assert_close(layer, expected, (size_t)INFER_NODES * 3, 5e-6);
+        memory_free(expected);
+        memory_free(layer);
+    }
+    infer_run_close(run);
+}
+
+/* A layer that says it is of version 3, but was computed with other values. */
+static void layers_of_other_weights_are_refused(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    struct shard_seal seal;
+    const struct key key = key_infer(INFER_RUN_ID, 3, 1, 2, "shard_seal");
+    assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+    for (int part = 0; part < INFER_PARTS; part++)
+        assert_ok(infer_run_work(run, UNIT_INFER, 1, part), &run->err);
+    assert_ok(shard_seal_get(run->temp->store, key.text, INFER_RUN_ID, &seal, &run->err),
+              &run->err);
+    assert_ok(store_remove(run->temp->store, key.text, &run->err), &run->err);
+    seal.weights.sum.bytes[0] ^= 1;
+    assert_ok(shard_seal_put(run->temp->store, key.text, INFER_RUN_ID, &seal, &run->err),
+              &run->err);
+    assert_fails(infer_run_work(run, UNIT_INFER, 2, 0), ERROR_CORRUPT,
+                 "expected weights 3 of snapshot 5", &run->err);
     infer_run_close(run);
 }
 
@@ -142,12 +234,13 @@ static void a_layer_waits_for_all_parts_below(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
     assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
-    assert_ok(work(run, UNIT_INFER, 1, 0), &run->err);
-    assert_fails(work(run, UNIT_INFER, 2, 0), ERROR_NOT_FOUND, "infer", &run->err);
-    assert_fails(work(run, UNIT_OUTPUTS, 0, 0), ERROR_NOT_FOUND, "outputs of run-1", &run->err);
+    assert_ok(infer_run_work(run, UNIT_INFER, 1, 0), &run->err);
+    assert_fails(infer_run_work(run, UNIT_INFER, 2, 0), ERROR_NOT_FOUND, "infer", &run->err);
+    assert_fails(infer_run_work(run, UNIT_OUTPUTS, 0, 0), ERROR_NOT_FOUND, "outputs of run-1",
+                 &run->err);
     for (int part = 1; part < INFER_PARTS; part++)
-        assert_ok(work(run, UNIT_INFER, 1, part), &run->err);
-    assert_ok(work(run, UNIT_INFER, 2, 0), &run->err);
+        assert_ok(infer_run_work(run, UNIT_INFER, 1, part), &run->err);
+    assert_ok(infer_run_work(run, UNIT_INFER, 2, 0), &run->err);
     infer_run_close(run);
 }
 
@@ -156,7 +249,7 @@ static void a_budget_too_small_is_said(void **state)
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
     run->context.memory_bytes = 40000;
     assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
-    assert_fails(work(run, UNIT_INFER, 1, 0), ERROR_NO_MEMORY, "budget", &run->err);
+    assert_fails(infer_run_work(run, UNIT_INFER, 1, 0), ERROR_NO_MEMORY, "budget", &run->err);
     infer_run_close(run);
 }
 
@@ -168,6 +261,9 @@ int main(void)
         test_with_store(outputs_of_a_killed_worker_are_taken_over),
         test_with_store(a_replay_compares_and_writes_nothing),
         test_with_store(without_a_snapshot_there_is_nothing_to_do_yet),
+        test_with_store(no_other_weights_are_taken_than_those_the_run_ended_with),
+        test_with_store(a_worker_keeps_no_weights_or_layers_of_another_version),
+        test_with_store(layers_of_other_weights_are_refused),
         test_with_store(a_layer_waits_for_all_parts_below),
         test_with_store(a_budget_too_small_is_said),
     };

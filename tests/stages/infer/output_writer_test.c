@@ -10,27 +10,21 @@
 
 enum { LINE_SIZE = 256 };
 
-static enum error_code work(struct infer_run *run, enum unit_kind kind, int layer, int part)
-{
-    const struct unit unit = {.kind = kind, .layer = layer, .slot = part};
-    run->err = (struct error){0};
-    return stage.work(&run->context, run->state, &unit, &run->err);
-}
-
 static void infer_layers(struct infer_run *run)
 {
     assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
     for (int layer = 1; layer <= run->model.config.layer_count; layer++)
         for (int part = 0; part < INFER_PARTS; part++)
-            assert_ok(work(run, UNIT_INFER, layer, part), &run->err);
+            assert_ok(infer_run_work(run, UNIT_INFER, layer, part), &run->err);
 }
 
 static void output_path(struct infer_run *run, const char *name, char path[FILE_PATH_SIZE])
 {
     char folder[FILE_PATH_SIZE];
-    assert_ok(
-        store_artifact(run->temp->store, key_run(INFER_RUN_ID, "outputs").text, folder, &run->err),
-        &run->err);
+    assert_ok(store_artifact(run->temp->store,
+                             key_outputs(INFER_RUN_ID, infer_run_version(run), "").text, folder,
+                             &run->err),
+              &run->err);
     assert_ok(file_path(path, &run->err, "%s/%s", folder, name), &run->err);
 }
 
@@ -41,7 +35,7 @@ static void assert_embeddings(struct infer_run *run)
     const uint32_t dim = model_layer_output_dim(&run->model, layer - 1);
     char path[FILE_PATH_SIZE];
     struct npy_reader reader = {0};
-    float *expected = infer_run_layer(run, layer, dim);
+    float *expected = infer_run_layer(run, infer_run_version(run), layer, dim);
     float row[64];
     output_path(run, "embeddings.npy", path);
     assert_ok(npy_reader_open(&reader, path, &run->err), &run->err);
@@ -92,7 +86,8 @@ static void assert_predictions(struct infer_run *run, const struct infer_case *w
     const uint32_t classes = run->book.class_count;
     char path[FILE_PATH_SIZE], *text = NULL;
     size_t size = 0;
-    float *logits = infer_run_layer(run, run->model.config.layer_count, classes);
+    float *logits =
+        infer_run_layer(run, infer_run_version(run), run->model.config.layer_count, classes);
     output_path(run, "predictions.csv", path);
     assert_ok(file_read(path, 0, &text, &size, &run->err), &run->err);
     const char *at = text;
@@ -178,7 +173,7 @@ static void check_ids(void *temp, void (*put)(struct infer_run *), id_maker id)
     if (put)
         put(run);
     infer_layers(run);
-    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+    assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
     assert_predictions(run, &what, id);
     assert_embeddings(run);
     infer_run_close(run);
@@ -205,7 +200,8 @@ static void assert_metrics(struct infer_run *run, const struct infer_case *what,
 {
     const uint32_t classes = run->book.class_count;
     const bool multi = run->book.task == TASK_MULTI_LABEL;
-    float *logits = infer_run_layer(run, run->model.config.layer_count, classes);
+    float *logits =
+        infer_run_layer(run, infer_run_version(run), run->model.config.layer_count, classes);
     int64_t nodes = 0, told = 0;
     double right = 0, accuracy = 0;
     for (uint32_t node = 0; node < INFER_NODES; node++) {
@@ -236,13 +232,15 @@ static void check_case(const struct infer_case *what)
     assert_int_equal(temp_store_setup(&temp), 0);
     struct infer_run *run = infer_run_new(temp, what);
     infer_layers(run);
-    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+    assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
     assert_embeddings(run);
     if (run->book.task == TASK_SINGLE_LABEL)
         assert_predictions(run, what, consecutive_id);
     output_path(run, "metrics.json", path);
     assert_ok(file_read(path, 0, &text, &size, &run->err), &run->err);
-    assert_ok(outputs_seal_get(run->temp->store, INFER_RUN_ID, &seal, &run->err), &run->err);
+    assert_ok(outputs_seal_get(run->temp->store, infer_run_seal(run).text, INFER_RUN_ID, &seal,
+                               &run->err),
+              &run->err);
     assert_string_equal(seal.metrics, text);
     assert_ok(json_parse(text, size, path, &document, &run->err), &run->err);
     for (int split = 0; split < SPLIT_COUNT; split++) {
@@ -281,8 +279,10 @@ static void only_what_is_asked_for_is_written(void **state)
     infer_run_set(run, "infer.embeddings", "false");
     infer_run_set(run, "infer.predictions", "false");
     infer_layers(run);
-    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err);
-    assert_ok(outputs_seal_get(run->temp->store, INFER_RUN_ID, &seal, &run->err), &run->err);
+    assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+    assert_ok(outputs_seal_get(run->temp->store, infer_run_seal(run).text, INFER_RUN_ID, &seal,
+                               &run->err),
+              &run->err);
     assert_memory_equal(seal.files, "metrics.json ", 13);
     assert_memory_equal(strchr(seal.files, '\n') + 1, "model.safetensors ", 18);
     output_path(run, "embeddings.npy", path);
@@ -302,7 +302,7 @@ static void embeddings_alone_come_with_the_ids_of_their_rows(void **state)
     infer_run_set(run, "infer.predictions", "false");
     put_string_ids(run);
     infer_layers(run);
-    assert_ok(work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+    assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
     assert_embeddings(run);
     output_path(run, "node_ids.csv", path);
     assert_ok(file_read(path, 0, &text, &size, &run->err), &run->err);
@@ -328,7 +328,7 @@ static void ids_of_another_dataset_are_refused(void **state)
     const struct node_ids ids = {.node_count = 3, .integer = integer};
     assert_ok(node_ids_put(run->temp->store, INFER_DATASET_ID, &ids, &run->err), &run->err);
     infer_layers(run);
-    assert_fails(work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT,
+    assert_fails(infer_run_work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT,
                  "node ids of dataset-1: expected 2500 nodes, found 3", &run->err);
     infer_run_close(run);
 }
@@ -341,12 +341,12 @@ static void splits_and_labels_out_of_range_are_refused(void **state)
     const struct node_splits splits = {.count = {0, 1, 0}, .node = {beyond, beyond, beyond}};
     infer_layers(run);
     run->book.class_count = 2; /* the shards have labels up to 2 */
-    assert_fails(work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT, "expected -1 to 1, found 2",
-                 &run->err);
+    assert_fails(infer_run_work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT,
+                 "expected -1 to 1, found 2", &run->err);
     assert_ok(store_remove(run->temp->store, key.text, &run->err), &run->err);
     assert_ok(node_splits_put(run->temp->store, key.text, INFER_PARTITION_ID, &splits, &run->err),
               &run->err);
-    assert_fails(work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT,
+    assert_fails(infer_run_work(run, UNIT_OUTPUTS, 0, 0), ERROR_CORRUPT,
                  "split valid: expected nodes below 2500, found 2500", &run->err);
     infer_run_close(run);
 }

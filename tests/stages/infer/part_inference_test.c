@@ -18,6 +18,7 @@ static struct feature_source *open_input(struct infer_run *run, int layer, uint6
         .origin = layer == 1 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
         .id = layer == 1 ? INFER_PARTITION_ID : INFER_RUN_ID,
         .layer = layer - 1,
+        .weights = &run->last,
         .part_count = INFER_PARTS,
         .book = run->parts,
         .tensor = layer == 1 ? "features" : layer_tensor,
@@ -35,6 +36,7 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
                                        .topology = topology,
                                        .model = &run->model,
                                        .weights = run->value,
+                                       .identity = &run->last,
                                        .input = open_input(run, layer, how->input_bytes)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
     if (layer == 1)
@@ -80,7 +82,7 @@ static void the_layers_give_the_model_over_all_neighbors(void **state)
             assert_int_equal(run->model.config.layer_count, layers);
             infer_all_layers(run, &plenty);
             double *expected = infer_run_reference(run, run->value);
-            float *found = infer_run_layer(run, layers, 3);
+            float *found = infer_run_layer(run, 5, layers, 3);
             infer_run_assert_close(found, expected, (size_t)INFER_NODES * 3, m == 0 ? 5e-6 : 2e-4);
             memory_free(expected);
             memory_free(found);
@@ -125,6 +127,7 @@ static void other_weights_are_another_output(void **state)
                                        .topology = &topology,
                                        .model = &run->model,
                                        .weights = run->best_value,
+                                       .identity = &run->last,
                                        .input = open_input(run, 1, 1ULL << 30)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
     assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_CORRUPT, "infer",
@@ -149,6 +152,7 @@ static void a_stop_or_a_small_budget_leaves_nothing(void **state)
                                        .topology = &topology,
                                        .model = &run->model,
                                        .weights = run->value,
+                                       .identity = &run->last,
                                        .input = open_input(run, 1, 1ULL << 30)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
     stop_signal_set(true);
@@ -158,9 +162,9 @@ static void a_stop_or_a_small_budget_leaves_nothing(void **state)
     inference.arena.limit = 4096;
     assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_NO_MEMORY, "budget of 4096",
                  &run->err);
-    assert_ok(
-        store_has(run->temp->store, key_infer(INFER_RUN_ID, 1, 0, "shard").text, &found, &run->err),
-        &run->err);
+    assert_ok(store_has(run->temp->store, key_infer(INFER_RUN_ID, 5, 1, 0, "shard").text, &found,
+                        &run->err),
+              &run->err);
     assert_false(found);
     neighbor_sampler_free(inference.sampler);
     feature_source_close(inference.input);

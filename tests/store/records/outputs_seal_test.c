@@ -4,11 +4,13 @@
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
-static const char run[] = "run-1";
+static const char run[] = "run-1", key[] = "run/run-1/outputs/0000000015_seal";
+static const struct weights_identity weights = {
+    .version = 15, .snapshot_version = 17, .sum = {{1, 2, 3}}};
 
 static void make_seal(struct temp_store *p, struct outputs_seal *seal)
 {
-    *seal = (struct outputs_seal){.version = 17};
+    *seal = (struct outputs_seal){.weights = weights};
     (void)temp_dir_write(&p->dir, "a.npy", "first", 5);
     (void)temp_dir_write(&p->dir, "b.csv", "", 0);
     (void)strcpy(seal->metrics, "{\"test\":{}}\n"); // NOLINT: fits
@@ -21,15 +23,45 @@ static void a_seal_comes_back_as_it_was(void **state)
     struct temp_store *p = *state;
     static struct outputs_seal put, got;
     make_seal(p, &put);
-    assert_ok(outputs_seal_put(p->store, run, &put, &p->err), &p->err);
-    assert_ok(outputs_seal_get(p->store, run, &got, &p->err), &p->err);
+    assert_ok(outputs_seal_put(p->store, key, run, &put, &p->err), &p->err);
+    assert_ok(outputs_seal_get(p->store, key, run, &got, &p->err), &p->err);
     assert_string_equal(got.files, put.files);
     assert_string_equal(got.metrics, put.metrics);
-    assert_int_equal(got.version, 17);
+    assert_ok(weights_identity_check(&weights, &got.weights, "the seal", &p->err), &p->err);
     assert_memory_equal(got.files, "a.npy 5 ", 8);
     assert_ok(outputs_seal_check(&got, p->dir.path, &p->err), &p->err);
-    assert_fails(outputs_seal_get(p->store, "run-2", &got, &p->err), ERROR_NOT_FOUND, "run-2",
-                 &p->err);
+    assert_fails(
+        outputs_seal_get(p->store, "run/run-1/outputs/0000000017_seal", run, &got, &p->err),
+        ERROR_NOT_FOUND, "outputs/0000000017_seal", &p->err);
+}
+
+static void weights_differ_in_version_snapshot_and_hash(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct weights_identity other = weights;
+    assert_ok(weights_identity_check(&weights, &other, "x", &err), &err);
+    other.version = 14;
+    assert_fails(weights_identity_check(&weights, &other, "x", &err), ERROR_CORRUPT,
+                 "x: expected weights 15 of snapshot 17", &err);
+    assert_non_null(strstr(err.message, "found weights 14 of snapshot 17"));
+    other = weights, other.snapshot_version = 16;
+    assert_fails(weights_identity_check(&weights, &other, "x", &err), ERROR_CORRUPT,
+                 "found weights 15 of snapshot 16", &err);
+    other = weights, other.sum.bytes[15] = 1;
+    assert_fails(weights_identity_check(&weights, &other, "x", &err), ERROR_CORRUPT,
+                 "(hash 01020300000000000000000000000001)", &err);
+}
+
+static void weights_of_a_version_past_their_snapshot_are_refused(void **state)
+{
+    struct temp_store *p = *state;
+    static struct outputs_seal seal;
+    make_seal(p, &seal);
+    seal.weights.version = 18;
+    assert_ok(outputs_seal_put(p->store, key, run, &seal, &p->err), &p->err);
+    assert_fails(outputs_seal_get(p->store, key, run, &seal, &p->err), ERROR_CORRUPT,
+                 "section weights: version 18 of snapshot 17", &p->err);
 }
 
 static void a_changed_byte_is_named_with_both_hashes(void **state)
@@ -68,6 +100,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(a_seal_comes_back_as_it_was),
+        cmocka_unit_test(weights_differ_in_version_snapshot_and_hash),
+        test_with_store(weights_of_a_version_past_their_snapshot_are_refused),
         test_with_store(a_changed_byte_is_named_with_both_hashes),
         test_with_store(lines_that_are_none_and_files_too_many_are_refused),
     };

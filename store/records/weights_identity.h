@@ -1,0 +1,35 @@
+/*
+ * weights_identity - which weights something was computed with, in the seals of what infer makes.
+ *
+ * Layers and outputs of one run may be made with the best weights or with the last ones. A version alone
+ * would do while all is well; the hash tells weights apart that should be the same and are not.
+ *
+ *   sections  "weights"     I64 [2]  version of the weights, version of the snapshot they were read from
+ *             "weights_sum" U8 [16]  XXH3-128 of their values
+ */
+#ifndef STORE_RECORDS_WEIGHTS_IDENTITY_H
+#define STORE_RECORDS_WEIGHTS_IDENTITY_H
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+#include "store/record.h"
+
+#include <stdint.h>
+
+struct weights_identity {
+    int64_t version;
+    int64_t snapshot_version; /* that ended the run; with the best weights it may be a later one */
+    struct checksum sum;
+};
+
+/* Adds both sections, which borrow from `identity` until the record is put. */
+void weights_identity_add(struct record *record, const struct weights_identity *identity);
+/* Fails: ERROR_CORRUPT naming the record. */
+MUST_CHECK enum error_code weights_identity_get(const struct record_view *view,
+                                                struct weights_identity *out, struct error *err);
+/* Fails: ERROR_CORRUPT with both, as what `what` was computed with. */
+MUST_CHECK enum error_code weights_identity_check(const struct weights_identity *expected,
+                                                  const struct weights_identity *found,
+                                                  const char *what, struct error *err);
+
+#endif
