@@ -1,0 +1,350 @@
+"""Pipelines as the trials run them: settings, folders, the driver, and what must come out."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from . import processes
+
+HANG_SECONDS = 30
+TRY_AGAIN = 75
+YAML = """name: faults
+epochs: {epochs}
+ingest:
+  format: generated
+  nodes: {nodes}
+  average_degree: 6
+  classes: 4
+  feature_dim: 8
+partition:
+  parts: {parts}
+sample:
+  fanouts: [3, 3]
+  batch_size: {batch}
+  batches_per_round: 2
+train-step:
+  model: sage
+  hidden: {hidden}
+  dropout: 0.1
+checkpoint:
+  keep: {keep}
+"""
+
+
+class Violation(Exception):
+    """A promise that was broken."""
+
+
+class Setting:
+    """A pipeline file and the sizes in it."""
+
+    def __init__(self, name, nodes=300, epochs=2, parts=2, batch=40, hidden=8, keep=2):
+        self.name = name
+        self.text = YAML.format(nodes=nodes, epochs=epochs, parts=parts, batch=batch, hidden=hidden, keep=keep)
+
+
+TINY = Setting("tiny")
+SMALL = Setting("small", nodes=600, epochs=25, parts=3, batch=40)
+ALL_KEPT = Setting("all-kept", nodes=300, epochs=3, keep=0)
+LONG = Setting("long", nodes=600, epochs=200, parts=3, batch=40)
+
+
+class Bench:
+    """Where the programs are, a scratch folder, and the undisturbed run of each setting, made once."""
+
+    def __init__(self, bin_folder, shim, keep_folder, seed):
+        self.bin = bin_folder
+        self.shim = shim
+        self.keep_folder = keep_folder
+        self.seed = seed
+        self.scratch = tempfile.mkdtemp(prefix="graphmill-faults-", dir=scratch_base())
+        self._references = {}
+        self._lock = threading.Lock()
+        self._kept = 0
+        self.counting = threading.Lock()
+        self.counted = None
+
+    def close(self):
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def program(self, name):
+        return os.path.join(self.bin, name)
+
+    def yaml(self, setting):
+        path = os.path.join(self.scratch, setting.name + ".yaml")
+        if not os.path.exists(path):
+            with open(path + f".{threading.get_ident()}", "w", encoding="utf-8") as file:
+                file.write(setting.text)
+            os.rename(file.name, path)
+        return path
+
+    def reference(self, setting):
+        """The undisturbed run of a setting: its folder is not to be written to."""
+        with self._lock:
+            if setting.name not in self._references:
+                self._references[setting.name] = Reference(self, setting)
+            return self._references[setting.name]
+
+    def room(self, name):
+        path = os.path.join(self.scratch, name)
+        os.makedirs(path)
+        return path
+
+    def leave(self, room, broken):
+        """Removes the folder of a trial, or keeps the first few that show a violation."""
+        with self._lock:
+            self._kept += broken
+            kept = broken and self._kept <= 20
+        if kept:
+            os.makedirs(self.keep_folder, exist_ok=True)
+            target = os.path.join(self.keep_folder, os.path.basename(room))
+            shutil.rmtree(target, ignore_errors=True)
+            subprocess.run(["cp", "-a", room, target], check=False)
+        make_writable(room)
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def scratch_base():
+    """Memory where there is some: trials flush thousands of files."""
+    if os.environ.get("TMPDIR"):
+        return os.environ["TMPDIR"]
+    shared = "/dev/shm"
+    try:
+        free = os.statvfs(shared)
+        if os.access(shared, os.W_OK) and free.f_bavail * free.f_frsize > 1 << 30:
+            return shared
+    except OSError:
+        pass
+    return "/tmp"
+
+
+def make_writable(folder):
+    for path, folders, _ in os.walk(folder):
+        for name in folders:
+            os.chmod(os.path.join(path, name), 0o755)
+
+
+class Reference:
+    """Prepared: a folder whose store has dataset and partition only. Whole: the finished run."""
+
+    def __init__(self, bench, setting):
+        self.setting = setting
+        self.whole = os.path.join(bench.scratch, f"reference-{setting.name}")
+        run = Run(bench, setting, self.whole)
+        run.must_end_well()
+        self.seconds = run.seconds
+        self.result = run.result()
+        again = run.again()
+        again.must_end_well()
+        if again.result() != self.result:
+            raise Violation(f"the same command again changes a finished run: {self.result} {again.result()}")
+        self.prepared = os.path.join(bench.scratch, f"prepared-{setting.name}")
+        copy(self.whole, self.prepared)
+        for name in ("run", "switch/run", "switch/current/run"):
+            shutil.rmtree(os.path.join(self.prepared, "store", name), ignore_errors=True)
+        for name in ("outputs", "metrics.jsonl"):
+            if os.path.islink(os.path.join(self.prepared, name)):
+                os.unlink(os.path.join(self.prepared, name))
+
+    def must_equal(self, run):
+        found = run.result()
+        if found != self.result:
+            names = [name for name in sorted(self.result.keys() | found.keys()) if self.result.get(name) != found.get(name)]
+            raise Violation("WRONG RESULT: " + ", ".join(
+                f"{name} is {found.get(name)}, undisturbed {self.result.get(name)}" for name in names))
+
+
+def copy(source, target):
+    subprocess.run(["cp", "-a", source, target], check=True)
+
+
+def tail(path, lines=2):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return " | ".join(line.strip() for line in file.read().splitlines()[-lines:])
+    except OSError:
+        return ""
+
+
+class Run:
+    """`graphmill run` in a folder, watched."""
+
+    def __init__(self, bench, setting, folder, workers=1, lease=500, arguments=(), environment=None, limits=None):
+        self.bench, self.setting, self.folder = bench, setting, folder
+        self.workers, self.lease, self.arguments = workers, lease, tuple(arguments)
+        self.environment = environment or {}
+        self.limits = limits
+        self.child = None
+        self.started = self.seconds = 0.0
+        self.answer_path, self.error_path = folder + ".answer", folder + ".progress"
+
+    def command(self):
+        return [self.bench.program("graphmill"), "run", self.bench.yaml(self.setting), "--directory", self.folder,
+                "--quiet", "--json", "--workers", str(self.workers), "--lease", str(self.lease), *self.arguments]
+
+    def start(self):
+        with open(self.answer_path, "wb") as answer, open(self.error_path, "ab") as error:
+            self.child = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=answer, stderr=error,
+                                          env={**os.environ, **self.environment}, start_new_session=True,
+                                          preexec_fn=self.limits)
+        self.started = time.monotonic()
+        return self
+
+    def again(self, **changed):
+        """The same command, undisturbed unless said otherwise."""
+        settings = {"workers": self.workers, "lease": self.lease, "arguments": self.arguments, **changed}
+        return Run(self.bench, self.setting, self.folder, **settings).start()
+
+    def running(self):
+        return self.child.poll() is None
+
+    def progress(self):
+        """Grows whenever something is stored."""
+        return sum(len(folders) + len(files) for _, folders, files in os.walk(os.path.join(self.folder, "store")))
+
+    def wait(self, look=None):
+        """The exit status; a run that stores nothing for HANG_SECONDS is a violation. look() is called meanwhile."""
+        seen, since = -1, time.monotonic()
+        while processes.wait(self.child, 2) is None:
+            if look:
+                look()
+            now = self.progress()
+            if now != seen:
+                seen, since = now, time.monotonic()
+            elif time.monotonic() - since > HANG_SECONDS:
+                self.end()
+                raise Violation(f"HANG: nothing stored for {HANG_SECONDS} s; {self.said()}")
+        self.seconds = time.monotonic() - self.started
+        return self.child.returncode
+
+    def end(self):
+        """With all that it started."""
+        if self.child:
+            processes.end_session(self.child.pid)
+            self.child.wait()
+
+    def said(self):
+        return tail(self.error_path)
+
+    def must_end_well(self):
+        if not self.child:
+            self.start()
+        status = self.wait()
+        if status != 0:
+            raise Violation(f"status {status}: {self.said()}")
+
+    def result(self):
+        """The hash of the weights, and of each file that a user takes away."""
+        with open(self.answer_path, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            found = {"weights": json.loads(text)["weights_hash"]}
+        except (ValueError, KeyError) as error:
+            raise Violation(f"no answer in {text[:200]!r}") from error
+        return {**found, **output_hashes(self.folder)}
+
+    def wait_for_weights(self, version):
+        """Until they are stored, or the run has ended; like wait(), not for ever."""
+        seen, since = -1, time.monotonic()
+        while self.running() and seen < version:
+            now = self.newest_weights()
+            if now != seen:
+                seen, since = now, time.monotonic()
+            elif time.monotonic() - since > HANG_SECONDS:
+                self.end()
+                raise Violation(f"HANG: after weights {seen} nothing for {HANG_SECONDS} s; {self.said()}")
+            time.sleep(0.003)
+
+    def programs(self):
+        """{pid: name} of what the driver has started."""
+        return processes.children(self.child.pid)
+
+    def redis_path(self):
+        """The socket of the private Redis, or None while there is none."""
+        try:
+            with open(os.path.join(self.folder, "redis", "url"), encoding="utf-8") as file:
+                return file.read().removeprefix("unix:")
+        except OSError:
+            return None
+
+    def newest_weights(self):
+        """The version of the newest weights, -1 before there are any."""
+        base = os.path.join(self.folder, "store", "run")
+        best = -1
+        for run in list_folder(base):
+            for name in list_folder(os.path.join(base, run, "weights")):
+                if name.endswith(".record") and name[:-7].isdigit():
+                    best = max(best, int(name[:-7]))
+        return best
+
+
+def list_folder(path):
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
+
+
+def output_hashes(folder):
+    """{file: sha256} of outputs/ and of metrics.jsonl."""
+    found = {}
+    outputs = os.path.join(folder, "outputs")
+    for name in sorted(list_folder(outputs)):
+        if not name.startswith("."):
+            found[name] = file_hash(os.path.join(outputs, name))
+    metrics = os.path.join(folder, "metrics.jsonl")
+    if os.path.exists(metrics):
+        found["metrics.jsonl"] = file_hash(metrics)
+    return found
+
+
+def file_hash(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()[:16]
+
+
+def verify(bench, folder, *arguments):
+    """(status, what it said) of `graphmill verify`."""
+    done = subprocess.run([bench.program("graphmill"), "verify", folder, *arguments], capture_output=True, text=True,
+                          timeout=120, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def verify_must_be_fine(bench, folder):
+    status, text = verify(bench, folder)
+    if status != 0:
+        raise Violation(f"verify says {status} at the end: {' | '.join(text.splitlines()[:3])}")
+
+
+def run_until_done(run, reference, tries=6):
+    """After a disturbance: the same command, again when it says "try again", ends well with the right result."""
+    status = run.wait()
+    while status == TRY_AGAIN and tries > 0:
+        tries -= 1
+        time.sleep(0.2)
+        run = run.again()
+        status = run.wait()
+    if status != 0:
+        raise Violation(f"status {status}: {run.said()}")
+    reference.must_equal(run)
+    return run
+
+
+def kill_driver(run):
+    """SIGKILL for the driver; what it started ends by itself."""
+    processes.send(run.child.pid, signal.SIGKILL)
+    run.child.wait()
+    until = time.monotonic() + 10
+    while processes.of_session(run.child.pid):
+        if time.monotonic() > until:
+            left = processes.of_session(run.child.pid)
+            names = [processes.program(pid) for pid in left]
+            run.end()
+            raise Violation(f"10 s after the driver was killed there still run {names}")
+        time.sleep(0.01)

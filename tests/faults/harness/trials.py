@@ -1,0 +1,34 @@
+"""What an experiment is made of: trials that can be run in any order, alone, and again from their seed."""
+
+import random
+
+
+class Skipped(Exception):
+    """This machine cannot run the trial."""
+
+
+class Trial:
+    """work(room, random) breaks one run in `room` and returns an Outcome; a Violation may fly out of it."""
+
+    def __init__(self, name, work):
+        self.name = name
+        self.work = work
+
+
+class Outcome:
+    """What a trial adds to the figures. `count`: how many kills, points, losses ... it stands for."""
+
+    def __init__(self, count=1, samples=None, notes=None):
+        self.count = count
+        self.samples = samples or {}  # name -> list of numbers
+        self.notes = notes or {}  # name -> number of times
+
+
+def random_of(seed, experiment, trial):
+    """The same numbers whichever trials run before or beside it."""
+    return random.Random(f"{seed}/{experiment}/{trial}")
+
+
+def percentile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
