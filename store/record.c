@@ -22,6 +22,9 @@ enum {
     SECTION_ALIGNMENT = 64
 };
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "records are little-endian and their arrays are used as they lie in the file");
+
 static const char magic[8] = {'G', 'R', 'P', 'H', 'M', 'I', 'L', 'L'};
 static const uint8_t zeros[SECTION_ALIGNMENT];
 static char environment_text[ENVIRONMENT_SIZE + 1];
@@ -219,26 +222,31 @@ static enum error_code check_number(const char *key, uint64_t offset, const char
                      offset, what, expected, found);
 }
 
+static struct checksum load_sum(const uint8_t *from)
+{
+    struct checksum sum;
+    memcpy(sum.bytes, from, sizeof sum.bytes);
+    return sum;
+}
+
 static enum error_code check_sum(const char *key, uint64_t offset, const char *what,
-                                 const struct checksum *expected, const uint8_t *found,
+                                 const struct checksum *expected, const struct checksum *found,
                                  struct error *err)
 {
-    if (memcmp(expected->bytes, found, sizeof expected->bytes) == 0)
+    if (checksum_equal(expected, found))
         return ERROR_NONE;
-    struct checksum other;
     char expected_text[CHECKSUM_TEXT_SIZE], found_text[CHECKSUM_TEXT_SIZE];
-    memcpy(other.bytes, found, sizeof other.bytes);
     checksum_text(expected, expected_text);
-    checksum_text(&other, found_text);
+    checksum_text(found, found_text);
     return error_set(err, ERROR_CORRUPT, "record %s: offset %" PRIu64 ": %s: expected %s, found %s",
                      key, offset, what, expected_text, found_text);
 }
 
 static enum error_code check_text_sum(const char *key, uint64_t offset, const char *what,
-                                      const char *text, const uint8_t *found, struct error *err)
+                                      const char *text, const uint8_t *stored, struct error *err)
 {
-    const struct checksum expected = checksum_of(text, strlen(text));
-    return check_sum(key, offset, what, &expected, found, err);
+    const struct checksum expected = checksum_of(text, strlen(text)), found = load_sum(stored);
+    return check_sum(key, offset, what, &expected, &found, err);
 }
 
 static enum error_code check_header(const uint8_t *data, size_t size, const char *key,
@@ -255,13 +263,14 @@ static enum error_code check_header(const uint8_t *data, size_t size, const char
                          "record %s: offset 0: expected \"GRPHMILL\", found %016" PRIx64
                          " (as a number)",
                          key, load_u64(data));
-    const uint64_t sum = checksum_64(data, AT_HEADER_SUM), found = load_u64(data + AT_HEADER_SUM);
-    if (sum != found)
+    const uint64_t stored = load_u64(data + AT_HEADER_SUM),
+                   found = checksum_64(data, AT_HEADER_SUM);
+    if (stored != found)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: offset %d: header hash: expected %016" PRIx64
                          ", found %016" PRIx64,
-                         key, AT_HEADER_SUM, sum, found);
-    return check_number(key, AT_LENGTH, "length", size, load_u64(data + AT_LENGTH), err);
+                         key, AT_HEADER_SUM, stored, found);
+    return check_number(key, AT_LENGTH, "length", load_u64(data + AT_LENGTH), size, err);
 }
 
 /* What a header with a right hash can still say wrong: another kind of file, owner or key. */
@@ -374,8 +383,10 @@ enum error_code record_decode(const uint8_t *data, size_t size, const char *key,
         rc = check_identity(data, key, owner_id, err);
     if (rc != ERROR_NONE)
         return rc;
+    /* The header is sound, so what it says is what was written: expected is its hash. */
+    const struct checksum written = load_sum(data + AT_CONTENT);
     view->content = checksum_of(data + RECORD_HEADER_SIZE, size - RECORD_HEADER_SIZE);
-    rc = check_sum(key, AT_CONTENT, "content hash", &view->content, data + AT_CONTENT, err);
+    rc = check_sum(key, AT_CONTENT, "content hash", &written, &view->content, err);
     if (rc != ERROR_NONE)
         return rc;
     view->kind = (enum record_kind)load_u32(data + AT_KIND);

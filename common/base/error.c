@@ -58,8 +58,9 @@ enum error_code error_set_errno_at(struct error *err, enum error_code code, cons
 
 enum error_code error_context(struct error *err, enum error_code code, const char *format, ...)
 {
-    if (!err)
+    if (!err || code == ERROR_NONE)
         return code;
+    err->code = code;
     char cause[sizeof err->message];
     memcpy(cause, err->message, sizeof cause);
 

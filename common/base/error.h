@@ -50,7 +50,8 @@ enum error_code error_set_at(struct error *err, enum error_code code, const char
 enum error_code error_set_errno_at(struct error *err, enum error_code code, const char *file,
                                    int line, const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* Puts "<text>: " before the message already in `err`; returns `code`. */
+/* Puts "<text>: " before the message already in `err`, which is of `code` from now on, and returns `code`.
+ * ERROR_NONE passes through and changes nothing, so that a function may end with it. */
 enum error_code error_context(struct error *err, enum error_code code, const char *format, ...)
     PRINTF_LIKE(3, 4);
 

@@ -15,10 +15,9 @@
 struct random_stream random_stream_of(uint64_t seed, enum random_purpose purpose, uint32_t round,
                                       uint32_t hop, uint32_t slot)
 {
-    return (struct random_stream){.seed = seed,
-                                  .round = round,
-                                  .purpose_word = (uint32_t)purpose << 24 | (hop & 0xffU) << 16 |
-                                                  (slot & 0xffffU)};
+    must(hop < 256 && slot < 65536); /* else two purposes would share their draws */
+    return (struct random_stream){
+        .seed = seed, .round = round, .purpose_word = (uint32_t)purpose << 24 | hop << 16 | slot};
 }
 
 void random_block(const struct random_stream *stream, uint64_t item, uint32_t block,

@@ -3,6 +3,7 @@
 
 #include "tests/support/test.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -154,10 +155,33 @@ static void a_record_cut_short_or_grown_is_found_at_every_length(void **state)
         bytes.size = size;
         if (size == whole)
             continue;
-        (void)snprintf(place, sizeof place, "found %zu", whole);
+        (void)snprintf(place, sizeof place, "expected %zu", whole);
         assert_fails(decode(&bytes, &view, &err), ERROR_CORRUPT, "run/x/weights/1: offset ", &err);
         assert_non_null(strstr(err.message, size < 128 ? "expected a header" : place));
     }
+}
+
+/* What was written is expected, what lies there is found: the hashes of the sound record stand first. */
+static void damage_is_told_as_found(void **state)
+{
+    (void)state;
+    struct record_view view;
+    struct error err = {0};
+    char text[128], sum[CHECKSUM_TEXT_SIZE];
+    const struct bytes good = small_bytes();
+    struct bytes bad = good;
+    assert_ok(decode(&good, &view, &err), &err);
+    checksum_text(&view.content, sum);
+    bad.data[good.size - 1] ^= 1;
+    (void)snprintf(text, sizeof text, "content hash: expected %s, found ", sum);
+    assert_fails(decode(&bad, &view, &err), ERROR_CORRUPT, text, &err);
+    assert_null(strstr(strstr(err.message, "found"), sum));
+    uint64_t header_sum = 0;
+    bad = good;
+    memcpy(&header_sum, good.data + 120, sizeof header_sum);
+    bad.data[12] ^= 1;
+    (void)snprintf(text, sizeof text, "header hash: expected %016" PRIx64 ", found ", header_sum);
+    assert_fails(decode(&bad, &view, &err), ERROR_CORRUPT, text, &err);
 }
 
 static void a_record_under_another_key_or_owner_is_refused(void **state)
@@ -300,6 +324,7 @@ int main(void)
         cmocka_unit_test(the_bytes_are_those_of_the_drawing),
         cmocka_unit_test(every_flipped_bit_is_found_and_its_place_named),
         cmocka_unit_test(a_record_cut_short_or_grown_is_found_at_every_length),
+        cmocka_unit_test(damage_is_told_as_found),
         cmocka_unit_test(a_record_under_another_key_or_owner_is_refused),
         cmocka_unit_test(a_header_that_lies_with_right_hashes_is_refused),
         cmocka_unit_test(a_second_section_of_one_name_is_refused),

@@ -20,15 +20,24 @@
             fail_msg("%s: %s", #call, (err)->message);                                             \
     } while (0)
 
-/* The call fails with `code` and a message that contains `part`. */
+/* The call fails with `code` and a message that contains `part`, and no older message passes for its own. */
 #define assert_fails(call, code_, part, err)                                                       \
     do {                                                                                           \
+        *(err) = (struct error){0};                                                                \
         const enum error_code assert_fails_rc = (call);                                            \
-        if (assert_fails_rc != (code_))                                                            \
-            fail_msg("%s: code %d, expected %d: %s", #call, (int)assert_fails_rc, (int)(code_),    \
+        assert_failed_so(#call, assert_fails_rc, code_, part, err);                                \
+    } while (0)
+
+/* The same for a call that was made before: `rc` is what it returned. */
+#define assert_failed(rc, code_, part, err) assert_failed_so(#rc, rc, code_, part, err)
+
+#define assert_failed_so(call, rc, code_, part, err)                                               \
+    do {                                                                                           \
+        if ((rc) != (code_))                                                                       \
+            fail_msg("%s: code %d, expected %d: %s", call, (int)(rc), (int)(code_),                \
                      (err)->message);                                                              \
         if (!strstr((err)->message, part))                                                         \
-            fail_msg("%s: message '%s' does not contain '%s'", #call, (err)->message, part);       \
+            fail_msg("%s: message '%s' does not contain '%s'", call, (err)->message, part);        \
     } while (0)
 
 #include <string.h>

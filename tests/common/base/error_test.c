@@ -36,6 +36,19 @@ static void a_caller_may_want_the_code_alone(void **state)
     assert_int_equal(error_context(NULL, ERROR_IO, "x"), ERROR_IO);
 }
 
+/* What returns an error through error_context() may judge it anew; what reads err->code must see that. */
+static void context_sets_the_code_and_passes_success(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_int_equal(error_set(&err, ERROR_NOT_FOUND, "cause"), ERROR_NOT_FOUND);
+    assert_int_equal(error_context(&err, ERROR_CORRUPT, "where"), ERROR_CORRUPT);
+    assert_int_equal(err.code, ERROR_CORRUPT);
+    assert_string_equal(err.message, "where: cause");
+    assert_int_equal(error_context(&err, ERROR_NONE, "again"), ERROR_NONE);
+    assert_string_equal(err.message, "where: cause");
+}
+
 static void long_messages_are_cut_and_end(void **state)
 {
     static char words[2000];
@@ -83,6 +96,7 @@ int main(void)
         cmocka_unit_test(context_stands_before_the_cause),
         cmocka_unit_test(the_reason_of_errno_stands_behind),
         cmocka_unit_test(a_caller_may_want_the_code_alone),
+        cmocka_unit_test(context_sets_the_code_and_passes_success),
         cmocka_unit_test(long_messages_are_cut_and_end),
         cmocka_unit_test(each_code_has_its_exit_status),
     };

@@ -111,7 +111,7 @@ static void area_says_when_memory_is_out(void **state)
     memory_fail_after(0);
     const enum error_code rc = metrics_roc_auc(score, truth, 2, &area, &err);
     memory_fail_after(-1);
-    assert_fails(rc, ERROR_NO_MEMORY, "sorted scores", &err);
+    assert_failed(rc, ERROR_NO_MEMORY, "sorted scores", &err);
 }
 
 int main(void)

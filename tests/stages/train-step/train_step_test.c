@@ -473,7 +473,7 @@ static void a_budget_too_small_is_said(void **state)
     enum error_code rc = stage.open(&run.context, &run.state, &err);
     if (rc == ERROR_NONE)
         rc = work(&run, UNIT_TRAIN_STEP, 0, 0, &err);
-    assert_fails(rc, ERROR_NO_MEMORY, "budget", &err);
+    assert_failed(rc, ERROR_NO_MEMORY, "budget", &err);
     end(&run);
 }
 

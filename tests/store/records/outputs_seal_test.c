@@ -93,7 +93,7 @@ static void lines_that_are_none_and_files_too_many_are_refused(void **state)
                  &p->err);
     for (int i = 0; rc == ERROR_NONE && i < OUTPUTS_FILES_SIZE; i++)
         rc = outputs_seal_add_file(&seal, p->dir.path, "a.npy", &p->err);
-    assert_fails(rc, ERROR_INVALID, "more output files than a seal holds: a.npy", &p->err);
+    assert_failed(rc, ERROR_INVALID, "more output files than a seal holds: a.npy", &p->err);
 }
 
 int main(void)
