@@ -13,17 +13,45 @@
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { READAHEAD_BYTES = 4 << 20, SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
+enum { READAHEAD_BYTES = 4 << 20, SUM_SIZE = FEATURE_BLOCK_SUM_SIZE, BUILD_ATTEMPTS = 3 };
 
-/* What RocksDB said, which becomes ours to free, as an error. In a sealed shard a file that is missing or
- * does not parse is damage; what is left are troubles of the host. */
-static enum error_code rocksdb_failed(char *text, const char *shard, const char *what,
-                                      struct error *err)
+/* What RocksDB was doing when it failed. */
+enum shard_use { SHARD_READ, SHARD_BUILD };
+
+static bool begins(const char *text, const char *with)
 {
-    const bool host = strncmp(text, "IO error", 8) == 0 && !strstr(text, "No such file");
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* RocksDB's C interface tells the kind of a failure by the text in front. In a sealed shard what is missing, does
+ * not parse or is not what was asked for is damage; while one is built the same is a trouble of the host, since
+ * nothing but what we have just written is there. */
+static enum error_code code_of_rocksdb(const char *text, enum shard_use use)
+{
+    static const char *const damage[] = {"Corruption", "NotFound", "Invalid argument",
+                                         "Not implemented"};
+    static const char *const passing[] = {"Resource busy", "Operation timed out",
+                                          "Operation failed. Try again."};
+    if (strstr(text, "Memory limit reached"))
+        return ERROR_NO_MEMORY;
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (begins(text, passing[i]))
+            return ERROR_UNAVAILABLE;
+    for (size_t i = 0; use == SHARD_READ && i < sizeof damage / sizeof *damage; i++)
+        if (begins(text, damage[i]))
+            return ERROR_CORRUPT;
+    const bool missing = begins(text, "IO error") && strstr(text, "No such file");
+    return use == SHARD_READ && missing ? ERROR_CORRUPT : ERROR_IO;
+}
+
+/* What RocksDB said, which becomes ours to free, as an error. */
+static enum error_code rocksdb_failed(char *text, enum shard_use use, const char *shard,
+                                      const char *what, struct error *err)
+{
     const enum error_code rc =
-        error_set(err, host ? ERROR_IO : ERROR_CORRUPT, "artifact %s: %s: %s", shard, what, text);
+        error_set(err, code_of_rocksdb(text, use), "artifact %s: %s: %s", shard, what, text);
     rocksdb_free(text);
     return rc;
 }
@@ -59,10 +87,15 @@ struct feature_shard {
     rocksdb_column_family_handle_t *family[SHARD_TENSOR_COUNT_MAX + 1]; /* 0: "default", empty */
 };
 
-void feature_shard_close(struct feature_shard *shard)
+/* A read that failed once may have met a device or network that stumbled, and RocksDB takes some of these for
+ * damage: it is told only when it is met again. */
+static bool may_have_passed(enum error_code rc)
 {
-    if (!shard)
-        return;
+    return rc == ERROR_IO || rc == ERROR_CORRUPT;
+}
+
+static void close_database(struct feature_shard *shard)
+{
     for (int i = 0; i <= SHARD_TENSOR_COUNT_MAX; i++)
         if (shard->family[i])
             rocksdb_column_family_handle_destroy(shard->family[i]);
@@ -72,6 +105,17 @@ void feature_shard_close(struct feature_shard *shard)
         rocksdb_readoptions_destroy(shard->read_options);
     if (shard->options)
         rocksdb_options_destroy(shard->options);
+    memset(shard->family, 0, sizeof shard->family);
+    shard->db = NULL;
+    shard->read_options = NULL;
+    shard->options = NULL;
+}
+
+void feature_shard_close(struct feature_shard *shard)
+{
+    if (!shard)
+        return;
+    close_database(shard);
     memory_free(shard);
 }
 
@@ -97,7 +141,8 @@ static enum error_code open_database(struct feature_shard *shard, struct error *
     }
     shard->db = rocksdb_open_for_read_only_column_families(shard->options, shard->path, count, name,
                                                            options, shard->family, 0, &failure);
-    return failure ? rocksdb_failed(failure, shard->key, "cannot be opened", err) : ERROR_NONE;
+    return failure ? rocksdb_failed(failure, SHARD_READ, shard->key, "cannot be opened", err)
+                   : ERROR_NONE;
 }
 
 static enum error_code open_folder(const char *path, const char *key, const struct shard_seal *seal,
@@ -112,6 +157,10 @@ static enum error_code open_folder(const char *path, const char *key, const stru
     must(text_copy(shard->key, KEY_SIZE, key) && text_copy(shard->path, FILE_PATH_SIZE, path));
     shard->seal = *seal;
     rc = open_database(shard, err);
+    if (may_have_passed(rc)) {
+        close_database(shard);
+        rc = open_database(shard, err);
+    }
     if (rc != ERROR_NONE) {
         feature_shard_close(shard);
         return rc;
@@ -203,7 +252,7 @@ static enum error_code pin_block(const struct feature_shard *shard, int index, u
         shard->db, shard->read_options, shard->family[index + 1], key, sizeof key, &failure);
     pin->slice = slice;
     if (failure)
-        return rocksdb_failed(failure, shard->key, tensor->name, err);
+        return rocksdb_failed(failure, SHARD_READ, shard->key, tensor->name, err);
     if (!slice)
         return block_missing(shard, index, block, "none", err);
     const char *value = rocksdb_pinnableslice_value(slice, &size);
@@ -221,6 +270,10 @@ enum error_code feature_shard_pin(struct feature_shard *shard, const char *tenso
         return rc;
     must(block < feature_block_count(&shard->seal.tensor[index]));
     rc = pin_block(shard, index, block, pin, err);
+    if (may_have_passed(rc)) {
+        feature_pin_release(pin);
+        rc = pin_block(shard, index, block, pin, err);
+    }
     if (rc != ERROR_NONE)
         feature_pin_release(pin);
     return rc;
@@ -250,7 +303,8 @@ static enum error_code wrong_key(const struct feature_shard *shard, int index, u
     if (rocksdb_iter_valid(iterator))
         return block_missing(shard, index, block, "another key", err);
     rocksdb_iter_get_error(iterator, &failure);
-    return failure ? rocksdb_failed(failure, shard->key, shard->seal.tensor[index].name, err)
+    return failure ? rocksdb_failed(failure, SHARD_READ, shard->key, shard->seal.tensor[index].name,
+                                    err)
                    : block_missing(shard, index, block, "the end", err);
 }
 
@@ -289,11 +343,12 @@ static enum error_code scan_blocks(const struct feature_shard *shard, int index,
     if (rocksdb_iter_valid(iterator))
         return wrong_key(shard, index, count, iterator, err);
     rocksdb_iter_get_error(iterator, &failure);
-    return failure ? rocksdb_failed(failure, shard->key, tensor->name, err) : ERROR_NONE;
+    return failure ? rocksdb_failed(failure, SHARD_READ, shard->key, tensor->name, err)
+                   : ERROR_NONE;
 }
 
-static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
-                                struct error *err)
+static enum error_code read_all_once(struct feature_shard *shard, int index, char *rows,
+                                     size_t stride, struct error *err)
 {
     struct checksum_stream *sums = NULL;
     enum error_code rc = checksum_stream_new(&sums, err);
@@ -310,6 +365,13 @@ static enum error_code read_all(struct feature_shard *shard, int index, char *ro
     rc = checksum_mismatch(&shard->seal.content[index], &found, err);
     return error_context(err, rc, "artifact %s: tensor %s: content", shard->key,
                          shard->seal.tensor[index].name);
+}
+
+static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
+                                struct error *err)
+{
+    const enum error_code rc = read_all_once(shard, index, rows, stride, err);
+    return may_have_passed(rc) ? read_all_once(shard, index, rows, stride, err) : rc;
 }
 
 enum error_code feature_shard_read_all(struct feature_shard *shard, const char *tensor, void *rows,
@@ -409,7 +471,8 @@ static enum error_code open_file(struct feature_shard_writer *writer, struct err
         return rc;
     writer->file = rocksdb_sstfilewriter_create(writer->file_options, writer->options);
     rocksdb_sstfilewriter_open(writer->file, path, &failure);
-    return failure ? rocksdb_failed(failure, writer->key, "cannot be written", err) : ERROR_NONE;
+    return failure ? rocksdb_failed(failure, SHARD_BUILD, writer->key, "cannot be written", err)
+                   : ERROR_NONE;
 }
 
 static enum error_code flush_block(struct feature_shard_writer *writer, struct error *err)
@@ -425,7 +488,8 @@ static enum error_code flush_block(struct feature_shard_writer *writer, struct e
     feature_block_key(block, key);
     rocksdb_sstfilewriter_put(writer->file, key, sizeof key, writer->builder.value, size, &failure);
     checksum_stream_add(writer->sums, writer->builder.value, SUM_SIZE);
-    return failure ? rocksdb_failed(failure, writer->key, "cannot be written", err) : ERROR_NONE;
+    return failure ? rocksdb_failed(failure, SHARD_BUILD, writer->key, "cannot be written", err)
+                   : ERROR_NONE;
 }
 
 /* Completes the tensor that is being written, if any. */
@@ -449,7 +513,8 @@ static enum error_code end_tensor(struct feature_shard_writer *writer, struct er
         writer->file = NULL;
     }
     writer->seal.content[index] = checksum_stream_sum(writer->sums);
-    return failure ? rocksdb_failed(failure, writer->key, "cannot be written", err) : ERROR_NONE;
+    return failure ? rocksdb_failed(failure, SHARD_BUILD, writer->key, "cannot be written", err)
+                   : ERROR_NONE;
 }
 
 enum error_code feature_shard_writer_begin(struct feature_shard_writer *writer,
@@ -494,24 +559,47 @@ enum error_code feature_shard_writer_add(struct feature_shard_writer *writer, co
     return ERROR_NONE;
 }
 
+/* RocksDB takes the file it is given away, so it gets a second name of the table: the first stays for another
+ * build. Where there are no such names (SMB) it copies the table (*by_copy). */
+static enum error_code name_table(const struct feature_shard_writer *writer, int index,
+                                  char path[FILE_PATH_SIZE], bool *by_copy, struct error *err)
+{
+    char kept[FILE_PATH_SIZE];
+    enum error_code rc = sst_path(writer, index, kept, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/ingest-%d.sst", writer->scratch, index);
+    if (rc != ERROR_NONE)
+        return rc;
+    (void)unlink(path);
+    *by_copy = link(kept, path) != 0;
+    return *by_copy ? sst_path(writer, index, path, err) : ERROR_NONE;
+}
+
 /* One column family with the rows of one tensor. */
-static char *ingest_tensor(const struct feature_shard_writer *writer, rocksdb_t *db, int index)
+static enum error_code ingest_tensor(const struct feature_shard_writer *writer, rocksdb_t *db,
+                                     int index, struct error *err)
 {
     char *failure = NULL;
     char path[FILE_PATH_SIZE];
     const char *const files[] = {path};
-    rocksdb_column_family_handle_t *family = rocksdb_create_column_family(
-        db, writer->options, writer->seal.tensor[index].name, &failure);
-    if (!failure && writer->seal.tensor[index].row_count &&
-        sst_path(writer, index, path, NULL) == ERROR_NONE) {
+    bool by_copy = false;
+    const struct tensor_spec *tensor = &writer->seal.tensor[index];
+    const enum error_code rc =
+        tensor->row_count ? name_table(writer, index, path, &by_copy, err) : ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
+    rocksdb_column_family_handle_t *family =
+        rocksdb_create_column_family(db, writer->options, tensor->name, &failure);
+    if (!failure && tensor->row_count) {
         rocksdb_ingestexternalfileoptions_t *how = rocksdb_ingestexternalfileoptions_create();
-        rocksdb_ingestexternalfileoptions_set_move_files(how, 1);
+        rocksdb_ingestexternalfileoptions_set_move_files(how, !by_copy);
         rocksdb_ingest_external_file_cf(db, family, files, 1, how, &failure);
         rocksdb_ingestexternalfileoptions_destroy(how);
     }
     if (family)
         rocksdb_column_family_handle_destroy(family);
-    return failure;
+    return failure ? rocksdb_failed(failure, SHARD_BUILD, writer->key, tensor->name, err)
+                   : ERROR_NONE;
 }
 
 /* The log and the lock are of no use in a folder that is only read. */
@@ -528,32 +616,101 @@ static enum error_code build_database(const struct feature_shard_writer *writer,
                                       struct error *err)
 {
     char *failure = NULL;
+    enum error_code rc = ERROR_NONE;
     rocksdb_options_set_create_if_missing(writer->options, 1);
     rocksdb_options_set_error_if_exists(writer->options, 1);
     rocksdb_t *db = rocksdb_open(writer->options, path, &failure);
-    for (int i = 0; !failure && i < writer->seal.tensor_count; i++)
-        failure = ingest_tensor(writer, db, i);
+    if (failure)
+        rc = rocksdb_failed(failure, SHARD_BUILD, writer->key, "cannot be built", err);
+    for (int i = 0; rc == ERROR_NONE && i < writer->seal.tensor_count; i++)
+        rc = ingest_tensor(writer, db, i, err);
     if (db)
         rocksdb_close(db);
-    return failure ? rocksdb_failed(failure, writer->key, "cannot be built", err)
-                   : file_list(path, remove_log, path, err);
+    return rc == ERROR_NONE ? file_list(path, remove_log, path, err) : rc;
 }
 
-/* Moves the folder to its name. When one is there already it stays, and must hold the same rows. */
-static enum error_code publish(struct feature_shard_writer *writer, const char *path,
-                               struct error *err)
+/* Reads every block that is in the folder and compares with what was written. */
+static enum error_code read_back(const struct feature_shard_writer *writer, const char *path,
+                                 struct error *err)
 {
-    char found[FILE_PATH_SIZE];
     struct feature_shard *shard = NULL;
-    bool existed = false;
-    enum error_code rc = artifact_publish(writer->store, path, writer->key, &existed, found, err);
-    if (rc != ERROR_NONE || !existed)
-        return rc;
-    rc = open_folder(found, writer->key, &writer->seal, &shard, err);
+    enum error_code rc = open_folder(path, writer->key, &writer->seal, &shard, err);
+    for (int i = 0; rc == ERROR_NONE && i < writer->seal.tensor_count; i++)
+        rc = read_all(shard, i, NULL, writer->seal.tensor[i].dim, err);
+    feature_shard_close(shard);
+    return rc;
+}
+
+static enum error_code build_and_read_back(const struct feature_shard_writer *writer, char *path,
+                                           struct error *err)
+{
+    enum error_code rc = file_remove_all(path, err);
+    if (rc == ERROR_NONE)
+        rc = build_database(writer, path, err);
+    if (rc == ERROR_NONE)
+        rc = folder_sums_write(path, err);
+    return rc == ERROR_NONE ? read_back(writer, path, err) : rc;
+}
+
+/* RocksDB may swallow an error of the disk while it takes a table in, and then knows a database that nobody can
+ * read: so nothing is published that was not read. What fails is thrown away and built again from the same
+ * tables. */
+static enum error_code build(const struct feature_shard_writer *writer, char *path,
+                             struct error *err)
+{
+    enum error_code rc = ERROR_IO;
+    for (int i = 0; rc != ERROR_NONE && i < BUILD_ATTEMPTS; i++)
+        rc = build_and_read_back(writer, path, err);
+    /* Nobody else has touched it, so what does not match is a trouble of this host. */
+    if (rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND)
+        rc = error_context(err, ERROR_IO, "does not read back as it was written");
+    return rc;
+}
+
+static enum error_code check_folder(const struct feature_shard_writer *writer, const char *path,
+                                    struct error *err)
+{
+    struct feature_shard *shard = NULL;
+    enum error_code rc = open_folder(path, writer->key, &writer->seal, &shard, err);
     if (rc == ERROR_NONE)
         rc = feature_shard_verify(shard, err);
     feature_shard_close(shard);
     return rc;
+}
+
+/* Whether a seal vouches for other rows than ours. */
+static enum error_code is_sealed_otherwise(const struct feature_shard_writer *writer,
+                                           bool *otherwise, struct error *err)
+{
+    struct shard_seal stored;
+    const enum error_code rc =
+        shard_seal_get(writer->store, writer->seal_key, writer->owner_id, &stored, err);
+    *otherwise = rc == ERROR_NONE && !shard_seal_equal(&stored, &writer->seal);
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
+/* Moves the folder to its name. One that is there already and holds the same rows stays. One that does not, be it
+ * what a power cut has left or what a disk has damaged, makes way, unless its seal says that other rows belong
+ * there: that is an alarm, which putting our seal raises. */
+static enum error_code publish(const struct feature_shard_writer *writer, const char *path,
+                               struct error *err)
+{
+    char found[FILE_PATH_SIZE];
+    bool existed = false, otherwise = false;
+    enum error_code rc = store_artifact(writer->store, writer->key, found, err);
+    if (rc == ERROR_NONE)
+        rc = check_folder(writer, found, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    if (rc == ERROR_CORRUPT) {
+        rc = is_sealed_otherwise(writer, &otherwise, err);
+        if (rc != ERROR_NONE || otherwise)
+            return rc;
+        rc = store_remove(writer->store, writer->key, err);
+    }
+    if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND)
+        rc = artifact_publish(writer->store, path, writer->key, &existed, found, err);
+    return rc == ERROR_NONE && existed ? check_folder(writer, found, err) : rc;
 }
 
 enum error_code feature_shard_writer_finish(struct feature_shard_writer *writer, struct error *err)
@@ -564,9 +721,7 @@ enum error_code feature_shard_writer_finish(struct feature_shard_writer *writer,
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/shard", writer->scratch);
     if (rc == ERROR_NONE)
-        rc = build_database(writer, path, err);
-    if (rc == ERROR_NONE)
-        rc = folder_sums_write(path, err);
+        rc = build(writer, path, err);
     if (rc == ERROR_NONE)
         rc = publish(writer, path, err);
     if (rc == ERROR_NONE)

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK_KEY_SIZE = 24, VALUE_BYTES_MIN = 4096, ARRAY_COUNT = 5 };
+enum { CHUNK_KEY_SIZE = 24, VALUE_BYTES_MIN = 4096, ARRAY_COUNT = 5, BUILD_ATTEMPTS = 3 };
 
 static const uint64_t chunk_elements = UINT64_C(1) << TOPOLOGY_CHUNK_SHIFT;
 
@@ -52,7 +52,8 @@ static MDB_val chunk_key(const struct array *array, uint64_t chunk, char text[CH
     return (MDB_val){.mv_size = (size_t)size, .mv_data = text};
 }
 
-/* LMDB's own codes are negative, all others are errno. */
+/* LMDB's own codes are negative, all others are errno. Files are hashed before LMDB sees them and after it has
+ * written them, so its own complaints are troubles of the host, too. */
 static enum error_code lmdb_error(int code, const char *what, const char *path, struct error *err)
 {
     const enum error_code kind = code == ENOMEM ? ERROR_NO_MEMORY : ERROR_IO;
@@ -165,72 +166,6 @@ static enum error_code check_file(const char *path, const char *artifact,
                      artifact, expected_text, seal->file_size, found_text, size);
 }
 
-/* Moves the file to its name. When one was there already it stays, and must be the same. */
-static enum error_code publish(struct store *store, const char *path, const char *artifact,
-                               const struct topology_seal *seal, struct error *err)
-{
-    char found[FILE_PATH_SIZE];
-    bool existed = false;
-    const enum error_code rc = artifact_publish(store, path, artifact, &existed, found, err);
-    if (rc != ERROR_NONE || !existed)
-        return rc;
-    return check_file(found, artifact, seal, err);
-}
-
-static void list_arrays(const struct topology_arrays *from, struct array out[ARRAY_COUNT])
-{
-    const struct array all[ARRAY_COUNT] = {
-        {"row_start", sizeof *from->row_start, (uint64_t)from->node_count + 1,
-         (const char *)from->row_start},
-        {"neighbor", sizeof *from->neighbor, from->edge_count, (const char *)from->neighbor},
-        {"weight", sizeof *from->weight, from->weight ? from->edge_count : 0,
-         (const char *)from->weight},
-        {"time", sizeof *from->time, from->time ? from->edge_count : 0, (const char *)from->time},
-        {"edge_type", sizeof *from->edge_type, from->edge_type ? from->edge_count : 0,
-         (const char *)from->edge_type},
-    };
-    memcpy(out, all, sizeof all);
-}
-
-static enum error_code seal_of(const struct topology_arrays *arrays, const char *path,
-                               struct topology_seal *out, struct error *err)
-{
-    *out = (struct topology_seal){.first_node = arrays->first_node,
-                                  .node_count = arrays->node_count,
-                                  .edge_count = arrays->edge_count,
-                                  .has_weight = arrays->weight,
-                                  .has_time = arrays->time,
-                                  .has_edge_type = arrays->edge_type};
-    return checksum_of_file(path, &out->file, &out->file_size, err);
-}
-
-enum error_code topology_write(struct store *store, const char *partition_id, int part,
-                               const struct topology_arrays *arrays, struct error *err)
-{
-    const struct key artifact = key_part(partition_id, part, "topology");
-    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
-    struct array array[ARRAY_COUNT];
-    struct topology_seal seal;
-    must(arrays->row_start[0] == 0 && arrays->row_start[arrays->node_count] == arrays->edge_count);
-    must(arrays->edge_count <= chunk_elements * TOPOLOGY_CHUNK_COUNT_MAX);
-    list_arrays(arrays, array);
-    enum error_code rc = store_scratch(store, scratch, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = file_path(path, err, "%s/topology", scratch);
-    if (rc == ERROR_NONE)
-        rc = write_file(path, array, err);
-    if (rc == ERROR_NONE)
-        rc = seal_of(arrays, path, &seal, err);
-    if (rc == ERROR_NONE)
-        rc = publish(store, path, artifact.text, &seal, err);
-    if (rc == ERROR_NONE)
-        rc = topology_seal_put(store, partition_id, part, &seal, err);
-    const enum error_code removed = file_remove_all(scratch, rc == ERROR_NONE ? err : NULL);
-    rc = rc == ERROR_NONE ? removed : rc;
-    return rc == ERROR_NONE ? rc : error_context(err, rc, "topology of part %d", part);
-}
-
 /* --- reading --- */
 
 /* The transaction stays open as long as pointers into the map are used. */
@@ -252,14 +187,20 @@ static int open_environment(struct environment *e, const char *path)
     return code;
 }
 
+static void close_environment(struct environment *e)
+{
+    if (e->txn)
+        mdb_txn_abort(e->txn);
+    if (e->env)
+        mdb_env_close(e->env);
+    *e = (struct environment){0};
+}
+
 static void close_part(struct topology_part *part)
 {
-    struct environment *e = part->environment;
-    if (e && e->txn)
-        mdb_txn_abort(e->txn);
-    if (e && e->env)
-        mdb_env_close(e->env);
-    memory_free(e);
+    if (part->environment)
+        close_environment(part->environment);
+    memory_free(part->environment);
     memory_free(part->row_start_chunk);
     memory_free(part->neighbor_chunk);
     memory_free(part->weight_chunk);
@@ -334,8 +275,9 @@ static enum error_code copy_to_scratch(const char *from, const char *scratch, in
     return rc;
 }
 
-static enum error_code open_file(struct topology_part *part, const char *path, const char *artifact,
-                                 const struct topology_seal *seal, struct error *err)
+static enum error_code open_file_once(struct topology_part *part, const char *path,
+                                      const char *artifact, const struct topology_seal *seal,
+                                      struct error *err)
 {
     struct environment *e = NULL;
     enum error_code rc = check_file(path, artifact, seal, err);
@@ -350,6 +292,17 @@ static enum error_code open_file(struct topology_part *part, const char *path, c
     const int code = open_environment(e, path);
     rc = code ? lmdb_error(code, "open the file", path, err) : find_arrays(part, seal, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "artifact %s", artifact);
+}
+
+/* A device or network may stumble: what fails is told when it is met again. */
+static enum error_code open_file(struct topology_part *part, const char *path, const char *artifact,
+                                 const struct topology_seal *seal, struct error *err)
+{
+    const enum error_code rc = open_file_once(part, path, artifact, seal, err);
+    if (rc != ERROR_IO)
+        return rc;
+    close_part(part);
+    return open_file_once(part, path, artifact, seal, err);
 }
 
 static enum error_code open_part(struct store *store, const struct partition_book *book, int number,
@@ -434,4 +387,142 @@ void topology_close(struct topology *topology)
     memcpy(&bounds, &topology->book, sizeof bounds); /* const only for readers */
     memory_free(bounds);
     *topology = (struct topology){0};
+}
+
+/* --- publishing --- */
+
+static void list_arrays(const struct topology_arrays *from, struct array out[ARRAY_COUNT])
+{
+    const struct array all[ARRAY_COUNT] = {
+        {"row_start", sizeof *from->row_start, (uint64_t)from->node_count + 1,
+         (const char *)from->row_start},
+        {"neighbor", sizeof *from->neighbor, from->edge_count, (const char *)from->neighbor},
+        {"weight", sizeof *from->weight, from->weight ? from->edge_count : 0,
+         (const char *)from->weight},
+        {"time", sizeof *from->time, from->time ? from->edge_count : 0, (const char *)from->time},
+        {"edge_type", sizeof *from->edge_type, from->edge_type ? from->edge_count : 0,
+         (const char *)from->edge_type},
+    };
+    memcpy(out, all, sizeof all);
+}
+
+static enum error_code seal_of(const struct topology_arrays *arrays, const char *path,
+                               struct topology_seal *out, struct error *err)
+{
+    *out = (struct topology_seal){.first_node = arrays->first_node,
+                                  .node_count = arrays->node_count,
+                                  .edge_count = arrays->edge_count,
+                                  .has_weight = arrays->weight,
+                                  .has_time = arrays->time,
+                                  .has_edge_type = arrays->edge_type};
+    return checksum_of_file(path, &out->file, &out->file_size, err);
+}
+
+/* What was written, read through LMDB anew, against the arrays: a hash of the file alone would seal whatever
+ * LMDB made of them. */
+static enum error_code compare_array(const struct environment *e, const struct array *array,
+                                     struct error *err)
+{
+    const char **chunk = NULL;
+    enum error_code rc = find_chunks(e, array, &chunk, err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < chunk_count(array); i++)
+        if (memcmp(chunk[i], array->data + i * chunk_elements * array->element_size,
+                   elements_of_chunk(array, i) * array->element_size) != 0)
+            rc = error_set(err, ERROR_CORRUPT,
+                           "chunk %s/%05" PRIu64 ": expected the array, found other bytes",
+                           array->name, i);
+    memory_free(chunk);
+    return rc;
+}
+
+static enum error_code read_back(const char *path, const struct array *array, struct error *err)
+{
+    struct environment e = {0};
+    const int code = open_environment(&e, path);
+    enum error_code rc = code ? lmdb_error(code, "open the file", path, err) : ERROR_NONE;
+    for (int a = 0; rc == ERROR_NONE && a < ARRAY_COUNT; a++)
+        rc = compare_array(&e, &array[a], err);
+    close_environment(&e);
+    return rc;
+}
+
+/* Writes the file, reads it and seals what was read; one that does not read back is thrown away and written
+ * again. */
+static enum error_code build(const struct topology_arrays *arrays, const char *path,
+                             struct topology_seal *seal, struct error *err)
+{
+    struct array array[ARRAY_COUNT];
+    enum error_code rc = ERROR_IO;
+    list_arrays(arrays, array);
+    for (int i = 0; rc != ERROR_NONE && i < BUILD_ATTEMPTS; i++) {
+        (void)unlink(path);
+        rc = write_file(path, array, err);
+        if (rc == ERROR_NONE)
+            rc = seal_of(arrays, path, seal, err);
+        if (rc == ERROR_NONE)
+            rc = read_back(path, array, err);
+    }
+    /* Nobody else has touched it, so what does not match is a trouble of this host. */
+    if (rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND)
+        rc = error_context(err, ERROR_IO, "does not read back as it was written");
+    return rc;
+}
+
+/* Whether a seal vouches for another file than ours. */
+static enum error_code is_sealed_otherwise(struct store *store, const char *partition_id, int part,
+                                           const struct topology_seal *seal, bool *otherwise,
+                                           struct error *err)
+{
+    struct topology_seal stored;
+    const enum error_code rc = topology_seal_get(store, partition_id, part, &stored, err);
+    *otherwise = rc == ERROR_NONE && !checksum_equal(&stored.file, &seal->file);
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
+/* Moves the file to its name. One that is there already and is the same stays. One that is not, be it what a
+ * power cut has left or what a disk has damaged, makes way, unless its seal says that another belongs there:
+ * that is an alarm, which putting our seal raises. */
+static enum error_code publish(struct store *store, const char *partition_id, int part,
+                               const char *path, const struct topology_seal *seal,
+                               struct error *err)
+{
+    const struct key artifact = key_part(partition_id, part, "topology");
+    char found[FILE_PATH_SIZE];
+    bool existed = false, otherwise = false;
+    enum error_code rc = store_artifact(store, artifact.text, found, err);
+    if (rc == ERROR_NONE)
+        rc = check_file(found, artifact.text, seal, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    if (rc == ERROR_CORRUPT) {
+        rc = is_sealed_otherwise(store, partition_id, part, seal, &otherwise, err);
+        if (rc != ERROR_NONE || otherwise)
+            return rc;
+        rc = store_remove(store, artifact.text, err);
+    }
+    if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND)
+        rc = artifact_publish(store, path, artifact.text, &existed, found, err);
+    return rc == ERROR_NONE && existed ? check_file(found, artifact.text, seal, err) : rc;
+}
+
+enum error_code topology_write(struct store *store, const char *partition_id, int part,
+                               const struct topology_arrays *arrays, struct error *err)
+{
+    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    struct topology_seal seal;
+    must(arrays->row_start[0] == 0 && arrays->row_start[arrays->node_count] == arrays->edge_count);
+    must(arrays->edge_count <= chunk_elements * TOPOLOGY_CHUNK_COUNT_MAX);
+    enum error_code rc = store_scratch(store, scratch, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = file_path(path, err, "%s/topology", scratch);
+    if (rc == ERROR_NONE)
+        rc = build(arrays, path, &seal, err);
+    if (rc == ERROR_NONE)
+        rc = publish(store, partition_id, part, path, &seal, err);
+    if (rc == ERROR_NONE)
+        rc = topology_seal_put(store, partition_id, part, &seal, err);
+    const enum error_code removed = file_remove_all(scratch, rc == ERROR_NONE ? err : NULL);
+    rc = rc == ERROR_NONE ? removed : rc;
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "topology of part %d", part);
 }

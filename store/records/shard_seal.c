@@ -27,6 +27,17 @@ enum error_code shard_seal_put(struct store *store, const char *key, const char 
     return store_put(store, key, owner_id, &record, STORE_DURABLE, err);
 }
 
+bool shard_seal_equal(const struct shard_seal *a, const struct shard_seal *b)
+{
+    bool equal = a->tensor_count == b->tensor_count;
+    for (int i = 0; equal && i < a->tensor_count; i++)
+        equal = strcmp(a->tensor[i].name, b->tensor[i].name) == 0 &&
+                a->tensor[i].dim == b->tensor[i].dim &&
+                a->tensor[i].row_count == b->tensor[i].row_count &&
+                checksum_equal(&a->content[i], &b->content[i]);
+    return equal;
+}
+
 int shard_seal_find(const struct shard_seal *seal, const char *name)
 {
     for (int i = 0; i < seal->tensor_count; i++)

@@ -4,9 +4,11 @@
 #include "store/records/topology_seal.h"
 #include "store/topology.h"
 
+#include "tests/support/failing_calls.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -189,7 +191,7 @@ static void equal_arrays_give_equal_files(void **state)
         assert_int_equal(seal.file_size, size);
     }
     assert_ok(file_path(tmp, &f.err, "%s/tmp", store_root(g.store)), &f.err);
-    assert_int_equal(count_name(tmp), 0);
+    assert_int_equal(count_name(tmp), 1); /* the scratch space of the store that is open */
     close_fixture(&f);
     close_fixture(&g);
 }
@@ -200,7 +202,7 @@ static void other_arrays_under_one_name_are_refused(void **state)
     struct fixture f = open_fixture();
     assert_ok(write_part(&f, 2, true), &f.err);
     assert_fails(write_part(&f, 2, false), ERROR_CORRUPT,
-                 "artifact partition/p/part/0000000002/topology: expected hash", &f.err);
+                 "alarm: record partition/p/part/0000000002/topology_seal was made again", &f.err);
     close_fixture(&f);
 }
 
@@ -402,9 +404,59 @@ static void an_array_of_two_chunks_reads_back(void **state)
     close_fixture(&f);
 }
 
+static void assert_all_read(struct fixture *f)
+{
+    struct topology t = {0};
+    assert_ok(topology_open(f->store, &f->book, f->scratch, 0, &t, &f->err), &f->err);
+    for (uint32_t node = 0; node < 1000; node++)
+        assert_row(&t, node, true);
+    topology_close(&t);
+}
+
+/* Whichever read fails: the file is right, or there is none and the next attempt is right. */
+static void whichever_read_fails_while_writing_no_bad_file_is_sealed(void **state)
+{
+    (void)state;
+    static const enum failing_call calls[] = {CALL_PREAD, CALL_READ, CALL_OPEN, CALL_WRITE};
+    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
+        for (long passed = 0, failed = 1; failed; passed++) {
+            struct fixture f = open_fixture();
+            for (int p = 1; p < PART_COUNT; p++)
+                assert_ok(write_part(&f, p, true), &f.err);
+            failing_calls_plan(calls[c], passed, 1, EIO);
+            const enum error_code rc = write_part(&f, 0, true);
+            failed = failing_calls_end();
+            assert_true(rc == ERROR_NONE || rc == ERROR_IO);
+            if (rc != ERROR_NONE)
+                assert_ok(write_part(&f, 0, true), &f.err);
+            assert_all_read(&f);
+            close_fixture(&f);
+        }
+}
+
+static void a_damaged_file_makes_way_when_it_is_written_again(void **state)
+{
+    (void)state;
+    for (int sealed = 0; sealed < 2; sealed++) {
+        struct fixture f = open_fixture();
+        char path[FILE_PATH_SIZE];
+        write_all(&f, true);
+        artifact_path(&f, 2, path);
+        temp_dir_flip_bit(path, 8 * 5000);
+        if (!sealed)
+            assert_ok(store_remove(f.store, key_part("p", 2, "topology_seal").text, &f.err),
+                      &f.err);
+        assert_ok(write_part(&f, 2, true), &f.err);
+        assert_all_read(&f);
+        close_fixture(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whichever_read_fails_while_writing_no_bad_file_is_sealed),
+        cmocka_unit_test(a_damaged_file_makes_way_when_it_is_written_again),
         cmocka_unit_test(every_row_of_every_part_reads_back),
         cmocka_unit_test(equal_arrays_give_equal_files),
         cmocka_unit_test(other_arrays_under_one_name_are_refused),
