@@ -17,9 +17,13 @@ static enum error_code take_lock(struct run_folder *folder, struct error *err)
     if (fd < 0)
         return error_set_errno(err, ERROR_IO, "%s", path);
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        const bool held = errno == EWOULDBLOCK;
+        const enum error_code failed =
+            held ? error_set(err, ERROR_BUSY, "%s: another graphmill is at work in this folder",
+                             folder->path)
+                 : error_set_errno(err, ERROR_IO, "%s cannot be locked", path);
         (void)close(fd);
-        return error_set(err, ERROR_BUSY, "%s: another graphmill is at work in this folder",
-                         folder->path);
+        return failed;
     }
     folder->lock = fd + 1;
     return ERROR_NONE;
@@ -68,12 +72,17 @@ enum error_code run_folder_open_store(struct run_folder *folder, const char *pat
                                       struct error *err)
 {
     char inner[FILE_PATH_SIZE];
+    bool found = false;
     enum error_code rc = set_paths(folder, path, err);
     if (rc == ERROR_NONE)
         rc = file_path(inner, err, "%s/store", folder->path);
-    if (rc == ERROR_NONE && !file_exists(inner))
+    if (rc == ERROR_NONE)
+        rc = file_is_there(inner, &found, err);
+    if (rc == ERROR_NONE && !found)
         rc = file_path(folder->store_uri, err, "dir:%s", folder->path);
-    if (rc == ERROR_NONE && !file_exists(folder->path))
+    if (rc == ERROR_NONE)
+        rc = file_is_there(folder->path, &found, err);
+    if (rc == ERROR_NONE && !found)
         rc = error_set(err, ERROR_NOT_FOUND, "there is no such folder");
     if (rc == ERROR_NONE)
         rc = store_open(folder->store_uri, flags, &folder->store, err);

@@ -11,8 +11,11 @@ enum error_code artifact_publish(struct store *store, const char *path, const ch
     if (stat(path, &ours) != 0)
         return error_set_errno(err, ERROR_IO, "%s", path);
     enum error_code rc = store_publish(store, path, key, err);
-    if (rc != ERROR_NONE || file_exists(path))
-        return rc; /* still in its place after success: a replay */
+    bool is_replay = false;
+    if (rc == ERROR_NONE)
+        rc = file_is_there(path, &is_replay, err); /* still in its place after success */
+    if (rc != ERROR_NONE || is_replay)
+        return rc;
     rc = store_artifact(store, key, found, err);
     if (rc != ERROR_NONE)
         return rc;

@@ -1,19 +1,41 @@
 #include "common/base/file.h"
 
+#include "common/base/host.h"
 #include "common/base/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { STALE_RETRY_COUNT = 3, NAME_RETRY_COUNT = 100 };
+
 static enum error_code code_of_errno(void)
 {
     return errno == ENOENT || errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_IO;
+}
+
+/* stat(2); a handle that NFS calls stale is looked up anew. */
+static int stat_path(const char *path, struct stat *status)
+{
+    int result = stat(path, status);
+    for (int i = 0; result != 0 && errno == ESTALE && i < STALE_RETRY_COUNT; i++)
+        result = stat(path, status);
+    return result;
+}
+
+/* open(2) for reading, likewise. */
+static int open_to_read(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (int i = 0; fd < 0 && (errno == ESTALE || errno == EINTR) && i < STALE_RETRY_COUNT; i++)
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd;
 }
 
 enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err, const char *format, ...)
@@ -28,15 +50,29 @@ enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err, const cha
     return ERROR_NONE;
 }
 
-bool file_exists(const char *path)
+enum error_code file_look(const char *path, enum file_kind *kind, struct error *err)
 {
-    return access(path, F_OK) == 0;
+    struct stat status;
+    *kind = FILE_ABSENT;
+    if (stat_path(path, &status) == 0)
+        *kind = S_ISDIR(status.st_mode) ? FILE_FOLDER : FILE_PLAIN;
+    else if (code_of_errno() != ERROR_NOT_FOUND)
+        return error_set_errno(err, ERROR_IO, "%s cannot be looked at", path);
+    return ERROR_NONE;
+}
+
+enum error_code file_is_there(const char *path, bool *found, struct error *err)
+{
+    enum file_kind kind = FILE_ABSENT;
+    const enum error_code rc = file_look(path, &kind, err);
+    *found = kind != FILE_ABSENT;
+    return rc;
 }
 
 enum error_code file_size(const char *path, uint64_t *bytes, struct error *err)
 {
     struct stat status;
-    if (stat(path, &status) != 0)
+    if (stat_path(path, &status) != 0)
         return error_set_errno(err, code_of_errno(), "%s", path);
     *bytes = (uint64_t)status.st_size;
     return ERROR_NONE;
@@ -173,7 +209,7 @@ enum error_code file_read(const char *path, size_t limit, char **data, size_t *s
     struct stat status;
     char *buffer = NULL;
     size_t at = 0, capacity = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open_to_read(path);
     if (fd < 0)
         return error_set_errno(err, code_of_errno(), "%s", path);
     if (fstat(fd, &status) != 0)
@@ -234,23 +270,60 @@ static enum error_code sync_folder_of(const char *path, struct error *err)
     return file_sync(folder, err);
 }
 
+enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH_SIZE], int *fd,
+                                      struct error *err)
+{
+    for (int i = 0; i < NAME_RETRY_COUNT; i++) {
+        const enum error_code rc =
+            file_path(temporary, err, "%s.%016" PRIx64 ".tmp", path, host_random_64());
+        if (rc != ERROR_NONE)
+            return rc;
+        *fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0)
+            return ERROR_NONE;
+        if (errno != EEXIST)
+            break;
+    }
+    return error_set_errno(err, ERROR_IO, "%s cannot be created", temporary);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+enum error_code file_rename(const char *from, const char *to, struct error *err)
+{
+    struct stat before, after;
+    const bool known = stat(from, &before) == 0;
+    if (rename(from, to) == 0)
+        return ERROR_NONE;
+    const int cause = errno;
+    if (known && stat(from, &after) != 0 && stat_path(to, &after) == 0 &&
+        is_same_file(&before, &after))
+        return ERROR_NONE;
+    errno = cause;
+    const enum error_code rc =
+        error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", from, to);
+    errno = cause;
+    return rc;
+}
+
 enum error_code file_replace(const char *path, const void *data, size_t size, bool durable,
                              struct error *err)
 {
     char temporary[FILE_PATH_SIZE];
-    enum error_code rc = file_path(temporary, err, "%s.%ld.tmp", path, (long)getpid());
+    int fd = -1;
+    enum error_code rc = file_create_temporary(path, temporary, &fd, err);
     if (rc != ERROR_NONE)
         return rc;
-    const int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return error_set_errno(err, ERROR_IO, "%s cannot be created", temporary);
     rc = file_write_all(fd, data, size, temporary, err);
     if (rc == ERROR_NONE && durable && fsync(fd) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", temporary);
     if (close(fd) != 0 && rc == ERROR_NONE)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be closed", temporary);
-    if (rc == ERROR_NONE && rename(temporary, path) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", temporary, path);
+    if (rc == ERROR_NONE)
+        rc = file_rename(temporary, path, err);
     if (rc != ERROR_NONE) {
         (void)unlink(temporary);
         return rc;
@@ -258,14 +331,25 @@ enum error_code file_replace(const char *path, const void *data, size_t size, bo
     return durable ? sync_folder_of(path, err) : ERROR_NONE;
 }
 
+static bool is_folder(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 enum error_code file_sync(const char *path, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open_to_read(path);
     if (fd < 0)
         return error_set_errno(err, code_of_errno(), "%s", path);
-    if (fsync(fd) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
+    if (fsync(fd) != 0) {
+        const int cause = errno;
+        const bool cannot = (cause == EINVAL || cause == ENOTSUP) && is_folder(fd);
+        errno = cause;
+        if (!cannot)
+            rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
+    }
     (void)close(fd);
     return rc;
 }
@@ -282,7 +366,7 @@ enum error_code file_sync_tree(const char *path, struct error *err)
     struct stat status;
     char folder[FILE_PATH_SIZE];
     enum error_code rc = file_path(folder, err, "%s", path);
-    if (rc == ERROR_NONE && stat(path, &status) != 0)
+    if (rc == ERROR_NONE && stat_path(path, &status) != 0)
         rc = error_set_errno(err, code_of_errno(), "%s", path);
     if (rc == ERROR_NONE && S_ISDIR(status.st_mode))
         rc = file_list(folder, sync_child, folder, err);
@@ -294,7 +378,7 @@ static enum error_code copy_file(const char *from, const char *to, struct error 
     enum { BUFFER_BYTES = 1 << 20 };
     char *buffer = NULL;
     enum error_code rc = memory_new(&buffer, BUFFER_BYTES, "a copy buffer", err);
-    const int in = rc == ERROR_NONE ? open(from, O_RDONLY | O_CLOEXEC) : -1;
+    const int in = rc == ERROR_NONE ? open_to_read(from) : -1;
     if (rc == ERROR_NONE && in < 0)
         rc = error_set_errno(err, code_of_errno(), "%s", from);
     const int out =
@@ -336,7 +420,7 @@ static enum error_code copy_child(void *context, const char *name, struct error 
 enum error_code file_copy_tree(const char *from, const char *to, struct error *err)
 {
     struct stat status;
-    if (stat(from, &status) != 0)
+    if (stat_path(from, &status) != 0)
         return error_set_errno(err, code_of_errno(), "%s", from);
     if (!S_ISDIR(status.st_mode))
         return copy_file(from, to, err);

@@ -16,7 +16,12 @@ enum { FILE_PATH_SIZE = 1024 };
 MUST_CHECK enum error_code file_path(char out[FILE_PATH_SIZE], struct error *err,
                                      const char *format, ...) PRINTF_LIKE(3, 4);
 
-bool file_exists(const char *path);
+enum file_kind { FILE_ABSENT, FILE_PLAIN, FILE_FOLDER }; /* plain: all that is no folder */
+/* What stands under a name, links followed. What cannot be looked at (EIO, EACCES, a stale handle) is not
+ * absent: that fails with ERROR_IO. */
+MUST_CHECK enum error_code file_look(const char *path, enum file_kind *kind, struct error *err);
+/* The same, when it does not matter what it is. */
+MUST_CHECK enum error_code file_is_there(const char *path, bool *found, struct error *err);
 /* Fails: ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code file_size(const char *path, uint64_t *bytes, struct error *err);
 /* Creates `path` and the folders above it; existing ones are fine, and so is it when someone removes
@@ -31,6 +36,14 @@ MUST_CHECK enum error_code file_remove_all(const char *path, struct error *err);
 MUST_CHECK enum error_code file_read(const char *path, size_t limit, char **data, size_t *size,
                                      struct error *err);
 
+/* A new file beside `path`, open for writing, under a name that nobody else has, in whatever container or on
+ * whatever host: <path>.<16 random digits>.tmp. The caller closes *fd. */
+MUST_CHECK enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH_SIZE],
+                                                 int *fd, struct error *err);
+/* Gives the file or folder `from` the name `to`, over a file that has it. An answer lost on the way (NFS) is
+ * no failure: what then stands at `to` is compared with what `from` was. errno is rename()'s after a failure. */
+MUST_CHECK enum error_code file_rename(const char *from, const char *to, struct error *err);
+
 /* Writes a new version of `path` that appears whole or not at all: a temporary file beside it, then
  * rename. With `durable`, file and folder are flushed to disk (fsync) first. */
 MUST_CHECK enum error_code file_replace(const char *path, const void *data, size_t size,
@@ -42,7 +55,8 @@ typedef enum error_code (*file_visitor)(void *context, const char *name, struct 
 MUST_CHECK enum error_code file_list(const char *folder, file_visitor visit, void *context,
                                      struct error *err);
 
-/* Flushes a file's or folder's content to disk. */
+/* Flushes a file's or folder's content to disk. File systems that cannot flush a folder (EINVAL: some FUSE and
+ * SMB mounts) keep its entries some other way; that is success. */
 MUST_CHECK enum error_code file_sync(const char *path, struct error *err);
 /* The same for every file and folder below `path`, itself included. */
 MUST_CHECK enum error_code file_sync_tree(const char *path, struct error *err);

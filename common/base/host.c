@@ -1,7 +1,11 @@
 #include "common/base/host.h"
 
+#include "common/base/error.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -80,6 +84,17 @@ bool host_oom_kills(uint64_t *count)
     for (int i = 0; i < 3; i++)
         found = oom_kills_in(files[i], count) || found;
     return found;
+}
+
+uint64_t host_random_64(void)
+{
+    uint64_t value = 0;
+    ssize_t size = 0;
+    do
+        size = getrandom(&value, sizeof value, 0);
+    while (size < 0 && errno == EINTR);
+    must(size == (ssize_t)sizeof value); /* so few bytes come whole, since Linux 3.17 */
+    return value;
 }
 
 uint64_t host_resident_bytes(void)

@@ -18,6 +18,9 @@ bool host_oom_kills(uint64_t *count);
 /* Resident memory of this process now, in bytes. */
 uint64_t host_resident_bytes(void);
 
+/* Drawn by the system, for names that nobody else may have; never for anything that is computed. */
+uint64_t host_random_64(void);
+
 /* What this process has used since it was started. */
 struct host_usage {
     uint64_t peak_bytes; /* resident, at most */

@@ -87,7 +87,8 @@ enum error_code assignment_file_read(const char *path, uint32_t part_count, uint
     reading.part = part;
     FILE *file = fopen(path, "rbe");
     if (!file)
-        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
+        return error_set_errno(
+            err, errno == ENOENT || errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
     const enum error_code rc = read_lines(&reading, file, err);
     (void)fclose(file); /* only read from */
     return rc;
@@ -105,17 +106,22 @@ enum error_code assignment_file_write(const char *path, const uint32_t *part, ui
                                       struct error *err)
 {
     char temporary[FILE_PATH_SIZE];
-    enum error_code rc = file_path(temporary, err, "%s.%ld.tmp", path, (long)getpid());
+    int fd = -1;
+    enum error_code rc = file_create_temporary(path, temporary, &fd, err);
     if (rc != ERROR_NONE)
         return rc;
-    FILE *file = fopen(temporary, "wbe");
-    if (!file)
-        return error_set_errno(err, ERROR_IO, "%s", temporary);
+    FILE *file = fdopen(fd, "wb");
+    if (!file) {
+        rc = error_set_errno(err, ERROR_IO, "%s", temporary);
+        (void)close(fd);
+        (void)unlink(temporary);
+        return rc;
+    }
     const int written = write_lines(file, part, node_count);
     if (fclose(file) != 0 || written != 0)
         rc = error_set_errno(err, ERROR_IO, "%s: cannot be written", temporary);
-    else if (rename(temporary, path) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s", path);
+    else
+        rc = file_rename(temporary, path, err);
     if (rc != ERROR_NONE)
         (void)unlink(temporary); /* the failure before is what matters */
     return rc;

@@ -407,14 +407,12 @@ enum error_code npy_writer_open(struct npy_writer *writer, const char *path, enu
         return error_set(err, ERROR_INVALID, "%s: %" PRIu64 " x %" PRIu64 " elements are too many",
                          path, rows, cols);
     enum error_code rc = file_path(writer->path, err, "%s", path);
+    int fd = -1;
     if (rc == ERROR_NONE)
-        rc = file_path(writer->temporary, err, "%s.%ld.tmp", path, (long)getpid());
+        rc = file_create_temporary(path, writer->temporary, &fd, err);
     if (rc != ERROR_NONE)
         return rc;
-    writer->fd_plus_one =
-        open(writer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) + 1;
-    if (writer->fd_plus_one == 0)
-        return error_set_errno(err, ERROR_IO, "%s cannot be created", writer->temporary);
+    writer->fd_plus_one = fd + 1;
     const size_t size = write_header(header, type, rows, cols);
     rc = file_write_all(writer->fd_plus_one - 1, header, size, writer->temporary, err);
     if (rc != ERROR_NONE)
@@ -438,9 +436,8 @@ enum error_code npy_writer_finish(struct npy_writer *writer, struct error *err)
     enum error_code rc = ERROR_NONE;
     if (fsync(writer->fd_plus_one - 1) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", writer->temporary);
-    else if (rename(writer->temporary, writer->path) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", writer->temporary,
-                             writer->path);
+    else
+        rc = file_rename(writer->temporary, writer->path, err);
     if (rc == ERROR_NONE)
         writer->temporary[0] = '\0'; /* nothing to remove any more */
     npy_writer_close(writer);

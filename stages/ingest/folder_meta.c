@@ -200,10 +200,11 @@ static enum error_code read_types(const char *path, const char *header, struct f
 {
     struct line_reader *reader = NULL;
     struct text_line line;
-    bool found = true;
-    if (!file_exists(path))
-        return ERROR_NONE;
-    enum error_code rc = line_reader_open(path, &reader, err);
+    bool found = false;
+    enum error_code rc = file_is_there(path, &found, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    rc = line_reader_open(path, &reader, err);
     while (rc == ERROR_NONE) {
         rc = line_reader_next(reader, &line, &found, err);
         if (rc != ERROR_NONE || !found)

@@ -79,14 +79,18 @@ static enum error_code open_features(const struct folder *folder, const char *de
                                      struct feature_file *file, bool *found, struct error *err)
 {
     char dense[FILE_PATH_SIZE], sparse[FILE_PATH_SIZE], indptr[FILE_PATH_SIZE];
+    bool is_dense = false, is_sparse = false;
     enum error_code rc = file_path(dense, err, "%s/%s.npy", folder->path, dense_stem);
     if (rc == ERROR_NONE)
         rc = file_path(sparse, err, "%s/%s", folder->path, sparse_stem);
     if (rc == ERROR_NONE)
         rc = file_path(indptr, err, "%s/%s_indptr.npy", folder->path, sparse_stem);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(dense, &is_dense, err);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(indptr, &is_sparse, err);
     if (rc != ERROR_NONE)
         return rc;
-    const bool is_dense = file_exists(dense), is_sparse = file_exists(indptr);
     *found = is_dense || is_sparse;
     if (is_dense && is_sparse)
         return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", dense, indptr);

@@ -10,10 +10,13 @@ enum error_code input_files_find(const char *folder, const char *stem, const cha
     char candidate[FILE_PATH_SIZE];
     path[0] = '\0';
     for (; *endings; endings++) {
-        const enum error_code rc = file_path(candidate, err, "%s/%s%s", folder, stem, *endings);
+        bool found = false;
+        enum error_code rc = file_path(candidate, err, "%s/%s%s", folder, stem, *endings);
+        if (rc == ERROR_NONE)
+            rc = file_is_there(candidate, &found, err);
         if (rc != ERROR_NONE)
             return rc;
-        if (!file_exists(candidate))
+        if (!found)
             continue;
         if (path[0])
             return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", path,

@@ -196,8 +196,11 @@ static enum error_code read_splits(const struct ogb *ogb, struct error *err)
     static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
     char parent[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     struct split_folder folder = {.parent = parent};
+    bool has_splits = false;
     enum error_code rc = file_path(parent, err, "%s/split", ogb->path);
-    if (rc != ERROR_NONE || ogb->draws_splits || !file_exists(parent))
+    if (rc == ERROR_NONE)
+        rc = file_is_there(parent, &has_splits, err);
+    if (rc != ERROR_NONE || ogb->draws_splits || !has_splits)
         return rc;
     rc = file_list(parent, note_split_folder, &folder, err);
     for (int split = 0; rc == ERROR_NONE && folder.path[0] && split < SPLIT_COUNT; split++) {

@@ -1,10 +1,11 @@
+#define _GNU_SOURCE /* renameat2(). NOLINT(*-reserved-identifier,cert-dcl*) */
 #include "store/backends/directory.h"
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/backends/key_walk.h"
-#include "store/backends/scratch_name.h"
+#include "store/backends/scratch_space.h"
 #include "store/backends/spare_file.h"
 #include "store/backends/written_file.h"
 
@@ -20,7 +21,7 @@ enum { RETRY_COUNT = 100, SWITCH_SIZE = 8192, VECTOR_COUNT = 64 };
 
 struct directory {
     char root[FILE_PATH_SIZE];
-    char tmp[FILE_PATH_SIZE];
+    struct scratch_space scratch;
     struct spare_files spares;
     struct written_files written;
 };
@@ -30,18 +31,22 @@ struct directory {
 static enum error_code open_directory(const char *place, bool make, void **state, struct error *err)
 {
     struct directory *directory = NULL;
-    struct stat status;
-    enum error_code rc = make ? file_make_folders(place, err) : ERROR_NONE;
-    if (rc == ERROR_NONE && stat(place, &status) != 0)
-        rc = error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "store %s", place);
-    else if (rc == ERROR_NONE && !S_ISDIR(status.st_mode))
+    char tmp[FILE_PATH_SIZE];
+    enum file_kind kind = FILE_ABSENT;
+    enum error_code rc = file_look(place, &kind, err);
+    if (rc == ERROR_NONE && kind == FILE_ABSENT)
+        rc = make ? file_make_folders(place, err)
+                  : error_set(err, ERROR_NOT_FOUND, "there is no store at %s", place);
+    if (rc == ERROR_NONE && kind == FILE_PLAIN)
         rc = error_set(err, ERROR_INVALID, "store %s is not a folder", place);
     if (rc == ERROR_NONE)
         rc = memory_new(&directory, 1, "a store", err);
     if (rc == ERROR_NONE)
         rc = file_path(directory->root, err, "%s", place);
     if (rc == ERROR_NONE)
-        rc = file_path(directory->tmp, err, "%s/tmp", place);
+        rc = file_path(tmp, err, "%s/tmp", place);
+    if (rc == ERROR_NONE)
+        rc = scratch_space_init(&directory->scratch, tmp, err);
     if (rc != ERROR_NONE) {
         memory_free(directory);
         return rc;
@@ -57,6 +62,7 @@ static void close_directory(void *state)
     struct directory *directory = state;
     written_files_close(&directory->written);
     spare_files_close(&directory->spares);
+    scratch_space_close(&directory->scratch);
     memory_free(directory);
 }
 
@@ -81,14 +87,16 @@ static bool to_parent(const struct directory *directory, char *path)
     return true;
 }
 
-/* Flushes the folders from `path`'s own up to the store's root. */
+/* Flushes the folders from `path`'s own up to the store's root. One that is gone was pruned with all in it. */
 static enum error_code flush_folders(const struct directory *directory, const char *path,
                                      struct error *err)
 {
     char folder[FILE_PATH_SIZE];
     enum error_code rc = file_path(folder, err, "%s", path);
-    while (rc == ERROR_NONE && to_parent(directory, folder))
+    while (rc == ERROR_NONE && to_parent(directory, folder)) {
         rc = file_sync(folder, err);
+        rc = rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+    }
     return rc == ERROR_NONE ? file_sync(directory->root, err) : rc;
 }
 
@@ -116,23 +124,38 @@ static void remove_empty_parents(const struct directory *directory, const char *
 
 /* True when the file was linked, whatever link() says: over NFS an answer can be lost and the repeated
  * request then fails with EEXIST (open(2)). */
-static bool link_was_made(const char *temporary)
+static bool link_was_made(const char *temporary, const char *path)
 {
-    struct stat status;
-    return stat(temporary, &status) == 0 && status.st_nlink == 2;
+    struct stat ours, there;
+    return stat(temporary, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
 }
 
-/* Gives the file `temporary` its final name, unless something has it. The old name stays. Most records come
+/* What link() says where there are no hard links. */
+static bool has_no_links(int cause)
+{
+    return cause == EPERM || cause == EOPNOTSUPP || cause == ENOSYS || cause == EMLINK;
+}
+
+static int link_or_move(const char *temporary, const char *path)
+{
+    if (link(temporary, path) == 0)
+        return 0;
+    return has_no_links(errno) ? renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE)
+                               : -1;
+}
+
+/* Gives the file `temporary` its final name, unless something has it. The old name may stay. Most records come
  * to a folder that is there, so folders are made only when the link finds none. */
 static enum error_code link_first(const struct directory *directory, const char *temporary,
                                   const char *path, bool *existed, struct error *err)
 {
     *existed = false;
     for (int i = 0; i < RETRY_COUNT; i++) {
-        if (link(temporary, path) == 0)
+        if (link_or_move(temporary, path) == 0)
             return ERROR_NONE;
         const int cause = errno;
-        if (link_was_made(temporary))
+        if (link_was_made(temporary, path))
             return ERROR_NONE;
         *existed = cause == EEXIST;
         if (*existed)
@@ -144,7 +167,11 @@ static enum error_code link_first(const struct directory *directory, const char 
         if (rc != ERROR_NONE)
             return rc;
     }
-    return error_set_errno(err, ERROR_IO, "%s cannot be linked to %s", temporary, path);
+    return error_set_errno(
+        err, ERROR_IO,
+        "%s cannot be named %s (a store needs hard links, or renames that do not "
+        "replace)",
+        temporary, path);
 }
 
 /* The same for a folder, which cannot be linked. */
@@ -152,19 +179,19 @@ static enum error_code rename_first(const struct directory *directory, const cha
                                     const char *path, bool *existed, struct error *err)
 {
     for (int i = 0; i < RETRY_COUNT; i++) {
-        const enum error_code rc = make_parents(directory, path, err);
+        bool found = false;
+        enum error_code rc = make_parents(directory, path, err);
         if (rc != ERROR_NONE)
             return rc;
-        *existed = false;
-        if (rename(from, path) == 0)
+        rc = file_rename(from, path, err);
+        const int cause = errno;
+        *existed = rc != ERROR_NONE && (cause == EEXIST || cause == ENOTEMPTY || cause == ENOTDIR);
+        if (rc == ERROR_NONE || *existed)
             return ERROR_NONE;
-        *existed = errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR;
-        if (*existed)
-            return ERROR_NONE;
-        if (errno != ENOENT || !file_exists(from))
-            break;
+        if (cause != ENOENT || file_is_there(from, &found, NULL) != ERROR_NONE || !found)
+            return rc;
     }
-    return error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", from, path);
+    return error_set(err, ERROR_IO, "%s: the folders above it vanish whenever they are made", path);
 }
 
 /* All pieces in as few calls as the system allows: a record has many small ones. */
@@ -212,7 +239,7 @@ static enum error_code write_temporary(struct directory *directory, const struct
     const size_t size = size_of(piece, piece_count);
     const bool is_spare = spare_files_take(&directory->spares, size, path, &fd);
     if (!is_spare)
-        rc = scratch_name_file(directory->tmp, path, &fd, err);
+        rc = scratch_space_file(&directory->scratch, path, &fd, err);
     if (rc != ERROR_NONE)
         return rc;
     const double before = clock_thread_seconds();
@@ -240,11 +267,10 @@ static enum error_code put_record(void *state, const char *key, const struct sto
     struct directory *directory = state;
     char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
     enum error_code rc = record_path(directory, key, path, err);
-    if (rc != ERROR_NONE)
+    if (rc == ERROR_NONE)
+        rc = file_is_there(path, existed, err);
+    if (rc != ERROR_NONE || *existed)
         return rc;
-    *existed = file_exists(path);
-    if (*existed)
-        return ERROR_NONE;
     rc = write_temporary(directory, piece, piece_count, durability, temporary, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -282,18 +308,17 @@ static bool same_bytes(const struct stored_bytes *a, const struct stored_bytes *
 static enum error_code discard_record(void *state, const char *key, const struct stored_bytes *seen,
                                       struct error *err)
 {
-    const struct directory *directory = state;
+    struct directory *directory = state;
     struct stored_bytes moved = {0};
     char path[FILE_PATH_SIZE], aside[FILE_PATH_SIZE];
     bool existed = false;
     enum error_code rc = record_path(directory, key, path, err);
     if (rc == ERROR_NONE)
-        rc = scratch_name_free(directory->tmp, aside, err);
+        rc = scratch_space_free_name(&directory->scratch, aside, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (rename(path, aside) != 0)
-        return errno == ENOENT ? ERROR_NONE
-                               : error_set_errno(err, ERROR_IO, "%s cannot be renamed", path);
+    if (file_rename(path, aside, err) != ERROR_NONE)
+        return errno == ENOENT ? ERROR_NONE : ERROR_IO;
     rc = stored_bytes_read(&moved, aside, err);
     if (rc == ERROR_NONE && !same_bytes(&moved, seen))
         rc = link_first(directory, aside, path, &existed, err);
@@ -307,15 +332,18 @@ static enum error_code discard_record(void *state, const char *key, const struct
 static enum error_code find_artifact(void *state, const char *key, char path[FILE_PATH_SIZE],
                                      struct error *err)
 {
-    const enum error_code rc = file_path(path, err, "%s/%s", root_of(state), key);
-    if (rc == ERROR_NONE && !key_walk_is_artifact(path))
+    bool found = false;
+    enum error_code rc = file_path(path, err, "%s/%s", root_of(state), key);
+    if (rc == ERROR_NONE)
+        rc = key_walk_is_artifact(path, &found, err);
+    if (rc == ERROR_NONE && !found)
         return error_set(err, ERROR_NOT_FOUND, "artifact %s is not in the store", key);
     return rc;
 }
 
 static enum error_code make_scratch(void *state, char path[FILE_PATH_SIZE], struct error *err)
 {
-    return scratch_name_folder(((const struct directory *)state)->tmp, path, err);
+    return scratch_space_folder(&((struct directory *)state)->scratch, path, err);
 }
 
 static enum error_code mark_folder(const char *folder, struct error *err)
@@ -325,33 +353,33 @@ static enum error_code mark_folder(const char *folder, struct error *err)
     return rc == ERROR_NONE ? file_replace(mark, "", 0, false, err) : rc;
 }
 
-/* Removes the scratch folder that `path` was in, if that was all. tmp/ itself stays: others are about to
- * write there. */
+/* Removes the scratch folder that `path` was in, if that was all. */
 static void remove_empty_scratch(const struct directory *directory, const char *path)
 {
     char folder[FILE_PATH_SIZE];
-    if (file_path(folder, NULL, "%s", path) == ERROR_NONE && to_parent(directory, folder) &&
-        strcmp(folder, directory->tmp) != 0)
-        (void)rmdir(folder);
+    if (file_path(folder, NULL, "%s", path) == ERROR_NONE && to_parent(directory, folder))
+        (void)rmdir(folder); /* the space itself holds its lease */
 }
 
 static enum error_code publish_artifact(void *state, const char *built, const char *key,
                                         struct error *err)
 {
     const struct directory *directory = state;
-    struct stat status;
+    enum file_kind kind = FILE_ABSENT;
     char target[FILE_PATH_SIZE];
     bool existed = false;
     enum error_code rc = file_path(target, err, "%s/%s", directory->root, key);
-    if (rc == ERROR_NONE && stat(built, &status) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s", built);
+    if (rc == ERROR_NONE)
+        rc = file_look(built, &kind, err);
+    if (rc == ERROR_NONE && kind == FILE_ABSENT)
+        rc = error_set(err, ERROR_IO, "%s was taken away before it was published", built);
     if (rc != ERROR_NONE)
         return rc;
-    if (S_ISDIR(status.st_mode))
+    if (kind == FILE_FOLDER)
         rc = mark_folder(built, err);
     if (rc == ERROR_NONE)
         rc = file_sync_tree(built, err);
-    if (rc == ERROR_NONE && S_ISDIR(status.st_mode))
+    if (rc == ERROR_NONE && kind == FILE_FOLDER)
         rc = rename_first(directory, built, target, &existed, err);
     else if (rc == ERROR_NONE)
         rc = link_first(directory, built, target, &existed, err);
@@ -370,30 +398,34 @@ static enum error_code has_key(void *state, const char *key, bool *found, struct
     const struct directory *directory = state;
     char path[FILE_PATH_SIZE];
     enum error_code rc = record_path(directory, key, path, err);
-    *found = rc == ERROR_NONE && file_exists(path);
-    if (rc == ERROR_NONE && !*found)
-        rc = file_path(path, err, "%s/%s", directory->root, key);
-    if (rc == ERROR_NONE && !*found)
-        *found = key_walk_is_artifact(path);
-    return rc;
+    *found = false;
+    if (rc == ERROR_NONE)
+        rc = file_is_there(path, found, err);
+    if (rc != ERROR_NONE || *found)
+        return rc;
+    rc = file_path(path, err, "%s/%s", directory->root, key);
+    return rc == ERROR_NONE ? key_walk_is_artifact(path, found, err) : rc;
 }
 
 /* An artifact leaves its name at once and is taken apart in tmp/: no reader meets half of one. */
 static enum error_code remove_key(void *state, const char *key, struct error *err)
 {
-    const struct directory *directory = state;
+    struct directory *directory = state;
     char path[FILE_PATH_SIZE], aside[FILE_PATH_SIZE];
+    bool is_artifact = false;
     enum error_code rc = record_path(directory, key, path, err);
     if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/%s", directory->root, key);
+    if (rc == ERROR_NONE)
+        rc = key_walk_is_artifact(path, &is_artifact, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (key_walk_is_artifact(path)) {
-        rc = scratch_name_free(directory->tmp, aside, err);
-        if (rc == ERROR_NONE && rename(path, aside) != 0 && errno != ENOENT)
-            rc = error_set_errno(err, ERROR_IO, "%s cannot be renamed", path);
+    if (is_artifact) {
+        rc = scratch_space_free_name(&directory->scratch, aside, err);
+        if (rc == ERROR_NONE && file_rename(path, aside, err) != ERROR_NONE)
+            rc = errno == ENOENT ? ERROR_NONE : ERROR_IO;
         if (rc == ERROR_NONE)
             rc = file_remove_all(aside, err);
     }
@@ -422,12 +454,12 @@ static void let_go_of_record(void *state, const char *key)
 static void prepare_spares(void *state)
 {
     struct directory *directory = state;
-    spare_files_prepare(&directory->spares, directory->tmp);
+    spare_files_prepare(&directory->spares, &directory->scratch);
 }
 
 static enum error_code sweep_scratch(void *state, struct error *err)
 {
-    return scratch_name_sweep(((const struct directory *)state)->tmp, err);
+    return scratch_space_sweep(&((struct directory *)state)->scratch, err);
 }
 
 /* --- switches --- */
@@ -451,8 +483,8 @@ static enum error_code set_switch(void *state, const char *key, const char *text
         rc = write_temporary(directory, &piece, 1, STORE_DURABLE, temporary, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (rename(temporary, path) != 0) {
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be renamed to %s", temporary, path);
+    rc = file_rename(temporary, path, err);
+    if (rc != ERROR_NONE) {
         (void)unlink(temporary);
         return rc;
     }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum entry_kind { ENTRY_FOLDER, ENTRY_RECORD, ENTRY_ARTIFACT };
 
@@ -22,16 +21,16 @@ struct walk {
     size_t count, capacity;
 };
 
-bool key_walk_is_artifact(const char *path)
+enum error_code key_walk_is_artifact(const char *path, bool *found, struct error *err)
 {
-    struct stat status;
+    enum file_kind kind = FILE_ABSENT;
     char mark[FILE_PATH_SIZE];
-    if (stat(path, &status) != 0)
-        return false;
-    if (!S_ISDIR(status.st_mode))
-        return true;
-    return file_path(mark, NULL, "%s/%s", path, KEY_WALK_ARTIFACT_MARK) == ERROR_NONE &&
-           file_exists(mark);
+    enum error_code rc = file_look(path, &kind, err);
+    *found = kind == FILE_PLAIN;
+    if (rc != ERROR_NONE || kind != FILE_FOLDER)
+        return rc;
+    rc = file_path(mark, err, "%s/%s", path, KEY_WALK_ARTIFACT_MARK);
+    return rc == ERROR_NONE ? file_is_there(mark, found, err) : rc;
 }
 
 static bool is_record_name(const char *name)
@@ -57,7 +56,8 @@ static enum error_code add_entry(void *context, const char *name, struct error *
 {
     struct walk *walk = context;
     char path[FILE_PATH_SIZE];
-    struct stat status;
+    enum file_kind kind = FILE_ABSENT;
+    bool is_artifact = false;
     if (name[0] == '.' || strlen(name) >= KEY_SIZE ||
         (!*walk->folder &&
          (strcmp(name, "tmp") == 0 || strcmp(name, "switch") == 0 || strcmp(name, "logs") == 0)))
@@ -65,15 +65,19 @@ static enum error_code add_entry(void *context, const char *name, struct error *
     enum error_code rc = file_path(path, err, "%s/%s%s", walk->root, walk->folder, name);
     if (rc == ERROR_NONE)
         rc = grow(walk, err);
-    if (rc != ERROR_NONE || stat(path, &status) != 0)
-        return rc; /* removed since the folder was read */
+    if (rc == ERROR_NONE)
+        rc = file_look(path, &kind, err);
+    if (rc == ERROR_NONE && kind == FILE_FOLDER)
+        rc = key_walk_is_artifact(path, &is_artifact, err);
+    if (rc != ERROR_NONE || kind == FILE_ABSENT) /* removed since the folder was read */
+        return rc;
     struct entry *entry = &walk->entry[walk->count++];
-    if (!S_ISDIR(status.st_mode) && is_record_name(name)) {
+    if (kind == FILE_PLAIN && is_record_name(name)) {
         const int size = (int)(strlen(name) - strlen(KEY_WALK_RECORD_SUFFIX));
         entry->kind = ENTRY_RECORD;
         (void)snprintf(entry->name, sizeof entry->name, "%.*s", size, name);
     } else {
-        entry->kind = key_walk_is_artifact(path) ? ENTRY_ARTIFACT : ENTRY_FOLDER;
+        entry->kind = kind == FILE_PLAIN || is_artifact ? ENTRY_ARTIFACT : ENTRY_FOLDER;
         (void)snprintf(entry->name, sizeof entry->name, "%s%s", name,
                        entry->kind == ENTRY_FOLDER ? "/" : "");
     }
@@ -112,10 +116,13 @@ enum error_code key_walk(const char *root, const char *prefix, store_visitor vis
                          struct error *err)
 {
     char path[FILE_PATH_SIZE], folder[FILE_PATH_SIZE];
+    bool is_artifact = false;
     enum error_code rc = file_path(path, err, "%s/%s", root, prefix);
     if (rc == ERROR_NONE)
         rc = file_path(folder, err, "%s%s", prefix, *prefix ? "/" : "");
-    if (rc != ERROR_NONE || (*prefix && key_walk_is_artifact(path)))
+    if (rc == ERROR_NONE && *prefix)
+        rc = key_walk_is_artifact(path, &is_artifact, err);
+    if (rc != ERROR_NONE || is_artifact)
         return rc;
     return walk_folder(root, folder, visit, context, err);
 }

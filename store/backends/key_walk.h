@@ -16,8 +16,9 @@
 #define KEY_WALK_RECORD_SUFFIX ".record"
 #define KEY_WALK_ARTIFACT_MARK ".artifact"
 
-/* True when `path` is an artifact: a file that is no record, or a folder with the mark. */
-bool key_walk_is_artifact(const char *path);
+/* Whether `path` is an artifact: a file that is no record, or a folder with the mark. A missing one is none.
+ * Fails: ERROR_IO when it cannot be told. */
+MUST_CHECK enum error_code key_walk_is_artifact(const char *path, bool *found, struct error *err);
 /* Visits what lies in <root>/<prefix>, but for what is not kept under keys ("tmp", "switch" and
  * "logs" at the top). A missing folder is an empty one. */
 MUST_CHECK enum error_code key_walk(const char *root, const char *prefix, store_visitor visit,

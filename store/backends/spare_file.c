@@ -1,7 +1,5 @@
 #include "store/backends/spare_file.h"
 
-#include "store/backends/scratch_name.h"
-
 #include <string.h>
 #include <unistd.h>
 
@@ -94,11 +92,11 @@ static bool next_wanted(struct spare_files *spares, size_t *size)
     return found;
 }
 
-void spare_files_prepare(struct spare_files *spares, const char *tmp)
+void spare_files_prepare(struct spare_files *spares, struct scratch_space *space)
 {
     struct spare_file spare = {0};
     while (next_wanted(spares, &spare.size)) {
-        if (scratch_name_file(tmp, spare.path, &spare.fd, NULL) != ERROR_NONE)
+        if (scratch_space_file(space, spare.path, &spare.fd, NULL) != ERROR_NONE)
             return;
         if (fill(&spare))
             keep(spares, &spare);

@@ -14,6 +14,7 @@
 #define STORE_BACKENDS_SPARE_FILE_H
 
 #include "common/base/file.h"
+#include "store/backends/scratch_space.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -43,8 +44,8 @@ bool spare_files_take(struct spare_files *spares, size_t size, char path[FILE_PA
 /* Notes that `size` bytes were written in so much processor time, or to a spare (seconds 0): is one wanted
  * for the next? */
 void spare_files_note(struct spare_files *spares, size_t size, bool was_spare, double seconds);
-/* Makes the spares that are wanted, in the folder `tmp`. One that cannot be made is left out: what is in the
+/* Makes the spares that are wanted. One that cannot be made is left out: what is in the
  * way meets the next record too, and is told there. */
-void spare_files_prepare(struct spare_files *spares, const char *tmp);
+void spare_files_prepare(struct spare_files *spares, struct scratch_space *space);
 
 #endif

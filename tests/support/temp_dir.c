@@ -45,6 +45,11 @@ const char *temp_dir_write(const struct temp_dir *dir, const char *name, const v
     return path;
 }
 
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
 void temp_dir_flip_bit(const char *path, uint64_t bit)
 {
     FILE *file = fopen(path, "r+b");

@@ -4,6 +4,7 @@
 
 #include "common/base/file.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct temp_dir {
@@ -19,6 +20,8 @@ int temp_dir_teardown(void **state);
 /* Writes `text` to the file `name` inside and returns its path, valid until the next call. */
 const char *temp_dir_write(const struct temp_dir *dir, const char *name, const void *text,
                            size_t size);
+/* Whether something of that name is there. */
+bool file_exists(const char *path);
 /* Flips one bit of a file, as a disk may. */
 void temp_dir_flip_bit(const char *path, uint64_t bit);
 

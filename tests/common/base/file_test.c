@@ -1,9 +1,11 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 
+#include "tests/support/failing_calls.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -188,6 +190,104 @@ static void a_full_disk_is_said(void **state)
     (void)close(fd);
 }
 
+/* A device, a network or a permission in the way is not "there is none". */
+static void absent_and_unreadable_are_told_apart(void **state)
+{
+    struct place *p = *state;
+    static const int failing[] = {EIO, EACCES, ESTALE, ELOOP};
+    char path[FILE_PATH_SIZE], *data = NULL;
+    size_t size = 0;
+    uint64_t bytes = 0;
+    bool found = true;
+    enum file_kind kind = FILE_PLAIN;
+    path_in(p, "f", path);
+    assert_ok(file_is_there(path, &found, &p->err), &p->err);
+    assert_false(found);
+    (void)temp_dir_write(&p->dir, "f", "12345", 5);
+    for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
+        failing_calls_plan(CALL_STAT, 0, -1, failing[i]);
+        assert_fails(file_is_there(path, &found, &p->err), ERROR_IO, path, &p->err);
+        assert_fails(file_size(path, &bytes, &p->err), ERROR_IO, path, &p->err);
+        failing_calls_plan(CALL_OPEN, 0, -1, failing[i]);
+        assert_fails(file_read(path, 0, &data, &size, &p->err), ERROR_IO, path, &p->err);
+        (void)failing_calls_end();
+    }
+    path_in(p, "f/below", path);
+    assert_ok(file_look(path, &kind, &p->err), &p->err);
+    assert_int_equal(kind, FILE_ABSENT);
+    assert_ok(file_look(p->dir.path, &kind, &p->err), &p->err);
+    assert_int_equal(kind, FILE_FOLDER);
+}
+
+static void a_stale_handle_is_looked_up_anew(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE];
+    bool found = false;
+    path_in(p, "f", path);
+    (void)temp_dir_write(&p->dir, "f", "12345", 5);
+    failing_calls_plan(CALL_STAT, 0, 2, ESTALE);
+    assert_ok(file_is_there(path, &found, &p->err), &p->err);
+    assert_true(found);
+    failing_calls_plan(CALL_OPEN, 0, 2, ESTALE);
+    expect_content(p, path, "12345");
+    assert_int_equal(failing_calls_end(), 2);
+}
+
+static void a_folder_that_cannot_be_flushed_is_no_failure(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE];
+    path_in(p, "f", path);
+    (void)temp_dir_write(&p->dir, "f", "12345", 5);
+    failing_calls_plan(CALL_FSYNC, 0, -1, EINVAL);
+    assert_ok(file_sync(p->dir.path, &p->err), &p->err);
+    assert_fails(file_sync(path, &p->err), ERROR_IO, "f cannot be flushed", &p->err);
+    failing_calls_plan(CALL_FSYNC, 0, -1, EIO);
+    assert_fails(file_sync(p->dir.path, &p->err), ERROR_IO, "cannot be flushed", &p->err);
+    assert_fails(file_replace(path, "new", 3, true, &p->err), ERROR_IO, "cannot be flushed",
+                 &p->err);
+    (void)failing_calls_end();
+    expect_content(p, path, "12345");
+}
+
+/* Two containers have the same process number: their names must differ all the same. */
+static void temporary_names_are_never_shared(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE], name[2][FILE_PATH_SIZE];
+    int fd[2] = {-1, -1};
+    path_in(p, "f", path);
+    for (int i = 0; i < 2; i++)
+        assert_ok(file_create_temporary(path, name[i], &fd[i], &p->err), &p->err);
+    assert_string_not_equal(name[0], name[1]);
+    assert_int_equal(strncmp(name[0], path, strlen(path)), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(close(fd[i]), 0);
+}
+
+static void a_rename_whose_answer_was_lost_is_success(void **state)
+{
+    struct place *p = *state;
+    char from[FILE_PATH_SIZE], to[FILE_PATH_SIZE];
+    path_in(p, "from", from);
+    path_in(p, "to", to);
+    (void)temp_dir_write(&p->dir, "to", "old", 3);
+    (void)temp_dir_write(&p->dir, "from", "new", 3);
+    failing_calls_plan(CALL_RENAME, 0, 1, EIO);
+    assert_fails(file_rename(from, to, &p->err), ERROR_IO, "cannot be renamed", &p->err);
+    (void)failing_calls_end();
+    expect_content(p, to, "old");
+    failing_calls_plan_lost_answers(CALL_RENAME, 0, 1, ENOENT);
+    assert_ok(file_rename(from, to, &p->err), &p->err);
+    assert_int_equal(failing_calls_end(), 1);
+    expect_content(p, to, "new");
+    failing_calls_plan_lost_answers(CALL_RENAME, 0, 1, EIO);
+    assert_ok(file_replace(to, "newer", 5, false, &p->err), &p->err);
+    assert_int_equal(failing_calls_end(), 1);
+    expect_content(p, to, "newer");
+}
+
 #define test_in_place(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -199,6 +299,11 @@ int main(void)
         test_in_place(missing_files_and_limits_are_said),
         test_in_place(trees_are_copied_synced_and_removed),
         test_in_place(a_full_disk_is_said),
+        test_in_place(absent_and_unreadable_are_told_apart),
+        test_in_place(a_stale_handle_is_looked_up_anew),
+        test_in_place(a_folder_that_cannot_be_flushed_is_no_failure),
+        test_in_place(temporary_names_are_never_shared),
+        test_in_place(a_rename_whose_answer_was_lost_is_success),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

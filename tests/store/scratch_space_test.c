@@ -1,0 +1,250 @@
+#include "common/base/clock.h"
+#include "store/backends/scratch_space.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct place {
+    struct temp_dir dir;
+    struct scratch_space space;
+    struct error err;
+};
+
+static int set_up(void **state)
+{
+    static struct place place;
+    place = (struct place){0};
+    temp_dir_make(&place.dir);
+    *state = &place;
+    return scratch_space_init(&place.space, place.dir.path, &place.err) == ERROR_NONE ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+    scratch_space_close(&place->space);
+    temp_dir_remove(&place->dir);
+    return 0;
+}
+
+static void make_file(struct scratch_space *space, char path[FILE_PATH_SIZE])
+{
+    struct error err = {0};
+    int fd = -1;
+    assert_ok(scratch_space_file(space, path, &fd, &err), &err);
+    assert_int_equal(close(fd), 0);
+}
+
+static void every_name_is_new_and_a_close_removes_all(void **state)
+{
+    struct place *p = *state;
+    struct scratch_space other;
+    char a[FILE_PATH_SIZE], b[FILE_PATH_SIZE], folder[FILE_PATH_SIZE], free_name[FILE_PATH_SIZE];
+    char own[FILE_PATH_SIZE];
+    assert_ok(scratch_space_init(&other, p->dir.path, &p->err), &p->err);
+    make_file(&p->space, a);
+    make_file(&other, b);
+    assert_string_not_equal(p->space.path, other.path);
+    assert_ok(scratch_space_folder(&other, folder, &p->err), &p->err);
+    assert_ok(scratch_space_free_name(&other, free_name, &p->err), &p->err);
+    assert_false(file_exists(free_name));
+    assert_true(file_exists(a) && file_exists(b) && file_exists(folder));
+    memcpy(own, other.path, sizeof own);
+    scratch_space_close(&other);
+    assert_true(file_exists(a));
+    assert_false(file_exists(own));
+}
+
+/* A process that takes a space and stands still; the parent ends it. */
+static pid_t start_owner(const struct place *p)
+{
+    int ready[2];
+    char path[FILE_PATH_SIZE], byte = 0;
+    assert_int_equal(pipe(ready), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct scratch_space space;
+        int fd = -1;
+        (void)!(scratch_space_init(&space, p->dir.path, NULL) == ERROR_NONE &&
+                scratch_space_file(&space, path, &fd, NULL) == ERROR_NONE);
+        (void)!write(ready[1], &byte, 1);
+        for (;;)
+            (void)pause();
+    }
+    (void)close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    (void)close(ready[0]);
+    return child;
+}
+
+static void end_owner(pid_t child)
+{
+    int status = 0;
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+static enum error_code count_name(void *context, const char *name, struct error *err)
+{
+    (void)err;
+    *(int *)context += name[0] != '.';
+    return ERROR_NONE;
+}
+
+static int spaces_in(const struct place *p)
+{
+    struct error err = {0};
+    int count = 0;
+    assert_ok(file_list(p->dir.path, count_name, &count, &err), &err);
+    return count;
+}
+
+/* idle_ms is 0 here: only its lock tells that a process lives that does not touch its lease. */
+static void a_stopped_process_keeps_its_space_and_a_killed_one_loses_it(void **state)
+{
+    struct place *p = *state;
+    const pid_t child = start_owner(p);
+    p->space.idle_ms = 0;
+    assert_int_equal(kill(child, SIGSTOP), 0);
+    for (int i = 0; i < 3; i++)
+        assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), 1);
+    end_owner(child);
+    p->space.idle_ms = SCRATCH_IDLE_MS;
+    assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), 0);
+}
+
+/* As from another host: a lease of another kernel, whose lock we do not see. */
+static void make_foreign(const struct place *p, const char *name)
+{
+    char path[FILE_PATH_SIZE], text[FILE_PATH_SIZE];
+    assert_ok(file_path(path, NULL, "%s/%s", p->dir.path, name), &p->err);
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_ok(file_path(text, NULL, "%s/lease", name), &p->err);
+    (void)temp_dir_write(&p->dir, text, "elsewhere 1234\nprocess 1\n", 25);
+    assert_ok(file_path(text, NULL, "%s/0", name), &p->err);
+    (void)temp_dir_write(&p->dir, text, "x", 1);
+}
+
+static void touch(const struct place *p, const char *name, time_t seconds)
+{
+    char path[FILE_PATH_SIZE];
+    const struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
+    assert_ok(file_path(path, NULL, "%s/%s/lease", p->dir.path, name), &p->err);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Whatever the clocks say: a lease that changes while we look on is alive, be it into the past. */
+static void a_space_of_another_host_goes_when_its_lease_stands_still(void **state)
+{
+    struct place *p = *state;
+    p->space.idle_ms = 60;
+    make_foreign(p, "0123456789abcdef");
+    for (int i = 0; i < 10; i++) {
+        touch(p, "0123456789abcdef", i % 2 ? 1000 : 4000000000 + i);
+        assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+        clock_sleep_ms(20);
+    }
+    assert_int_equal(spaces_in(p), 1);
+    for (int i = 0; i < 10; i++) {
+        clock_sleep_ms(20);
+        assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    }
+    assert_int_equal(spaces_in(p), 0);
+}
+
+static void what_has_no_lease_goes_by_its_age_too(void **state)
+{
+    struct place *p = *state;
+    p->space.idle_ms = 30;
+    (void)temp_dir_write(&p->dir, "host-12-3", "x", 1);
+    assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), 1);
+    clock_sleep_ms(50);
+    assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), 0);
+}
+
+static void the_keeper_touches_the_lease_and_sweeps(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE], lease[FILE_PATH_SIZE];
+    struct stat status;
+    p->space.touch_ms = 10;
+    p->space.idle_ms = 50;
+    make_foreign(p, "0123456789abcdef");
+    make_file(&p->space, path);
+    assert_ok(file_path(lease, NULL, "%s/lease", p->space.path), &p->err);
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    assert_int_equal(utimensat(AT_FDCWD, lease, old, 0), 0);
+    const int64_t until = clock_ms() + 10000;
+    do {
+        clock_sleep_ms(10);
+        assert_int_equal(stat(lease, &status), 0);
+    } while ((status.st_mtim.tv_sec == 1 || spaces_in(p) > 1) && clock_ms() < until);
+    assert_true(status.st_mtim.tv_sec > 1);
+    assert_int_equal(spaces_in(p), 1); /* our own */
+}
+
+static void an_owner_whose_space_was_taken_makes_another(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE], folder[FILE_PATH_SIZE], first[FILE_PATH_SIZE];
+    make_file(&p->space, path);
+    memcpy(first, p->space.path, sizeof first);
+    assert_ok(file_remove_all(first, &p->err), &p->err);
+    make_file(&p->space, path);
+    assert_string_not_equal(first, p->space.path);
+    assert_ok(file_remove_all(p->space.path, &p->err), &p->err);
+    assert_ok(scratch_space_folder(&p->space, folder, &p->err), &p->err);
+    assert_ok(file_remove_all(p->space.path, &p->err), &p->err);
+    assert_ok(scratch_space_free_name(&p->space, path, &p->err), &p->err);
+    assert_true(file_exists(p->space.path));
+}
+
+static void a_fork_makes_a_space_of_its_own(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE];
+    make_file(&p->space, path);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char own[FILE_PATH_SIZE];
+        int fd = -1;
+        const bool made = scratch_space_file(&p->space, own, &fd, NULL) == ERROR_NONE;
+        const bool apart = strncmp(own, path, strlen(p->dir.path) + 17) != 0;
+        scratch_space_close(&p->space);
+        _exit(made && apart && !file_exists(own) ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(file_exists(path));
+}
+
+#define with_place(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_place(every_name_is_new_and_a_close_removes_all),
+        with_place(a_stopped_process_keeps_its_space_and_a_killed_one_loses_it),
+        with_place(a_space_of_another_host_goes_when_its_lease_stands_still),
+        with_place(what_has_no_lease_goes_by_its_age_too),
+        with_place(the_keeper_touches_the_lease_and_sweeps),
+        with_place(an_owner_whose_space_was_taken_makes_another),
+        with_place(a_fork_makes_a_space_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
