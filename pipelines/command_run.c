@@ -8,6 +8,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "pipelines/commands.h"
+#include "pipelines/outputs_check.h"
 #include "pipelines/pipeline_options.h"
 #include "pipelines/queue_fill.h"
 #include "pipelines/run_progress.h"
@@ -156,6 +157,8 @@ static enum error_code run_all(struct local_run *run, struct error *err)
     enum error_code rc = pipeline_prepare(&run->options, &run->folder, err);
     if (rc == ERROR_NONE)
         rc = read_state(run, err);
+    if (rc == ERROR_NONE)
+        rc = outputs_check(&run->folder, &run->state, err);
     if (rc == ERROR_NONE)
         rc = run_folder_link(&run->folder, &run->state, err);
     if (rc != ERROR_NONE)

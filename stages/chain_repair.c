@@ -1,5 +1,6 @@
 #include "stages/chain_repair.h"
 
+#include "store/feature_shard.h"
 #include "store/keys.h"
 #include "store/records/snapshot.h"
 
@@ -17,6 +18,26 @@ static enum error_code remove_if_damaged(struct store *store, const char *key, s
     if (rc == ERROR_NONE)
         store_release_record(&view);
     return rc == ERROR_CORRUPT ? store_remove(store, key, err) : ERROR_NONE;
+}
+
+/* A part of a layer is read block by block, so that damage is met anywhere in it. Its seal stays when it is
+ * whole: the rows that are made again must have its hashes. */
+static enum error_code remove_part_if_damaged(struct store *store, const char *run_id,
+                                              const struct unit *unit, struct error *err)
+{
+    struct feature_shard *shard = NULL;
+    const struct key key = key_infer(run_id, unit->round, unit->layer, unit->slot, "shard");
+    const struct key seal = key_infer(run_id, unit->round, unit->layer, unit->slot, "shard_seal");
+    enum error_code rc = remove_if_damaged(store, seal.text, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = feature_shard_open(store, key.text, seal.text, run_id, &shard, err);
+    if (rc == ERROR_NONE)
+        rc = feature_shard_verify(shard, err);
+    feature_shard_close(shard);
+    if (rc == ERROR_CORRUPT)
+        return store_remove(store, key.text, err);
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
 /* Versions of the weights that the unit itself reads: (before, last]; none when equal. */
@@ -90,6 +111,8 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
         if (recomputable(inputs.unit[i].kind))
             rc = remove_if_damaged(store, chain_output_key(schedule, run_id, &inputs.unit[i]).text,
                                    err);
+        if (rc == ERROR_NONE && inputs.unit[i].kind == UNIT_INFER)
+            rc = remove_part_if_damaged(store, run_id, &inputs.unit[i], err);
         if (rc == ERROR_NONE)
             rc = chain_is_done(schedule, store, run_id, state, &inputs.unit[i], &done, err);
         *missing = *missing || !done;

@@ -192,8 +192,10 @@ static enum error_code work(const struct stage_context *context, void *opaque,
     if (rc == ERROR_NONE)
         rc = open_input(context, state, unit->layer, err);
     stage_times_enter(context->times, TIME_COMPUTE);
-    if (rc != ERROR_NONE)
+    if (rc != ERROR_NONE) {
+        close_input(state);
         return rc;
+    }
     struct part_inference inference = {.context = context,
                                        .topology = &state->topology,
                                        .model = &state->model,
@@ -205,6 +207,8 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                        .arena = state->arena};
     rc = part_inference_run(&inference, unit->layer, unit->slot, err);
     state->arena = inference.arena;
+    if (rc != ERROR_NONE)
+        close_input(state); /* what was open may be what was damaged, and is made again meanwhile */
     return rc;
 }
 

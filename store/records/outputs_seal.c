@@ -1,6 +1,7 @@
 #include "store/records/outputs_seal.h"
 
 #include "common/base/file.h"
+#include "common/base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,26 +57,67 @@ enum error_code outputs_seal_add_file(struct outputs_seal *seal, const char *fol
     return ERROR_NONE;
 }
 
+/* The line of one file, "name bytes hash", and where the next one begins. */
+struct file_line {
+    const char *text;
+    int size; /* without the line feed */
+    char name[256];
+    uint64_t bytes;
+};
+
+static enum error_code take_line(const char **rest, struct file_line *out, struct error *err)
+{
+    const char *text = *rest;
+    const size_t size = strcspn(text, "\n"), word = strcspn(text, " \n");
+    const size_t number = word < size ? strcspn(text + word + 1, " \n") : 0;
+    int64_t bytes = -1;
+    if (word == 0 || word >= sizeof out->name || !text_int64(text + word + 1, number, &bytes) ||
+        bytes < 0)
+        return error_set(err, ERROR_CORRUPT, "outputs seal: not a file line: %.80s", text);
+    *out = (struct file_line){.text = text, .size = (int)size, .bytes = (uint64_t)bytes};
+    memcpy(out->name, text, word);
+    *rest = text + size + (text[size] == '\n');
+    return ERROR_NONE;
+}
+
+enum error_code outputs_seal_check_sizes(const struct outputs_seal *seal, const char *folder,
+                                         uint64_t *bytes, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *bytes = 0;
+    for (const char *rest = seal->files; *rest && rc == ERROR_NONE;) {
+        struct file_line line;
+        char path[FILE_PATH_SIZE];
+        uint64_t found = 0;
+        rc = take_line(&rest, &line, err);
+        if (rc == ERROR_NONE)
+            rc = file_path(path, err, "%s/%s", folder, line.name);
+        if (rc == ERROR_NONE)
+            rc = file_size(path, &found, err);
+        if (rc == ERROR_NONE && found != line.bytes)
+            rc = error_set(err, ERROR_CORRUPT, "%s: expected %" PRIu64 " bytes, found %" PRIu64,
+                           path, line.bytes, found);
+        *bytes += found;
+    }
+    return rc;
+}
+
 enum error_code outputs_seal_check(const struct outputs_seal *seal, const char *folder,
                                    struct error *err)
 {
     struct outputs_seal again = {0};
-    for (const char *line = seal->files; *line;) {
-        char name[256];
-        const size_t size = strcspn(line, "\n"), word = strcspn(line, " \n");
+    for (const char *rest = seal->files; *rest;) {
+        struct file_line line;
         const size_t before = strlen(again.files);
-        if (word == 0 || word >= sizeof name)
-            return error_set(err, ERROR_CORRUPT, "outputs seal: not a file line: %.80s", line);
-        memcpy(name, line, word);
-        name[word] = '\0';
-        const enum error_code rc = outputs_seal_add_file(&again, folder, name, err);
+        enum error_code rc = take_line(&rest, &line, err);
+        if (rc == ERROR_NONE)
+            rc = outputs_seal_add_file(&again, folder, line.name, err);
         if (rc != ERROR_NONE)
             return rc;
-        if (strncmp(again.files + before, line, size) != 0)
+        if (strncmp(again.files + before, line.text, (size_t)line.size) != 0)
             return error_set(err, ERROR_CORRUPT, "%s/%s: expected '%.*s', found '%.*s'", folder,
-                             name, (int)size, line, (int)strcspn(again.files + before, "\n"),
-                             again.files + before);
-        line += size + (line[size] == '\n');
+                             line.name, line.size, line.text,
+                             (int)strcspn(again.files + before, "\n"), again.files + before);
     }
     return ERROR_NONE;
 }

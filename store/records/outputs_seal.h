@@ -35,6 +35,11 @@ MUST_CHECK enum error_code outputs_seal_get(struct store *store, const char *key
 /* Appends the line of one file of `folder` to seal->files. */
 MUST_CHECK enum error_code outputs_seal_add_file(struct outputs_seal *seal, const char *folder,
                                                  const char *name, struct error *err);
+/* Compares names and sizes alone; *bytes is how many there are in all. Fails: ERROR_NOT_FOUND naming the file;
+ * ERROR_CORRUPT with size expected and found. */
+MUST_CHECK enum error_code outputs_seal_check_sizes(const struct outputs_seal *seal,
+                                                    const char *folder, uint64_t *bytes,
+                                                    struct error *err);
 /* Compares the files in `folder` with the seal. Fails: ERROR_CORRUPT naming the file, hash expected and
  * found. */
 MUST_CHECK enum error_code outputs_seal_check(const struct outputs_seal *seal, const char *folder,

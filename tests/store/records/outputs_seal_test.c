@@ -82,6 +82,24 @@ static void a_changed_byte_is_named_with_both_hashes(void **state)
                  &p->err);
 }
 
+static void sizes_and_names_are_compared_without_reading(void **state)
+{
+    struct temp_store *p = *state;
+    static struct outputs_seal seal;
+    uint64_t bytes = 0;
+    make_seal(p, &seal);
+    assert_ok(outputs_seal_check_sizes(&seal, p->dir.path, &bytes, &p->err), &p->err);
+    assert_int_equal(bytes, 5);
+    (void)temp_dir_write(&p->dir, "a.npy", "firsu", 5);
+    assert_ok(outputs_seal_check_sizes(&seal, p->dir.path, &bytes, &p->err), &p->err);
+    (void)temp_dir_write(&p->dir, "a.npy", "fir", 3);
+    assert_fails(outputs_seal_check_sizes(&seal, p->dir.path, &bytes, &p->err), ERROR_CORRUPT,
+                 "a.npy: expected 5 bytes, found 3", &p->err);
+    assert_ok(file_remove_all(temp_dir_write(&p->dir, "a.npy", "", 0), &p->err), &p->err);
+    assert_fails(outputs_seal_check_sizes(&seal, p->dir.path, &bytes, &p->err), ERROR_NOT_FOUND,
+                 "a.npy", &p->err);
+}
+
 static void lines_that_are_none_and_files_too_many_are_refused(void **state)
 {
     struct temp_store *p = *state;
@@ -103,6 +121,7 @@ int main(void)
         cmocka_unit_test(weights_differ_in_version_snapshot_and_hash),
         test_with_store(weights_of_a_version_past_their_snapshot_are_refused),
         test_with_store(a_changed_byte_is_named_with_both_hashes),
+        test_with_store(sizes_and_names_are_compared_without_reading),
         test_with_store(lines_that_are_none_and_files_too_many_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
