@@ -12,7 +12,7 @@
 #include "pipelines/commands.h"
 #include "pipelines/product_rates.h"
 #include "stages/core_type.h"
-#include "stages/run_binding.h"
+#include "stages/environment.h"
 #include "store/redis_server.h"
 #include "store/work_queue.h"
 
@@ -90,7 +90,7 @@ static const char *chosen_by(const struct processor *processor)
 static void look_at_processor(struct findings *f)
 {
     const struct processor processor = processor_of_host();
-    char text[256], environment[41], name[128];
+    char text[256], environment[ENVIRONMENT_TEXT_SIZE], name[128];
     host_processor_name(name, sizeof name);
     (void)snprintf(text, sizeof text, "%s: AVX2 %s, AVX-512 %s, bfloat16 products %s", name,
                    yes_or_no(processor.has_avx2), yes_or_no(processor.has_avx512),
@@ -107,9 +107,14 @@ static void look_at_processor(struct findings *f)
                    : processor.has_avx2 ? "AVX2"
                                         : "any x86-64");
     tell(f, true, "own kernels", text);
-    run_environment(false, environment);
-    (void)snprintf(text, sizeof text, "%s; %s", environment, chosen_by(&processor));
+    (void)snprintf(text, sizeof text, "%s by OpenBLAS; %s", blas_core_name(),
+                   chosen_by(&processor));
     tell(f, true, "products", text);
+    environment_text(false, blas_core_name(), environment);
+    environment[strlen(environment) - 1] = '\0';
+    for (char *at = environment; *at; at++)
+        *at = *at == '\n' ? ',' : *at;
+    tell(f, true, "bits depend on", environment);
 }
 
 /* Does the choice hold here? Slower by a little is within what such short measurements tell. */

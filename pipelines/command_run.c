@@ -161,6 +161,8 @@ static enum error_code run_all(struct local_run *run, struct error *err)
         rc = outputs_check(&run->folder, &run->state, err);
     if (rc == ERROR_NONE)
         rc = run_folder_link(&run->folder, &run->state, err);
+    if (rc == ERROR_NONE && !run->state.finished)
+        rc = run_check_environment(&run->folder.run, run_core_type(&run->options.settings), err);
     if (rc != ERROR_NONE)
         return rc;
     const bool finished = run->state.finished;

@@ -28,97 +28,120 @@ static const char *const weights_names[] = {"best", "last", NULL};
 
 /* clang-format off */
 #define PLACE(field) offsetof(struct pipeline_settings, field), sizeof(((struct pipeline_settings *)0)->field)
-#define TEXT(name, field, value, help) \
-    {name, SETTING_TEXT, PLACE(field), value, 0, 0, NULL, help}
-#define PATH(name, field, help) \
-    {name, SETTING_PATH, PLACE(field), "", 0, 0, NULL, help}
-#define INT(name, field, value, least, most, help) \
-    {name, SETTING_INT, PLACE(field), value, least, most, NULL, help}
-#define DOUBLE(name, field, value, least, most, help) \
-    {name, SETTING_DOUBLE, PLACE(field), value, least, most, NULL, help}
-#define BOOL(name, field, value, help) \
-    {name, SETTING_BOOL, PLACE(field), value, 0, 0, NULL, help}
-#define CHOICE(name, field, value, names, help) \
-    {name, SETTING_CHOICE, PLACE(field), value, 0, 0, names, help}
-#define CHOICE_OR_PATH(name, field, value, names, help) \
-    {name, SETTING_CHOICE_OR_PATH, PLACE(field), value, 0, 0, names, help}
-#define INT_LIST(name, field, value, least, most, help) \
-    {name, SETTING_INT_LIST, PLACE(field), value, least, most, NULL, help}
+#define TEXT(part, name, field, value, help) \
+    {name, SETTING_TEXT, PLACE(field), value, 0, 0, NULL, help, part}
+#define PATH(part, name, field, help) \
+    {name, SETTING_PATH, PLACE(field), "", 0, 0, NULL, help, part}
+#define INT(part, name, field, value, least, most, help) \
+    {name, SETTING_INT, PLACE(field), value, least, most, NULL, help, part}
+#define DOUBLE(part, name, field, value, least, most, help) \
+    {name, SETTING_DOUBLE, PLACE(field), value, least, most, NULL, help, part}
+#define BOOL(part, name, field, value, help) \
+    {name, SETTING_BOOL, PLACE(field), value, 0, 0, NULL, help, part}
+#define CHOICE(part, name, field, value, names, help) \
+    {name, SETTING_CHOICE, PLACE(field), value, 0, 0, names, help, part}
+#define CHOICE_OR_PATH(part, name, field, value, names, help) \
+    {name, SETTING_CHOICE_OR_PATH, PLACE(field), value, 0, 0, names, help, part}
+#define INT_LIST(part, name, field, value, least, most, help) \
+    {name, SETTING_INT_LIST, PLACE(field), value, least, most, NULL, help, part}
 
+/* What a row is part of (enum setting_part), and the values of another setting without which it has no effect. */
+#define NOTHING            0, NULL
+#define EVERYTHING         SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING, NULL
+#define DATASET            SETTING_OF_DATASET, NULL
+#define DATASET_IF(when)   SETTING_OF_DATASET, when
+#define PARTITION          SETTING_OF_PARTITION, NULL
+#define PARTITION_IF(when) SETTING_OF_PARTITION, when
+#define TRAINING           SETTING_OF_TRAINING, NULL
+#define TRAINING_IF(when)  SETTING_OF_TRAINING, when
+#define TARGET             SETTING_OF_TARGET, NULL
+#define OUTPUTS            SETTING_OF_OUTPUTS, NULL
+#define OPERATION          SETTING_OF_OPERATION, NULL
+
+/*
+ * Rules for changing this table. Ids of datasets, partitions and runs are hashes of those settings that the
+ * thing is part of, that have an effect, and that differ from their default here. So
+ *   - a new setting whose default does what was done before changes no id: existing runs go on;
+ *   - a default never changes, and no choice changes its meaning: that would give an old id to other bits.
+ *     What should be otherwise gets a setting or choice of another name, or, for all at once, IDENTITY_VERSION
+ *     (stages/identity_digits.h) goes up, and everything is made again;
+ *   - a setting that changes no bit is OPERATION; one that only later stages see belongs to those.
+ * Of a PATH neither the text nor the place counts, but the content of what lies there.
+ */
 const struct setting_spec setting_table[] = {
-    TEXT("name", name, "", "what the run and its records are called: [A-Za-z0-9._-]"),
-    INT("seed", seed, "1", 0, 9.0e15, "key of every random draw"),
-    INT("epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
-    BOOL("portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
+    TEXT(NOTHING, "name", name, "", "what the run and its records are called: [A-Za-z0-9._-]"),
+    INT(EVERYTHING, "seed", seed, "1", 0, 9.0e15, "key of every random draw"),
+    INT(TARGET, "epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
+    BOOL(TRAINING, "portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
 
-    CHOICE("ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list or generated"),
-    PATH("ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
-    PATH("ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
-    CHOICE_OR_PATH("ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random; edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
-    PATH("ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
-    PATH("ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
-    PATH("ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
-    PATH("ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
-    TEXT("ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed"),
-    CHOICE("ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
-    CHOICE("ingest.direction", ingest.direction, "auto", direction_names, "auto (what the data says), as_given, undirected (both ways), reversed"),
-    CHOICE("ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
-    CHOICE("ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),
-    INT("ingest.random_dim", ingest.random_dim, "64", 1, 65536, "columns of random features"),
-    BOOL("ingest.normalise_rows", ingest.normalise_rows, "false", "divide each feature row by its sum"),
-    BOOL("ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
-    CHOICE("ingest.task", ingest.task, "auto", task_names, "auto, single_label or multi_label"),
-    INT("ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
-    DOUBLE("ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
-    DOUBLE("ingest.degree_exponent", ingest.degree_exponent, "2.5", 2.05, 10, "generated: exponent of the power law of degrees"),
-    INT("ingest.classes", ingest.classes, "10", 2, 10000, "generated: communities, which are the classes"),
-    DOUBLE("ingest.homophily", ingest.homophily, "0.8", 0, 1, "generated: share of edges inside a community"),
-    INT("ingest.feature_dim", ingest.feature_dim, "32", 1, 65536, "generated: feature columns"),
-    DOUBLE("ingest.feature_noise", ingest.feature_noise, "2", 0, 1000, "generated: deviation of the noise on a class's centre"),
-    DOUBLE("ingest.label_noise", ingest.label_noise, "0.05", 0, 1, "generated: share of labels drawn at random"),
-    DOUBLE("ingest.train_share", ingest.train_share, "0.3", 0, 1, "generated: share of training nodes"),
-    DOUBLE("ingest.valid_share", ingest.valid_share, "0.2", 0, 1, "generated: share of validation nodes; the rest is the test split"),
+    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list or generated"),
+    PATH(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
+    CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random; edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
+    TEXT(DATASET, "ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed"),
+    CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
+    CHOICE(DATASET, "ingest.direction", ingest.direction, "auto", direction_names, "auto (what the data says), as_given, undirected (both ways), reversed"),
+    CHOICE(DATASET, "ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
+    CHOICE(DATASET, "ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),
+    INT(DATASET_IF("ingest.features=auto,random,degree+random"), "ingest.random_dim", ingest.random_dim, "64", 1, 65536, "columns of random features"),
+    BOOL(DATASET, "ingest.normalise_rows", ingest.normalise_rows, "false", "divide each feature row by its sum"),
+    BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
+    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto, single_label or multi_label"),
+    INT(DATASET_IF("ingest.format=generated"), "ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.degree_exponent", ingest.degree_exponent, "2.5", 2.05, 10, "generated: exponent of the power law of degrees"),
+    INT(DATASET_IF("ingest.format=generated"), "ingest.classes", ingest.classes, "10", 2, 10000, "generated: communities, which are the classes"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.homophily", ingest.homophily, "0.8", 0, 1, "generated: share of edges inside a community"),
+    INT(DATASET_IF("ingest.format=generated"), "ingest.feature_dim", ingest.feature_dim, "32", 1, 65536, "generated: feature columns"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.feature_noise", ingest.feature_noise, "2", 0, 1000, "generated: deviation of the noise on a class's centre"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.label_noise", ingest.label_noise, "0.05", 0, 1, "generated: share of labels drawn at random"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.train_share", ingest.train_share, "0.3", 0, 1, "generated: share of training nodes"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.valid_share", ingest.valid_share, "0.2", 0, 1, "generated: share of validation nodes; the rest is the test split"),
 
-    CHOICE("partition.method", partition.method, "metis", method_names, "metis, hash or file"),
-    INT("partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
-    PATH("partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
-    BOOL("partition.balance_train", partition.balance_train, "true", "metis: balance training nodes"),
-    BOOL("partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
+    CHOICE(PARTITION, "partition.method", partition.method, "metis", method_names, "metis, hash or file"),
+    INT(PARTITION, "partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
+    PATH(PARTITION_IF("partition.method=file"), "partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
+    BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_train", partition.balance_train, "true", "metis: balance training nodes"),
+    BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
 
-    INT_LIST("sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers"),
-    INT("sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch"),
-    INT("sample.batches_per_round", sample.batches_per_round, "1", 1, 65535, "slots: mini-batches that make one optimizer step"),
-    INT("sample.run_ahead", sample.run_ahead, "4", 1, 1e6, "rounds that sampling may be ahead of training"),
-    INT("sample.reuse_epochs", sample.reuse_epochs, "1", 1, 1e9, "epochs that one stored sampling pass serves"),
-    INT_LIST("sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
-    INT("sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
+    INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers"),
+    INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch"),
+    INT(TRAINING, "sample.batches_per_round", sample.batches_per_round, "1", 1, 65535, "slots: mini-batches that make one optimizer step"),
+    INT(OPERATION, "sample.run_ahead", sample.run_ahead, "4", 1, 1e6, "rounds that sampling may be ahead of training"),
+    INT(TRAINING, "sample.reuse_epochs", sample.reuse_epochs, "1", 1, 1e9, "epochs that one stored sampling pass serves"),
+    INT_LIST(TRAINING, "sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
+    INT(TRAINING, "sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
 
-    CHOICE("train-step.model", train_step.model, "sage", model_names, "sage (GraphSAGE, mean) or gcn"),
-    INT("train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
-    DOUBLE("train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
-    CHOICE("train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
+    CHOICE(TRAINING, "train-step.model", train_step.model, "sage", model_names, "sage (GraphSAGE, mean) or gcn"),
+    INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
+    DOUBLE(TRAINING, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
+    CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
 
-    CHOICE("aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
-    DOUBLE("aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),
-    DOUBLE("aggregate.momentum", aggregate.momentum, "0", 0, 1, "sgd: momentum"),
-    DOUBLE("aggregate.beta1", aggregate.beta1, "0.9", 0, 1, "adam: decay of the first moment"),
-    DOUBLE("aggregate.beta2", aggregate.beta2, "0.999", 0, 1, "adam: decay of the second moment"),
-    DOUBLE("aggregate.epsilon", aggregate.epsilon, "1e-8", 0, 1, "adam: added to the root of the second moment"),
-    DOUBLE("aggregate.weight_decay", aggregate.weight_decay, "0", 0, 100, "L2 term (adam, sgd) or decoupled decay (adamw)"),
-    DOUBLE("aggregate.clip_norm", aggregate.clip_norm, "0", 0, 1e30, "largest norm of a round's gradient; 0: any"),
-    CHOICE("aggregate.schedule", aggregate.schedule, "constant", schedule_names, "learning rate over time: constant, cosine or step"),
-    INT("aggregate.step_epochs", aggregate.step_epochs, "30", 1, 1e9, "step: epochs between two reductions"),
-    DOUBLE("aggregate.step_factor", aggregate.step_factor, "0.1", 0, 1, "step: what a reduction multiplies by"),
-    DOUBLE("aggregate.final_rate", aggregate.final_rate, "0", 0, 1, "cosine: share of the learning rate at the end"),
+    CHOICE(TRAINING, "aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
+    DOUBLE(TRAINING, "aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),
+    DOUBLE(TRAINING_IF("aggregate.optimizer=sgd"), "aggregate.momentum", aggregate.momentum, "0", 0, 1, "sgd: momentum"),
+    DOUBLE(TRAINING_IF("aggregate.optimizer=adam,adamw"), "aggregate.beta1", aggregate.beta1, "0.9", 0, 1, "adam: decay of the first moment"),
+    DOUBLE(TRAINING_IF("aggregate.optimizer=adam,adamw"), "aggregate.beta2", aggregate.beta2, "0.999", 0, 1, "adam: decay of the second moment"),
+    DOUBLE(TRAINING_IF("aggregate.optimizer=adam,adamw"), "aggregate.epsilon", aggregate.epsilon, "1e-8", 0, 1, "adam: added to the root of the second moment"),
+    DOUBLE(TRAINING, "aggregate.weight_decay", aggregate.weight_decay, "0", 0, 100, "L2 term (adam, sgd) or decoupled decay (adamw)"),
+    DOUBLE(TRAINING, "aggregate.clip_norm", aggregate.clip_norm, "0", 0, 1e30, "largest norm of a round's gradient; 0: any"),
+    CHOICE(TRAINING, "aggregate.schedule", aggregate.schedule, "constant", schedule_names, "learning rate over time: constant, cosine or step"),
+    INT(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_epochs", aggregate.step_epochs, "30", 1, 1e9, "step: epochs between two reductions"),
+    DOUBLE(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_factor", aggregate.step_factor, "0.1", 0, 1, "step: what a reduction multiplies by"),
+    DOUBLE(TRAINING_IF("aggregate.schedule=cosine"), "aggregate.final_rate", aggregate.final_rate, "0", 0, 1, "cosine: share of the learning rate at the end"),
 
-    INT("checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),
-    INT("checkpoint.keep", checkpoint.keep, "2", 0, 1e9, "snapshots kept; older round records are pruned; 0: keep everything"),
-    CHOICE("checkpoint.metric", checkpoint.metric, "accuracy", metric_names, "validation metric that decides what is best"),
-    INT("checkpoint.patience", checkpoint.patience, "0", 0, 1e9, "stop after so many snapshots without a better metric; 0: never"),
+    INT(TRAINING, "checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),
+    INT(OPERATION, "checkpoint.keep", checkpoint.keep, "2", 0, 1e9, "snapshots kept; older round records are pruned; 0: keep everything"),
+    CHOICE(TRAINING, "checkpoint.metric", checkpoint.metric, "accuracy", metric_names, "validation metric that decides what is best"),
+    INT(TARGET, "checkpoint.patience", checkpoint.patience, "0", 0, 1e9, "stop after so many snapshots without a better metric; 0: never"),
 
-    CHOICE("infer.weights", infer.weights, "best", weights_names, "best (validation) or last"),
-    BOOL("infer.embeddings", infer.embeddings, "true", "write embeddings.npy"),
-    BOOL("infer.predictions", infer.predictions, "true", "write predictions.csv"),
+    CHOICE(OUTPUTS, "infer.weights", infer.weights, "best", weights_names, "best (validation) or last"),
+    BOOL(OUTPUTS, "infer.embeddings", infer.embeddings, "true", "write embeddings.npy"),
+    BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
     {.name = NULL},
 };
 /* clang-format on */
@@ -294,11 +317,11 @@ enum error_code pipeline_settings_assign(struct pipeline_settings *settings, con
     return assign_spec(spec, settings, value, where, err);
 }
 
-/* Makes a path setting absolute, or relative to where the program was started. */
+/* Makes a path setting absolute: relative to the pipeline file, or to the working directory for none. */
 static enum error_code resolve_path(char path[SETTING_PATH_SIZE], const char *pipeline_file,
                                     struct error *err)
 {
-    char expanded[SETTING_PATH_SIZE];
+    char expanded[SETTING_PATH_SIZE], joined[2 * SETTING_PATH_SIZE], absolute[FILE_PATH_SIZE];
     if (!path[0])
         return ERROR_NONE;
     enum error_code rc = text_expand(path, expanded, sizeof expanded, err);
@@ -306,17 +329,23 @@ static enum error_code resolve_path(char path[SETTING_PATH_SIZE], const char *pi
         return error_context(err, rc, "%s", pipeline_file);
     const char *slash = strrchr(pipeline_file, '/');
     const int folder = expanded[0] != '/' && slash ? (int)(slash - pipeline_file) + 1 : 0;
-    char joined[2 * SETTING_PATH_SIZE];
     (void)snprintf(joined, sizeof joined, "%.*s%s", folder, pipeline_file, expanded);
-    if (!text_copy(path, SETTING_PATH_SIZE, joined))
+    rc = file_absolute(absolute, joined, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "%s", pipeline_file);
+    if (!text_copy(path, SETTING_PATH_SIZE, absolute))
         return error_set(err, ERROR_INVALID, "%s: path is too long: %.100s...", pipeline_file,
-                         joined);
+                         absolute);
     return ERROR_NONE;
 }
 
-bool pipeline_setting_is_path(const struct setting_spec *spec)
+/* The path in the field of a setting that has one, or NULL. */
+static char *path_of(const struct setting_spec *spec, struct pipeline_settings *settings)
 {
-    return spec->type == SETTING_PATH || spec->type == SETTING_CHOICE_OR_PATH;
+    char *field = (char *)settings + spec->offset;
+    if (spec->type == SETTING_CHOICE_OR_PATH)
+        return ((struct choice_or_path *)(void *)field)->path;
+    return spec->type == SETTING_PATH ? field : NULL;
 }
 
 static enum error_code resolve_paths(struct pipeline_settings *settings, const char *pipeline_file,
@@ -324,11 +353,9 @@ static enum error_code resolve_paths(struct pipeline_settings *settings, const c
 {
     enum error_code rc = ERROR_NONE;
     for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++) {
-        char *field = (char *)settings + spec->offset;
-        if (spec->type == SETTING_CHOICE_OR_PATH)
-            field += offsetof(struct choice_or_path, path);
-        if (pipeline_setting_is_path(spec))
-            rc = resolve_path(field, pipeline_file, err);
+        char *path = path_of(spec, settings);
+        if (path)
+            rc = resolve_path(path, pipeline_file, err);
     }
     return rc;
 }
@@ -384,7 +411,8 @@ enum error_code pipeline_settings_override(struct pipeline_settings *settings,
         return error_set(err, ERROR_USAGE, "--set '%s': expected section.key=value", assignment);
     memcpy(name, assignment, (size_t)(equals - assignment));
     name[equals - assignment] = '\0';
-    return pipeline_settings_assign(settings, name, equals + 1, "--set", err);
+    const enum error_code rc = pipeline_settings_assign(settings, name, equals + 1, "--set", err);
+    return rc == ERROR_NONE ? resolve_paths(settings, "--set", err) : rc;
 }
 
 enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
@@ -514,29 +542,158 @@ static int print_value(const struct setting_spec *spec, const struct pipeline_se
     return -1;
 }
 
-enum error_code pipeline_settings_text(const struct pipeline_settings *settings, const char *prefix,
-                                       char *out, struct error *err)
+static enum error_code add_line(const struct setting_spec *spec,
+                                const struct pipeline_settings *settings, char *out, size_t *at,
+                                struct error *err)
+{
+    char value[SETTING_PATH_SIZE + 1];
+    (void)print_value(spec, settings, value, sizeof value);
+    const int n = snprintf(out + *at, SETTINGS_TEXT_SIZE - *at, "%s = %s\n", spec->name, value);
+    if (n < 0 || (size_t)n >= SETTINGS_TEXT_SIZE - *at)
+        return error_set(err, ERROR_INVALID, "the settings take more than %d bytes",
+                         SETTINGS_TEXT_SIZE);
+    *at += (size_t)n;
+    return ERROR_NONE;
+}
+
+enum error_code pipeline_settings_text(const struct pipeline_settings *settings, char *out,
+                                       struct error *err)
 {
     size_t at = 0;
+    enum error_code rc = ERROR_NONE;
     out[0] = '\0';
-    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
-        char value[SETTING_PATH_SIZE + 1];
-        if (strncmp(spec->name, prefix, strlen(prefix)) != 0)
-            continue;
-        (void)print_value(spec, settings, value, sizeof value);
-        const int n = snprintf(out + at, SETTINGS_TEXT_SIZE - at, "%s = %s\n", spec->name, value);
-        if (n < 0 || (size_t)n >= SETTINGS_TEXT_SIZE - at)
-            return error_set(err, ERROR_INVALID, "the settings take more than %d bytes",
-                             SETTINGS_TEXT_SIZE);
-        at += (size_t)n;
+    for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++)
+        rc = add_line(spec, settings, out, &at, err);
+    return rc;
+}
+
+/* --- what settings are part of --- */
+
+static bool equal_values(const struct setting_spec *spec, const struct pipeline_settings *a,
+                         const struct pipeline_settings *b)
+{
+    char one[SETTING_PATH_SIZE + 1], other[SETTING_PATH_SIZE + 1];
+    (void)print_value(spec, a, one, sizeof one);
+    (void)print_value(spec, b, other, sizeof other);
+    return strcmp(one, other) == 0;
+}
+
+/* Is `word` one of the words of `list`, which a comma parts? */
+static bool is_listed(const char *list, const char *word)
+{
+    const size_t size = strlen(word);
+    for (; *list; list += *list == ',') {
+        const size_t item = strcspn(list, ",");
+        if (item == size && memcmp(list, word, size) == 0)
+            return true;
+        list += item;
     }
-    return ERROR_NONE;
+    return false;
+}
+
+static bool has_effect(const struct setting_spec *spec, const struct pipeline_settings *settings)
+{
+    char name[SETTING_NAME_SIZE], value[SETTING_PATH_SIZE + 1];
+    if (!spec->only_with)
+        return true;
+    const size_t size = strcspn(spec->only_with, "=");
+    must(size < sizeof name && spec->only_with[size] == '=');
+    memcpy(name, spec->only_with, size);
+    name[size] = '\0';
+    const struct setting_spec *other = find_setting(name);
+    must(other != NULL);
+    (void)print_value(other, settings, value, sizeof value);
+    return is_listed(spec->only_with + size + 1, value);
+}
+
+/* The setting whose name comes next after `name`, so that ids do not depend on the order of the table. */
+static const struct setting_spec *next_by_name(const char *name)
+{
+    const struct setting_spec *next = NULL;
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        if (strcmp(spec->name, name) > 0 && (!next || strcmp(spec->name, next->name) < 0))
+            next = spec;
+    return next;
+}
+
+/* Of the settings that count, those that are a path now, or those that are none. */
+static enum error_code collect(const struct pipeline_settings *settings, unsigned parts, bool paths,
+                               char *out, struct error *err)
+{
+    struct pipeline_settings defaults, copy = *settings;
+    size_t at = 0;
+    enum error_code rc = ERROR_NONE;
+    pipeline_settings_defaults(&defaults);
+    out[0] = '\0';
+    for (const struct setting_spec *spec = next_by_name(""); rc == ERROR_NONE && spec;
+         spec = next_by_name(spec->name)) {
+        const char *path = path_of(spec, &copy);
+        if ((spec->part_of & parts) && (path && path[0]) == paths && has_effect(spec, settings) &&
+            !equal_values(spec, settings, &defaults))
+            rc = add_line(spec, settings, out, &at, err);
+    }
+    return rc;
+}
+
+enum error_code pipeline_settings_identity(const struct pipeline_settings *settings, unsigned parts,
+                                           char *out, struct error *err)
+{
+    return collect(settings, parts, false, out, err);
+}
+
+enum error_code pipeline_settings_sources(const struct pipeline_settings *settings, unsigned parts,
+                                          char *out, struct error *err)
+{
+    return collect(settings, parts, true, out, err);
+}
+
+bool pipeline_settings_changes(const struct pipeline_settings *from,
+                               const struct pipeline_settings *to, unsigned parts,
+                               char text[SETTING_CHANGES_SIZE])
+{
+    size_t at = 0;
+    int more = 0;
+    text[0] = '\0';
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        char before[SETTING_PATH_SIZE + 1], after[SETTING_PATH_SIZE + 1];
+        char line[2 * SETTING_PATH_SIZE + SETTING_NAME_SIZE + 16];
+        if (!(spec->part_of & parts) || equal_values(spec, from, to) ||
+            (!has_effect(spec, from) && !has_effect(spec, to)))
+            continue;
+        (void)print_value(spec, from, before, sizeof before);
+        (void)print_value(spec, to, after, sizeof after);
+        const int size = snprintf(line, sizeof line, "%s%s %s -> %s", at ? ", " : "", spec->name,
+                                  before[0] ? before : "(none)", after[0] ? after : "(none)");
+        if (size < 0 || at + (size_t)size + sizeof ", and 100 more" > SETTING_CHANGES_SIZE)
+            more++;
+        else
+            at += (size_t)snprintf(text + at, SETTING_CHANGES_SIZE - at, "%s", line);
+    }
+    if (more)
+        (void)snprintf(text + at, SETTING_CHANGES_SIZE - at, "%s%d more", at ? ", and " : "", more);
+    return at > 0 || more > 0;
+}
+
+void pipeline_settings_reset(struct pipeline_settings *settings, unsigned parts)
+{
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        if (spec->part_of & parts) {
+            const enum error_code rc =
+                assign_spec(spec, settings, spec->default_text, "default", NULL);
+            must(rc == ERROR_NONE);
+        }
 }
 
 enum error_code pipeline_settings_parse(struct pipeline_settings *settings, const char *text,
                                         const char *where, struct error *err)
 {
     pipeline_settings_defaults(settings);
+    return pipeline_settings_apply(settings, text, where, err);
+}
+
+enum error_code pipeline_settings_apply(struct pipeline_settings *settings, const char *text,
+                                        const char *where, struct error *err)
+{
     while (*text) {
         char name[SETTING_NAME_SIZE], value[SETTING_PATH_SIZE + 1];
         const size_t line = strcspn(text, "\n");

@@ -148,12 +148,22 @@ struct pipeline_settings {
     } infer;
 };
 
+/* What a setting is part of, in the order of the pipeline: what depends on it. */
+enum setting_part {
+    SETTING_OF_DATASET = 1,
+    SETTING_OF_PARTITION = 2,
+    SETTING_OF_TRAINING = 4,
+    SETTING_OF_TARGET = 8,     /* where training ends; no round before that depends on it */
+    SETTING_OF_OUTPUTS = 16,   /* of trained weights */
+    SETTING_OF_OPERATION = 32, /* what is kept, how far ahead: changes no bit of anything */
+};
+
 enum setting_type {
     SETTING_INT,
     SETTING_DOUBLE,
     SETTING_BOOL,
     SETTING_TEXT,
-    SETTING_PATH, /* made absolute, or relative to where the program was started */
+    SETTING_PATH, /* absolute once it is read */
     SETTING_CHOICE,
     SETTING_CHOICE_OR_PATH,
     SETTING_INT_LIST
@@ -167,6 +177,8 @@ struct setting_spec {
     double least, most;         /* of numbers and list items */
     const char *const *choices; /* NULL-terminated */
     const char *help;
+    unsigned part_of;      /* enum setting_part */
+    const char *only_with; /* "name=value,value": has no effect with other values; or NULL */
 };
 
 /* All settings, in canonical order; ends with a NULL name. */
@@ -190,12 +202,9 @@ MUST_CHECK enum error_code pipeline_settings_override(struct pipeline_settings *
 MUST_CHECK enum error_code pipeline_settings_check(const struct pipeline_settings *settings,
                                                    struct error *err);
 
-/* "name = value" lines of the settings whose name starts with `prefix` ("" for all), into `out`
- * [SETTINGS_TEXT_SIZE]. Equal settings give equal text. */
+/* "name = value" lines of all settings, into `out` [SETTINGS_TEXT_SIZE]. Equal settings give equal text. */
 MUST_CHECK enum error_code pipeline_settings_text(const struct pipeline_settings *settings,
-                                                  const char *prefix, char *out, struct error *err);
-/* Whether the value of this setting is (also) a path: what lies there matters, not how it is called. */
-bool pipeline_setting_is_path(const struct setting_spec *spec);
+                                                  char *out, struct error *err);
 /* What ingest.split says: "given", or "random 60/20/20". Fails: ERROR_INVALID for anything else. */
 MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
                                                  struct split_shares *shares, struct error *err);
@@ -203,6 +212,29 @@ MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings 
 MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,
                                                    const char *text, const char *where,
                                                    struct error *err);
+/* The same over what `settings` has: other settings stay. */
+MUST_CHECK enum error_code pipeline_settings_apply(struct pipeline_settings *settings,
+                                                   const char *text, const char *where,
+                                                   struct error *err);
+/* Puts those that are part of `parts` (enum setting_part) back to their defaults. */
+void pipeline_settings_reset(struct pipeline_settings *settings, unsigned parts);
+
+/* What ids are made of: the lines of the settings that are part of any of `parts`, have an effect and differ from
+ * their default, ordered by name; paths left out. `out` [SETTINGS_TEXT_SIZE]; "" when there are none. */
+MUST_CHECK enum error_code pipeline_settings_identity(const struct pipeline_settings *settings,
+                                                      unsigned parts, char *out, struct error *err);
+
+/* The lines that were left out: where the content lies that counts instead. */
+MUST_CHECK enum error_code pipeline_settings_sources(const struct pipeline_settings *settings,
+                                                     unsigned parts, char *out, struct error *err);
+
+enum { SETTING_CHANGES_SIZE = 400 };
+/* For people: "train-step.hidden 64 -> 128, epochs 10 -> 20", of those settings in `parts` that have an effect.
+ * False when there are none. */
+bool pipeline_settings_changes(const struct pipeline_settings *from,
+                               const struct pipeline_settings *to, unsigned parts,
+                               char text[SETTING_CHANGES_SIZE]);
+
 /* Layers of the model: the number of fan-outs. */
 static inline int pipeline_layer_count(const struct pipeline_settings *settings)
 {

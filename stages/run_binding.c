@@ -1,53 +1,60 @@
 #include "stages/run_binding.h"
 
-#include "common/base/checksum.h"
 #include "common/math/blas.h"
 #include "stages/core_type.h"
+#include "stages/environment.h"
+#include "stages/identity.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char newest_run_switch[] = "current/run/newest";
 
+/* What may change in the life of a run. */
+static const unsigned wanted_parts = SETTING_OF_OUTPUTS | SETTING_OF_OPERATION;
+
+static struct key wanted_switch(const char *run_id)
+{
+    return key_run(run_id, "wanted");
+}
+
+/* --- from settings to partition and run --- */
+
 enum error_code run_input_switch(const struct pipeline_settings *settings, const char *what,
                                  struct key *out, struct error *err)
 {
-    char text[2 * SETTINGS_TEXT_SIZE], name[ID_SIZE], digits[CHECKSUM_TEXT_SIZE];
-    enum error_code rc = pipeline_settings_text(settings, "ingest.", text, err);
-    const size_t used = strlen(text);
-    if (rc == ERROR_NONE && strcmp(what, "partition") == 0)
-        rc = pipeline_settings_text(settings, "partition.", text + used, err);
+    const bool of_partition = strcmp(what, "partition") == 0;
+    const unsigned parts = SETTING_OF_DATASET | (of_partition ? SETTING_OF_PARTITION : 0);
+    char text[2 * SETTINGS_TEXT_SIZE], digits[IDENTITY_DIGITS_SIZE];
+    enum error_code rc = pipeline_settings_identity(settings, parts, text, err);
+    if (rc == ERROR_NONE)
+        rc = pipeline_settings_sources(settings, parts, text + strlen(text), err);
     if (rc != ERROR_NONE)
         return rc;
-    const size_t size = strlen(text);
-    (void)snprintf(text + size, sizeof text - size, "seed = %lld\n", (long long)settings->seed);
-    const struct checksum sum = checksum_of(text, strlen(text));
-    checksum_text(&sum, digits);
-    (void)snprintf(name, sizeof name, "%.63s-%.8s", settings->name, digits);
-    *out = key_current(what, name);
+    identity_digits(what, text, digits);
+    *out = key_current(what, digits);
     return ERROR_NONE;
 }
 
-void run_environment(bool portable, char text[41])
+/* The partition of `settings`, the id of the run that they make on it, and whether that was started. */
+static enum error_code find_run(struct store *store, const struct pipeline_settings *settings,
+                                struct run_plan *plan, bool *started, struct error *err)
 {
-    const char *core = portable ? core_type_portable : blas_core_name();
-    /* The version text goes on with build options: "OpenBLAS 0.3.21" is what matters here. */
-#if defined(__clang__)
-    (void)snprintf(text, 41, "%.12s %.15s clang-%d", core, blas_version(), __clang_major__);
-#else
-    (void)snprintf(text, 41, "%.12s %.15s gcc-%d", core, blas_version(), __GNUC__);
-#endif
+    struct key key;
+    enum error_code rc = run_input_switch(settings, "partition", &key, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_get(store, key.text, plan->partition_id, sizeof plan->partition_id, err);
+    if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) /* they set a damaged switch anew */
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "no partition for pipeline %s yet: graphmill-ingest and "
+                         "graphmill-partition come first",
+                         settings->name);
+    if (rc == ERROR_NONE)
+        rc = identity_run(store, settings, plan->partition_id, plan->id, err);
+    return rc == ERROR_NONE ? store_has(store, key_run(plan->id, "plan").text, started, err) : rc;
 }
 
-/* name-<8 hexadecimal digits of the hash of settings and partition>. */
-static void make_run_id(const struct run_plan *plan, const char *name, char run_id[ID_SIZE])
-{
-    char text[sizeof plan->settings + ID_SIZE], digits[CHECKSUM_TEXT_SIZE];
-    const int size = snprintf(text, sizeof text, "%s%s", plan->settings, plan->partition_id);
-    const struct checksum sum = checksum_of(text, (size_t)size);
-    checksum_text(&sum, digits);
-    (void)snprintf(run_id, ID_SIZE, "%.63s-%.8s", name, digits);
-}
+/* --- starting --- */
 
 /* A run that could not be opened is not started: as one on a dataset without training nodes. */
 static enum error_code check_schedule(struct store *store, const struct pipeline_settings *settings,
@@ -63,34 +70,47 @@ static enum error_code check_schedule(struct store *store, const struct pipeline
     return rc == ERROR_NONE ? rc : error_context(err, rc, "partition %s", partition_id);
 }
 
+static enum error_code write_plan(struct store *store, const struct pipeline_settings *settings,
+                                  struct run_plan *plan, struct error *err)
+{
+    environment_text(settings->portable, run_core_type(settings), plan->environment);
+    enum error_code rc = pipeline_settings_text(settings, plan->settings, err);
+    if (rc == ERROR_NONE)
+        rc = check_schedule(store, settings, plan->partition_id, err);
+    if (rc == ERROR_NONE)
+        rc = identity_note(store, plan->id, err);
+    return rc == ERROR_NONE ? run_plan_put(store, plan, err) : rc;
+}
+
+/* A switch is one line: no value of these settings has a semicolon. */
+static void replace_all(char *text, char from, char to)
+{
+    for (; *text; text++)
+        *text = *text == from ? to : *text;
+}
+
+static enum error_code note_wanted(struct store *store, const struct pipeline_settings *settings,
+                                   const char *run_id, struct error *err)
+{
+    char lines[SETTINGS_TEXT_SIZE];
+    enum error_code rc = pipeline_settings_identity(settings, wanted_parts, lines, err);
+    if (rc == ERROR_NONE)
+        replace_all(lines, '\n', ';');
+    if (rc == ERROR_NONE)
+        rc = store_switch_set(store, wanted_switch(run_id).text, lines, err);
+    return rc == ERROR_NONE ? store_switch_set(store, newest_run_switch, run_id, err) : rc;
+}
+
 enum error_code run_start(struct store *store, const struct pipeline_settings *settings,
                           char run_id[ID_SIZE], struct error *err)
 {
     struct run_plan plan = {0};
-    struct key key;
     bool started = false;
-    enum error_code rc = run_input_switch(settings, "partition", &key, err);
-    if (rc == ERROR_NONE)
-        rc = store_switch_get(store, key.text, plan.partition_id, sizeof plan.partition_id, err);
-    if (rc == ERROR_NOT_FOUND)
-        return error_set(
-            err, ERROR_UNAVAILABLE,
-            "no partition for pipeline %s yet: graphmill-ingest and graphmill-partition "
-            "come first",
-            settings->name);
-    if (rc == ERROR_NONE)
-        rc = pipeline_settings_text(settings, "", plan.settings, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    run_environment(settings->portable, plan.environment);
-    make_run_id(&plan, settings->name, plan.id);
-    rc = store_has(store, key_run(plan.id, "plan").text, &started, err);
+    enum error_code rc = find_run(store, settings, &plan, &started, err);
     if (rc == ERROR_NONE && !started)
-        rc = check_schedule(store, settings, plan.partition_id, err);
-    if (rc == ERROR_NONE && !started)
-        rc = run_plan_put(store, &plan, err);
+        rc = write_plan(store, settings, &plan, err);
     if (rc == ERROR_NONE)
-        rc = store_switch_set(store, newest_run_switch, plan.id, err);
+        rc = note_wanted(store, settings, plan.id, err);
     memcpy(run_id, plan.id, sizeof plan.id);
     return rc;
 }
@@ -103,12 +123,37 @@ enum error_code run_newest(struct store *store, char run_id[ID_SIZE], struct err
     return rc;
 }
 
+/* --- opening --- */
+
+/* Puts what is wanted of the run now over what its plan says. */
+static enum error_code apply_wanted(struct store *store, const char *run_id,
+                                    struct pipeline_settings *settings, struct error *err)
+{
+    char lines[SETTINGS_TEXT_SIZE];
+    const struct key key = wanted_switch(run_id);
+    const enum error_code rc = store_switch_get(store, key.text, lines, sizeof lines, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
+    replace_all(lines, ';', '\n');
+    pipeline_settings_reset(settings, wanted_parts);
+    return pipeline_settings_apply(settings, lines, key.text, err);
+}
+
+static enum error_code read_settings(struct store *store, const struct run_plan *plan,
+                                     struct pipeline_settings *settings, struct error *err)
+{
+    const enum error_code rc = pipeline_settings_parse(settings, plan->settings, plan->id, err);
+    return rc == ERROR_NONE ? apply_wanted(store, plan->id, settings, err) : rc;
+}
+
 enum error_code run_open(struct store *store, const char *run_id, struct run_binding *out,
                          struct error *err)
 {
     enum error_code rc = run_plan_get(store, run_id, &out->plan, err);
     if (rc == ERROR_NONE)
-        rc = pipeline_settings_parse(&out->settings, out->plan.settings, run_id, err);
+        rc = read_settings(store, &out->plan, &out->settings, err);
     if (rc == ERROR_NONE)
         rc = partition_book_get(store, out->plan.partition_id, &out->book, err);
     if (rc == ERROR_NONE)
@@ -121,20 +166,83 @@ enum error_code run_open(struct store *store, const char *run_id, struct run_bin
     return ERROR_NONE;
 }
 
-enum error_code run_check_environment(const struct run_binding *run, struct error *err)
-{
-    char here[41] = "";
-    run_environment(false, here);
-    if (strcmp(here, run->plan.environment) == 0)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "run %s was started on '%s', this process is '%s': its bits would differ; run "
-                     "on one kind of machine, or start the run with portable: true",
-                     run->plan.id, run->plan.environment, here);
-}
-
 void run_close(struct run_binding *run)
 {
     store_release_record(&run->book.view);
     *run = (struct run_binding){0};
+}
+
+/* --- joining --- */
+
+/* Adds to `err` how the newest run differs from `settings`. */
+static enum error_code tell_newest(struct store *store, const struct pipeline_settings *settings,
+                                   struct error *err)
+{
+    static const unsigned parts = SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING |
+                                  SETTING_OF_TARGET | SETTING_OF_OUTPUTS;
+    char newest[ID_SIZE], changes[SETTING_CHANGES_SIZE], before[sizeof err->message];
+    struct run_plan plan;
+    struct pipeline_settings theirs;
+    if (run_newest(store, newest, NULL) != ERROR_NONE ||
+        run_plan_get(store, newest, &plan, NULL) != ERROR_NONE ||
+        read_settings(store, &plan, &theirs, NULL) != ERROR_NONE ||
+        !pipeline_settings_changes(&theirs, settings, parts, changes))
+        return ERROR_UNAVAILABLE;
+    (void)snprintf(before, sizeof before, "%s", err->message);
+    return error_set(err, ERROR_UNAVAILABLE, "%s; the newest run is %s, which differs in %s",
+                     before, newest, changes);
+}
+
+/* Were these outputs asked for? Else a worker would make others than it was told to. */
+static enum error_code check_wanted(struct store *store, const struct pipeline_settings *settings,
+                                    const char *run_id, struct error *err)
+{
+    struct run_plan plan;
+    struct pipeline_settings theirs;
+    char changes[SETTING_CHANGES_SIZE];
+    enum error_code rc = run_plan_get(store, run_id, &plan, err);
+    if (rc == ERROR_NONE)
+        rc = read_settings(store, &plan, &theirs, err);
+    if (rc != ERROR_NONE ||
+        !pipeline_settings_changes(&theirs, settings, SETTING_OF_OUTPUTS, changes))
+        return rc;
+    return error_set(err, ERROR_UNAVAILABLE, "run %s was not started with these outputs: %s",
+                     run_id, changes);
+}
+
+enum error_code run_join(struct store *store, const struct pipeline_settings *settings,
+                         char run_id[ID_SIZE], struct error *err)
+{
+    struct run_plan plan = {0};
+    bool started = false;
+    enum error_code rc = find_run(store, settings, &plan, &started, err);
+    if (rc == ERROR_NONE && !started)
+        rc = error_set(err, ERROR_UNAVAILABLE, "no run of these settings was started here");
+    if (rc == ERROR_UNAVAILABLE)
+        return tell_newest(store, settings, err);
+    if (rc == ERROR_NONE)
+        rc = check_wanted(store, settings, plan.id, err);
+    memcpy(run_id, plan.id, sizeof plan.id);
+    return rc;
+}
+
+/* --- environment --- */
+
+const char *run_core_type(const struct pipeline_settings *settings)
+{
+    return settings->portable ? core_type_portable : blas_core_name();
+}
+
+enum error_code run_check_environment(const struct run_binding *run, const char *core,
+                                      struct error *err)
+{
+    char here[ENVIRONMENT_TEXT_SIZE], difference[ENVIRONMENT_DIFFERENCE_SIZE];
+    environment_text(run->settings.portable, core, here);
+    if (!environment_difference(run->plan.environment, here, difference))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "run %s was started with %s: its bits would differ. Finish it where it was "
+                     "started, or start a new run: in another folder, or with portable: true for "
+                     "machines that differ in OpenBLAS's core type or instructions alone",
+                     run->plan.id, difference);
 }

@@ -1,6 +1,7 @@
 #include "stages/schedule.h"
 
 #include "common/base/random.h"
+#include "stages/identity_digits.h"
 
 #include <inttypes.h>
 
@@ -53,8 +54,10 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         return error_set(err, ERROR_INVALID, "the run has %lld rounds, expected at most %lld",
                          (long long)s.round_count, (long long)UINT32_MAX);
     s.evaluation_slot_count = (int32_t)evaluation_slots;
-    *out = s;
-    return ERROR_NONE;
+    const enum error_code rc = identity_outputs_tag(settings, s.outputs_tag, err);
+    if (rc == ERROR_NONE)
+        *out = s;
+    return rc;
 }
 
 static enum error_code check_round(const struct schedule *s, int64_t round, struct error *err)

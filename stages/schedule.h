@@ -10,11 +10,10 @@
 #include "common/base/error.h"
 #include "stages/pipeline_settings.h"
 #include "stages/unit.h"
+#include "store/keys.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { OUTPUTS_TAG_SIZE = 9 };
 
 struct schedule {
     int64_t train_count, valid_count;

@@ -10,8 +10,10 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/stop_signal.h"
+#include "common/math/blas.h"
 #include "stages/chain.h"
 #include "stages/core_type.h"
+#include "stages/environment.h"
 #include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "stages/work_loop.h"
@@ -29,14 +31,14 @@ struct stage_options {
     struct option_list set;
     int64_t threads, wait, lease, log_level;
     uint64_t memory;
-    bool local_storage, print_config, version;
+    bool local_storage, print_config, version, start;
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct stage_options, field)
 static const struct option_spec option_table[] = {
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH or a path"},
-    {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; starts its run or joins it"},
+    {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "join this run instead of naming a pipeline file"},
     {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "work queue: redis://HOST:PORT or unix:PATH"},
@@ -51,6 +53,7 @@ static const struct option_spec option_table[] = {
     {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT", "compute one unit again and compare with what is stored"},
     {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE", "append where the time went to this file, as JSON lines"},
     {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N", "1 errors, 2 warnings, 3 progress, 4 everything"},
+    {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL, "partition: start the run, so that workers may join it"},
     {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
     {.name = NULL},
@@ -104,6 +107,10 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
     if (o->run && o->set.count)
         return error_set(err, ERROR_USAGE,
                          "--set goes with --pipeline; a run's settings are fixed");
+    if (o->start && (strcmp(stage.name, "partition") != 0 || !o->pipeline || o->replay))
+        return error_set(err, ERROR_USAGE,
+                         "--start goes with graphmill-partition --pipeline FILE: a run starts once "
+                         "its partition is there");
     if (!o->store && !o->print_config)
         return error_set(err, ERROR_USAGE, "--store must be given");
     if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
@@ -111,7 +118,7 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
     return ERROR_NONE;
 }
 
-/* Starts or finds the run and binds it. */
+/* Finds the run and binds it. */
 static enum error_code bind_run(struct program *p, struct error *err)
 {
     char run_id[ID_SIZE] = "";
@@ -119,7 +126,7 @@ static enum error_code bind_run(struct program *p, struct error *err)
     if (p->options.run)
         (void)snprintf(run_id, sizeof run_id, "%s", p->options.run);
     else
-        rc = run_start(p->store, &p->settings, run_id, err);
+        rc = run_join(p->store, &p->settings, run_id, err);
     if (rc == ERROR_NONE)
         rc = run_open(p->store, run_id, &p->run, err);
     if (rc == ERROR_NOT_FOUND)
@@ -181,6 +188,29 @@ static enum error_code check_numbers(const struct program *p, const struct unit 
                : rc;
 }
 
+static enum error_code start_run(struct program *p, struct error *err)
+{
+    char run_id[ID_SIZE];
+    const enum error_code rc = run_start(p->store, &p->settings, run_id, err);
+    if (rc == ERROR_NONE)
+        log_info("started run=%s", run_id);
+    return rc;
+}
+
+/* A run of another environment can be replayed; if then a bit differs, that may be why. */
+static enum error_code tell_difference(const struct program *p, const char *key, struct error *err)
+{
+    struct error why = {0};
+    if (stage.form == STAGE_ONCE ||
+        run_check_environment(&p->run, blas_core_name(), &why) == ERROR_NONE)
+        return error_set(err, ERROR_CORRUPT, "%s was computed again and differs from the record",
+                         key);
+    return error_set(err, ERROR_CORRUPT,
+                     "%s was computed again and differs from the record, perhaps because this is "
+                     "another environment: %s",
+                     key, why.message);
+}
+
 static enum error_code replay(const struct program *p, struct error *err)
 {
     struct unit unit;
@@ -204,8 +234,7 @@ static enum error_code replay(const struct program *p, struct error *err)
     if (seen.differed) {
         printf("DIFFERS %s records=%d differ=%d first=%s\n", p->options.replay,
                seen.matched + seen.differed, seen.differed, seen.first_difference);
-        return error_set(err, ERROR_CORRUPT, "%s was computed again and differs from the record",
-                         seen.first_difference);
+        return tell_difference(p, seen.first_difference, err);
     }
     if (seen.absent || !seen.matched)
         return error_set(err, ERROR_NOT_FOUND,
@@ -288,15 +317,23 @@ static enum error_code open_context(struct program *p, struct error *err)
     return rc == ERROR_NONE ? open_times(p, err) : rc;
 }
 
+/* What the headers of records will say. */
+static void set_environment(const struct program *p)
+{
+    char text[ENVIRONMENT_TEXT_SIZE], brief[ENVIRONMENT_SHORT_SIZE];
+    environment_text(p->settings.portable, blas_core_name(), text);
+    environment_short(text, brief);
+    record_environment_set(brief);
+}
+
 static enum error_code run_program(struct program *p, char **argv, struct error *err)
 {
-    char environment[41];
     enum error_code rc = ERROR_NONE;
     if (p->options.pipeline)
         rc = read_settings(p, err);
     if (rc == ERROR_NONE && p->options.print_config && p->options.pipeline) {
         char text[SETTINGS_TEXT_SIZE];
-        rc = pipeline_settings_text(&p->settings, "", text, err);
+        rc = pipeline_settings_text(&p->settings, text, err);
         if (rc == ERROR_NONE)
             printf("%s", text);
         return rc;
@@ -311,10 +348,9 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
         return rc;
     if (p->settings.portable)
         core_type_settle_portable(argv);
-    run_environment(false, environment);
-    record_environment_set(environment);
-    if (stage.form == STAGE_LOOP)
-        rc = run_check_environment(&p->run, err);
+    set_environment(p);
+    if (stage.form == STAGE_LOOP && !p->options.replay)
+        rc = run_check_environment(&p->run, blas_core_name(), err);
     if (rc == ERROR_NONE && stage.check)
         rc = stage.check(&p->settings, err);
     if (rc == ERROR_NONE)
@@ -323,7 +359,10 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
         return rc;
     if (p->options.replay)
         return replay(p, err);
-    return stage.form == STAGE_ONCE ? wait_for(p, work_once, err) : work_loop(p, err);
+    if (stage.form == STAGE_LOOP)
+        return work_loop(p, err);
+    rc = wait_for(p, work_once, err);
+    return rc == ERROR_NONE && p->options.start ? start_run(p, err) : rc;
 }
 
 STOP_SIGNAL_HOLD_FROM_START

@@ -12,7 +12,8 @@
  *   run/<id>/snapshot/<v>
  *   run/<id>/infer/<v>/<layer>/part/<p>/shard (artifact)  shard_seal
  *   run/<id>/outputs/<v>[-<tag>] (artifact)  outputs/<v>[-<tag>]_seal
- *   switches: current/dataset/<name>  current/partition/<name>  current/run/<name>
+ *   switches: current/dataset/<settings>  current/partition/<settings>  current/run/newest
+ *             current/id/<digits>  run/<id>/wanted
  *             run/<id>/current_snapshot  run/<id>/finished
  *
  * Weights of version v are those that round v computes with: round r turns version r into r + 1.
@@ -25,7 +26,7 @@
 
 #include <stdint.h>
 
-enum { KEY_SIZE = 200, ID_SIZE = 80 };
+enum { KEY_SIZE = 200, ID_SIZE = 80, OUTPUTS_TAG_SIZE = 9 };
 
 struct key {
     char text[KEY_SIZE];

@@ -69,6 +69,41 @@ enum error_code file_is_there(const char *path, bool *found, struct error *err)
     return rc;
 }
 
+/* One step from `out`, which has no symbolic links, to `name` in it. */
+static enum error_code step_into(char out[FILE_PATH_SIZE], const char *name, size_t size,
+                                 struct error *err)
+{
+    char next[FILE_PATH_SIZE];
+    if (size == 0 || (size == 1 && name[0] == '.'))
+        return ERROR_NONE;
+    if (size == 2 && name[0] == '.' && name[1] == '.') {
+        *strrchr(out, '/') = '\0';
+        return out[0] ? ERROR_NONE : file_path(out, err, "/");
+    }
+    const enum error_code rc = file_path(next, err, "%s/%.*s", out[1] ? out : "", (int)size, name);
+    if (rc != ERROR_NONE)
+        return rc;
+    char *real =
+        realpath(next, NULL); /* fails for what is not there, which stays as it is written */
+    memcpy(out, next, sizeof next);
+    const enum error_code copied = real ? file_path(out, err, "%s", real) : ERROR_NONE;
+    free(real);
+    return copied;
+}
+
+enum error_code file_absolute(char out[FILE_PATH_SIZE], const char *path, struct error *err)
+{
+    enum error_code rc = file_path(out, err, "/");
+    if (rc == ERROR_NONE && path[0] != '/' && !getcwd(out, FILE_PATH_SIZE))
+        return error_set_errno(err, ERROR_IO, "the working directory has no name");
+    while (rc == ERROR_NONE && *path) {
+        const size_t size = strcspn(path, "/");
+        rc = step_into(out, path, size, err);
+        path += size + (path[size] == '/');
+    }
+    return rc;
+}
+
 enum error_code file_size(const char *path, uint64_t *bytes, struct error *err)
 {
     struct stat status;

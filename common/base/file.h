@@ -22,6 +22,10 @@ enum file_kind { FILE_ABSENT, FILE_PLAIN, FILE_FOLDER }; /* plain: all that is n
 MUST_CHECK enum error_code file_look(const char *path, enum file_kind *kind, struct error *err);
 /* The same, when it does not matter what it is. */
 MUST_CHECK enum error_code file_is_there(const char *path, bool *found, struct error *err);
+/* The one path of what lies at `path`: absolute, without "..", without symbolic links as far as it exists.
+ * Fails: ERROR_INVALID when it is too long; ERROR_IO. */
+MUST_CHECK enum error_code file_absolute(char out[FILE_PATH_SIZE], const char *path,
+                                         struct error *err);
 /* Fails: ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code file_size(const char *path, uint64_t *bytes, struct error *err);
 /* Creates `path` and the folders above it; existing ones are fine, and so is it when someone removes

@@ -3,7 +3,7 @@
  *
  *   files --> folder_reader | ogb_reader | edge_list_reader --+
  *                                                             +--> dataset_builder --> dataset/<id>/...
- *   seed  --> generator --------------------------------------+        current/dataset/<name> = <id>
+ *   seed  --> generator --------------------------------------+        current/dataset/<settings> = <id>
  *
  * The id is a checksum of everything the records depend on, so a dataset that is there is not made
  * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset or
@@ -13,6 +13,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/log.h"
+#include "stages/identity.h"
 #include "stages/ingest/dataset_builder.h"
 #include "stages/ingest/edge_list_reader.h"
 #include "stages/ingest/folder_reader.h"
@@ -26,47 +27,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ID_DIGITS = 16 };
-
-/* Whether a value is one of the words of a choice. */
-static bool is_choice(const struct setting_spec *spec, const char *value, size_t size)
-{
-    for (int i = 0; spec->choices[i]; i++)
-        if (strlen(spec->choices[i]) == size && memcmp(spec->choices[i], value, size) == 0)
-            return true;
-    return false;
-}
-
-/* Whether a line of the settings says where a file lies: input_files_sum() adds what is in it. */
-static bool is_path_line(const char *line, size_t length)
-{
-    static const char equals[] = " = ";
-    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
-        const size_t size = strlen(spec->name), value = size + sizeof equals - 1;
-        if (!pipeline_setting_is_path(spec) || strncmp(line, spec->name, size) != 0 ||
-            line[size] != ' ')
-            continue;
-        return spec->type == SETTING_PATH || !is_choice(spec, line + value, length - value);
-    }
-    return false;
-}
-
-/* The settings' lines, without those that say where the input lies. */
 static enum error_code add_settings(const struct pipeline_settings *settings,
                                     struct checksum_stream *sum, struct error *err)
 {
     char text[SETTINGS_TEXT_SIZE];
-    const enum error_code rc = pipeline_settings_text(settings, "ingest.", text, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (const char *line = text; *line;) {
-        const size_t length = strcspn(line, "\n");
-        if (!is_path_line(line, length))
-            checksum_stream_add(sum, line, length + 1);
-        line += length;
-        line += *line == '\n' ? 1 : 0;
-    }
-    return ERROR_NONE;
+    struct pipeline_settings normal = *settings, defaults;
+    pipeline_settings_defaults(&defaults);
+    normal.seed = defaults.seed; /* counts on its own, where it is used */
+    const enum error_code rc = pipeline_settings_identity(&normal, SETTING_OF_DATASET, text, err);
+    if (rc == ERROR_NONE)
+        checksum_stream_add(sum, text, strlen(text) + 1);
+    return rc;
 }
 
 /* Whether the records depend on the seed. */
@@ -92,11 +63,11 @@ static enum error_code add_input(const struct pipeline_settings *settings,
     return rc;
 }
 
-enum error_code ingest_dataset_id(const struct pipeline_settings *settings, char id[ID_SIZE],
-                                  struct error *err)
+enum error_code ingest_dataset_id(struct store *store, const struct pipeline_settings *settings,
+                                  char id[ID_SIZE], struct error *err)
 {
     struct checksum_stream *sum = NULL;
-    char digits[CHECKSUM_TEXT_SIZE];
+    char text[CHECKSUM_TEXT_SIZE], digits[IDENTITY_DIGITS_SIZE];
     if (settings->ingest.format != FORMAT_GENERATED && !settings->ingest.path[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.path: expected a file or folder, found nothing");
@@ -106,9 +77,9 @@ enum error_code ingest_dataset_id(const struct pipeline_settings *settings, char
     rc = add_input(settings, sum, err);
     if (rc == ERROR_NONE) {
         const struct checksum content = checksum_stream_sum(sum);
-        checksum_text(&content, digits);
-        const int size = snprintf(id, ID_SIZE, "%s-%.*s", settings->name, ID_DIGITS, digits);
-        must(size > 0 && size < ID_SIZE); /* names are bounded by SETTING_NAME_SIZE */
+        checksum_text(&content, text);
+        identity_digits("dataset", text, digits);
+        rc = identity_find(store, digits, settings->name, id, err);
     }
     checksum_stream_free(sum);
     return rc;
@@ -196,7 +167,7 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     if (context->settings->ingest.format == FORMAT_EDGE_LIST)
         rc = node_files_check(context->settings, err);
     if (rc == ERROR_NONE)
-        rc = ingest_dataset_id(context->settings, id, err);
+        rc = ingest_dataset_id(context->store, context->settings, id, err);
     if (rc == ERROR_NONE)
         rc = store_has(context->store, key_dataset(id, "schema").text, &found, err);
     if (rc == ERROR_NONE && found && !context->is_replay)
@@ -209,6 +180,8 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
         rc = run_input_switch(context->settings, "dataset", &newest, err);
     if (rc == ERROR_NONE && !context->is_replay)
         rc = store_switch_set(context->store, newest.text, id, err);
+    if (rc == ERROR_NONE && !context->is_replay)
+        rc = identity_note(context->store, id, err);
     if (rc == ERROR_NONE && !context->is_replay)
         print_summary(&schema, found);
     return rc;

@@ -5,13 +5,15 @@
 #include "common/base/error.h"
 #include "stages/pipeline_settings.h"
 #include "store/keys.h"
+#include "store/store.h"
 
-/* The id of the dataset that these settings and the input files as they are now make: the name, '-',
- * and 16 hexadecimal digits of a checksum over the settings of ingest (but not where the input lies),
- * the seed when it has an influence, and name and content of each input file. So equal input has equal
- * records wherever it lies, and a changed file makes another dataset.
+/* The id (stages/identity.h) of the dataset that these settings and the input files as they are now make: its
+ * digits come from the settings of ingest (but not where the input lies), the seed when it has an influence, and
+ * name and content of each file in the input folder. So equal input has equal records wherever it
+ * lies, and a changed file makes another dataset.
  * Fails: ERROR_INVALID without a path; ERROR_NOT_FOUND, ERROR_IO. */
-MUST_CHECK enum error_code ingest_dataset_id(const struct pipeline_settings *settings,
+MUST_CHECK enum error_code ingest_dataset_id(struct store *store,
+                                             const struct pipeline_settings *settings,
                                              char id[ID_SIZE], struct error *err);
 
 #endif

@@ -98,14 +98,14 @@ static enum error_code walk_entry(void *context, const char *name, struct error 
 static enum error_code sum_edge_list(const struct pipeline_settings *settings,
                                      struct checksum_stream *sum, struct error *err)
 {
-    const char *path = settings->ingest.path, *slash = strrchr(path, '/');
+    const char *path = settings->ingest.path;
     const struct {
         const char *setting, *path;
     } beside[] = {
         {"labels", settings->ingest.labels},           {"features", settings->ingest.features.path},
         {"feature_ids", settings->ingest.feature_ids}, {"train", settings->ingest.split_file[0]},
         {"valid", settings->ingest.split_file[1]},     {"test", settings->ingest.split_file[2]}};
-    enum error_code rc = sum_file(sum, path, slash ? slash + 1 : path, err);
+    enum error_code rc = sum_file(sum, path, "edges", err);
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof beside / sizeof beside[0]; i++) {
         if (!beside[i].path[0])
             continue;

@@ -14,12 +14,12 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "stages/identity.h"
 #include "stages/partition/assignment.h"
 #include "stages/partition/edge_walk.h"
 #include "stages/partition/node_assigner.h"
 #include "stages/partition/part_writer.h"
 #include "stages/partition/partition_check.h"
-#include "stages/partition/partition_id.h"
 #include "stages/partition/partition_quality.h"
 #include "stages/partition/renumbering.h"
 #include "stages/run_binding.h"
@@ -57,12 +57,12 @@ static enum error_code read_dataset(struct partition_job *job, struct error *err
     enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
     if (rc == ERROR_NONE)
         rc = store_switch_get(context->store, newest.text, dataset_id, sizeof dataset_id, err);
-    if (rc == ERROR_NOT_FOUND)
+    if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) /* ingest sets a damaged switch anew */
         return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(context->store, dataset_id, &job->schema, err);
     if (rc == ERROR_NONE)
-        rc = partition_id(context->settings, dataset_id, job->id, err);
+        rc = identity_partition(context->store, context->settings, dataset_id, job->id, err);
     if (rc == ERROR_NONE && context->settings->partition.parts > job->schema.node_count)
         rc = error_set(err, ERROR_INVALID,
                        "partition.parts is %" PRId64 ", expected at most %" PRIu32
@@ -326,6 +326,8 @@ static enum error_code partition_work(const struct stage_context *context, void 
     rc = run_input_switch(context->settings, "partition", &newest, err);
     if (rc == ERROR_NONE)
         rc = store_switch_set(context->store, newest.text, job->id, err);
+    if (rc == ERROR_NONE)
+        rc = identity_note(context->store, job->id, err);
     return rc == ERROR_NONE ? print_report(job, found, err) : rc;
 }
 

@@ -2,9 +2,10 @@
 
 #include "store/keys.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-enum { RUN_PLAN_FORMAT = 1 };
+enum { RUN_PLAN_FORMAT = 2 };
 
 enum error_code run_plan_put(struct store *store, const struct run_plan *plan, struct error *err)
 {
@@ -12,6 +13,8 @@ enum error_code run_plan_put(struct store *store, const struct run_plan *plan, s
     record_add_text(&record, "settings", plan->settings);
     record_add_text(&record, "partition", plan->partition_id);
     record_add_text(&record, "environment", plan->environment);
+    record_add(&record, "first", ELEMENT_I64, &plan->first_version, 1);
+    record_add_text(&record, "origin", plan->origin);
     return store_put(store, key_run(plan->id, "plan").text, plan->id, &record, STORE_DURABLE, err);
 }
 
@@ -23,13 +26,30 @@ static bool is_id(const char *text)
     return text[0] && text[0] != '.' && strspn(text, allowed) == strlen(text);
 }
 
-enum error_code run_plan_decode(const struct record_view *view, struct run_plan *out,
-                                struct error *err)
+static enum error_code get_origin(const struct record_view *view, struct run_plan *out,
+                                  struct error *err)
 {
-    *out = (struct run_plan){0};
-    enum error_code rc = record_expect(view, RECORD_RUN_PLAN, RUN_PLAN_FORMAT, err);
+    const void *first = NULL;
+    enum error_code rc = record_section_get(view, "first", ELEMENT_I64, 1, &first, NULL, err);
     if (rc == ERROR_NONE)
-        rc = record_text_get(view, "settings", out->settings, sizeof out->settings, err);
+        rc = record_text_get(view, "origin", out->origin, sizeof out->origin, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(&out->first_version, first, sizeof out->first_version);
+    if (out->first_version < 0 || (out->first_version > 0) != is_id(out->origin) ||
+        (out->first_version == 0 && out->origin[0]))
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: starts from version %" PRId64
+                         " of run '%s', expected version 0 and no run, or both",
+                         view->key, out->first_version, out->origin);
+    return ERROR_NONE;
+}
+
+static enum error_code get_texts(const struct record_view *view, struct run_plan *out,
+                                 struct error *err)
+{
+    enum error_code rc =
+        record_text_get(view, "settings", out->settings, sizeof out->settings, err);
     if (rc == ERROR_NONE)
         rc = record_text_get(view, "partition", out->partition_id, sizeof out->partition_id, err);
     if (rc == ERROR_NONE)
@@ -40,6 +60,18 @@ enum error_code run_plan_decode(const struct record_view *view, struct run_plan 
                        view->key, out->partition_id);
     if (rc == ERROR_NONE && !out->settings[0])
         rc = error_set(err, ERROR_CORRUPT, "record %s: section settings is empty", view->key);
+    return rc;
+}
+
+enum error_code run_plan_decode(const struct record_view *view, struct run_plan *out,
+                                struct error *err)
+{
+    *out = (struct run_plan){0};
+    enum error_code rc = record_expect(view, RECORD_RUN_PLAN, RUN_PLAN_FORMAT, err);
+    if (rc == ERROR_NONE)
+        rc = get_texts(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = get_origin(view, out, err);
     if (rc != ERROR_NONE)
         *out = (struct run_plan){0};
     return rc;

@@ -30,8 +30,26 @@ rounds_are() { [ "$(json rounds <<<"$answer")" -eq "$1" ] || fail "not $1 rounds
 
 try
 peace=$hash
-try --set sample.run_ahead=1 && same run_ahead
-try --set checkpoint.keep=0 && same keep 0
+# Settings of operation change nothing: it is the same run, and nothing runs again.
+id=$(json run <<<"$answer")
+for operation in sample.run_ahead=1 checkpoint.keep=0; do
+    try --set $operation && same $operation
+    [ "$(json run <<<"$answer")" = "$id" ] || fail "$operation made another run: $answer"
+done
+# Those of inference make other outputs of the same weights, and train nothing; both outputs stay.
+newest_weights() { find "$work/matrix/store/run/$id/weights" -type f | sort | xargs sha256sum; }
+trained=$(newest_weights)
+try --set infer.embeddings=false && same no embeddings
+[ "$(json run <<<"$answer")" = "$id" ] || fail "infer.embeddings made another run: $answer"
+[ "$(newest_weights)" = "$trained" ] || fail "infer.embeddings trained again"
+[ ! -e "$work/matrix/outputs/embeddings.npy" ] && [ -e "$work/matrix/outputs/predictions.csv" ] || fail "outputs: $(ls "$work/matrix/outputs/")"
+try --set infer.weights=last
+[ "$(json run <<<"$answer")" = "$id" ] && [ "$(newest_weights)" = "$trained" ] || fail "infer.weights trained again: $answer"
+try && [ -e "$work/matrix/outputs/embeddings.npy" ] || fail "the first outputs are gone"
+try --set portable=false --set aggregate.momentum=0.9 --set aggregate.optimizer=adam && [ "$(json run <<<"$answer")" = "$id" ] || fail "defaults, or what has no effect, made another run"
+try --set seed=7 --set sample.run_ahead=1 && ahead=$hash
+answer=$(run other "$pipeline" "${small[@]}" --set seed=7) || fail "$answer"
+[ "$(numbers "$work/other/outputs/model.safetensors")" = "$ahead" ] || fail "run_ahead changed the weights"
 try --set aggregate.clip_norm=0.01 && other clip_norm
 try --set aggregate.optimizer=sgd --set aggregate.momentum=0.9 && other sgd
 try --set aggregate.optimizer=adamw --set aggregate.weight_decay=0.1 && other adamw
@@ -77,6 +95,6 @@ expect 65 'no training nodes' run none "$pipeline" "${small[@]}" --set ingest.tr
 expect 71 'memory budget' run poor "$pipeline" --memory 1M
 
 # Of a run that keeps one snapshot no round is left to replay, which the summary and replay know.
-"$bin/graphmill" run "$pipeline" "${small[@]}" --directory "$work/matrix" --quiet --set checkpoint.keep=1 >"$work/summary"
+"$bin/graphmill" run "$pipeline" "${small[@]}" --directory "$work/matrix" --quiet --set seed=2 --set checkpoint.keep=1 >"$work/summary"
 grep -q '^replay a unit' "$work/summary" && fail "a replay is proposed that cannot be done: $(cat "$work/summary")"
 expect 65 'was pruned or never made' "$bin/graphmill" replay "$work/matrix" train-step --round 1 --slot 0

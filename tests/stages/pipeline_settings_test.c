@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static enum error_code assign(struct pipeline_settings *settings, const char *name,
                               const char *value, struct error *err)
@@ -174,7 +175,7 @@ static void text_and_settings_are_inverse(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct pipeline_settings back = {0};
         char text[SETTINGS_TEXT_SIZE], again[SETTINGS_TEXT_SIZE];
-        assert_ok(pipeline_settings_text(&all[i], "", text, &err), &err);
+        assert_ok(pipeline_settings_text(&all[i], text, &err), &err);
         assert_ok(pipeline_settings_parse(&back, text, "plan", &err), &err);
         for (const struct setting_spec *spec = setting_table; spec->name; spec++)
             assert_memory_equal((const char *)&back + spec->offset,
@@ -182,13 +183,106 @@ static void text_and_settings_are_inverse(void **state)
                                 spec->type == SETTING_TEXT || spec->type == SETTING_PATH
                                     ? strlen((const char *)&back + spec->offset) + 1
                                     : spec->size);
-        assert_ok(pipeline_settings_text(&back, "", again, &err), &err);
+        assert_ok(pipeline_settings_text(&back, again, &err), &err);
         assert_string_equal(text, again);
     }
-    char text[SETTINGS_TEXT_SIZE];
-    assert_ok(pipeline_settings_text(&all[1], "infer.", text, &err), &err);
-    assert_string_equal(text, "infer.weights = last\ninfer.embeddings = false\n"
-                              "infer.predictions = false\n");
+}
+
+static void set(struct pipeline_settings *settings, const char *assignment)
+{
+    struct error err = {0};
+    assert_ok(pipeline_settings_override(settings, assignment, &err), &err);
+}
+
+static const char *identity(const struct pipeline_settings *settings, unsigned parts)
+{
+    static char text[SETTINGS_TEXT_SIZE];
+    struct error err = {0};
+    assert_ok(pipeline_settings_identity(settings, parts, text, &err), &err);
+    return text;
+}
+
+static void an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = defaults();
+    assert_string_equal(identity(&settings, ~0U), "");
+    set(&settings, "aggregate.learning_rate=1e-3");
+    set(&settings, "sample.fanouts=5,5");
+    set(&settings, "infer.weights=last");
+    set(&settings, "train-step.dropout=0.50");         /* the default, in other words */
+    set(&settings, "ingest.nodes=5000");               /* nothing is generated */
+    set(&settings, "partition.assignment=/somewhere"); /* nor read */
+    set(&settings, "aggregate.momentum=0.9");          /* nor moved */
+    assert_string_equal(identity(&settings, SETTING_OF_TRAINING | SETTING_OF_TARGET),
+                        "aggregate.learning_rate = 0.001\nsample.fanouts = 5,5\n");
+    assert_string_equal(identity(&settings, SETTING_OF_OUTPUTS), "infer.weights = last\n");
+    assert_string_equal(identity(&settings, SETTING_OF_DATASET | SETTING_OF_PARTITION), "");
+    set(&settings, "ingest.format=generated");
+    set(&settings, "ingest.path=/anywhere");
+    assert_string_equal(identity(&settings, SETTING_OF_DATASET),
+                        "ingest.format = generated\ningest.nodes = 5000\n");
+    set(&settings, "aggregate.optimizer=sgd");
+    assert_non_null(strstr(identity(&settings, SETTING_OF_TRAINING), "aggregate.momentum = 0.9"));
+}
+
+static void every_setting_but_the_name_is_part_of_something(void **state)
+{
+    (void)state;
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        assert_int_equal(spec->part_of == 0, strcmp(spec->name, "name") == 0);
+        if (!spec->only_with)
+            continue;
+        struct pipeline_settings settings = defaults();
+        char value[64];
+        const char *equals = strchr(spec->only_with, '=');
+        for (const char *at = equals + 1; *at; at += *at == ',') { /* known names of choices */
+            const size_t size = strcspn(at, ",");
+            (void)snprintf(value, sizeof value, "%.*s=%.*s", (int)(equals - spec->only_with),
+                           spec->only_with, (int)size, at);
+            set(&settings, value);
+            at += size;
+        }
+    }
+}
+
+static void changes_are_told_from_and_to(void **state)
+{
+    (void)state;
+    struct pipeline_settings from = defaults(), to = defaults();
+    char text[SETTING_CHANGES_SIZE];
+    assert_false(pipeline_settings_changes(&from, &to, ~0U, text));
+    assert_string_equal(text, "");
+    set(&to, "epochs=20");
+    set(&to, "train-step.hidden=128");
+    set(&to, "ingest.path=/data");
+    set(&to, "checkpoint.keep=0");
+    set(&to, "aggregate.final_rate=0.5"); /* without effect */
+    assert_true(pipeline_settings_changes(
+        &from, &to, SETTING_OF_TRAINING | SETTING_OF_TARGET | SETTING_OF_DATASET, text));
+    assert_string_equal(
+        text, "epochs 10 -> 20, ingest.path (none) -> /data, train-step.hidden 64 -> 128");
+    char path[SETTING_PATH_SIZE + 16] = "ingest.path=/";
+    memset(path + 13, 'x', 600);
+    set(&to, path);
+    assert_true(pipeline_settings_changes(&from, &to, ~0U, text));
+    assert_string_equal(text, "epochs 10 -> 20, train-step.hidden 64 -> 128, "
+                              "checkpoint.keep 2 -> 0, and 1 more");
+}
+
+static void some_settings_can_be_put_back_and_over_others(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = defaults();
+    struct error err = {0};
+    set(&settings, "epochs=20");
+    set(&settings, "infer.embeddings=false");
+    pipeline_settings_reset(&settings, SETTING_OF_OUTPUTS);
+    assert_true(settings.infer.embeddings);
+    assert_int_equal(settings.epochs, 20);
+    assert_ok(pipeline_settings_apply(&settings, "checkpoint.keep = 7\n", "wanted", &err), &err);
+    assert_int_equal(settings.checkpoint.keep, 7);
+    assert_int_equal(settings.epochs, 20);
 }
 
 static void text_that_is_none_is_refused(void **state)
@@ -211,8 +305,8 @@ static void overrides_need_a_name_and_a_value(void **state)
     struct error err = {0};
     assert_ok(pipeline_settings_override(&settings, "train-step.hidden=128", &err), &err);
     assert_int_equal(settings.train_step.hidden, 128);
-    assert_ok(pipeline_settings_override(&settings, "ingest.path=a=b", &err), &err);
-    assert_string_equal(settings.ingest.path, "a=b");
+    assert_ok(pipeline_settings_override(&settings, "ingest.path=/nowhere/a=b", &err), &err);
+    assert_string_equal(settings.ingest.path, "/nowhere/a=b");
     assert_fails(pipeline_settings_override(&settings, "hidden", &err), ERROR_USAGE,
                  "--set 'hidden': expected section.key=value", &err);
     assert_fails(pipeline_settings_override(&settings, "train-step.hiden=1", &err), ERROR_INVALID,
@@ -335,6 +429,40 @@ static void a_file_is_read_with_its_lines_and_paths(void **state)
     temp_dir_remove(&dir);
 }
 
+/* Relative, absolute, through a link, with and without what it names. */
+static void a_path_is_the_same_however_it_is_spelled(void **state)
+{
+    (void)state;
+    struct temp_dir dir;
+    struct error err = {0};
+    char raw[FILE_PATH_SIZE], link_path[FILE_PATH_SIZE], text[4][FILE_PATH_SIZE];
+    temp_dir_make(&dir);
+    assert_ok(file_path(raw, &err, "%s/raw/cora", dir.path), &err);
+    assert_ok(file_make_folders(raw, &err), &err);
+    assert_ok(file_path(link_path, &err, "%s/linked", dir.path), &err);
+    assert_int_equal(symlink("raw", link_path), 0);
+    const char *const spelled[] = {"raw/cora", "./raw/../raw//cora/", "linked/cora",
+                                   "${GRAPHMILL_UNSET:-raw}/cora"};
+    for (int i = 0; i < 4; i++) {
+        struct pipeline_settings settings;
+        const int size = snprintf(text[i], sizeof text[i], "ingest:\n  path: \"%s\"\n", spelled[i]);
+        const char *path = temp_dir_write(&dir, "p.yaml", text[i], (size_t)size);
+        assert_ok(pipeline_settings_load(&settings, path, &err), &err);
+        assert_string_equal(settings.ingest.path, raw);
+    }
+    struct pipeline_settings settings = defaults();
+    char here[FILE_PATH_SIZE], expected[2 * FILE_PATH_SIZE];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(dir.path), 0);
+    set(&settings, "ingest.path=raw/cora");
+    assert_string_equal(settings.ingest.path, raw);
+    set(&settings, "ingest.path=raw/none/../gone"); /* not there, and one path all the same */
+    (void)snprintf(expected, sizeof expected, "%s/raw/gone", dir.path);
+    assert_string_equal(settings.ingest.path, expected);
+    assert_int_equal(chdir(here), 0);
+    temp_dir_remove(&dir);
+}
+
 static void running_out_of_memory_leaves_nothing_behind(void **state)
 {
     (void)state;
@@ -366,6 +494,11 @@ int main(void)
         cmocka_unit_test(bad_values_are_refused_with_what_was_expected),
         cmocka_unit_test(limits_themselves_are_fine),
         cmocka_unit_test(text_and_settings_are_inverse),
+        cmocka_unit_test(an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect),
+        cmocka_unit_test(every_setting_but_the_name_is_part_of_something),
+        cmocka_unit_test(changes_are_told_from_and_to),
+        cmocka_unit_test(some_settings_can_be_put_back_and_over_others),
+        cmocka_unit_test(a_path_is_the_same_however_it_is_spelled),
         cmocka_unit_test(text_that_is_none_is_refused),
         cmocka_unit_test(overrides_need_a_name_and_a_value),
         cmocka_unit_test(rules_between_settings_are_checked),

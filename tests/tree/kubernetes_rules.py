@@ -58,6 +58,9 @@ if overlay in ROOM:
         check(wanted <= room, overlay, f"requests of {resource} add up to {wanted:g}, there is room for {room:g}")
 check(names("NetworkPolicy") == {"graphmill", "redis"}, overlay, f"network policies: found {names('NetworkPolicy')}")
 
+starters = [name for name, pod in pods() for c in pod["containers"] if "--start" in c.get("args", [])]
+check(starters == ["Job partition"], overlay, f"the run is started by {starters}, expected Job partition alone: the others join it")
+
 for name, pod in pods():
     security = pod.get("securityContext", {})
     check(security.get("runAsNonRoot") is True, name, "runAsNonRoot must be true")

@@ -13,7 +13,7 @@ compare() { # what, the list found
 }
 compare 'folders in stages/' "$(find stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"
 compare 'programs' "$(find "$GRAPHMILL_BIN" -name 'graphmill-*' -printf '%f\n' | sed 's/^graphmill-//' | sort)"
-compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*("\([a-z-]*\)\.[a-z0-9_]*", .*/\1/p' stages/pipeline_settings.c | sort -u)"
+compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/pipeline_settings.c | sort -u)"
 compare 'Jobs in k8s/base' "$(grep -l '^kind: Job' k8s/base/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
 compare 'folders in tests/stages' "$(find tests/stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"
 compare 'rows of stages/README.md' "$(sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' stages/README.md | sort)"

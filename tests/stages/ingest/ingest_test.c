@@ -62,7 +62,7 @@ static struct dataset_schema ingested(struct temp_store *t)
     struct dataset_schema schema;
     char id[ID_SIZE], current[ID_SIZE];
     assert_ok(work(t->store, &t->err), &t->err);
-    assert_ok(ingest_dataset_id(&settings, id, &t->err), &t->err);
+    assert_ok(ingest_dataset_id(t->store, &settings, id, &t->err), &t->err);
     assert_ok(store_switch_get(t->store, newest().text, current, sizeof current, &t->err), &t->err);
     assert_string_equal(current, id);
     assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
@@ -84,7 +84,7 @@ static void put_folder(const struct temp_dir *dir)
 
 static void names_a_dataset_by_its_content(void **state)
 {
-    (void)state;
+    const struct temp_store *t = *state;
     struct error err = {0};
     struct temp_dir here, there;
     char first[ID_SIZE], second[ID_SIZE];
@@ -95,18 +95,18 @@ static void names_a_dataset_by_its_content(void **state)
     put(&there, "README.md", "is not data");
 
     use(here.path);
-    assert_ok(ingest_dataset_id(&settings, first, &err), &err);
+    assert_ok(ingest_dataset_id(t->store, &settings, first, &err), &err);
     assert_int_equal(strlen(first), strlen("sample-0123456789abcdef"));
     use(there.path);
-    assert_ok(ingest_dataset_id(&settings, second, &err), &err);
+    assert_ok(ingest_dataset_id(t->store, &settings, second, &err), &err);
     assert_string_equal(first, second); /* wherever it lies */
 
     settings.ingest.direction = DIRECTION_AS_GIVEN;
-    assert_ok(ingest_dataset_id(&settings, second, &err), &err);
+    assert_ok(ingest_dataset_id(t->store, &settings, second, &err), &err);
     assert_string_not_equal(first, second); /* another setting */
     use(there.path);
     put(&there, "train.csv", "1\n");
-    assert_ok(ingest_dataset_id(&settings, second, &err), &err);
+    assert_ok(ingest_dataset_id(t->store, &settings, second, &err), &err);
     assert_string_not_equal(first, second); /* another byte */
     temp_dir_remove(&here);
     temp_dir_remove(&there);
@@ -114,7 +114,7 @@ static void names_a_dataset_by_its_content(void **state)
 
 static void counts_the_seed_only_where_it_matters(void **state)
 {
-    (void)state;
+    const struct temp_store *t = *state;
     struct error err = {0};
     static const struct {
         int64_t features;
@@ -125,22 +125,24 @@ static void counts_the_seed_only_where_it_matters(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         settings.ingest.features.choice = cases[i].features;
         settings.seed = 1;
-        assert_ok(ingest_dataset_id(&settings, first, &err), &err);
+        assert_ok(ingest_dataset_id(t->store, &settings, first, &err), &err);
         settings.seed = 2;
-        assert_ok(ingest_dataset_id(&settings, second, &err), &err);
+        assert_ok(ingest_dataset_id(t->store, &settings, second, &err), &err);
         assert_int_equal(strcmp(first, second) != 0, cases[i].matters);
     }
 }
 
 static void wants_a_path_that_is_there(void **state)
 {
-    (void)state;
+    const struct temp_store *t = *state;
     struct error err = {0};
     char id[ID_SIZE];
     use("");
-    assert_fails(ingest_dataset_id(&settings, id, &err), ERROR_INVALID, "ingest.path", &err);
+    assert_fails(ingest_dataset_id(t->store, &settings, id, &err), ERROR_INVALID, "ingest.path",
+                 &err);
     use("/nowhere");
-    assert_fails(ingest_dataset_id(&settings, id, &err), ERROR_NOT_FOUND, "/nowhere", &err);
+    assert_fails(ingest_dataset_id(t->store, &settings, id, &err), ERROR_NOT_FOUND, "/nowhere",
+                 &err);
 }
 
 static void stores_a_dataset_once(void **state)
@@ -154,7 +156,7 @@ static void stores_a_dataset_once(void **state)
     assert_int_equal(schema.node_count, 34);
     assert_int_equal(schema.edge_count, 156);
     assert_true(schema.undirected);
-    assert_ok(ingest_dataset_id(&settings, id, &t->err), &t->err);
+    assert_ok(ingest_dataset_id(t->store, &settings, id, &t->err), &t->err);
     const struct key key = key_dataset(id, "schema");
     assert_ok(store_get(t->store, key.text, id, &view, &t->err), &t->err);
     content = view.content;
@@ -387,9 +389,9 @@ static void keeps_weights_times_and_types_of_real_datasets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_a_dataset_by_its_content),
-        cmocka_unit_test(counts_the_seed_only_where_it_matters),
-        cmocka_unit_test(wants_a_path_that_is_there),
+        test_with_store(names_a_dataset_by_its_content),
+        test_with_store(counts_the_seed_only_where_it_matters),
+        test_with_store(wants_a_path_that_is_there),
         test_with_store(stores_a_dataset_once),
         test_with_store(keeps_the_ids_of_an_edge_list),
         test_with_store(leaves_nothing_of_bad_input),

@@ -8,7 +8,9 @@
 static const struct run_plan some_plan = {.id = "karate-00000001",
                                           .partition_id = "karate-p4-89abcdef",
                                           .environment = "haswell openblas-0.3.21",
-                                          .settings = "name = karate\nseed = 1\n"};
+                                          .settings = "name = karate\nseed = 1\n",
+                                          .first_version = 12,
+                                          .origin = "karate-00000000"};
 
 static void a_plan_comes_back_as_it_was(void **state)
 {
@@ -20,6 +22,8 @@ static void a_plan_comes_back_as_it_was(void **state)
     assert_string_equal(got.partition_id, some_plan.partition_id);
     assert_string_equal(got.environment, some_plan.environment);
     assert_string_equal(got.settings, some_plan.settings);
+    assert_int_equal(got.first_version, 12);
+    assert_string_equal(got.origin, some_plan.origin);
 }
 
 static void another_plan_of_the_same_run_is_an_alarm(void **state)
@@ -49,7 +53,8 @@ static void an_unknown_run_is_not_found_and_a_bad_id_is_refused(void **state)
 static void a_plan_with_one_bad_section_is_corrupt(void **state)
 {
     struct temp_store *p = *state;
-    static char long_text[9000];
+    static char long_text[17000];
+    static const int64_t none = 0, negative = -1, some[2] = {1, 2};
     memset(long_text, 'x', sizeof long_text);
     const struct {
         struct tamper change;
@@ -62,7 +67,12 @@ static void a_plan_with_one_bad_section_is_corrupt(void **state)
         {{"partition", ELEMENT_U8, "../x", 4}, "partition is '../x'"},
         {{"partition", ELEMENT_U8, "a/b", 3}, "partition is 'a/b'"},
         {{"partition", ELEMENT_U8, long_text, 80}, "partition"},
-        {{"environment", ELEMENT_U8, long_text, 41}, "environment"},
+        {{"environment", ELEMENT_U8, long_text, 512}, "environment"},
+        {{"first", ELEMENT_I64, &none, 1}, "version 0 of run 'karate-00000000'"},
+        {{"first", ELEMENT_I64, &negative, 1}, "version -1 of run 'karate-00000000'"},
+        {{"first", ELEMENT_I64, some, 2}, "first"},
+        {{"origin", ELEMENT_U8, "", 0}, "version 12 of run ''"},
+        {{"origin", ELEMENT_U8, "a/b", 3}, "version 12 of run 'a/b'"},
     };
     const struct key key = key_run(some_plan.id, "plan");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
