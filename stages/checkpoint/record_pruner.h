@@ -11,7 +11,7 @@
 #define STAGES_CHECKPOINT_RECORD_PRUNER_H
 
 #include "common/base/error.h"
-#include "stages/checkpoint/retention_rule.h"
+#include "stages/retention_rule.h"
 #include "stages/stage.h"
 
 /* Fails: ERROR_IO. Done twice, the second time finds nothing to do. */

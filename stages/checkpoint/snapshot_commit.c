@@ -14,7 +14,7 @@
 
 #include "common/base/clock.h"
 #include "stages/checkpoint/record_pruner.h"
-#include "stages/checkpoint/retention_rule.h"
+#include "stages/retention_rule.h"
 #include "store/keys.h"
 
 enum error_code snapshot_commit_note(struct snapshot_commit *commit,

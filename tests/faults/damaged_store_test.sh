@@ -1,121 +1,178 @@
 #!/usr/bin/env bash
-# One byte flipped, or a file gone, in every kind of stored thing: verify names each and ends with 65, `verify --remove`
-# and the same `run` again make them anew, and the weights keep their bits. Damage in the middle of a run heals or is
-# named.
+# Every kind of file of a run's folder, finished and unfinished: deleted, cut short, one bit flipped, or exchanged with
+# another of its kind. verify names it and ends with 65, `verify --remove` and the same `run` again make it anew, and
+# weights and all outputs are those of the run that nobody disturbed; so they are without verify wherever a run can see
+# the loss itself.
+#   FAULTS=large   every damage of every kind, of more files each (about 20 minutes); else one damage of each kind
+#   SEED=N         which damage and which file of a kind (default 1)
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
-settings=(--set checkpoint.keep=0 --set epochs=10)
+settings=(--set epochs=8 --set checkpoint.keep=2 --set partition.parts=2)
+seed=${SEED:-1}
 
 # Flips a bit of the byte two thirds into a file.
 flip() {
     local at=$(($(stat -c %s "$1") * 2 / 3))
-    chmod u+w "$1"
     printf "$(printf '\\%03o' $(($(od -An -tu1 -j$at -N1 "$1") ^ 1)))" | dd of="$1" bs=1 seek=$at conv=notrunc status=none
 }
-# The first file under the store of $work/$name whose path matches.
-stored() {
-    local path
-    path=$(find "$work/$name/store" -type f -path "$1" | sort | head -1)
-    [ -n "$path" ] || fail "nothing stored matches $1"
-    echo "$path"
-}
-key_of() { sed "s,^$work/$name/store/,,; s,\.record$,,; s,/shard/.*,/shard,; s,/outputs/\([^/]*\)/.*,/outputs/\1," <<<"$1"; }
 
-hash=$(run whole "$pipeline" "${settings[@]}" | json weights_hash)
-[ ${#hash} -eq 32 ] || fail "no hash of the weights"
-
-heals() { # how it was damaged
-    expect 65 'verify --remove' "$bin/graphmill" verify "$work/$name"
-    "$bin/graphmill" verify "$work/$name" --remove >/dev/null 2>&1 || true
-    local found
-    found=$(run "$name" "$pipeline" "${settings[@]}" | json weights_hash) || fail "$1: no run after verify --remove"
-    [ "$found" = "$hash" ] || fail "$1: mended to weights $found, before $hash"
-    "$bin/graphmill" verify "$work/$name" >"$work/verified" || fail "$1: still damaged: $(cat "$work/verified")"
+# What a run gives: the hash of its weights, the hash of every file of its outputs. answer NAME
+answer() {
+    run "$1" "$pipeline" "${settings[@]}" | json weights_hash && (cd "$work/$1/outputs/" && sha256sum -- *)
 }
 
-# What holds up a run: each alone stops the driver or is passed over, all together are named and mended.
-kinds=('*/dataset/*/edges/*' '*/dataset/*/features/*' '*/dataset/*/labels*' '*/dataset/*/splits*'
-    '*/partition/*/assignment*' '*/partition/*/splits*' '*/partition/*/report*' '*/partition/*/topology'
-    '*/partition/*/0000000001/topology_seal*' '*/partition/*/shard/*.sst' '*/partition/*/0000000001/shard_seal*'
-    '*/run/*/infer/*/shard/*.sst' '*/run/*/outputs/*/predictions.csv' '*/run/*/snapshot/*' '*/run/*/weights/*'
-    '*/run/*/optimizer/*' '*/run/*/gradient*' '*/run/*/slot/*/mini_batch*' '*/run/*/evaluation/*/mini_batch*')
-for damage in flip 'rm -f'; do
-    name=many
-    rm -rf "${work:?}/many"
-    cp -r "$work/whole" "$work/many"
-    damaged=()
-    for kind in "${kinds[@]}"; do
-        path=$(stored "$kind")
-        $damage "$path"
-        # Round records that are gone may have been pruned: only the damaged ones are named.
-        [[ $damage = rm* && $kind =~ (snapshot|weights|optimizer|gradient|mini_batch) ]] || damaged+=("$(key_of "$path")")
-    done
-    "$bin/graphmill" verify "$work/many" >"$work/verified" 2>/dev/null && fail "$damage: verify found nothing"
-    for key in "${damaged[@]}"; do
-        grep -q "^DAMAGED .*$key" "$work/verified" || fail "$damage: verify did not name $key"
-    done
-    heals "$damage"
-done
+# What stands at a path, ids and numbers left out: files of one kind have one name.
+kind_of() { sed -E 's#(dataset|partition|run|current/[a-z]*)/[^/]*#\1/ID#; s#[0-9]{3,}#N#g' <<<"$1"; }
 
-# Records that every command needs first.
-for kind in '*/run/*/plan*' '*/partition/*/book*' '*/dataset/*/schema*'; do
-    name=one
-    rm -rf "${work:?}/one"
-    cp -r "$work/whole" "$work/one"
-    path=$(stored "$kind")
-    flip "$path"
-    expect 65 "$(key_of "$path"): " "$bin/graphmill" verify "$work/one"
-    "$bin/graphmill" verify "$work/one" --remove >/dev/null 2>&1 || true
-    found=$(run one "$pipeline" "${settings[@]}" | json weights_hash)
-    [ "$found" = "$hash" ] || fail "$kind: mended to weights $found, before $hash"
-done
-
-# What training stands on: the run goes back to the whole snapshot before it, or to its start, and ends as it did.
-# An outputs' hash of its own, so that weights are not all that is compared.
-answer() { # name: what a finished run gives; its files with their hashes
-    run "$1" "$pipeline" "${settings[@]}" "${@:2}" | json weights_hash
-    (cd "$work/$1/outputs/" && cat metrics.json && sha256sum -- *)
+# Fresh copy of $work/$1 as $work/hurt, into which `hurt` and the cases below reach.
+copy() {
+    rm -rf "${work:?}/hurt"
+    cp -r "$work/$1" "$work/hurt"
+    chmod -R u+w "$work/hurt"
 }
-position() { echo "$work/back/store/switch/run/"*/current_snapshot; }
-snapshots() { find "$work/back/store" -path '*/snapshot/*' | sort; }
-answer whole >"$work/whole.answer"
-cases=('flip "$(snapshots | tail -1)"' 'rm "$(snapshots | tail -1)"' 'rm $(snapshots | tail -3)' 'rm $(snapshots)'
-    'flip "$(position)"' ': >"$(position)"' 'truncate -s 5 "$(position)"' 'rm "$(position)"' 'echo 7 >"$(position)"'
-    'rm "$(position)" $(snapshots)' 'rm -r "$work"/back/store/run/*/{round,snapshot,weights}'
-    'flip "$(position)"; flip "$(snapshots | tail -1)"')
+
+# hurt DAMAGE FILE OTHER: FILE and OTHER are paths in $work/hurt. Fails when there is nothing to do.
+hurt() {
+    case $1 in
+    delete) rm "$work/hurt/$2" ;;
+    cut) [ -s "$work/hurt/$2" ] && truncate -s $(($(stat -c %s "$work/hurt/$2") / 2)) "$work/hurt/$2" ;;
+    flip) [ -s "$work/hurt/$2" ] && flip "$work/hurt/$2" ;;
+    swap) [ "$2" != "$3" ] && ! cmp -s "$work/hurt/$2" "$work/hurt/$3" && cp "$work/hurt/$3" "$work/hurt/$2" ;;
+    esac
+}
+
+# After some damage, named in $*: verify must find it, and mend it; $expected has the right answer.
+mends() {
+    local status=0
+    "$bin/graphmill" verify "$work/hurt" >"$work/found" 2>&1 || status=$?
+    [ $status -eq 65 ] || fail "$*: verify ended with $status: $(tail -2 "$work/found")"
+    "$bin/graphmill" verify "$work/hurt" --remove >"$work/removed" 2>&1 || status=$?
+    [ $status -eq 65 ] || fail "$*: verify --remove ended with $status: $(tail -2 "$work/removed")"
+    runs_right "$*"
+    "$bin/graphmill" verify "$work/hurt" >"$work/verified" 2>&1 || fail "$*: still damaged: $(cat "$work/verified")"
+}
+runs_right() {
+    answer hurt >"$work/answer" 2>"$work/run.log" || fail "$*: no run: $(cat "$work/run.log")"
+    cmp -s "$expected" "$work/answer" || fail "$*: other weights or outputs: $(diff "$expected" "$work/answer")"
+}
+trials=0
+
+# Whether the run keeps the round or version that a path is of: not one before what it prunes up to, nor one after
+# the snapshot that it stands at, which is made as the run goes on.
+is_kept() {
+    local number version oldest rest
+    number=$(grep -oE '/[0-9]{10}' <<<"$1" | tail -1)
+    [[ $1 = ./store/run/* && -n $number && $1 != */infer/* && $1 != */outputs/* ]] || return 0
+    read -r version oldest rest <"$(echo "$work/hurt/store/switch/run/"*/current_snapshot)"
+    number=$((10#${number#/}))
+    ((number >= oldest && number < version))
+}
+
+# Every kind of file of $work/$1 in turn.
+every_kind() {
+    local path kind files other damage n=0 damages=(delete cut flip swap) chosen
+    declare -A of_kind=()
+    while read -r path; do
+        kind=$(kind_of "$path")
+        of_kind[$kind]+="$path "
+    done < <(cd "$work/$1" && find . -type f | sort)
+    while read -r kind; do
+        read -ra files <<<"${of_kind[$kind]}"
+        n=$((n + 1))
+        chosen=("${damages[@]}")
+        [ "${FAULTS:-small}" = large ] || chosen=("${damages[(n + seed) % 4]}" "${damages[(n + seed + 1) % 4]}")
+        for damage in "${chosen[@]}"; do
+            path=${files[(n * 7 + seed * 3) % ${#files[@]}]}
+            other=${files[(n * 7 + seed * 3 + 1) % ${#files[@]}]}
+            copy "$1"
+            hurt "$damage" "$path" "$other" || continue
+            trials=$((trials + 1))
+            case $kind:$damage in
+            ./store/tmp/* | ./logs/* | ./times/* | ./redis/* | ./lock:* | ./metrics.jsonl:* | ./store/logs/*) # no part of the result
+                runs_right "$1: $damage $path" ;;
+            ./store/switch/current/*:delete) # which ones there should be is known to nobody
+                runs_right "$1: $damage $path" ;;
+            *:delete) if is_kept "$path"; then mends "$1: $damage $path"; else runs_right "$1: $damage $path"; fi ;;
+            *) mends "$1: $damage $path" ;;
+            esac
+            [ "${FAULTS:-small}" = large ] || break
+        done
+    done < <(printf '%s\n' "${!of_kind[@]}" | sort)
+}
+
+# --- a finished run ---
+
+expected=$work/expected
+answer whole >"$expected"
+"$bin/graphmill" verify "$work/whole" >"$work/verified" || fail "a sound store: $(cat "$work/verified")"
+grep -q "^OK run=karate-[0-9a-f]* partition=[^ *]* dataset=[^ *]* records=" "$work/verified" || fail "verify says $(cat "$work/verified")"
+every_kind whole
+echo "finished: $trials files damaged, 0 other results"
+
+# What training stands on, much of it at once: the run itself goes back to what is whole, with and without verify.
+position() { echo "$work/hurt/store/switch/run/"*/current_snapshot; }
+snapshots() { find "$work/hurt/store" -path '*/snapshot/*' | sort; }
+cases=('flip "$(snapshots | tail -1)"' 'rm "$(snapshots | tail -1)"' 'rm $(snapshots)' 'flip "$(position)"'
+    ': >"$(position)"' 'echo 7 >"$(position)"' 'rm "$(position)" $(snapshots)' 'rm -r "$work"/hurt/store/run/*'
+    'rm -r "$work"/hurt/store/run/*/round' 'rm -r "$work"/hurt/store/run/*/{round,snapshot,weights}'
+    'rm "$work"/hurt/outputs/metrics.json' 'flip "$work"/hurt/outputs/predictions.csv' 'rm -r "$work"/hurt/store/run/*/outputs'
+    'rm -r "$work"/hurt/store/{run,partition}/*' 'rm -r "$work"/hurt/store/{dataset,switch}/*'
+    'flip "$(position)"; flip "$(snapshots | tail -1)"' 'rm -r "$work"/hurt/{logs,times,outputs,metrics.jsonl}')
 for case in "${cases[@]}"; do
     for verified in yes no; do
-        rm -rf "${work:?}/back"
-        cp -r "$work/whole" "$work/back"
+        copy whole
         eval "$case"
-        [ $verified = no ] || "$bin/graphmill" verify "$work/back" --remove >/dev/null 2>&1 || true
-        answer back >"$work/back.answer" || fail "$case: no run (verified: $verified)"
-        cmp -s "$work/whole.answer" "$work/back.answer" ||
-            fail "$case: other weights or outputs (verified: $verified): $(diff "$work/whole.answer" "$work/back.answer")"
+        [ $verified = no ] || "$bin/graphmill" verify "$work/hurt" --remove >/dev/null 2>&1 || true
+        runs_right "$case (verified: $verified)"
         grep -q "^[1-9][0-9]* [0-9]* v1:[0-9a-f]*$" "$(position)" || fail "$case: the switch is '$(cat "$(position)")'"
     done
 done
 
-# A record of another name in the place of one.
-name=foreign
-cp -r "$work/whole" "$work/foreign"
-cp -f "$(stored '*/round/0000000003/slot/00000/gradient*')" "$(stored '*/round/0000000004/slot/00000/gradient*')"
-expect 65 'round/0000000004/slot/00000/gradient' "$bin/graphmill" verify "$work/foreign"
+# Several runs in one folder: all of them are read, or the one that is asked for.
+copy whole
+older=$(basename "$work/hurt/store/run/"*)
+run hurt "$pipeline" --set epochs=3 --set seed=9 --set ingest.random_dim=8 >/dev/null
+newer=$(ls "$work/hurt/store/run" | grep -v "$older")
+flip "$(find "$work/hurt/store/dataset/$(sed "s/-[^-]*$//" <<<"$(ls "$work/hurt/store/partition" | head -1)")" -path '*/edges/*' | head -1)"
+"$bin/graphmill" verify "$work/hurt" >"$work/verified" 2>&1 && fail "a damaged dataset beside another is passed over"
+grep -q "run=.*$older" "$work/verified" && grep -q "run=.*$newer" "$work/verified" || fail "verify does not name both runs"
+found=$(for id in "$older" "$newer"; do "$bin/graphmill" verify "$work/hurt" --run "$id" >/dev/null 2>&1 && echo whole || echo damaged; done)
+[ "$(sort <<<"$found" | tr '\n' ' ')" = 'damaged whole ' ] || fail "one of two runs stands on the damaged dataset, found $found"
+expect 65 'nosuch' "$bin/graphmill" verify "$work/hurt" --run nosuch
 
-# Killed in the middle, with damage in what the next rounds read.
-name=middle
-"$bin/graphmill" run "$pipeline" --directory "$work/middle" "${settings[@]}" --set epochs=60 --quiet >/dev/null 2>&1 &
+# A store that ingest and partition have been to, and no run: whole, and with a shard that nobody can read.
+copy whole
+rm -r "$work"/hurt/store/{run,switch/run,switch/current/run}
+"$bin/graphmill" verify "$work/hurt" >"$work/verified" || fail "no run: $(cat "$work/verified")"
+grep -q '^OK run=none partition=karate' "$work/verified" || fail "no run: verify says $(cat "$work/verified")"
+rm "$work"/hurt/store/partition/*/book.record # half a partition
+flip "$(find "$work/hurt/store/partition" -name '*.sst' | head -1)"
+mends 'half a partition, a damaged shard'
+copy whole
+rm -r "$work"/hurt/store/{run,partition,switch}
+flip "$work"/hurt/store/dataset/*/labels.record
+mends 'a dataset alone, damaged labels'
+
+# --- one that was killed ---
+
+settings[1]=epochs=60
+answer peace >"$expected"
+"$bin/graphmill" run "$pipeline" --directory "$work/killed" "${settings[@]}" --quiet >/dev/null 2>&1 &
 driver=$!
-until [ -n "$(find "$work/middle/store" -path '*/snapshot/0000000012*' 2>/dev/null)" ]; do
+until [ -n "$(find "$work/killed/store" -path '*/snapshot/000000002*' 2>/dev/null)" ]; do
     kill -0 $driver 2>/dev/null || fail "the run ended too early"
     sleep 0.02
 done
 kill -KILL $driver
 wait $driver 2>/dev/null || true
 sleep 0.5 # its children end by themselves
-for kind in weights optimizer gradient mini_batch; do
-    flip "$(find "$work/middle/store" -type f -path "*/run/*/$kind*" | sort | tail -1)"
+trials=0
+every_kind killed
+echo "killed: $trials files damaged, 0 other results"
+
+# Damage in what the next rounds read, and no verify: the workers make it again.
+copy killed
+for kind in weights optimizer gradient mini_batch snapshot; do
+    flip "$(find "$work/hurt/store" -type f -path "*/run/*/$kind*" | sort | tail -1)"
 done
-peace=$(run peace "$pipeline" "${settings[@]}" --set epochs=60 | json weights_hash)
-found=$(run middle "$pipeline" "${settings[@]}" --set epochs=60 | json weights_hash)
-[ "$found" = "$peace" ] || fail "damaged in the middle: weights $found, in peace $peace"
+runs_right 'killed: the newest records'

@@ -5,8 +5,8 @@
  * oldest of those newest snapshots on: every round since then can be replayed. The start of the run counts
  * as a snapshot of version 0 here, so nothing is pruned before there are `keep` others.
  */
-#ifndef STAGES_CHECKPOINT_RETENTION_RULE_H
-#define STAGES_CHECKPOINT_RETENTION_RULE_H
+#ifndef STAGES_RETENTION_RULE_H
+#define STAGES_RETENTION_RULE_H
 
 #include "stages/schedule.h"
 

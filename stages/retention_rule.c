@@ -1,4 +1,4 @@
-#include "stages/checkpoint/retention_rule.h"
+#include "stages/retention_rule.h"
 
 /* Version of the keep-th newest snapshot, or 0 when there are not so many. */
 static int64_t oldest_of_newest(const struct schedule *schedule, int64_t version, int64_t keep)

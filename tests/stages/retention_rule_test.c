@@ -1,4 +1,4 @@
-#include "stages/checkpoint/retention_rule.h"
+#include "stages/retention_rule.h"
 
 #include "tests/support/test.h"
 
