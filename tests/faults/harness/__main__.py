@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 
-from . import damage, kills, losses, pipeline, points
+from . import damage, kills, losses, machine, pipeline, points, steady
 from .trials import Outcome, Skipped, random_of
 
 EXPERIMENTS = {
@@ -19,6 +19,13 @@ EXPERIMENTS = {
     "calls": points.FailingCalls,
     "losses": losses,
     "damage": damage,
+    "clocks": machine.Clocks,
+    "disk": machine.FullDisk,
+    "memory": machine.Memory,
+    "slow": machine.Slow,
+    "workers": steady.Workers,
+    "durability": steady.Durability,
+    "goodput": steady.Goodput,
 }
 
 
