@@ -5,6 +5,7 @@
 #include "common/base/stop_signal.h"
 #include "pipelines/child_process.h"
 #include "pipelines/child_restart.h"
+#include "pipelines/unused_data.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -173,5 +174,7 @@ enum error_code pipeline_prepare(const struct pipeline_options *options, struct 
         rc = run_start(folder->store, &options->settings, run_id, err);
     if (rc == ERROR_NONE)
         rc = run_folder_bind(folder, run_id, err);
+    if (rc == ERROR_NONE)
+        rc = unused_data_warn(folder->store, folder->run.book.dataset_id, err);
     return rc;
 }
