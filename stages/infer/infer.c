@@ -12,10 +12,18 @@
  * training, nor those that an earlier unit left in memory. Every seal says which weights were used, and a
  * layer above reads no layer of other ones.
  *
+ * --memory is shared out among what is held at one time, and that is a layer or the outputs: what layers were
+ * computed with is given back before the outputs are written.
+ *
+ *   a layer   1/2 rows of the layer below, 1/4 neighbours of a tile, 1/4 values of a tile
+ *   outputs   1/4 logits, 1/4 embeddings, 1/4 labels (output_writer.c); the rest for pieces and ids
+ *
  * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
  * the same node again for every batch it is near to.
  */
+#include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/nn/model.h"
 #include "stages/chain.h"
 #include "stages/infer/output_writer.h"
@@ -39,15 +47,29 @@ struct infer_state {
     struct weights_identity identity;
 };
 
+static void close_input(struct infer_state *state)
+{
+    feature_source_close(state->input);
+    state->input = NULL;
+    state->input_layer = 0;
+}
+
+/* Gives back all that layers are computed with, but for the weights. */
+static void close_layers(struct infer_state *state)
+{
+    close_input(state);
+    neighbor_sampler_free(state->sampler);
+    state->sampler = NULL;
+    topology_close(&state->topology);
+    arena_release(&state->arena);
+}
+
 static void close_infer(void *opaque)
 {
     struct infer_state *state = opaque;
     if (!state)
         return;
-    neighbor_sampler_free(state->sampler);
-    feature_source_close(state->input);
-    topology_close(&state->topology);
-    arena_release(&state->arena);
+    close_layers(state);
     memory_free(state->weights);
     memory_free(state);
 }
@@ -84,13 +106,6 @@ static enum error_code open_topology(const struct stage_context *context, struct
     if (rc != ERROR_NONE)
         topology_close(&state->topology);
     return rc;
-}
-
-static void close_input(struct infer_state *state)
-{
-    feature_source_close(state->input);
-    state->input = NULL;
-    state->input_layer = 0;
 }
 
 /* Keeps the weights that inference takes of this snapshot. */
@@ -145,6 +160,17 @@ static enum error_code read_weights(const struct stage_context *context, struct 
     return rc;
 }
 
+static void tell_memory(const struct stage_context *context, const struct infer_state *state)
+{
+    char all[32], rows[32], tile[32];
+    log_info("memory: %s, of it up to %s for neighbours and values of a tile, %s for the rows that "
+             "layer %d "
+             "reads, which %s",
+             text_size(context->memory_bytes, all), text_size(context->memory_bytes / 2, tile),
+             text_size(feature_source_bytes(state->input), rows), state->input_layer,
+             feature_source_is_resident(state->input) ? "all fit" : "are read as tiles want them");
+}
+
 static enum error_code open_input(const struct stage_context *context, struct infer_state *state,
                                   int layer, struct error *err)
 {
@@ -167,9 +193,11 @@ static enum error_code open_input(const struct stage_context *context, struct in
     if (rc == ERROR_NONE && layer == 1)
         rc = sparse_features_detect(state->input, context->book->node_count, &state->mostly_zero,
                                     err);
-    if (rc == ERROR_NONE)
-        state->input_layer = layer;
-    return rc;
+    if (rc != ERROR_NONE)
+        return rc;
+    state->input_layer = layer;
+    tell_memory(context, state);
+    return ERROR_NONE;
 }
 
 static enum error_code work(const struct stage_context *context, void *opaque,
@@ -186,6 +214,7 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                                .weights = state->weights,
                                                .identity = &state->identity};
         stage_times_enter(context->times, TIME_WRITE);
+        close_layers(state);
         return output_writer_run(&request, err);
     }
     rc = open_topology(context, state, err);
@@ -204,9 +233,8 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                        .sampler = state->sampler,
                                        .input = state->input,
                                        .mostly_zero = state->mostly_zero,
-                                       .arena = state->arena};
+                                       .arena = &state->arena};
     rc = part_inference_run(&inference, unit->layer, unit->slot, err);
-    state->arena = inference.arena;
     if (rc != ERROR_NONE)
         close_input(state); /* what was open may be what was damaged, and is made again meanwhile */
     return rc;

@@ -31,9 +31,9 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
     struct mini_batch batch = {0};
     struct feature_rows rows = {0};
     const uint32_t width = model_layer_output_dim(inference->model, layer - 1);
-    enum error_code rc = arena_new(&inference->arena, &node, count, "node ids", err);
+    enum error_code rc = arena_new(inference->arena, &node, count, "node ids", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&inference->arena, output, (size_t)count * width, "a layer's output", err);
+        rc = arena_new(inference->arena, output, (size_t)count * width, "a layer's output", err);
     if (rc != ERROR_NONE)
         return rc;
     for (uint32_t i = 0; i < count; i++)
@@ -61,7 +61,7 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                                      .stride = rows.stride,
                                      .row_index = rows.row_index,
                                      .mostly_zero = inference->mostly_zero};
-    const struct model_workspace workspace = {.arena = &inference->arena,
+    const struct model_workspace workspace = {.arena = inference->arena,
                                               .pool = inference->context->pool};
     return model_infer_layer(inference->model, inference->weights, layer - 1, &block, &input,
                              &workspace, *output, err);
@@ -91,7 +91,7 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
         count = tile_size(&inference->topology->part[part], first, end);
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
-        arena_reset(&inference->arena);
+        arena_reset(inference->arena);
         rc = infer_tile(inference, layer, first, count, &output, err);
         if (rc == ERROR_NONE)
             rc = add_rows(inference, writer, output, count, err);

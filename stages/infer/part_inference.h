@@ -20,7 +20,7 @@
 /* The name of the one tensor in the shard of a layer. */
 extern const char layer_tensor[];
 
-struct part_inference { /* all borrowed, but for the arena's memory */
+struct part_inference { /* all borrowed */
     const struct stage_context *context;
     const struct topology *topology;
     const struct model *model;
@@ -28,13 +28,14 @@ struct part_inference { /* all borrowed, but for the arena's memory */
     const struct weights_identity *identity;
     struct neighbor_sampler *sampler;
     struct feature_source *input;
-    bool mostly_zero; /* the input (sparse_features.h) */
-    struct arena arena;
+    bool mostly_zero;    /* the input (sparse_features.h) */
+    struct arena *arena; /* reset for each tile */
 };
 
 /* Layer `layer` counts from 1. Publishes run/<id>/infer/<weights version>/<layer>/part/<part>/shard and
  * its seal, which holds the identity of the weights.
- * Fails: as the store, the source and the model do. */
+ * Fails: ERROR_UNAVAILABLE when asked to stop; ERROR_NO_MEMORY when a tile does not fit the budgets;
+ * ERROR_CORRUPT for damaged inputs, or when other rows are stored already; ERROR_IO. */
 MUST_CHECK enum error_code part_inference_run(struct part_inference *inference, int layer, int part,
                                               struct error *err);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# --memory is obeyed: train-step finishes within its budget plus what any such program takes (code, RocksDB, its share
-# of Redis), with the features in the budget and out of it, sample with and without a copy of the topology, and the
-# weights are the same. In a memory cgroup where one can be made, else by the peak that the kernel keeps of the process,
+# --memory is obeyed: train-step and infer finish within their budget plus what any such program takes (code, RocksDB,
+# its share of Redis), with rows in the budget and out of it, sample with and without a copy of the topology, and the
+# weights and outputs are the same. In a memory cgroup where one can be made, else by the peak that the kernel keeps of the process,
 # which has the pages of mapped files in it too.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 beside_mb=64
@@ -57,7 +57,7 @@ trap 'leave; finish' EXIT
 # The programs beside the one that joins the group and has the budget.
 mkdir "$work/bin"
 for program in "$bin"/graphmill*; do cp "$program" "$work/bin/"; done
-for stage in train-step sample; do
+for stage in train-step sample infer; do
     mv "$work/bin/graphmill-$stage" "$work/bin/real-$stage"
     cat >"$work/bin/graphmill-$stage" <<SCRIPT
 #!/bin/sh
@@ -69,12 +69,12 @@ SCRIPT
 done
 bin=$work/bin
 
-train() { # name, the stage with a budget, that in MB, what it says of its memory
-    local name=$1 stage=$2 budget=$3 says=$4 bound peak
+train() { # name, the stage with a budget, that in MB, what it says of its memory, pipeline file
+    local name=$1 stage=$2 budget=$3 says=$4 pipeline=${5:-budget} bound peak
     bound=$(((budget + beside_mb) << 20))
     group=
     make_group $bound
-    TEST_STAGE=$stage TEST_GROUP=$group TEST_MEMORY=${budget}M run "$name" "$work/budget.yaml" --threads 2 --set name="$name" >"$work/$name.json"
+    TEST_STAGE=$stage TEST_GROUP=$group TEST_MEMORY=${budget}M run "$name" "$work/$pipeline.yaml" --threads 2 --set name="$name" >"$work/$name.json"
     grep -q "$says" "$work/$name/logs/$stage-0.log" || fail "$name: the log of $stage has no '$says'"
     peak=$(sed -n 's/.*"peak_bytes":\([0-9]*\).*/\1/p' "$work/$name/times/$stage-0.jsonl" | tail -1)
     [ "$peak" -gt 0 ] || fail "$name: no peak in its times"
@@ -95,4 +95,13 @@ a=$(json weights_hash <"$work/roomy.json")
 for name in tight copied mapped; do
     b=$(json weights_hash <"$work/$name.json")
     [ -n "$a" ] && [ "$a" = "$b" ] || fail "weights $a of roomy, $b of $name"
+done
+
+# The outputs of many wide rows: layers, embeddings, logits and labels are each nearly as large as their shares.
+sed 's/nodes: 150000/nodes: 40000/; s/feature_dim: 340/feature_dim: 200/; s/classes: 8/classes: 120/; s/hidden: 32/hidden: 240/' \
+    "$work/budget.yaml" >"$work/wide.yaml"
+train open infer 256 'rows that layer 2 reads, which all fit' wide
+train close infer 72 'rows that layer 2 reads, which are read as tiles want them' wide
+for file in embeddings.npy predictions.csv; do # the others have the name of the run in them
+    cmp -s "$work/open/outputs/$file" "$work/close/outputs/$file" || fail "$file differs between the budgets of infer"
 done

@@ -32,7 +32,9 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
                             const struct infer_conditions *how)
 {
     const struct neighbor_sampler_config config = {.topology = topology, .has_self_loops = true};
-    struct part_inference inference = {.context = &run->context,
+    struct arena arena = {0};
+    struct part_inference inference = {.arena = &arena,
+                                       .context = &run->context,
                                        .topology = topology,
                                        .model = &run->model,
                                        .weights = run->value,
@@ -46,7 +48,7 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
         assert_ok(part_inference_run(&inference, layer, part, &run->err), &run->err);
     neighbor_sampler_free(inference.sampler);
     feature_source_close(inference.input);
-    arena_release(&inference.arena);
+    arena_release(&arena);
 }
 
 /* Done again, a part is compared with what is stored, so different bits are an error. */
@@ -123,7 +125,9 @@ static void other_weights_are_another_output(void **state)
                             &topology, &run->err),
               &run->err);
     const struct neighbor_sampler_config config = {.topology = &topology, .has_self_loops = true};
-    struct part_inference inference = {.context = &run->context,
+    struct arena arena = {0};
+    struct part_inference inference = {.arena = &arena,
+                                       .context = &run->context,
                                        .topology = &topology,
                                        .model = &run->model,
                                        .weights = run->best_value,
@@ -134,7 +138,7 @@ static void other_weights_are_another_output(void **state)
                  &run->err);
     neighbor_sampler_free(inference.sampler);
     feature_source_close(inference.input);
-    arena_release(&inference.arena);
+    arena_release(&arena);
     topology_close(&topology);
     infer_run_close(run);
 }
@@ -148,7 +152,9 @@ static void a_stop_or_a_small_budget_leaves_nothing(void **state)
                             &topology, &run->err),
               &run->err);
     const struct neighbor_sampler_config config = {.topology = &topology, .has_self_loops = true};
-    struct part_inference inference = {.context = &run->context,
+    struct arena arena = {0};
+    struct part_inference inference = {.arena = &arena,
+                                       .context = &run->context,
                                        .topology = &topology,
                                        .model = &run->model,
                                        .weights = run->value,
@@ -159,7 +165,7 @@ static void a_stop_or_a_small_budget_leaves_nothing(void **state)
     assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_UNAVAILABLE, "stopped",
                  &run->err);
     stop_signal_set(false);
-    inference.arena.limit = 4096;
+    arena.limit = 4096;
     assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_NO_MEMORY, "budget of 4096",
                  &run->err);
     assert_ok(store_has(run->temp->store, key_infer(INFER_RUN_ID, 5, 1, 0, "shard").text, &found,
@@ -168,7 +174,7 @@ static void a_stop_or_a_small_budget_leaves_nothing(void **state)
     assert_false(found);
     neighbor_sampler_free(inference.sampler);
     feature_source_close(inference.input);
-    arena_release(&inference.arena);
+    arena_release(&arena);
     topology_close(&topology);
     infer_run_close(run);
 }
