@@ -43,12 +43,9 @@ static enum error_code open_queue(struct local_run *run, struct error *err)
         if (rc != ERROR_NONE)
             return rc;
     }
-    const struct work_queue_config config = {.url = run->redis ? redis_server_url(run->redis)
-                                                               : run->options.redis,
-                                             .password_file = run->options.redis_password_file,
-                                             .run_id = run->folder.run.plan.id,
-                                             .worker = "graphmill-run"};
-    rc = work_queue_open(&config, &run->queue, err);
+    const char *url = run->redis ? redis_server_url(run->redis) : run->options.redis;
+    rc = queue_open_own(&run->folder, url, run->options.redis_password_file, "graphmill-run",
+                        &run->queue, err);
     /* A shared Redis may hold whatever a killed run left. */
     return rc == ERROR_NONE ? queue_fill(&run->folder, run->queue, err) : rc;
 }
@@ -88,6 +85,7 @@ static enum error_code look_at_end(struct local_run *run, bool *finished, struct
 static enum error_code watch(struct local_run *run, struct error *err)
 {
     const int64_t started_ms = clock_ms();
+    struct queue_guard guard = {.folder = &run->folder, .queue = run->queue};
     enum error_code rc = ERROR_NONE;
     for (bool finished = false; rc == ERROR_NONE && !finished;) {
         bool restarted = false;
@@ -103,6 +101,7 @@ static enum error_code watch(struct local_run *run, struct error *err)
             rc = stage_crew_check(&run->crew, &finished, err);
         if (rc == ERROR_NONE && !finished)
             rc = look_at_end(run, &finished, err);
+        queue_guard_turn(&guard);
         run_progress_draw(&run->progress, &run->folder, run->queue);
     }
     return rc;

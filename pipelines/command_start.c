@@ -9,11 +9,8 @@ static enum error_code fill_queue(const struct pipeline_options *options,
                                   const struct run_folder *folder, struct error *err)
 {
     struct work_queue *queue = NULL;
-    const struct work_queue_config config = {.url = options->redis,
-                                             .password_file = options->redis_password_file,
-                                             .run_id = folder->run.plan.id,
-                                             .worker = "graphmill-start"};
-    enum error_code rc = work_queue_open(&config, &queue, err);
+    enum error_code rc = queue_open_own(folder, options->redis, options->redis_password_file,
+                                        "graphmill-start", &queue, err);
     if (rc == ERROR_NONE)
         rc = queue_fill(folder, queue, err);
     work_queue_close(queue);

@@ -7,6 +7,7 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "pipelines/commands.h"
+#include "pipelines/queue_fill.h"
 #include "pipelines/run_folder.h"
 #include "pipelines/stage_crew.h"
 #include "stages/chain.h"
@@ -80,11 +81,8 @@ static void read_queue(const struct run_folder *folder, const struct status_opti
                redis_server_find(path, url, sizeof url, NULL) != ERROR_NONE) {
         return;
     }
-    const struct work_queue_config config = {.url = url,
-                                             .password_file = options->redis_password_file,
-                                             .run_id = folder->run.plan.id,
-                                             .worker = "graphmill-status"};
-    if (work_queue_open(&config, &queue, NULL) != ERROR_NONE)
+    if (queue_open(folder, url, options->redis_password_file, "graphmill-status", &queue, NULL) !=
+        ERROR_NONE)
         return;
     status->connected = true;
     for (int i = 0; i < CREW_STAGE_COUNT && status->connected; i++)

@@ -22,6 +22,7 @@ struct work_keeper {
     pthread_cond_t wake;
     bool stopping, has_claim;
     struct work_claim claim;
+    char note[sizeof((struct worker_beat *)0)->note];
     int64_t done;
     double started_at, unit_at, busy_seconds;
 };
@@ -53,6 +54,7 @@ static struct worker_beat describe(const struct work_keeper *keeper)
     (void)text_copy(beat.stage, sizeof beat.stage, keeper->config->stage);
     if (keeper->has_claim)
         (void)text_copy(beat.unit, sizeof beat.unit, keeper->claim.unit);
+    memcpy(beat.note, keeper->note, sizeof beat.note);
     if (gethostname(beat.host, sizeof beat.host - 1) != 0)
         beat.host[0] = '\0';
     return beat;
@@ -65,7 +67,7 @@ static void tell(struct work_keeper *keeper, struct work_queue **queue)
     if (!*queue && work_queue_open(keeper->config, queue, NULL) != ERROR_NONE)
         return;
     (void)pthread_mutex_lock(&keeper->mutex);
-    const bool renew = keeper->has_claim;
+    const bool renew = keeper->has_claim && !keeper->claim.is_copy;
     const struct work_claim claim = keeper->claim;
     const struct worker_beat beat = describe(keeper);
     (void)pthread_mutex_unlock(&keeper->mutex);
@@ -161,5 +163,12 @@ void work_keeper_end(struct work_keeper *keeper, bool done)
     keeper->busy_seconds += clock_seconds() - keeper->unit_at;
     keeper->has_claim = false;
     keeper->done += done;
+    (void)pthread_mutex_unlock(&keeper->mutex);
+}
+
+void work_keeper_note(struct work_keeper *keeper, const char *note)
+{
+    (void)pthread_mutex_lock(&keeper->mutex);
+    (void)snprintf(keeper->note, sizeof keeper->note, "%s", note);
     (void)pthread_mutex_unlock(&keeper->mutex);
 }

@@ -18,9 +18,11 @@ MUST_CHECK enum error_code work_keeper_new(const struct work_queue_config *confi
 /* Stops and joins the thread; NULL is fine. */
 void work_keeper_free(struct work_keeper *keeper);
 
-/* From now on this unit is in hand. */
+/* From now on this unit is in hand. The lease of a copy is not renewed: it is another worker's. */
 void work_keeper_begin(struct work_keeper *keeper, const struct work_claim *claim);
 /* It is not any more. */
 void work_keeper_end(struct work_keeper *keeper, bool done);
+/* What keeps the worker from working, shown in its heartbeat; "" again when nothing does. */
+void work_keeper_note(struct work_keeper *keeper, const char *note);
 
 #endif

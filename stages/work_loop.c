@@ -7,6 +7,8 @@
 #include "common/base/text.h"
 #include "stages/chain.h"
 #include "stages/chain_repair.h"
+#include "stages/queue_watch.h"
+#include "stages/straggler.h"
 #include "stages/work_keeper.h"
 #include "store/records/snapshot.h"
 
@@ -15,22 +17,27 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
     BLOCK_MS = 1000,
-    IDLE_TURNS_BEFORE_CHECK = 3,
     STATE_AGE_MS_MAX = 1000,
     PAUSE_MS_MIN = 50,
     PAUSE_MS_MAX = 1000,
     SLEEP_SLICE_MS = 50,
     REBUILD_LOOK_MS = 10,
     BURY_ATTEMPTS = 5,
+    TELL_SOON_MS = 10000, /* after a failure that was told, when it goes on; then each minute */
+    TELL_AGAIN_MS = 60000,
+    ROOM_PAUSE_MS_MAX = 5000, /* between two tries while a disk is full */
+    DEAD_LOOKS_MAX = 100,
 };
 
 /* What the units in hand have in common. */
 struct shared_state {
     void *stage_state;
+    char store_id[STORE_IDENTITY_SIZE];
     struct chain_state at_start;
     _Atomic(struct work_loop *) first_failed; /* the others end their unit and stop */
 };
@@ -56,7 +63,11 @@ struct work_loop {
     int64_t entry_capacity;
     int64_t contact_ms; /* when Redis answered last */
     int failures;       /* in a row */
-    int idle_turns;     /* in a row */
+    int64_t failed_ms;  /* when the first of them was */
+    int64_t tell_ms;    /* they are told again then */
+    int full_pauses;    /* in a row, while a disk is full */
+    struct queue_watch watch;
+    struct straggler straggler;
 };
 
 static enum error_code asked_to_stop(struct error *err)
@@ -64,19 +75,13 @@ static enum error_code asked_to_stop(struct error *err)
     return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
 }
 
-static void sleep_until_stop(int64_t ms)
-{
-    for (; ms > 0 && !stop_signal_seen(); ms -= SLEEP_SLICE_MS)
-        clock_sleep_ms(ms < SLEEP_SLICE_MS ? ms : SLEEP_SLICE_MS);
-}
-
-/* 50 ms, twice that, ... up to 1 s; then a random half of it, so that workers do not come all at once. */
-static int64_t pause_ms(int failures)
+/* 50 ms, twice that, ... up to `longest`; then a random half of it, so that workers do not come all at once. */
+static int64_t pause_ms(int failures, int64_t longest)
 {
     int64_t most = PAUSE_MS_MIN;
-    for (int i = 0; i < failures && most < PAUSE_MS_MAX; i++)
+    for (int i = 0; i < failures && most < longest; i++)
         most *= 2;
-    most = most < PAUSE_MS_MAX ? most : PAUSE_MS_MAX;
+    most = most < longest ? most : longest;
     const uint64_t noise =
         ((uint64_t)(clock_seconds() * 1e6) + (uint64_t)getpid()) * 0x9E3779B97F4A7C15ULL;
     const int64_t least = most / 2 > PAUSE_MS_MIN ? most / 2 : PAUSE_MS_MIN;
@@ -88,10 +93,33 @@ static bool should_stop(const struct work_loop *loop)
     return stop_signal_seen() || atomic_load(&loop->shared->first_failed) != NULL;
 }
 
+static void sleep_until_stop(const struct work_loop *loop, int64_t ms)
+{
+    for (; ms > 0 && !should_stop(loop); ms -= SLEEP_SLICE_MS)
+        clock_sleep_ms(ms < SLEEP_SLICE_MS ? ms : SLEEP_SLICE_MS);
+}
+
 static void succeeded(struct work_loop *loop)
 {
     loop->contact_ms = clock_ms();
+    if (loop->failures > 0 && loop->contact_ms - loop->failed_ms > TELL_SOON_MS)
+        log_info("going on after %" PRId64 " s", (loop->contact_ms - loop->failed_ms) / 1000);
     loop->failures = 0;
+}
+
+/* At once, after ten seconds, and then each minute: nobody should have to guess what a worker waits for. */
+static void tell_failure(struct work_loop *loop, const struct error *err)
+{
+    const int64_t now = clock_ms();
+    if (loop->failures == 0) {
+        loop->failed_ms = now;
+        loop->tell_ms = now + TELL_SOON_MS;
+        log_warn("%s; trying again", err->message);
+    } else if (now >= loop->tell_ms) {
+        loop->tell_ms = now + TELL_AGAIN_MS;
+        log_warn("%s; trying again, for %" PRId64 " s now", err->message,
+                 (now - loop->failed_ms) / 1000);
+    }
 }
 
 /* After a failure: waits and says true when the same call may be made again. Else *rc is the error to
@@ -109,9 +137,8 @@ static bool try_again(struct work_loop *loop, enum error_code *rc, struct error 
         *rc = error_context(err, ERROR_UNAVAILABLE, "given up after %" PRId64 " ms", limit);
         return false;
     }
-    if (loop->failures++ == 0)
-        log_warn("%s; trying again", err->message);
-    sleep_until_stop(pause_ms(loop->failures - 1));
+    tell_failure(loop, err);
+    sleep_until_stop(loop, pause_ms(loop->failures++, PAUSE_MS_MAX));
     return true;
 }
 
@@ -151,7 +178,7 @@ static enum error_code recover_queue(struct work_loop *loop, struct error *err)
     if (rc != ERROR_NONE || alive)
         return rc;
     if (!won) {
-        sleep_until_stop(REBUILD_LOOK_MS);
+        sleep_until_stop(loop, REBUILD_LOOK_MS);
         return ERROR_NONE;
     }
     rc = rebuild(loop, err);
@@ -162,23 +189,42 @@ static enum error_code recover_queue(struct work_loop *loop, struct error *err)
     return rc;
 }
 
-static enum error_code stop_for_dead(struct work_loop *loop, struct error *err)
+/* Is the name that of a unit of this run that is still to be done? */
+static enum error_code is_open(struct work_loop *loop, const char *name, bool *open,
+                               struct error *err)
 {
-    bool found = false;
-    char unit[QUEUE_UNIT_SIZE], reason[512];
-    const enum error_code rc =
-        work_queue_first_dead(loop->queue, &found, unit, reason, sizeof reason, err);
-    return rc == ERROR_NONE && found
-               ? error_set(err, ERROR_CORRUPT, "unit %s failed for good: %s", unit, reason)
-               : rc;
+    struct unit unit = {0};
+    bool done = false;
+    *open = false;
+    if (unit_parse(name, &unit, NULL) != ERROR_NONE ||
+        schedule_check_unit(loop->context->schedule, &unit, loop->state.weights_version, NULL) !=
+            ERROR_NONE)
+        return ERROR_NONE;
+    const enum error_code rc = is_done(loop, &unit, &done, err);
+    *open = rc == ERROR_NONE && !done;
+    return rc;
 }
 
-/* With work left and nothing queued, a worker died between the steps that hand a unit over. */
-static enum error_code find_lost_link(struct work_loop *loop, struct error *err)
+/* A unit on the dead list ends the run, unless storage knows better. */
+static enum error_code stop_for_dead(struct work_loop *loop, struct error *err)
 {
-    bool idle = false;
-    const enum error_code rc = work_queue_is_idle(loop->queue, &idle, err);
-    return rc == ERROR_NONE && idle ? rebuild(loop, err) : rc;
+    char unit[QUEUE_UNIT_SIZE], reason[512];
+    for (int i = 0; i < DEAD_LOOKS_MAX; i++) {
+        bool found = false, open = false;
+        enum error_code rc =
+            work_queue_first_dead(loop->queue, &found, unit, reason, sizeof reason, err);
+        if (rc != ERROR_NONE || !found)
+            return rc;
+        rc = is_open(loop, unit, &open, err);
+        if (rc == ERROR_NONE && open)
+            return error_set(err, ERROR_CORRUPT, "unit %s failed for good: %s", unit, reason);
+        if (rc == ERROR_NONE)
+            rc = work_queue_forget_dead(loop->queue, unit, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        log_warn("'%s' on the dead list is done, or no unit of this run: forgotten", unit);
+    }
+    return ERROR_NONE;
 }
 
 /* Nothing to do for a while: is that because the run is finished, dead, or stuck? */
@@ -189,11 +235,7 @@ static enum error_code look_around(struct work_loop *loop, bool *finished, struc
     if (rc != ERROR_NONE || *finished)
         return rc;
     rc = stop_for_dead(loop, err);
-    if (rc == ERROR_NONE && ++loop->idle_turns >= IDLE_TURNS_BEFORE_CHECK) {
-        rc = find_lost_link(loop, err);
-        loop->idle_turns = 0;
-    }
-    return rc;
+    return rc == ERROR_NONE ? queue_watch_turn(&loop->watch, loop->queue, err) : rc;
 }
 
 /* Does a checkpoint end the run, and which weights does inference take then? One that was pruned meanwhile did
@@ -268,7 +310,7 @@ static bool state_is_old(const struct work_loop *loop, const struct work_claim *
     const int64_t next =
         schedule_snapshot_at_or_after(loop->context->schedule, loop->state.snapshot_version + 1);
     const bool moved = unit->round >= next && clock_ms() - loop->state_ms > STATE_AGE_MS_MAX;
-    return moved || claim->delivery_count > 1;
+    return moved || claim->delivery_count > 1 || claim->is_copy;
 }
 
 static bool is_of_infer(const struct unit *unit)
@@ -347,12 +389,15 @@ static enum error_code work_and_heal(struct work_loop *loop, const struct work_c
     enum error_code rc = ERROR_NONE;
     bool whole = true;
     for (int attempt = 0; attempt < 2 && whole; attempt++) {
+        const double before = clock_seconds();
         whole = false;
         stage_times_enter(loop->context->times, TIME_COMPUTE);
         rc = loop->config->stage->work(loop->context, loop->shared->stage_state, unit, err);
+        if (rc == ERROR_NONE)
+            straggler_note(&loop->straggler, unit->kind, clock_seconds() - before);
         stage_times_enter(loop->context->times, TIME_HAND_OVER);
         loop->contact_ms = clock_ms(); /* Redis was not asked meanwhile */
-        if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
+        if ((rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) && !claim->is_copy)
             rc = heal(loop, claim, unit, given_back, &whole, err);
     }
     return rc;
@@ -391,6 +436,72 @@ static enum error_code bury(struct work_loop *loop, const struct work_claim *cla
     return cause;
 }
 
+/* Bad data is bad for every worker, and so are bad settings. */
+static bool fails_everywhere(enum error_code rc)
+{
+    return rc == ERROR_CORRUPT || rc == ERROR_INPUT || rc == ERROR_INVALID || rc == ERROR_NOT_FOUND;
+}
+
+/* The unit is as good as it was: others may have it at once. When Redis does not take it, the lease ends. */
+static void hand_back(struct work_loop *loop, const struct work_claim *claim)
+{
+    bool fenced = false;
+    if (work_queue_hand_back(loop->queue, claim, &fenced, NULL) != ERROR_NONE)
+        log_debug("%s could not be handed back", claim->unit);
+}
+
+/* What is left where the store is, in words. */
+static void describe_room(const struct work_loop *loop, char *out, size_t size)
+{
+    struct statvfs file_system;
+    char room[32];
+    const char *root = store_root(loop->context->store);
+    out[0] = '\0';
+    if (root && statvfs(root, &file_system) == 0)
+        (void)snprintf(out, size, ", %s free in %s",
+                       text_size((uint64_t)file_system.f_bavail * file_system.f_frsize, room),
+                       root);
+}
+
+/* A full disk is a pause, not a failure: others may have room, and this one goes on when it has. */
+static void wait_for_room(struct work_loop *loop, const struct error *err)
+{
+    char room[FILE_PATH_SIZE + 64];
+    if (loop->full_pauses == 0) {
+        describe_room(loop, room, sizeof room);
+        log_warn("%s%s; waiting until there is room for it, then going on", err->message, room);
+        if (loop->keeper)
+            work_keeper_note(loop->keeper, "waits for room: the disk or a quota is full");
+    }
+    sleep_until_stop(loop, pause_ms(loop->full_pauses++, ROOM_PAUSE_MS_MAX));
+}
+
+static void has_room(struct work_loop *loop)
+{
+    if (loop->full_pauses == 0)
+        return;
+    loop->full_pauses = 0;
+    log_info("there is room again");
+    work_keeper_note(loop->keeper, "");
+}
+
+/* A unit was not done. Its worker goes on (ERROR_NONE) or ends with the reason. */
+static enum error_code fail(struct work_loop *loop, const struct work_claim *claim,
+                            enum error_code rc, struct error *err)
+{
+    if (claim->is_copy) { /* whoever holds the unit meets the same, if it is more than bad luck */
+        log_debug("the second copy of %s: %s", claim->unit, err->message);
+        return ERROR_NONE;
+    }
+    if (fails_everywhere(rc))
+        return bury(loop, claim, rc, err);
+    hand_back(loop, claim);
+    if (rc != ERROR_NO_SPACE)
+        return error_is_retryable(rc) ? rc : error_context(err, rc, "%s", claim->unit);
+    wait_for_room(loop, err);
+    return ERROR_NONE;
+}
+
 /* Others work now on what was handed over. */
 static void rest(struct work_loop *loop, const struct unit *unit, int64_t done_count)
 {
@@ -410,23 +521,42 @@ static enum error_code handle(struct work_loop *loop, const struct work_claim *c
     bool given_back = false;
     enum error_code rc = read_unit(loop, claim, &unit, err);
     if (rc == ERROR_INVALID)
-        return drop(loop, claim, err);
+        return claim->is_copy ? ERROR_NONE : drop(loop, claim, err);
+    if (rc != ERROR_NONE)
+        return fail(loop, claim, rc, err);
     work_keeper_begin(loop->keeper, claim);
-    if (rc == ERROR_NONE) {
-        stage_times_begin_unit(loop->context->times, &unit);
-        do
-            rc = do_unit(loop, claim, &unit, &given_back, err);
-        while (rc != ERROR_NONE && !given_back && try_again(loop, &rc, err));
-        if (rc == ERROR_NONE && !given_back)
-            rc = complete(loop, claim, &unit, &done_count, err);
-    }
+    stage_times_begin_unit(loop->context->times, &unit);
+    do
+        rc = do_unit(loop, claim, &unit, &given_back, err);
+    while (rc != ERROR_NONE && !given_back && !claim->is_copy && try_again(loop, &rc, err));
+    if (rc == ERROR_NONE && !given_back)
+        rc = complete(loop, claim, &unit, &done_count, err);
     work_keeper_end(loop->keeper, rc == ERROR_NONE && !given_back);
     stage_times_end_unit(loop->context->times, rc == ERROR_NONE && !given_back);
-    if (rc != ERROR_NONE && !error_is_retryable(rc))
-        return bury(loop, claim, rc, err);
-    if (rc == ERROR_NONE)
-        rest(loop, &unit, done_count);
+    if (rc != ERROR_NONE)
+        return fail(loop, claim, rc, err);
+    has_room(loop);
+    rest(loop, &unit, done_count);
     return rc;
+}
+
+static enum error_code copy_slow_unit(struct work_loop *loop, struct error *err)
+{
+    bool found = false;
+    struct work_claim copy = {0};
+    const enum error_code rc = straggler_find(&loop->straggler, loop->queue,
+                                              loop->config->queue.worker, &found, &copy, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    log_info("%s has been with %s for long: making a second copy", copy.unit, copy.owner);
+    return handle(loop, &copy, err);
+}
+
+/* No unit came. */
+static enum error_code idle(struct work_loop *loop, bool *finished, struct error *err)
+{
+    const enum error_code rc = look_around(loop, finished, err);
+    return rc == ERROR_NONE && !*finished ? copy_slow_unit(loop, err) : rc;
 }
 
 /* One turn of the loop. */
@@ -441,10 +571,16 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
     if (result == CLAIM_LOST)
         return recover_queue(loop, err);
     if (result == CLAIM_NOTHING)
-        return look_around(loop, finished, err);
-    loop->idle_turns = 0;
-    if (stop_signal_seen())
+        return idle(loop, finished, err);
+    if (result == CLAIM_REFUSED) {
+        log_warn("entry %s in the queue of %s names no unit: dropped", claim.id,
+                 loop->config->stage->name);
+        return ERROR_NONE;
+    }
+    if (stop_signal_seen()) {
+        hand_back(loop, &claim);
         return asked_to_stop(err);
+    }
     rc = handle(loop, &claim, err);
     if (rc == ERROR_NONE && strncmp(claim.unit, "outputs/", strlen("outputs/")) == 0)
         rc = look_around(loop, finished, err);
@@ -500,7 +636,10 @@ static enum error_code loop_init(struct work_loop *loop, int number,
                                .shared = shared,
                                .own_context = *config->context,
                                .queue_config = config->queue,
-                               .state = shared->at_start};
+                               .state = shared->at_start,
+                               .watch = {.schedule = config->context->schedule,
+                                         .store = config->context->store,
+                                         .run_id = config->context->run_id}};
     const int size = snprintf(loop->worker, sizeof loop->worker, number ? "%s+%d" : "%s",
                               config->queue.worker, number);
     if (size < 0 || (size_t)size >= sizeof loop->worker)
@@ -510,6 +649,7 @@ static enum error_code loop_init(struct work_loop *loop, int number,
     if (number)
         loop->own_context.times = NULL;
     loop->queue_config.stage = config->stage->name;
+    loop->queue_config.store_id = shared->store_id;
     loop->queue_config.worker = loop->worker;
     return ERROR_NONE;
 }
@@ -547,6 +687,37 @@ static enum error_code work_side_by_side(const struct work_loop_config *config,
     return rc;
 }
 
+static enum error_code open_once(const struct work_loop_config *config, struct shared_state *shared,
+                                 struct error *err)
+{
+    enum error_code rc = store_identity(config->context->store, shared->store_id, err);
+    if (rc == ERROR_NONE && config->stage->open)
+        rc = config->stage->open(config->context, &shared->stage_state, err);
+    return rc;
+}
+
+static void close_stage(const struct work_loop_config *config, struct shared_state *shared)
+{
+    if (config->stage->close)
+        config->stage->close(shared->stage_state);
+    shared->stage_state = NULL;
+}
+
+/* Stages copy sealed files when they open, and a full disk is a pause here too. */
+static enum error_code open_stage(const struct work_loop_config *config,
+                                  struct shared_state *shared, struct error *err)
+{
+    for (bool told = false;; told = true) {
+        const enum error_code rc = open_once(config, shared, err);
+        if (rc != ERROR_NO_SPACE || stop_signal_seen())
+            return rc;
+        if (!told)
+            log_warn("%s; waiting until there is room for it, then going on", err->message);
+        close_stage(config, shared);
+        clock_sleep_ms(PAUSE_MS_MAX);
+    }
+}
+
 enum error_code work_loop_run(const struct work_loop_config *config, struct error *err)
 {
     struct error own = {0};
@@ -557,11 +728,9 @@ enum error_code work_loop_run(const struct work_loop_config *config, struct erro
         chain_state_read(context->schedule, context->store, context->run_id, &shared.at_start, err);
     if (rc != ERROR_NONE || shared.at_start.finished)
         return rc;
-    if (config->stage->open)
-        rc = config->stage->open(context, &shared.stage_state, err);
+    rc = open_stage(config, &shared, err);
     if (rc == ERROR_NONE)
         rc = work_side_by_side(config, &shared, err);
-    if (config->stage->close)
-        config->stage->close(shared.stage_state);
+    close_stage(config, &shared);
     return rc;
 }

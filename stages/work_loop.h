@@ -24,8 +24,10 @@ struct work_loop_config {
 };
 
 /* Runs until the run is finished (ERROR_NONE), a stop signal (ERROR_UNAVAILABLE), or a unit fails for
- * good: the unit goes to the dead list and the error is returned (ERROR_INPUT, ERROR_CORRUPT, ...). Other
- * workers see the dead list and stop with ERROR_CORRUPT too. */
+ * good (ERROR_CORRUPT, ERROR_INPUT, ERROR_INVALID, ERROR_NOT_FOUND): the unit goes to the dead list and the error is
+ * returned; other workers see the dead list and stop with ERROR_CORRUPT too. Trouble of this host (ERROR_IO,
+ * ERROR_NO_MEMORY) ends this worker alone: the unit is handed to the others. A full disk or quota ends nobody: the worker
+ * says so, waits, and goes on when there is room. */
 MUST_CHECK enum error_code work_loop_run(const struct work_loop_config *config, struct error *err);
 
 #endif

@@ -50,6 +50,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_EVALUATION] = "evaluation",
     [RECORD_SNAPSHOT] = "snapshot",
     [RECORD_OUTPUTS_SEAL] = "outputs_seal",
+    [RECORD_STORE_IDENTITY] = "store_identity",
 };
 
 const char *record_kind_name(enum record_kind kind)

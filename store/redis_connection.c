@@ -24,6 +24,7 @@ struct redis_connection {
     redisContext *context; /* NULL between a failure and the next call */
     int64_t generation;
     bool is_unix;
+    char url[FILE_PATH_SIZE + 8];
     char host[FILE_PATH_SIZE]; /* or the path of the socket */
     int port;
     char db[8];
@@ -75,8 +76,8 @@ static enum error_code parse_host(const char *url, const char *text, struct redi
 static enum error_code parse_url(const char *url, struct redis_connection *c, struct error *err)
 {
     static const char unix_scheme[] = "unix:", redis_scheme[] = "redis://";
-    if (!url)
-        return bad_url("", err);
+    if (!url || !text_copy(c->url, sizeof c->url, url))
+        return bad_url(url ? url : "", err);
     if (strncmp(url, unix_scheme, sizeof unix_scheme - 1) == 0) {
         const char *path = url + sizeof unix_scheme - 1;
         c->is_unix = true;
@@ -120,7 +121,7 @@ static void disconnect(struct redis_connection *c)
 static enum error_code unavailable(struct redis_connection *c, struct error *err)
 {
     const enum error_code rc =
-        error_set(err, ERROR_UNAVAILABLE, "Redis at %s: %s", c->host,
+        error_set(err, ERROR_UNAVAILABLE, "Redis at %s: %s", c->url,
                   c->context && c->context->errstr[0] ? c->context->errstr : "no connection");
     disconnect(c);
     return rc;
@@ -131,22 +132,30 @@ static bool starts_with(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* What the caller can do about an error that the server answered. */
+static bool says_one_of(const char *text, bool anywhere, const char *const *word, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (anywhere ? strstr(text, word[i]) != NULL : starts_with(text, word[i]))
+            return true;
+    return false;
+}
+
+/* What the caller can do about an error that the server answered. Servers before 7 put the error of a command
+ * behind that of the script it was in. */
 static enum error_code code_of_answer(const char *text)
 {
     static const char *const later[] = {"LOADING",    "BUSY",        "READONLY", "OOM",
                                         "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MISCONF"};
     static const char *const refused[] = {"NOAUTH", "WRONGPASS", "NOPERM", "ERR invalid password",
                                           "ERR AUTH"};
+    const bool in_script = strstr(text, "user_script") != NULL;
     if (starts_with(text, "NOGROUP") || starts_with(text, "UNBLOCKED"))
         return ERROR_NOT_FOUND;
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (starts_with(text, later[i]))
-            return ERROR_UNAVAILABLE;
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (starts_with(text, refused[i]))
-            return ERROR_INVALID;
-    return ERROR_IO;
+    if (says_one_of(text, in_script, later, sizeof later / sizeof *later))
+        return ERROR_UNAVAILABLE;
+    if (says_one_of(text, in_script, refused, sizeof refused / sizeof *refused))
+        return ERROR_INVALID;
+    return in_script || starts_with(text, "WRONGTYPE") ? ERROR_CORRUPT : ERROR_IO;
 }
 
 /* Looks at the answer to a command; *unknown_script: it was NOSCRIPT. */
@@ -161,7 +170,7 @@ static enum error_code check_answer(struct redis_connection *c, const char **arg
     if (unknown_script)
         *unknown_script = starts_with((*reply)->str, "NOSCRIPT");
     const enum error_code rc = error_set(err, code_of_answer((*reply)->str), "Redis at %s: %s: %s",
-                                         c->host, argv[0], (*reply)->str);
+                                         c->url, argv[0], (*reply)->str);
     freeReplyObject(*reply);
     *reply = NULL;
     return rc;
@@ -241,6 +250,11 @@ void redis_connection_free(struct redis_connection *c)
     memory_free(c);
 }
 
+const char *redis_connection_url(const struct redis_connection *c)
+{
+    return c->url;
+}
+
 int64_t redis_connection_generation(const struct redis_connection *c)
 {
     return c->generation;
@@ -284,7 +298,7 @@ static enum error_code load_script(struct redis_connection *c, struct redis_scri
     const char *argv[] = {"SCRIPT", "LOAD", script->text};
     enum error_code rc = redis_connection_call(c, 3, argv, &reply, err);
     if (rc == ERROR_NONE && !text_copy(script->sha, sizeof script->sha, redis_reply_text(reply)))
-        rc = error_set(err, ERROR_IO, "Redis at %s: SCRIPT LOAD answered no hash", c->host);
+        rc = error_set(err, ERROR_IO, "Redis at %s: SCRIPT LOAD answered no hash", c->url);
     redis_reply_free(reply);
     return rc;
 }
@@ -310,15 +324,37 @@ enum error_code redis_connection_run(struct redis_connection *c, struct redis_sc
     return command(c, argc, argv, reply, NULL, err);
 }
 
+enum error_code redis_reply_decode(const char *bytes, size_t size, struct redisReply **reply,
+                                   struct error *err)
+{
+    void *answer = NULL;
+    enum error_code rc = ERROR_NONE;
+    redisReader *reader = redisReaderCreate();
+    *reply = NULL;
+    if (!reader)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for a reader of replies");
+    if (redisReaderFeed(reader, bytes, size) != REDIS_OK ||
+        redisReaderGetReply(reader, &answer) != REDIS_OK)
+        rc = error_set(err, ERROR_UNAVAILABLE, "no reply of Redis: %s", reader->errstr);
+    *reply = answer;
+    redisReaderFree(reader);
+    return rc;
+}
+
 void redis_reply_free(struct redisReply *reply)
 {
     if (reply)
         freeReplyObject(reply);
 }
 
+bool redis_reply_is_array(const struct redisReply *reply)
+{
+    return reply && reply->type == REDIS_REPLY_ARRAY;
+}
+
 int64_t redis_reply_count(const struct redisReply *reply)
 {
-    return reply && reply->type == REDIS_REPLY_ARRAY ? (int64_t)reply->elements : 0;
+    return redis_reply_is_array(reply) ? (int64_t)reply->elements : 0;
 }
 
 const struct redisReply *redis_reply_item(const struct redisReply *reply, int64_t index)
@@ -326,18 +362,22 @@ const struct redisReply *redis_reply_item(const struct redisReply *reply, int64_
     return index >= 0 && index < redis_reply_count(reply) ? reply->element[index] : NULL;
 }
 
-const char *redis_reply_text(const struct redisReply *reply)
+bool redis_reply_is_text(const struct redisReply *reply)
 {
-    const bool is_text =
-        reply && (reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_STATUS);
-    return is_text ? reply->str : "";
+    return reply && (reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_STATUS);
 }
 
-int64_t redis_reply_integer(const struct redisReply *reply)
+const char *redis_reply_text(const struct redisReply *reply)
 {
-    int64_t value = 0;
-    if (reply && reply->type == REDIS_REPLY_INTEGER)
-        return reply->integer;
+    return redis_reply_is_text(reply) ? reply->str : "";
+}
+
+bool redis_reply_is_integer(const struct redisReply *reply, int64_t *value)
+{
+    if (reply && reply->type == REDIS_REPLY_INTEGER) {
+        *value = reply->integer;
+        return true;
+    }
     const char *text = redis_reply_text(reply);
-    return text_int64(text, strlen(text), &value) ? value : 0;
+    return text_int64(text, strlen(text), value);
 }

@@ -89,6 +89,11 @@ const char *store_root(const struct store *store)
     return store->backend->root(store->state);
 }
 
+bool store_may_write(const struct store *store)
+{
+    return !(store->flags & (STORE_READ_ONLY | STORE_REPLAY));
+}
+
 /* --- keys --- */
 
 static bool part_is_valid(const char *part, size_t size)
@@ -378,26 +383,21 @@ enum error_code store_sweep(struct store *store, struct error *err)
     return store->backend->sweep(store->state, err);
 }
 
-static bool may_write(const struct store *store)
-{
-    return !(store->flags & (STORE_READ_ONLY | STORE_REPLAY));
-}
-
 void store_send(struct store *store)
 {
-    if (may_write(store) && store->backend->send)
+    if (store_may_write(store) && store->backend->send)
         store->backend->send(store->state);
 }
 
 void store_prepare(struct store *store)
 {
-    if (may_write(store) && store->backend->prepare)
+    if (store_may_write(store) && store->backend->prepare)
         store->backend->prepare(store->state);
 }
 
 void store_let_go(struct store *store, const char *key)
 {
-    if (may_write(store) && store->backend->let_go && check_key(key, NULL) == ERROR_NONE)
+    if (store_may_write(store) && store->backend->let_go && check_key(key, NULL) == ERROR_NONE)
         store->backend->let_go(store->state, key);
 }
 

@@ -46,6 +46,17 @@ enum store_flags { STORE_READ_ONLY = 1, STORE_REPLAY = 2 };
 MUST_CHECK enum error_code store_open(const char *uri, unsigned flags, struct store **out,
                                       struct error *err);
 void store_close(struct store *store);
+/* Which store this is, for what lies outside of it (the keys of a work queue): 128 bits as hexadecimal digits,
+ * drawn by the first who asks and may write, the same for all hosts from then on. A copy of a store has the
+ * identity of its original until store_identity_renew() gives it another one.
+ * Fails: ERROR_NOT_FOUND when none was drawn yet and this one may not write. */
+enum { STORE_IDENTITY_SIZE = 33 };
+MUST_CHECK enum error_code store_identity(struct store *store, char out[STORE_IDENTITY_SIZE],
+                                          struct error *err);
+MUST_CHECK enum error_code store_identity_renew(struct store *store, char out[STORE_IDENTITY_SIZE],
+                                                struct error *err);
+/* Opened neither for reading only nor for replay. */
+bool store_may_write(const struct store *store);
 /* The local folder behind a dir: store; NULL for others. Borrowed. */
 const char *store_root(const struct store *store);
 

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
+#include "store/queue_reply.h"
 #include "store/redis_connection.h"
 #include "store/script_call.h"
 
@@ -13,7 +14,8 @@
 
 enum {
     DEFAULT_LEASE_MS = 10000,
-    DEFAULT_DELIVERIES = 3,
+    DEFAULT_CRASHES =
+        20, /* pre-emption is no fault of a unit, but a unit that ends its worker each time is */
     BEAT_LIFE_MS = 15000,
     BLOCK_SLICE_MS = 250, /* between two looks at the stop signal and the state of the queue */
 };
@@ -27,12 +29,20 @@ static enum error_code copy_name(char *target, size_t size, const char *name, co
     return ERROR_NONE;
 }
 
+static bool is_key_name(const char *text)
+{
+    return text && text[0] && !strpbrk(text, "{}*?[]\\");
+}
+
 static enum error_code set_names(struct work_queue *q, const struct work_queue_config *config,
                                  struct error *err)
 {
-    const char *run = config->run_id ? config->run_id : "";
-    const int size = snprintf(q->stem, sizeof q->stem, "{%s}:", run);
-    if (!run[0] || strpbrk(run, "{}*?[]\\") || size < 0 || (size_t)size >= sizeof q->stem)
+    const char *run = config->run_id ? config->run_id : "",
+               *store = config->store_id ? config->store_id : "";
+    if (!is_key_name(store))
+        return error_set(err, ERROR_INVALID, "'%s' is no identity of a store", store);
+    const int size = snprintf(q->stem, sizeof q->stem, "{%s:%s}:", store, run);
+    if (!is_key_name(run) || size < 0 || (size_t)size >= sizeof q->stem)
         return error_set(err, ERROR_INVALID, "'%s' is no run id that keys of Redis can hold", run);
     (void)snprintf(q->life, sizeof q->life, "%slife", q->stem);
     enum error_code rc =
@@ -40,6 +50,46 @@ static enum error_code set_names(struct work_queue *q, const struct work_queue_c
     if (rc == ERROR_NONE && config->stage)
         rc = copy_name(q->stage, sizeof q->stage, config->stage, "the stage", err);
     (void)snprintf(q->stream, sizeof q->stream, "%squeue:%s", q->stem, q->stage);
+    return rc;
+}
+
+/* A server that throws keys away takes parts of a queue with them. Whether it does is asked with INFO, which servers
+ * that forbid CONFIG answer too; one that forbids both is believed. */
+static enum error_code check_policy(struct redis_connection *connection, struct error *err)
+{
+    struct redisReply *reply = NULL;
+    char policy[32];
+    const char *argv[] = {"INFO", "memory"};
+    enum error_code rc = redis_connection_call(connection, 2, argv, &reply, err);
+    if (rc == ERROR_INVALID || rc == ERROR_IO)
+        rc = ERROR_NONE;
+    else if (rc == ERROR_NONE && queue_reply_evicts(reply, policy, sizeof policy))
+        rc =
+            error_set(err, ERROR_INVALID,
+                      "Redis at %s: expected maxmemory-policy noeviction, found %s: it would throw "
+                      "parts of the queue away when its memory is full; set it with CONFIG SET "
+                      "maxmemory-policy noeviction, or name another server",
+                      redis_connection_url(connection), policy);
+    redis_reply_free(reply);
+    return rc;
+}
+
+enum error_code work_queue_check_server(const char *url, const char *password_file,
+                                        struct error *err)
+{
+    struct redis_connection *connection = NULL;
+    struct redisReply *reply = NULL;
+    const char *argv[] = {"PING"};
+    enum error_code rc = redis_connection_new(url, password_file, &connection, err);
+    if (rc == ERROR_NONE)
+        rc = redis_connection_call(connection, 1, argv, &reply, err);
+    if (rc == ERROR_NONE)
+        rc = check_policy(connection, err);
+    redis_reply_free(reply);
+    redis_connection_free(connection);
+    if (rc == ERROR_UNAVAILABLE)
+        return error_context(err, rc,
+                             "no work queue; does a redis-server listen there, and on that port");
     return rc;
 }
 
@@ -53,6 +103,8 @@ enum error_code work_queue_open(const struct work_queue_config *config, struct w
         rc = set_names(q, config, err);
     if (rc == ERROR_NONE)
         rc = redis_connection_new(config->url, config->password_file, &q->connection, err);
+    if (rc == ERROR_NONE)
+        rc = check_policy(q->connection, err);
     if (rc != ERROR_NONE) {
         work_queue_close(q);
         return rc;
@@ -62,8 +114,8 @@ enum error_code work_queue_open(const struct work_queue_config *config, struct w
     const int64_t beat_life = 3 * q->lease_ms > BEAT_LIFE_MS ? 3 * q->lease_ms : BEAT_LIFE_MS;
     (void)snprintf(q->lease_text, NUMBER_SIZE, "%" PRId64, q->lease_ms);
     (void)snprintf(q->beat_life_text, NUMBER_SIZE, "%" PRId64, beat_life);
-    (void)snprintf(q->deliveries_text, NUMBER_SIZE, "%d",
-                   config->max_deliveries > 0 ? config->max_deliveries : DEFAULT_DELIVERIES);
+    (void)snprintf(q->crash_limit_text, NUMBER_SIZE, "%d",
+                   config->crash_limit > 0 ? config->crash_limit : DEFAULT_CRASHES);
     *out = q;
     return ERROR_NONE;
 }
@@ -76,19 +128,18 @@ void work_queue_close(struct work_queue *queue)
     memory_free(queue);
 }
 
-static enum error_code take_claim(const char *unit, const char *id, int64_t deliveries,
-                                  struct work_claim *out, struct error *err)
-{
-    if (!unit[0] || !text_copy(out->unit, sizeof out->unit, unit) ||
-        !text_copy(out->id, sizeof out->id, id))
-        return error_set(err, ERROR_CORRUPT, "queue entry %s has no unit: '%.100s'", id, unit);
-    out->delivery_count = deliveries;
-    return ERROR_NONE;
-}
-
 static bool scan_is_due(const struct work_queue *q)
 {
     return q->scanned_ms == 0 || clock_ms() - q->scanned_ms >= q->lease_ms / 3;
+}
+
+/* What claim_now() does about own pending entries: a handle that claims for the first time may be that of a
+ * worker which died; one that lost its connection only missed an answer. */
+static const char *own_pending(const struct work_queue *q, int64_t generation)
+{
+    if (q->claimed_generation == generation)
+        return "0";
+    return q->claimed_generation == 0 ? "2" : "1";
 }
 
 /* Claims what is there at this moment. Own pending entries are looked at once for each connection,
@@ -99,31 +150,24 @@ static enum error_code claim_now(struct work_queue *q, enum claim_result *result
     struct redisReply *reply = NULL;
     const int64_t now = clock_ms();
     const bool scan = scan_is_due(q);
+    const int64_t generation = redis_connection_generation(q->connection);
     script_call_begin(q);
     script_call_give(q, q->stage);
     script_call_give(q, q->worker);
     script_call_give(q, q->lease_text);
-    script_call_give(q, q->deliveries_text);
-    const int64_t generation = redis_connection_generation(q->connection);
-    script_call_give(q, q->claimed_generation == generation ? "0" : "1");
+    script_call_give(q, q->crash_limit_text);
+    script_call_give(q, own_pending(q, generation));
     script_call_give(q, scan ? "1" : "0");
     enum error_code rc = script_call_run(q, SCRIPT_CLAIM, &reply, err);
+    if (rc == ERROR_NONE)
+        rc = queue_reply_claim(reply, result, out, err);
+    redis_reply_free(reply);
     if (rc != ERROR_NONE)
-        goto cleanup;
+        return rc;
     q->claimed_generation = generation;
     if (scan)
         q->scanned_ms = now;
-    const char *word = redis_reply_text(redis_reply_item(reply, 0));
-    *result = strcmp(word, "unit") == 0   ? CLAIM_UNIT
-              : strcmp(word, "lost") == 0 ? CLAIM_LOST
-                                          : CLAIM_NOTHING;
-    if (*result == CLAIM_UNIT)
-        rc = take_claim(redis_reply_text(redis_reply_item(reply, 1)),
-                        redis_reply_text(redis_reply_item(reply, 2)),
-                        redis_reply_integer(redis_reply_item(reply, 3)), out, err);
-cleanup:
-    redis_reply_free(reply);
-    return rc;
+    return ERROR_NONE;
 }
 
 /* Waits for a new entry. A stream that vanishes meanwhile is no error: claim_now() tells. */
@@ -137,26 +181,20 @@ static enum error_code claim_blocked(struct work_queue *q, int64_t block_ms,
     const char *argv[] = {"XREADGROUP", "GROUP", "workers", q->worker, "COUNT", "1",
                           "BLOCK",      block,   "STREAMS", q->stream, ">"};
     enum error_code rc = script_call_wait(q, (int)(sizeof argv / sizeof *argv), argv, &reply, err);
-    if (rc == ERROR_NOT_FOUND)
+    if (rc == ERROR_NONE)
+        rc = queue_reply_entry(reply, result, out, err);
+    else if (rc == ERROR_NOT_FOUND)
         rc = ERROR_NONE;
-    const struct redisReply *stream = redis_reply_item(reply, 0);
-    const struct redisReply *entry = redis_reply_item(redis_reply_item(stream, 1), 0);
-    if (rc == ERROR_NONE && entry) {
-        *result = CLAIM_UNIT;
-        rc = take_claim(redis_reply_text(redis_reply_item(redis_reply_item(entry, 1), 1)),
-                        redis_reply_text(redis_reply_item(entry, 0)), 1, out, err);
-    }
     redis_reply_free(reply);
     return rc;
 }
 
 /* A worker that goes from unit to unit only waits, which takes what is there at once: one call. All else
  * that can be claimed, and whether the queue lives at all, is looked at when there is reason to. */
-enum error_code work_queue_claim(struct work_queue *queue, int64_t block_ms,
+static enum error_code claim_any(struct work_queue *queue, int64_t block_ms,
                                  enum claim_result *result, struct work_claim *out,
                                  struct error *err)
 {
-    must(queue->stage[0]);
     const int64_t until = clock_ms() + block_ms;
     bool look = block_ms == 0 || scan_is_due(queue) ||
                 queue->claimed_generation != redis_connection_generation(queue->connection);
@@ -172,6 +210,20 @@ enum error_code work_queue_claim(struct work_queue *queue, int64_t block_ms,
     }
 }
 
+enum error_code work_queue_claim(struct work_queue *queue, int64_t block_ms,
+                                 enum claim_result *result, struct work_claim *out,
+                                 struct error *err)
+{
+    bool fenced = false;
+    must(queue->stage[0]);
+    *out = (struct work_claim){0};
+    enum error_code rc = claim_any(queue, block_ms, result, out, err);
+    memcpy(out->owner, queue->worker, sizeof out->owner);
+    if (rc == ERROR_NONE && *result == CLAIM_REFUSED)
+        rc = work_queue_give_back(queue, out, &fenced, err);
+    return rc;
+}
+
 /* The arguments that say which delivery is meant. */
 static void give_claim(struct work_queue *q, const struct work_claim *claim,
                        char deliveries[NUMBER_SIZE])
@@ -179,7 +231,7 @@ static void give_claim(struct work_queue *q, const struct work_claim *claim,
     (void)snprintf(deliveries, NUMBER_SIZE, "%" PRId64, claim->delivery_count);
     script_call_begin(q);
     script_call_give(q, q->stage);
-    script_call_give(q, q->worker);
+    script_call_give(q, claim->owner);
     script_call_give(q, claim->id);
     script_call_give(q, deliveries);
 }
@@ -227,16 +279,29 @@ enum error_code work_queue_renew(struct work_queue *queue, const struct work_cla
     return rc;
 }
 
-enum error_code work_queue_give_back(struct work_queue *queue, const struct work_claim *claim,
-                                     bool *fenced, struct error *err)
+/* Runs a script that takes the unit from its holder. *fenced: it is not held any more. */
+static enum error_code let_go(struct work_queue *queue, enum script_name script,
+                              const struct work_claim *claim, bool *fenced, struct error *err)
 {
     char deliveries[NUMBER_SIZE];
     int64_t held = 0;
     give_claim(queue, claim, deliveries);
     script_call_give(queue, claim->unit);
-    const enum error_code rc = script_call_run_number(queue, SCRIPT_GIVE_BACK, &held, err);
+    const enum error_code rc = script_call_run_number(queue, script, &held, err);
     *fenced = rc == ERROR_NONE && held == 0;
     return rc;
+}
+
+enum error_code work_queue_give_back(struct work_queue *queue, const struct work_claim *claim,
+                                     bool *fenced, struct error *err)
+{
+    return let_go(queue, SCRIPT_GIVE_BACK, claim, fenced, err);
+}
+
+enum error_code work_queue_hand_back(struct work_queue *queue, const struct work_claim *claim,
+                                     bool *fenced, struct error *err)
+{
+    return let_go(queue, SCRIPT_HAND_BACK, claim, fenced, err);
 }
 
 enum error_code work_queue_bury(struct work_queue *queue, const struct work_claim *claim,
@@ -255,17 +320,60 @@ enum error_code work_queue_first_dead(struct work_queue *queue, bool *found,
                                       struct error *err)
 {
     struct redisReply *reply = NULL;
-    char key[RUN_KEY_SIZE];
-    (void)snprintf(key, sizeof key, "%sdead", queue->stem);
-    const char *argv[] = {"XRANGE", key, "-", "+", "COUNT", "1"};
-    const enum error_code rc = script_call_command(queue, 6, argv, &reply, err);
-    const struct redisReply *fields = redis_reply_item(redis_reply_item(reply, 0), 1);
-    *found = fields != NULL;
+    *found = false;
     unit[0] = reason[0] = '\0';
-    if (*found) { /* unit, its name, reason, its text, ... */
-        (void)snprintf(unit, QUEUE_UNIT_SIZE, "%s", redis_reply_text(redis_reply_item(fields, 1)));
-        (void)snprintf(reason, reason_size, "%s", redis_reply_text(redis_reply_item(fields, 3)));
-    }
+    script_call_begin(queue);
+    enum error_code rc = script_call_run(queue, SCRIPT_FIRST_DEAD, &reply, err);
+    if (rc == ERROR_NONE)
+        rc = queue_reply_dead(reply, found, unit, reason, reason_size, err);
+    redis_reply_free(reply);
+    return rc;
+}
+
+enum error_code work_queue_forget_dead(struct work_queue *queue, const char *unit,
+                                       struct error *err)
+{
+    struct redisReply *reply = NULL;
+    char key[RUN_KEY_SIZE];
+    (void)snprintf(key, sizeof key, "%squeued", queue->stem);
+    const char *argv[] = {"HDEL", key, unit};
+    const enum error_code rc = script_call_command(queue, 3, argv, &reply, err);
+    redis_reply_free(reply);
+    return rc;
+}
+
+enum error_code work_queue_held(struct work_queue *queue, struct held_unit *out, int capacity,
+                                int *count, struct error *err)
+{
+    struct redisReply *reply = NULL;
+    char most[NUMBER_SIZE];
+    *count = 0;
+    (void)snprintf(most, sizeof most, "%d", capacity);
+    const char *argv[] = {"XPENDING", queue->stream, "workers", "-", "+", most};
+    enum error_code rc = script_call_command(queue, 6, argv, &reply, err);
+    if (rc == ERROR_NONE)
+        rc = queue_reply_held(reply, out, capacity, count, err);
+    else if (rc == ERROR_NOT_FOUND) /* no group yet: nobody holds anything */
+        rc = ERROR_NONE;
+    redis_reply_free(reply);
+    return rc;
+}
+
+enum error_code work_queue_begin_copy(struct work_queue *queue, const struct held_unit *held,
+                                      int64_t hold_ms, bool *begun, struct work_claim *out,
+                                      struct error *err)
+{
+    struct redisReply *reply = NULL;
+    char deliveries[NUMBER_SIZE], hold[NUMBER_SIZE];
+    *out = (struct work_claim){.delivery_count = held->delivery_count, .is_copy = true};
+    memcpy(out->id, held->id, sizeof out->id);
+    memcpy(out->owner, held->owner, sizeof out->owner);
+    (void)snprintf(hold, sizeof hold, "%" PRId64, hold_ms);
+    give_claim(queue, out, deliveries);
+    script_call_give(queue, queue->worker);
+    script_call_give(queue, hold);
+    const enum error_code rc = script_call_run(queue, SCRIPT_BEGIN_COPY, &reply, err);
+    *begun = rc == ERROR_NONE && queue_reply_unit(reply, out->unit);
     redis_reply_free(reply);
     return rc;
 }

@@ -1,5 +1,5 @@
 /* The side of work_queue.h that fills an empty queue again, and empties it. */
-#include "common/base/text.h"
+#include "store/queue_reply.h"
 #include "store/script_call.h"
 #include "store/work_queue.h"
 
@@ -16,12 +16,10 @@ enum error_code work_queue_rebuild_begin(struct work_queue *queue, bool *won, bo
     script_call_begin(queue);
     script_call_give(queue, queue->worker);
     script_call_give(queue, queue->lease_text);
+    *won = *alive = false;
     enum error_code rc = script_call_run(queue, SCRIPT_REBUILD_BEGIN, &reply, err);
-    *won = redis_reply_integer(redis_reply_item(reply, 0)) == 1;
-    *alive = redis_reply_integer(redis_reply_item(reply, 1)) == 1;
-    if (*won)
-        (void)text_copy(queue->token, sizeof queue->token,
-                        redis_reply_text(redis_reply_item(reply, 2)));
+    if (rc == ERROR_NONE)
+        rc = queue_reply_rebuild(reply, won, alive, queue->token, sizeof queue->token, err);
     redis_reply_free(reply);
     return rc;
 }
@@ -48,6 +46,7 @@ static enum error_code restore_part(struct work_queue *q, const struct work_succ
     for (int64_t i = 0; i < count; i++)
         script_call_give(q, done[i]);
     const enum error_code rc = script_call_run_number(q, SCRIPT_RESTORE, &kept, err);
+    q->restored_count += rc == ERROR_NONE && kept == 2;
     return rc == ERROR_NONE && kept == 0 ? rebuild_lost(err) : rc;
 }
 
@@ -70,16 +69,9 @@ enum error_code work_queue_rebuild_end(struct work_queue *queue, struct error *e
     return rc == ERROR_NONE && kept == 0 ? rebuild_lost(err) : rc;
 }
 
-enum error_code work_queue_is_idle(struct work_queue *queue, bool *idle, struct error *err)
+int64_t work_queue_restored_count(const struct work_queue *queue)
 {
-    struct redisReply *reply = NULL;
-    char key[RUN_KEY_SIZE];
-    (void)snprintf(key, sizeof key, "%squeued", queue->stem);
-    const char *argv[] = {"SCARD", key};
-    const enum error_code rc = script_call_command(queue, 2, argv, &reply, err);
-    *idle = rc == ERROR_NONE && redis_reply_integer(reply) == 0;
-    redis_reply_free(reply);
-    return rc;
+    return queue->restored_count;
 }
 
 /* Removes the keys of one page of a scan. */
@@ -93,13 +85,14 @@ static enum error_code unlink_page(struct work_queue *q, const struct redisReply
         q->argument[argc++] = "UNLINK";
         while (from < redis_reply_count(keys) && argc < ARGUMENT_COUNT_MAX)
             q->argument[argc++] = redis_reply_text(redis_reply_item(keys, from++));
-        rc = script_call_command(q, argc, q->argument, &reply, err);
+        rc = redis_connection_call(q->connection, argc, q->argument, &reply, err);
         redis_reply_free(reply);
     }
     return rc;
 }
 
-/* The life goes first, so that nobody works on what is left meanwhile. */
+/* The life goes first, so that nobody works on what is left meanwhile. No call here can meet a key of the wrong
+ * type: this is what mends them. */
 enum error_code work_queue_wipe(struct work_queue *queue, struct error *err)
 {
     struct redisReply *reply = NULL;
@@ -107,14 +100,15 @@ enum error_code work_queue_wipe(struct work_queue *queue, struct error *err)
     char pattern[RUN_KEY_SIZE + 2], cursor[NUMBER_SIZE] = "0", count[NUMBER_SIZE];
     (void)snprintf(pattern, sizeof pattern, "%s*", queue->stem);
     (void)snprintf(count, sizeof count, "%d", SCAN_COUNT);
-    enum error_code rc = script_call_command(queue, 2, unlink_life, &reply, err);
+    enum error_code rc = redis_connection_call(queue->connection, 2, unlink_life, &reply, err);
     redis_reply_free(reply);
     while (rc == ERROR_NONE) {
         const char *scan[] = {"SCAN", cursor, "MATCH", pattern, "COUNT", count};
-        rc = script_call_command(queue, 6, scan, &reply, err);
+        rc = redis_connection_call(queue->connection, 6, scan, &reply, err);
+        if (rc == ERROR_NONE)
+            rc = queue_reply_scan(reply, cursor, sizeof cursor, err);
         if (rc == ERROR_NONE)
             rc = unlink_page(queue, redis_reply_item(reply, 1), err);
-        (void)snprintf(cursor, sizeof cursor, "%s", redis_reply_text(redis_reply_item(reply, 0)));
         redis_reply_free(reply);
         if (strcmp(cursor, "0") == 0)
             break;

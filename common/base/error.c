@@ -36,10 +36,20 @@ enum error_code error_set_at(struct error *err, enum error_code code, const char
     return code;
 }
 
+static enum error_code code_of_errno(enum error_code code, int number)
+{
+    if (code != ERROR_IO)
+        return code;
+    if (number == ENOSPC || number == EDQUOT)
+        return ERROR_NO_SPACE;
+    return number == ENOMEM ? ERROR_NO_MEMORY : code;
+}
+
 enum error_code error_set_errno_at(struct error *err, enum error_code code, const char *file,
                                    int line, const char *format, ...)
 {
     const int number = errno;
+    code = code_of_errno(code, number);
     if (!err)
         return code;
     va_list args;
@@ -100,6 +110,7 @@ int error_exit_status(enum error_code code)
     case ERROR_NO_MEMORY:
         return EX_OSERR;
     case ERROR_IO:
+    case ERROR_NO_SPACE:
         return EX_IOERR;
     case ERROR_BUG:
         return EX_SOFTWARE;

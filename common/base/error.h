@@ -24,7 +24,8 @@ enum error_code {
     ERROR_INVALID,     /* the user's settings are wrong */
     ERROR_USAGE,       /* the command line is wrong */
     ERROR_NO_MEMORY,   /* the heap, or the --memory budget, is too small */
-    ERROR_IO,          /* the host failed us: disk full, permission, broken device */
+    ERROR_IO,          /* the host failed us: permission, broken device, no descriptors */
+    ERROR_NO_SPACE,    /* the disk or a quota is full: the same call works when there is room */
     ERROR_BUG,         /* a mistake of ours, met where must() cannot abort: in another process */
 };
 
@@ -44,7 +45,8 @@ struct error {
 enum error_code error_set_at(struct error *err, enum error_code code, const char *file, int line,
                              const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* As error_set(), with ": <text of errno>" behind the message. */
+/* As error_set(), with ": <text of errno>" behind the message. Where errno says more than ERROR_IO does, the code
+ * returned does too: ERROR_NO_SPACE for a full disk or quota, ERROR_NO_MEMORY for no memory. */
 #define error_set_errno(err, code, ...)                                                            \
     error_set_errno_at(err, code, __FILE__, __LINE__, __VA_ARGS__)
 enum error_code error_set_errno_at(struct error *err, enum error_code code, const char *file,

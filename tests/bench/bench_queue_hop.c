@@ -91,8 +91,11 @@ static struct work_queue *open_side(const char *url, int side)
 {
     struct error err = {0};
     struct work_queue *queue = NULL;
-    const struct work_queue_config config = {
-        .url = url, .run_id = run_id, .worker = side_stage[side], .stage = side_stage[side]};
+    const struct work_queue_config config = {.url = url,
+                                             .store_id = "bench",
+                                             .run_id = run_id,
+                                             .worker = side_stage[side],
+                                             .stage = side_stage[side]};
     must(work_queue_open(&config, &queue, &err) == ERROR_NONE);
     return queue;
 }

@@ -9,6 +9,7 @@
 #include "stages/work_loop.h"
 #include "store/records/snapshot.h"
 
+#include "tests/support/redis_command.h"
 #include "tests/support/redis_fixture.h"
 #include "tests/support/test.h"
 
@@ -21,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STOP_AT = 4, WORKER_COUNT = 6 };
+enum { STOP_AT = 4, WORKER_COUNT = 6, STALL_MS_MAX = 60000, HANG_MS = 30000 };
 
 static const char run_id[] = "toy-1";
 static const char *const worker_stage[WORKER_COUNT] = {"sample",    "train-step", "train-step",
@@ -34,11 +35,15 @@ enum mischief {
     LOSE_RECORD,
     MEET_MENDED_INPUT,
     FAIL_FOR_GOOD,
-    LOSE_INPUT_FOR_EVER
+    LOSE_INPUT_FOR_EVER,
+    BREAK_HOST, /* once */
+    FILL_DISK,  /* for the next `full_tries` tries */
+    STALL,      /* until the run is finished without this worker */
 };
 static _Atomic enum mischief mischief;
 static const char victim[] = "train-step/1/0";
 static atomic_int unit_sleep_ms;
+static atomic_int full_tries;
 static atomic_int samples_in_hand, most_samples_in_hand;
 
 /* --- the toy stage --- */
@@ -143,6 +148,18 @@ static enum error_code damage(const struct stage_context *context, const struct 
     return ERROR_NONE;
 }
 
+/* As a worker that is stopped, or on a machine that hangs. */
+static void stall(const struct stage_context *context)
+{
+    struct chain_state chain = {0};
+    const int64_t until = clock_ms() + STALL_MS_MAX;
+    while (!chain.finished && clock_ms() < until) {
+        clock_sleep_ms(20);
+        must(chain_state_read(context->schedule, context->store, context->run_id, &chain, NULL) ==
+             ERROR_NONE);
+    }
+}
+
 static enum error_code toy_work(const struct stage_context *context, void *state,
                                 const struct unit *unit, struct error *err)
 {
@@ -166,6 +183,16 @@ static enum error_code toy_work(const struct stage_context *context, void *state
     }
     if (is_victim && atomic_load(&mischief) == FAIL_FOR_GOOD)
         return error_set(err, ERROR_INPUT, "row 7 is ragged");
+    if (is_victim && atomic_load(&mischief) == BREAK_HOST) {
+        atomic_store(&mischief, DO_NOTHING);
+        return error_set(err, ERROR_IO, "the disk of this host is broken");
+    }
+    if (is_victim && atomic_load(&mischief) == FILL_DISK && atomic_fetch_sub(&full_tries, 1) > 0)
+        return error_set(err, ERROR_NO_SPACE, "writing a gradient: No space left on device");
+    if (is_victim && atomic_load(&mischief) == STALL) {
+        atomic_store(&mischief, DO_NOTHING);
+        stall(context);
+    }
     if (is_victim && atomic_load(&mischief) == LOSE_INPUT_FOR_EVER)
         return error_set(err, ERROR_NOT_FOUND, "the topology of part 3 is gone");
     enum error_code rc = add_inputs(context, unit, &sum, err);
@@ -230,7 +257,7 @@ static void *run_worker(void *argument)
                                                           .run_id = run_id,
                                                           .worker = name,
                                                           .lease_ms = worker->lease_ms,
-                                                          .max_deliveries = 1000},
+                                                          .crash_limit = 1000},
                                                 .units_at_once = worker->units_at_once,
                                                 .idle_exit_ms = worker->idle_exit_ms};
         worker->rc = work_loop_run(&config, &worker->err);
@@ -287,8 +314,6 @@ static uint64_t result_of(const char *store_path)
     return result;
 }
 
-static uint64_t undisturbed_result;
-
 #define NEED_REDIS(state)                                                                          \
     do {                                                                                           \
         if (!((const struct redis_fixture *)*(state))->server)                                     \
@@ -304,6 +329,48 @@ static void store_in(void **state, char path[FILE_PATH_SIZE])
     assert_ok(file_path(path, &err, "%s/store", fixture->dir.path), &err);
 }
 
+/* What a run ends in when nothing is done to it; computed when it is first asked for. */
+static uint64_t undisturbed(void **state)
+{
+    static uint64_t result;
+    if (result)
+        return result;
+    const enum mischief wanted = atomic_exchange(&mischief, DO_NOTHING);
+    const int slowness = atomic_exchange(&unit_sleep_ms, 0);
+    const struct redis_fixture *fixture = *state;
+    struct error err = {0};
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    assert_ok(file_path(path, &err, "%s/undisturbed", fixture->dir.path), &err);
+    run_pipeline(state, path, worker);
+    for (int i = 0; i < WORKER_COUNT; i++)
+        assert_ok(worker[i].rc, &worker[i].err);
+    result = result_of(path);
+    assert_true(result != 0);
+    atomic_store(&mischief, wanted);
+    atomic_store(&unit_sleep_ms, slowness);
+    return result;
+}
+
+/* The tag of the keys that the queue of that store has. */
+static void tag_of(const char *store_path, char *out, size_t size)
+{
+    struct error err = {0};
+    struct store *store = NULL;
+    char id[STORE_IDENTITY_SIZE];
+    assert_ok(store_open(store_path, 0, &store, &err), &err);
+    assert_ok(store_identity(store, id, &err), &err);
+    store_close(store);
+    (void)snprintf(out, size, "{%s:%s}:", id, run_id);
+}
+
+static void expect_undisturbed(void **state, const char *path, const struct toy_worker *worker)
+{
+    for (int i = 0; i < WORKER_COUNT; i++)
+        assert_ok(worker[i].rc, &worker[i].err);
+    assert_true(result_of(path) == undisturbed(state));
+}
+
 /* --- tests --- */
 
 static void workers_bring_a_run_to_its_end(void **state)
@@ -315,8 +382,7 @@ static void workers_bring_a_run_to_its_end(void **state)
     run_pipeline(state, path, worker);
     for (int i = 0; i < WORKER_COUNT; i++)
         assert_ok(worker[i].rc, &worker[i].err);
-    undisturbed_result = result_of(path);
-    assert_true(undisturbed_result != 0);
+    assert_true(result_of(path) == undisturbed(state));
 
     struct toy_worker late = worker_of(state, path, 0); /* one that comes when all is done */
     (void)run_worker(&late);
@@ -340,7 +406,7 @@ static void a_damaged_or_lost_record_is_made_again(void **state)
         for (int i = 0; i < WORKER_COUNT; i++)
             assert_ok(worker[i].rc, &worker[i].err);
         assert_int_equal(atomic_load(&mischief), DO_NOTHING);
-        assert_true(result_of(path) == undisturbed_result);
+        assert_true(result_of(path) == undisturbed(state));
     }
 }
 
@@ -355,7 +421,7 @@ static void several_units_in_hand_change_nothing(void **state)
     run_pipeline_of(state, path, 3, worker);
     for (int i = 0; i < WORKER_COUNT; i++)
         assert_ok(worker[i].rc, &worker[i].err);
-    assert_true(result_of(path) == undisturbed_result);
+    assert_true(result_of(path) == undisturbed(state));
     assert_true(atomic_load(&most_samples_in_hand) > 1 && atomic_load(&most_samples_in_hand) <= 3);
 }
 
@@ -404,6 +470,150 @@ static void a_missing_input_that_nothing_makes_again_is_a_failure(void **state)
 {
     NEED_REDIS(state);
     check_failure(state, LOSE_INPUT_FOR_EVER, ERROR_NOT_FOUND, "topology of part 3 is gone");
+}
+
+static void trouble_of_one_host_ends_one_worker(void **state)
+{
+    NEED_REDIS(state);
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    store_in(state, path);
+    atomic_store(&mischief, BREAK_HOST);
+    run_pipeline(state, path, worker);
+    int met_it = 0;
+    for (int i = 0; i < WORKER_COUNT; i++) {
+        met_it += worker[i].rc == ERROR_IO;
+        if (worker[i].rc == ERROR_IO)
+            assert_string_equal(worker[i].err.message,
+                                "train-step/1/0: the disk of this host is broken");
+        else
+            assert_ok(worker[i].rc, &worker[i].err);
+    }
+    assert_int_equal(met_it, 1);
+    assert_true(result_of(path) == undisturbed(state));
+}
+
+static void a_full_disk_is_a_pause(void **state)
+{
+    NEED_REDIS(state);
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    store_in(state, path);
+    atomic_store(&full_tries, 6);
+    atomic_store(&mischief, FILL_DISK);
+    run_pipeline(state, path, worker);
+    assert_true(atomic_load(&full_tries) <= 0);
+    expect_undisturbed(state, path, worker);
+}
+
+/* Says `words` to Redis once the run has begun: "%s" in them is the tag of its keys. */
+struct saboteur {
+    const char *url, *store_path, *words;
+};
+
+static void *sabotage(void *argument)
+{
+    const struct saboteur *saboteur = argument;
+    char tag[200], life[256], words[512], answer[REDIS_ANSWER_SIZE] = "";
+    tag_of(saboteur->store_path, tag, sizeof tag);
+    (void)snprintf(life, sizeof life, "GET %slife", tag);
+    while (!answer[0]) {
+        redis_command(saboteur->url, life, answer);
+        clock_sleep_ms(5);
+    }
+    clock_sleep_ms(150);
+    const char *at = strstr(saboteur->words, "%s");
+    (void)snprintf(words, sizeof words, "%.*s%s%s", (int)(at ? at - saboteur->words : 0),
+                   saboteur->words, at ? tag : "", at ? at + 2 : saboteur->words);
+    redis_command(saboteur->url, words, NULL);
+    return NULL;
+}
+
+/* Nothing of it may take longer than a few seconds: the queue is compared with storage when nothing moves. */
+static void a_run_goes_on_whatever_is_lost_of_its_queue(void **state)
+{
+    NEED_REDIS(state);
+    static const char *const loss[] = {
+        "DEL %squeue:train-step",
+        "XTRIM %squeue:sample MAXLEN 0",
+        "DEL %squeued",
+        "HSET %squeued aggregate/1 1-1 train-step/2/0 1-1 sample/2/1 x checkpoint/2 1-1 infer/1/0 "
+        "1-1",
+        "XGROUP SETID %squeue:aggregate workers $",
+        "XGROUP DESTROY %squeue:train-step workers",
+        "SET %squeue:aggregate text EX 600",
+        "SET %squeued text",
+        "FLUSHALL",
+        "XADD %sdead * unit train-step/2/0 reason none",
+    };
+    const struct redis_fixture *fixture = *state;
+    (void)undisturbed(state);
+    for (size_t i = 0; i < sizeof loss / sizeof *loss; i++) {
+        char path[FILE_PATH_SIZE];
+        struct toy_worker worker[WORKER_COUNT];
+        struct error err = {0};
+        pthread_t thread;
+        store_in(state, path);
+        assert_ok(file_remove_all(path, &err), &err);
+        struct saboteur saboteur = {redis_server_url(fixture->server), path, loss[i]};
+        atomic_store(&unit_sleep_ms, 40);
+        const int64_t from = clock_ms();
+        assert_int_equal(pthread_create(&thread, NULL, sabotage, &saboteur), 0);
+        run_pipeline(state, path, worker);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        if (clock_ms() - from > HANG_MS)
+            fail_msg("%s: %lld ms", loss[i], (long long)(clock_ms() - from));
+        expect_undisturbed(state, path, worker);
+    }
+}
+
+static void entries_that_are_no_units_of_the_stage_are_dropped(void **state)
+{
+    NEED_REDIS(state);
+    static const char *const junk[] = {
+        "XADD %squeue:aggregate * unit sample/0/0", "XADD %squeue:aggregate * unit nonsense",
+        "XADD %squeue:aggregate * other thing",     "XADD %squeue:train-step * unit aggregate/0",
+        "XADD %squeue:infer * unit ingest",
+    };
+    const struct redis_fixture *fixture = *state;
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    pthread_t thread[sizeof junk / sizeof *junk];
+    struct saboteur saboteur[sizeof junk / sizeof *junk];
+    store_in(state, path);
+    atomic_store(&unit_sleep_ms, 40);
+    for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
+        saboteur[i] = (struct saboteur){redis_server_url(fixture->server), path, junk[i]};
+        assert_int_equal(pthread_create(&thread[i], NULL, sabotage, &saboteur[i]), 0);
+    }
+    run_pipeline(state, path, worker);
+    for (size_t i = 0; i < sizeof junk / sizeof *junk; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    expect_undisturbed(state, path, worker);
+}
+
+/* The lease is long and is renewed: only a second copy brings the run to its end. */
+static void a_unit_of_a_stalled_worker_is_done_by_another(void **state)
+{
+    NEED_REDIS(state);
+    char path[FILE_PATH_SIZE];
+    struct toy_worker worker[WORKER_COUNT];
+    pthread_t thread[WORKER_COUNT];
+    (void)undisturbed(state);
+    store_in(state, path);
+    atomic_store(&unit_sleep_ms, 25);
+    atomic_store(&mischief, STALL);
+    const int64_t from = clock_ms();
+    for (int i = 0; i < WORKER_COUNT; i++) {
+        worker[i] = worker_of(state, path, i);
+        worker[i].lease_ms = 60000;
+        assert_int_equal(pthread_create(&thread[i], NULL, run_worker, &worker[i]), 0);
+    }
+    for (int i = 0; i < WORKER_COUNT; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    assert_int_equal(atomic_load(&mischief), DO_NOTHING);
+    assert_true(clock_ms() - from < HANG_MS);
+    expect_undisturbed(state, path, worker);
 }
 
 static pid_t start_process(void **state, const char *path, int number)
@@ -471,7 +681,7 @@ static void workers_and_redis_killed_at_random_change_nothing(void **state)
         }
     }
     assert_true(kills > 5);
-    assert_true(result_of(path) == undisturbed_result);
+    assert_true(result_of(path) == undisturbed(state));
 }
 
 static void a_stop_signal_ends_a_worker_soon(void **state)
@@ -517,17 +727,23 @@ static void a_long_unit_keeps_its_lease_and_shows_in_the_heartbeat(void **state)
     struct work_queue *queue = NULL;
     struct worker_beat beat[4];
     struct stage_counts counts = {0};
+    struct store *store = NULL;
+    char store_id[STORE_IDENTITY_SIZE];
     int count = 0;
     store_in(state, path);
     atomic_store(&unit_sleep_ms, 2000);
     struct toy_worker worker = worker_of(state, path, 0);
     assert_int_equal(pthread_create(&thread, NULL, run_worker, &worker), 0);
     const struct work_queue_config config = {.url = redis_server_url(fixture->server),
+                                             .store_id = store_id,
                                              .run_id = run_id,
                                              .worker = "thief",
                                              .stage = "sample",
                                              .lease_ms = 600};
     clock_sleep_ms(1500);
+    assert_ok(store_open(path, 0, &store, &err), &err);
+    assert_ok(store_identity(store, store_id, &err), &err);
+    store_close(store);
     assert_ok(work_queue_open(&config, &queue, &err), &err);
     assert_ok(work_queue_beats(queue, beat, 4, &count, &err), &err);
     assert_int_equal(count, 1);
@@ -564,6 +780,11 @@ int main(void)
         WITH_REDIS(one_failing_unit_of_several_in_hand_ends_the_worker),
         WITH_REDIS(a_unit_that_fails_for_good_stops_all_workers_with_its_reason),
         WITH_REDIS(a_missing_input_that_nothing_makes_again_is_a_failure),
+        WITH_REDIS(trouble_of_one_host_ends_one_worker),
+        WITH_REDIS(a_full_disk_is_a_pause),
+        WITH_REDIS(a_run_goes_on_whatever_is_lost_of_its_queue),
+        WITH_REDIS(entries_that_are_no_units_of_the_stage_are_dropped),
+        WITH_REDIS(a_unit_of_a_stalled_worker_is_done_by_another),
         WITH_REDIS(workers_and_redis_killed_at_random_change_nothing),
         WITH_REDIS(a_stop_signal_ends_a_worker_soon),
         WITH_REDIS(a_worker_gives_up_when_redis_stays_away),

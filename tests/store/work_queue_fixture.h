@@ -11,14 +11,16 @@
 
 enum { SHORT_LEASE_MS = 150 };
 
-static inline struct work_queue *open_queue(void **state, const char *worker, const char *stage,
-                                            int64_t lease_ms)
+static inline struct work_queue *open_queue_of(void **state, const char *store_id,
+                                               const char *worker, const char *stage,
+                                               int64_t lease_ms)
 {
     const struct redis_fixture *fixture = *state;
     struct error err = {0};
     struct work_queue *queue = NULL;
     const struct work_queue_config config = {
         .url = redis_server_url(fixture->server),
+        .store_id = store_id,
         .run_id = "cora-1",
         .worker = worker,
         .stage = stage,
@@ -26,6 +28,12 @@ static inline struct work_queue *open_queue(void **state, const char *worker, co
     };
     assert_ok(work_queue_open(&config, &queue, &err), &err);
     return queue;
+}
+
+static inline struct work_queue *open_queue(void **state, const char *worker, const char *stage,
+                                            int64_t lease_ms)
+{
+    return open_queue_of(state, "store-1", worker, stage, lease_ms);
 }
 
 static inline struct work_successor unit_of(const char *unit, const char *stage,
@@ -88,9 +96,10 @@ static inline struct stage_counts counts_of(struct work_queue *queue, const char
 static inline bool idle(struct work_queue *queue)
 {
     struct error err = {0};
-    bool is_idle = false;
-    assert_ok(work_queue_is_idle(queue, &is_idle, &err), &err);
-    return is_idle;
+    const char *const stage[] = {"sample", "train-step", "aggregate"};
+    struct queue_look look = {0};
+    assert_ok(work_queue_look(queue, stage, 3, 0, &look, &err), &err);
+    return look.waiting + look.leased == 0;
 }
 
 #define NEED_REDIS(state)                                                                          \

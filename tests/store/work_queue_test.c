@@ -68,6 +68,7 @@ static void *race(void *context)
     char worker[16];
     (void)snprintf(worker, sizeof worker, "racer-%d", race->number);
     const struct work_queue_config config = {.url = redis_server_url(fixture->server),
+                                             .store_id = "store-1",
                                              .run_id = "cora-1",
                                              .worker = worker,
                                              .stage = "sample"};
@@ -404,20 +405,25 @@ static void refuses_bad_addresses_and_names(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error err = {0};
         struct work_queue *queue = NULL;
-        const struct work_queue_config config = {.url = bad[i], .run_id = "r", .worker = "w"};
+        const struct work_queue_config config = {
+            .url = bad[i], .store_id = "store-1", .run_id = "r", .worker = "w"};
         assert_fails(work_queue_open(&config, &queue, &err), ERROR_INVALID, "is no Redis address",
                      &err);
         assert_null(queue);
     }
     struct error err = {0};
     struct work_queue *queue = NULL;
-    struct work_queue_config config = {.url = "unix:/nowhere/redis.sock", .run_id = "r"};
+    struct work_queue_config config = {
+        .url = "unix:/nowhere/redis.sock", .store_id = "store-1", .run_id = "r"};
     assert_fails(work_queue_open(&config, &queue, &err), ERROR_INVALID, "name of the worker", &err);
     config.worker = "w";
     assert_fails(work_queue_open(&config, &queue, &err), ERROR_UNAVAILABLE, "/nowhere/redis.sock",
                  &err);
     config.run_id = "r}*";
     assert_fails(work_queue_open(&config, &queue, &err), ERROR_INVALID, "run id", &err);
+    config.run_id = "r", config.store_id = NULL;
+    assert_fails(work_queue_open(&config, &queue, &err), ERROR_INVALID, "identity of a store",
+                 &err);
 }
 
 static void a_password_is_read_from_its_file(void **state)
@@ -432,8 +438,11 @@ static void a_password_is_read_from_its_file(void **state)
                    redis_server_url(fixture->server) + strlen("unix:"));
     if (system(command) != 0) /* NOLINT(cert-env33-c) */
         skip();
-    struct work_queue_config config = {
-        .url = redis_server_url(fixture->server), .run_id = "r", .worker = "w", .stage = "sample"};
+    struct work_queue_config config = {.url = redis_server_url(fixture->server),
+                                       .store_id = "store-1",
+                                       .run_id = "r",
+                                       .worker = "w",
+                                       .stage = "sample"};
     config.password_file = temp_dir_write(&fixture->dir, "good", "open sesame\n", 12);
     assert_ok(work_queue_open(&config, &queue, &err), &err);
     fill(queue, 0);
@@ -453,8 +462,10 @@ static void running_out_of_memory_leaves_nothing_behind(void **state)
     for (long n = 0;; n++) {
         struct error err = {0};
         struct work_queue *queue = NULL;
-        const struct work_queue_config config = {
-            .url = redis_server_url(fixture->server), .run_id = "r", .worker = "w"};
+        const struct work_queue_config config = {.url = redis_server_url(fixture->server),
+                                                 .store_id = "store-1",
+                                                 .run_id = "r",
+                                                 .worker = "w"};
         memory_fail_after(n);
         const enum error_code rc = work_queue_open(&config, &queue, &err);
         memory_fail_after(-1);
