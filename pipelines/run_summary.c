@@ -23,17 +23,12 @@ static enum error_code hash_weights(const struct run_folder *folder, int64_t sna
                                     struct weights_identity *out, struct error *err)
 {
     struct snapshot snapshot = {0};
+    const float *value = NULL;
     const enum error_code rc =
         snapshot_get(folder->store, folder->run.plan.id, snapshot_version, &snapshot, err);
     if (rc != ERROR_NONE)
         return rc;
-    const bool best = folder->run.schedule.infers_best;
-    *out = (struct weights_identity){
-        .version = best ? snapshot.best_version : snapshot.version,
-        .snapshot_version = snapshot.version,
-        .sum = checksum_of(best ? snapshot.best_value : snapshot.value,
-                           snapshot.value_count * sizeof(float)),
-    };
+    *out = weights_identity_of(&snapshot, folder->run.schedule.infers_best, &value);
     store_release_record(&snapshot.view);
     return ERROR_NONE;
 }

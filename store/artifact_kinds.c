@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "store/feature_shard.h"
 #include "store/records/outputs_seal.h"
+#include "store/records/shard_seal.h"
 #include "store/records/topology_seal.h"
 
 #include <stdio.h>
@@ -55,6 +56,35 @@ static enum error_code verify_shard(struct store *store, const char *key, struct
     return rc;
 }
 
+/* What infer made is of the weights that its key names, and those are what their snapshot holds. */
+static enum error_code verify_weights(struct store *store, const char *key,
+                                      const struct weights_identity *weights, struct error *err)
+{
+    char run_id[ID_SIZE], number[ID_SIZE];
+    int64_t version = -1;
+    if (!name_at(key, 1, run_id) || !name_at(key, 3, number) ||
+        !text_int64(number, strcspn(number, "-"), &version))
+        return no_such_name(key, err);
+    if (version != weights->version)
+        return error_set(err, ERROR_CORRUPT, "%s: expected a seal of weights %lld, found %lld", key,
+                         (long long)version, (long long)weights->version);
+    return weights_identity_verify(store, run_id, weights, key, err);
+}
+
+static enum error_code verify_layer(struct store *store, const char *key, struct error *err)
+{
+    struct key seal_key;
+    struct shard_seal seal;
+    if (!artifact_counterpart(key, &seal_key))
+        return no_such_name(key, err);
+    enum error_code rc = shard_seal_get(store, seal_key.text, NULL, &seal, err);
+    if (rc == ERROR_NONE && !seal.has_weights)
+        rc = error_set(err, ERROR_CORRUPT, "%s: expected a seal that names the weights used", key);
+    if (rc == ERROR_NONE)
+        rc = verify_weights(store, key, &seal.weights, err);
+    return rc == ERROR_NONE ? verify_shard(store, key, err) : rc;
+}
+
 static enum error_code verify_outputs(struct store *store, const char *key, struct error *err)
 {
     char path[FILE_PATH_SIZE], run_id[ID_SIZE];
@@ -69,6 +99,8 @@ static enum error_code verify_outputs(struct store *store, const char *key, stru
         rc = store_artifact(store, key, path, err);
     if (rc == ERROR_NONE)
         rc = outputs_seal_check(seal, path, err);
+    if (rc == ERROR_NONE)
+        rc = verify_weights(store, key, &seal->weights, err);
     memory_free(seal);
     return rc;
 }
@@ -81,7 +113,7 @@ static const struct artifact_kind {
 } kinds[] = {
     {"partition", "topology", 4, verify_topology},
     {"partition", "shard", 4, verify_shard},
-    {"run", "shard", 7, verify_shard},
+    {"run", "shard", 7, verify_layer},
     {"run", "outputs", 2, verify_outputs},
 };
 

@@ -112,8 +112,7 @@ static enum error_code open_topology(const struct stage_context *context, struct
 static enum error_code keep_weights(const struct stage_context *context, struct infer_state *state,
                                     const struct snapshot *snapshot, struct error *err)
 {
-    const size_t bytes = state->model.value_count * sizeof *state->weights;
-    const bool best = context->schedule->infers_best;
+    const float *value = NULL;
     if (snapshot->value_count != state->model.value_count)
         return error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " parameters, expected %" PRIu64,
                          snapshot->view.key, snapshot->value_count, state->model.value_count);
@@ -123,12 +122,8 @@ static enum error_code keep_weights(const struct stage_context *context, struct 
         if (rc != ERROR_NONE)
             return rc;
     }
-    memcpy(state->weights, best ? snapshot->best_value : snapshot->value, bytes);
-    state->identity = (struct weights_identity){
-        .version = best ? snapshot->best_version : snapshot->version,
-        .snapshot_version = snapshot->version,
-        .sum = checksum_of(state->weights, bytes),
-    };
+    state->identity = weights_identity_of(snapshot, context->schedule->infers_best, &value);
+    memcpy(state->weights, value, state->model.value_count * sizeof *value);
     return ERROR_NONE;
 }
 

@@ -55,3 +55,32 @@ enum error_code weights_identity_check(const struct weights_identity *expected,
                      what, expected->version, expected->snapshot_version, expected_sum,
                      found->version, found->snapshot_version, found_sum);
 }
+
+struct weights_identity weights_identity_of(const struct snapshot *snapshot, bool best,
+                                            const float **value)
+{
+    *value = best ? snapshot->best_value : snapshot->value;
+    return (struct weights_identity){
+        .version = best ? snapshot->best_version : snapshot->version,
+        .snapshot_version = snapshot->version,
+        .sum = checksum_of(*value, snapshot->value_count * sizeof **value),
+    };
+}
+
+enum error_code weights_identity_verify(struct store *store, const char *run_id,
+                                        const struct weights_identity *identity, const char *what,
+                                        struct error *err)
+{
+    struct snapshot snapshot = {0};
+    const float *value = NULL;
+    enum error_code rc = snapshot_get(store, run_id, identity->snapshot_version, &snapshot, err);
+    if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
+        return ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
+    const bool best = identity->version != identity->snapshot_version;
+    const struct weights_identity expected = weights_identity_of(&snapshot, best, &value);
+    rc = weights_identity_check(&expected, identity, what, err);
+    store_release_record(&snapshot.view);
+    return rc;
+}

@@ -13,7 +13,10 @@
 #include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "store/record.h"
+#include "store/records/snapshot.h"
+#include "store/store.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct weights_identity {
@@ -31,5 +34,14 @@ MUST_CHECK enum error_code weights_identity_get(const struct record_view *view,
 MUST_CHECK enum error_code weights_identity_check(const struct weights_identity *expected,
                                                   const struct weights_identity *found,
                                                   const char *what, struct error *err);
+
+/* Of the weights that inference takes of a snapshot, the best so far or its own; *value is where they lie. */
+struct weights_identity weights_identity_of(const struct snapshot *snapshot, bool best,
+                                            const float **value);
+/* Compares with the snapshot that the identity names; one that is gone or damaged says nothing.
+ * Fails: ERROR_CORRUPT as weights_identity_check(); ERROR_IO. */
+MUST_CHECK enum error_code weights_identity_verify(struct store *store, const char *run_id,
+                                                   const struct weights_identity *identity,
+                                                   const char *what, struct error *err);
 
 #endif

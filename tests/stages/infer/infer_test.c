@@ -1,5 +1,6 @@
 /* Units of infer as the loop hands them out, to the sealed outputs. */
 #define INFER_RUN_WITH_STAGE
+#include "store/artifact_kinds.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/shard_seal.h"
 
@@ -230,6 +231,50 @@ static void layers_of_other_weights_are_refused(void **state)
     infer_run_close(run);
 }
 
+static void reseal_layer(struct infer_run *run, const char *key, struct shard_seal *seal,
+                         struct weights_identity weights)
+{
+    seal->weights = weights;
+    assert_ok(store_remove(run->temp->store, key, &run->err), &run->err);
+    assert_ok(shard_seal_put(run->temp->store, key, INFER_RUN_ID, seal, &run->err), &run->err);
+}
+
+static void verify_compares_what_infer_made_with_the_snapshot_of_its_weights(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    struct store *store = run->temp->store;
+    struct shard_seal layer;
+    static struct outputs_seal seal;
+    const struct key shard = key_infer(INFER_RUN_ID, 3, 1, 2, "shard"),
+                     shard_seal = key_infer(INFER_RUN_ID, 3, 1, 2, "shard_seal"),
+                     outputs = key_outputs(INFER_RUN_ID, 3, ""), key = infer_run_seal(run);
+    infer_everything(run);
+    assert_ok(artifact_verify(store, shard.text, &run->err), &run->err);
+    assert_ok(artifact_verify(store, outputs.text, &run->err), &run->err);
+
+    assert_ok(shard_seal_get(store, shard_seal.text, INFER_RUN_ID, &layer, &run->err), &run->err);
+    struct weights_identity other = run->best;
+    other.sum.bytes[3] ^= 64;
+    reseal_layer(run, shard_seal.text, &layer, other);
+    assert_fails(artifact_verify(store, shard.text, &run->err), ERROR_CORRUPT,
+                 "expected weights 3 of snapshot 5", &run->err);
+    reseal_layer(run, shard_seal.text, &layer, run->last);
+    assert_fails(artifact_verify(store, shard.text, &run->err), ERROR_CORRUPT,
+                 "expected a seal of weights 3, found 5", &run->err);
+    layer.has_weights = false;
+    reseal_layer(run, shard_seal.text, &layer, run->best);
+    assert_fails(artifact_verify(store, shard.text, &run->err), ERROR_CORRUPT,
+                 "names the weights used", &run->err);
+
+    assert_ok(outputs_seal_get(store, key.text, INFER_RUN_ID, &seal, &run->err), &run->err);
+    seal.weights = other;
+    assert_ok(store_remove(store, key.text, &run->err), &run->err);
+    assert_ok(outputs_seal_put(store, key.text, INFER_RUN_ID, &seal, &run->err), &run->err);
+    assert_fails(artifact_verify(store, outputs.text, &run->err), ERROR_CORRUPT,
+                 "expected weights 3 of snapshot 5", &run->err);
+    infer_run_close(run);
+}
+
 static void a_layer_waits_for_all_parts_below(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
@@ -264,6 +309,7 @@ int main(void)
         test_with_store(no_other_weights_are_taken_than_those_the_run_ended_with),
         test_with_store(a_worker_keeps_no_weights_or_layers_of_another_version),
         test_with_store(layers_of_other_weights_are_refused),
+        test_with_store(verify_compares_what_infer_made_with_the_snapshot_of_its_weights),
         test_with_store(a_layer_waits_for_all_parts_below),
         test_with_store(a_budget_too_small_is_said),
     };
