@@ -1,10 +1,13 @@
 #include "stages/run_binding.h"
 
+#include "common/base/log.h"
 #include "common/math/blas.h"
 #include "stages/core_type.h"
 #include "stages/environment.h"
 #include "stages/identity.h"
+#include "stages/run_adoption.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,29 +59,58 @@ static enum error_code find_run(struct store *store, const struct pipeline_setti
 
 /* --- starting --- */
 
-/* A run that could not be opened is not started: as one on a dataset without training nodes. */
-static enum error_code check_schedule(struct store *store, const struct pipeline_settings *settings,
-                                      const char *partition_id, struct error *err)
+/* The schedule of a run that is to be. One that could not be opened is not started: as on a dataset without
+ * training nodes. */
+static enum error_code plan_schedule(struct store *store, const struct pipeline_settings *settings,
+                                     const char *partition_id, struct schedule *schedule,
+                                     struct error *err)
 {
     struct partition_book book = {0};
-    struct schedule schedule;
     enum error_code rc = partition_book_get(store, partition_id, &book, err);
     if (rc == ERROR_NONE)
-        rc = schedule_init(&schedule, settings, book.train_count, book.valid_count, book.part_count,
+        rc = schedule_init(schedule, settings, book.train_count, book.valid_count, book.part_count,
                            err);
     store_release_record(&book.view);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "partition %s", partition_id);
 }
 
-static enum error_code write_plan(struct store *store, const struct pipeline_settings *settings,
-                                  struct run_plan *plan, struct error *err)
+static enum error_code make_plan(struct store *store, const struct pipeline_settings *settings,
+                                 struct run_plan *plan, struct schedule *schedule,
+                                 struct error *err)
 {
     environment_text(settings->portable, run_core_type(settings), plan->environment);
     enum error_code rc = pipeline_settings_text(settings, plan->settings, err);
     if (rc == ERROR_NONE)
-        rc = check_schedule(store, settings, plan->partition_id, err);
+        rc = plan_schedule(store, settings, plan->partition_id, schedule, err);
+    return rc == ERROR_NONE ? run_adoption_find(store, settings, schedule, plan, err) : rc;
+}
+
+/* A sibling that is damaged after all costs time, no run: it begins at its start then. */
+static enum error_code adopt(struct store *store, const struct pipeline_settings *settings,
+                             const struct schedule *schedule, struct run_plan *plan,
+                             struct error *err)
+{
+    const enum error_code rc = run_adoption_take(store, settings, schedule, plan, err);
+    if (rc != ERROR_CORRUPT && rc != ERROR_NOT_FOUND)
+        return rc;
+    log_warn("snapshot %" PRId64 " of run %s cannot be gone on from: %s", plan->first_version,
+             plan->origin, err->message);
+    plan->first_version = 0;
+    plan->origin[0] = '\0';
+    return ERROR_NONE;
+}
+
+static enum error_code write_plan(struct store *store, const struct pipeline_settings *settings,
+                                  struct run_plan *plan, struct error *err)
+{
+    struct schedule schedule;
+    enum error_code rc = make_plan(store, settings, plan, &schedule, err);
     if (rc == ERROR_NONE)
         rc = identity_note(store, plan->id, err);
+    if (rc == ERROR_NONE && plan->first_version > 0)
+        rc = adopt(store, settings, &schedule, plan, err);
+    if (rc == ERROR_NONE)
+        rc = run_adoption_note(store, settings, plan, err);
     return rc == ERROR_NONE ? run_plan_put(store, plan, err) : rc;
 }
 

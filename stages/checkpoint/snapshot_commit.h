@@ -15,7 +15,7 @@
 #define STAGES_CHECKPOINT_SNAPSHOT_COMMIT_H
 
 #include "common/base/error.h"
-#include "stages/checkpoint/metrics_log.h"
+#include "stages/metrics_log.h"
 #include "stages/stage.h"
 #include "store/records/snapshot.h"
 

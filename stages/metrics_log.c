@@ -1,4 +1,4 @@
-#include "stages/checkpoint/metrics_log.h"
+#include "stages/metrics_log.h"
 
 #include "common/base/memory.h"
 #include "common/base/text.h"

@@ -1,5 +1,5 @@
 #include "common/base/memory.h"
-#include "stages/checkpoint/metrics_log.h"
+#include "stages/metrics_log.h"
 #include "store/keys.h"
 
 #include "tests/support/temp_store.h"

@@ -13,8 +13,8 @@
  * ends with a snapshot's line, which says what it holds: after a kill the next update adds what is missing,
  * and an update done twice changes nothing.
  */
-#ifndef STAGES_CHECKPOINT_METRICS_LOG_H
-#define STAGES_CHECKPOINT_METRICS_LOG_H
+#ifndef STAGES_METRICS_LOG_H
+#define STAGES_METRICS_LOG_H
 
 #include "common/base/error.h"
 #include "common/base/json.h"
