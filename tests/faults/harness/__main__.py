@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 
-from . import damage, kills, losses, machine, pipeline, points, steady
+from . import damage, deliveries, kills, losses, machine, pipeline, points, steady
 from .trials import Outcome, Skipped, random_of
 
 EXPERIMENTS = {
@@ -18,6 +18,7 @@ EXPERIMENTS = {
     "points": points.KillPoints,
     "calls": points.FailingCalls,
     "losses": losses,
+    "deliveries": deliveries,
     "damage": damage,
     "clocks": machine.Clocks,
     "disk": machine.FullDisk,

@@ -311,7 +311,7 @@ def file_hash(path):
 
 def verify(bench, folder, *arguments):
     """(status, what it said) of `graphmill verify`."""
-    done = subprocess.run([bench.program("graphmill"), "verify", folder, *arguments], capture_output=True, text=True,
+    done = subprocess.run([bench.program("graphmill"), "verify", folder, *arguments], capture_output=True, text=True, errors="replace",
                           timeout=120, check=False)
     return done.returncode, done.stdout + done.stderr
 
