@@ -109,9 +109,10 @@ static void print_text(const struct run_folder *folder, const struct run_status 
     printf("snapshot round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64,
            status->chain.snapshot_version < 0 ? 0 : status->chain.snapshot_version,
            folder->run.schedule.round_count, status->epoch, folder->run.schedule.epochs);
+    char loss[32], valid[32], best[32];
     if (status->chain.snapshot_version >= 0)
-        printf(", train loss %.4f, validation %.4f, best %.4f", status->train_loss,
-               status->valid_metric, status->best_metric);
+        printf(", train loss %s, validation %s, best %s", text_score(status->train_loss, loss),
+               text_score(status->valid_metric, valid), text_score(status->best_metric, best));
     printf("\n");
     if (!status->connected)
         return;

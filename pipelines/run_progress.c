@@ -1,6 +1,7 @@
 #include "pipelines/run_progress.h"
 
 #include "common/base/clock.h"
+#include "common/base/text.h"
 #include "pipelines/stage_crew.h"
 #include "store/records/snapshot.h"
 
@@ -36,14 +37,15 @@ static void read_metric(struct run_progress *progress, const struct run_folder *
         version == progress->metric_version)
         return;
     struct snapshot snapshot = {0};
+    char valid[32], best[32];
     if (snapshot_get(folder->store, run_id, version, &snapshot, NULL) != ERROR_NONE)
         return;
-    (void)snprintf(progress->last_metric, sizeof progress->last_metric,
-                   "epoch %" PRId64 "/%" PRId64 " round %" PRId64 "/%" PRId64
-                   " loss %.4f valid %.4f best %.4f",
-                   snapshot.epoch, folder->run.schedule.epochs, version,
-                   folder->run.schedule.round_count, snapshot.train_loss, snapshot.valid_metric,
-                   snapshot.best_metric);
+    (void)snprintf(
+        progress->last_metric, sizeof progress->last_metric,
+        "epoch %" PRId64 "/%" PRId64 " round %" PRId64 "/%" PRId64 " loss %.4f valid %s best %s",
+        snapshot.epoch, folder->run.schedule.epochs, version, folder->run.schedule.round_count,
+        snapshot.train_loss, text_score(snapshot.valid_metric, valid),
+        text_score(snapshot.best_metric, best));
     progress->metric_version = version;
     store_release_record(&snapshot.view);
 }

@@ -8,6 +8,7 @@
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,11 +58,14 @@ static enum error_code gather(const struct run_folder *folder, struct summary *s
     return rc;
 }
 
-static double metric_of(const struct json_document *metrics, const char *split, const char *name)
+/* null stands for what is not defined, such as the ROC AUC of nodes of one class. */
+static const char *metric_of(const struct json_document *metrics, const char *split,
+                             const char *name, char text[32])
 {
     double value = 0.0;
-    (void)json_double(json_get(json_get(json_root(metrics), split), name), &value);
-    return value;
+    if (!json_double(json_get(json_get(json_root(metrics), split), name), &value))
+        value = (double)NAN;
+    return text_score(value, text);
 }
 
 /* With checkpoint.keep: 1 nothing is left of the last round that could be compared. */
@@ -85,12 +89,14 @@ static void print_text(const struct run_folder *folder, const struct summary *s,
            s->last_version, schedule->round_count, s->seal.weights.version);
     for (int i = 0; i < 3; i++)
         if (json_get(json_root(metrics), splits[i])) {
-            printf("%-5s accuracy %.4f  macro F1 %.4f  loss %.4f\n", splits[i],
-                   metric_of(metrics, splits[i], "accuracy"),
-                   metric_of(metrics, splits[i], "macro_f1"),
-                   metric_of(metrics, splits[i], "loss"));
+            char accuracy[32], macro_f1[32], loss[32], area[32];
+            printf("%-5s accuracy %s  macro F1 %s  loss %s\n", splits[i],
+                   metric_of(metrics, splits[i], "accuracy", accuracy),
+                   metric_of(metrics, splits[i], "macro_f1", macro_f1),
+                   metric_of(metrics, splits[i], "loss", loss));
             if (json_get(json_get(json_root(metrics), splits[i]), "roc_auc"))
-                printf("%-5s ROC AUC  %.4f\n", splits[i], metric_of(metrics, splits[i], "roc_auc"));
+                printf("%-5s ROC AUC  %s\n", splits[i],
+                       metric_of(metrics, splits[i], "roc_auc", area));
         }
     printf("weights hash   %s\n", s->weights_hash);
     printf("outputs        %s/outputs\n", folder->path);

@@ -88,7 +88,7 @@ const struct setting_spec setting_table[] = {
     CHOICE(DATASET, "ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
     CHOICE(DATASET, "ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),
     INT(DATASET_IF("ingest.features=auto,random,degree+random"), "ingest.random_dim", ingest.random_dim, "64", 1, 65536, "columns of random features"),
-    BOOL(DATASET, "ingest.normalise_rows", ingest.normalise_rows, "false", "divide each feature row by its sum"),
+    BOOL(DATASET, "ingest.normalise_rows", ingest.normalise_rows, "false", "as PyG's NormalizeFeatures: less the smallest feature of all, then each row divided by its sum, or by 1 when that is below 1"),
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
     CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto, single_label or multi_label"),
     INT(DATASET_IF("ingest.format=generated"), "ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),

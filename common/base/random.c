@@ -3,6 +3,7 @@
 #include "common/base/cpu_clones.h"
 #include "common/base/cpu_level.h"
 #include "common/base/error.h"
+#include "common/base/portable_math.h"
 
 #include <Random123/philox.h>
 #include <math.h>
@@ -310,15 +311,15 @@ double random_unit_double(const struct random_stream *stream, uint64_t item, uin
 
 void random_normal(const struct random_stream *stream, uint64_t item, uint32_t block, float out[4])
 {
-    static const double two_pi = 6.283185307179586476925286766559;
     uint32_t words[4];
     random_block(stream, item, block, words);
     for (int i = 0; i < 4; i += 2) {
         /* (0, 1] keeps the logarithm finite. */
-        const double radius = sqrt(-2.0 * log(((double)words[i] + 1.0) * 0x1p-32));
-        const double angle = two_pi * ((double)words[i + 1] * 0x1p-32);
-        out[i] = (float)(radius * cos(angle));
-        out[i + 1] = (float)(radius * sin(angle));
+        const double radius = sqrt(-2.0 * portable_log(((double)words[i] + 1.0) * 0x1p-32));
+        double sine = 0.0, cosine = 0.0;
+        portable_sin_cos((double)words[i + 1] * 0x1p-32, &sine, &cosine);
+        out[i] = (float)(radius * cosine);
+        out[i + 1] = (float)(radius * sine);
     }
 }
 

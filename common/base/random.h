@@ -72,7 +72,8 @@ static inline float random_unit(uint32_t word)
 /* Uniform in [0, 1) with 53 bits. */
 double random_unit_double(const struct random_stream *stream, uint64_t item, uint32_t pair);
 
-/* Four standard normal values from one block (Box and Muller 1958), computed in double. */
+/* Four standard normal values from one block (Box and Muller 1958), computed in double, with the same bits
+ * whatever libm is installed. */
 void random_normal(const struct random_stream *stream, uint64_t item, uint32_t block, float out[4]);
 
 /* A pseudo-random permutation of [0, count): where `index` goes. A cycle-walking Feistel network of

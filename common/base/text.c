@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,14 @@ const char *text_count(int64_t value, char buffer[32])
         buffer[to++] = plain[from];
     }
     buffer[to] = '\0';
+    return buffer;
+}
+
+const char *text_score(double value, char buffer[32])
+{
+    if (isnan(value))
+        return memcpy(buffer, "undefined", sizeof "undefined");
+    (void)snprintf(buffer, 32, "%.4f", value);
     return buffer;
 }
 

@@ -21,6 +21,8 @@ bool text_bytes(const char *text, uint64_t *out);
 
 /* 1,234,567 - for people. Returns `buffer`. */
 const char *text_count(int64_t value, char buffer[32]);
+/* 0.8123, or "undefined" for NaN - for people. Returns `buffer`. */
+const char *text_score(double value, char buffer[32]);
 /* 1.5 GiB - for people. Returns `buffer`. */
 const char *text_size(uint64_t bytes, char buffer[32]);
 

@@ -62,12 +62,17 @@ double metrics_micro_f1(const uint64_t *confusion, uint32_t class_count)
     return f1(sum[0], sum[1], sum[2]);
 }
 
-double metrics_macro_f1(const uint64_t *confusion, uint32_t class_count)
+double metrics_macro_f1(const uint64_t *confusion, uint32_t class_count, bool is_multi)
 {
     double sum = 0;
-    for (size_t c = 0; c < class_count; c++)
-        sum += f1(confusion[c], confusion[class_count + c], confusion[2 * (size_t)class_count + c]);
-    return class_count ? sum / class_count : 0;
+    size_t counted = 0;
+    for (size_t c = 0; c < class_count; c++) {
+        const uint64_t true_positive = confusion[c], false_positive = confusion[class_count + c],
+                       false_negative = confusion[2 * (size_t)class_count + c];
+        sum += f1(true_positive, false_positive, false_negative);
+        counted += is_multi || true_positive || false_positive || false_negative;
+    }
+    return counted ? sum / (double)counted : 0;
 }
 
 struct scored {

@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,9 +18,12 @@ void metrics_add_single(const float *logits, const int32_t *label, size_t rows,
 void metrics_add_multi(const float *logits, const float *label, size_t rows, uint32_t class_count,
                        uint64_t *confusion);
 
+/* As scikit-learn's f1_score(average="micro"); 0 when there is nothing. */
 double metrics_micro_f1(const uint64_t *confusion, uint32_t class_count);
-/* Mean over the classes; a class with neither truth nor prediction counts 0, as scikit-learn has it. */
-double metrics_macro_f1(const uint64_t *confusion, uint32_t class_count);
+/* As f1_score(average="macro"): the mean over classes. Single label: over those that some node has or is
+ * predicted to have. Several labels a node (`is_multi`): over all columns, and one with neither truth nor
+ * prediction counts 0. */
+double metrics_macro_f1(const uint64_t *confusion, uint32_t class_count, bool is_multi);
 /* Area under the ROC curve (Mann-Whitney, ties count half). NaN when one class is missing.
  * Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code metrics_roc_auc(const float *score, const uint8_t *truth, size_t count,

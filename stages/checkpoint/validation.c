@@ -13,6 +13,7 @@ struct tally {
     uint64_t seed_count, right_count;
     double loss_sum;
     uint32_t class_count;
+    bool is_multi;
     uint64_t *confusion; /* [3, class_count] */
     uint64_t score_count, score_capacity;
     float *score;   /* [score_count] */
@@ -106,7 +107,7 @@ static enum error_code measure(const struct tally *tally, enum metric_choice met
         out->metric = out->loss;
         break;
     case METRIC_MACRO_F1:
-        out->metric = metrics_macro_f1(tally->confusion, tally->class_count);
+        out->metric = metrics_macro_f1(tally->confusion, tally->class_count, tally->is_multi);
         break;
     case METRIC_MICRO_F1:
         out->metric = metrics_micro_f1(tally->confusion, tally->class_count);
@@ -121,7 +122,8 @@ enum error_code validation_read(const struct stage_context *context, int64_t ver
                                 struct validation *out, struct error *err)
 {
     const double none = (double)NAN;
-    struct tally tally = {.class_count = context->book->class_count};
+    struct tally tally = {.class_count = context->book->class_count,
+                          .is_multi = context->book->task == TASK_MULTI_LABEL};
     *out = (struct validation){.loss = none, .accuracy = none, .metric = none};
     if (context->schedule->evaluation_slot_count == 0)
         return ERROR_NONE;

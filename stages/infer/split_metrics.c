@@ -89,7 +89,9 @@ enum error_code split_metrics_write(const struct split_metrics *metrics, const c
     json_put_double(json, "loss", metrics->loss.sum / count);
     json_put_double(json, "accuracy", accuracy(metrics));
     json_put_double(json, "micro_f1", metrics_micro_f1(metrics->confusion, metrics->class_count));
-    json_put_double(json, "macro_f1", metrics_macro_f1(metrics->confusion, metrics->class_count));
+    json_put_double(json, "macro_f1",
+                    metrics_macro_f1(metrics->confusion, metrics->class_count,
+                                     metrics->task == TASK_MULTI_LABEL));
     if (metrics->score)
         json_put_double(json, "roc_auc", area);
     json_close_object(json);

@@ -1,6 +1,7 @@
 #include "stages/ingest/feature_maker.h"
 
 #include "common/base/memory.h"
+#include "common/base/portable_math.h"
 #include "common/base/random.h"
 #include "common/base/stop_signal.h"
 #include "store/records/feature_chunk.h"
@@ -10,8 +11,6 @@
 #include <string.h>
 
 enum { DEGREE_DIM = 2, FEATURE_DIM_MAX = 1 << 24 };
-
-static const double row_sum_least = 1e-9;
 
 enum error_code feature_maker_open(struct feature_maker *maker, const char *path,
                                    const struct pipeline_settings *settings, uint32_t node_count,
@@ -29,52 +28,29 @@ enum error_code feature_maker_open(struct feature_maker *maker, const char *path
 void feature_maker_close(struct feature_maker *maker)
 {
     scratch_file_close(&maker->given);
-    memory_free(maker->row_buffer);
     *maker = (struct feature_maker){0};
-}
-
-static void normalise(const float *from, uint32_t dim, float *to)
-{
-    double sum = 0.0;
-    for (uint32_t i = 0; i < dim; i++)
-        sum += (double)from[i];
-    const float divisor = (float)(sum < row_sum_least ? row_sum_least : sum);
-    for (uint32_t i = 0; i < dim; i++)
-        to[i] = from[i] / divisor;
 }
 
 /* ---- given rows ----------------------------------------------------------------------------- */
 
 /* `line` is that of a text file, or a row. */
 static enum error_code expect_finite(const float *row, uint32_t dim, const char *where,
-                                     int64_t line, const char *what, struct error *err)
+                                     int64_t line, struct error *err)
 {
     for (uint32_t i = 0; i < dim; i++)
         if (!isfinite(row[i]))
             return error_set(err, ERROR_INPUT,
-                             "%s: row %" PRId64 ", column %u: %s is %g: expected a finite number",
-                             where, line, i, what, (double)row[i]);
+                             "%s: row %" PRId64
+                             ", column %u: the feature is %g: expected a finite number",
+                             where, line, i, (double)row[i]);
     return ERROR_NONE;
-}
-
-/* *row, checked, as it is put aside: normalised when the settings say so. */
-static enum error_code prepare(struct feature_maker *maker, const char *where, int64_t line,
-                               const float **row, struct error *err)
-{
-    const uint32_t dim = maker->given_dim;
-    const enum error_code rc = expect_finite(*row, dim, where, line, "the feature", err);
-    maker->given_rows++;
-    if (rc != ERROR_NONE || !maker->normalise)
-        return rc;
-    normalise(*row, dim, maker->row_buffer);
-    *row = maker->row_buffer;
-    return expect_finite(*row, dim, where, line, "the feature divided by its row's sum", err);
 }
 
 static enum error_code add_row(struct feature_maker *maker, const char *where, const float *row,
                                struct error *err)
 {
-    const enum error_code rc = prepare(maker, where, (int64_t)maker->given_rows, &row, err);
+    const enum error_code rc =
+        expect_finite(row, maker->given_dim, where, (int64_t)maker->given_rows++, err);
     return rc == ERROR_NONE
                ? scratch_file_append(&maker->given, row, maker->given_dim * sizeof *row, err)
                : rc;
@@ -84,20 +60,17 @@ static enum error_code add_row(struct feature_maker *maker, const char *where, c
 static enum error_code expect_dim(struct feature_maker *maker, const char *where, uint32_t dim,
                                   struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
     if (maker->given_dim == 0) {
         if (dim < 1 || dim > FEATURE_DIM_MAX)
             return error_set(err, ERROR_INPUT, "%s: expected 1 to %d feature columns, found %u",
                              where, FEATURE_DIM_MAX, dim);
         maker->given_dim = dim;
-        if (maker->normalise)
-            rc = memory_new(&maker->row_buffer, dim, "a feature row", err);
     }
     if (dim != maker->given_dim)
         return error_set(err, ERROR_INPUT,
                          "%s: row %" PRIu64 ": expected %u feature columns, found %u", where,
                          maker->given_rows, maker->given_dim, dim);
-    return rc;
+    return ERROR_NONE;
 }
 
 enum error_code feature_maker_add(struct feature_maker *maker, const char *where, const float *rows,
@@ -120,7 +93,8 @@ enum error_code feature_maker_put(struct feature_maker *maker, const char *where
     must(node < maker->node_count && maker->given_rows < maker->node_count);
     enum error_code rc = expect_dim(maker, where, dim, err);
     if (rc == ERROR_NONE)
-        rc = prepare(maker, where, line, &row, err);
+        rc = expect_finite(row, dim, where, line, err);
+    maker->given_rows++;
     const uint64_t size = (uint64_t)dim * sizeof *row;
     return rc == ERROR_NONE ? scratch_file_write_at(&maker->given, node * size, row, size, err)
                             : rc;
@@ -173,12 +147,10 @@ static void fill_random(const struct feature_maker *maker, uint32_t node, float 
 static void make_row(const struct feature_maker *maker, uint32_t node, float *row)
 {
     if (maker->use_degree) {
-        row[0] = (float)log1p((double)maker->in_degree[node]);
-        row[1] = (float)log1p((double)maker->out_degree[node]);
+        row[0] = (float)portable_log(1.0 + (double)maker->in_degree[node]);
+        row[1] = (float)portable_log(1.0 + (double)maker->out_degree[node]);
     }
     fill_random(maker, node, row + (maker->use_degree ? DEGREE_DIM : 0));
-    if (maker->normalise)
-        normalise(row, maker->dim, row);
 }
 
 /* Rows [first, first + count) into `rows`; called for consecutive pieces. */
@@ -209,11 +181,40 @@ struct pass {
     struct store *store;
     const char *dataset_id;
     uint64_t chunk;
-    bool measured; /* means and deviations are known: rows are standardised on the way */
+    float least;     /* of all numbers */
+    bool normalised; /* it is known: rows are normalised on the way */
+    bool measured;   /* means and deviations are known: rows are standardised on the way */
 };
 
 typedef enum error_code (*chunk_body)(struct pass *pass, uint32_t first, uint32_t count,
                                       const float *rows, struct error *err);
+
+static enum error_code note_least(struct pass *pass, uint32_t first, uint32_t count,
+                                  const float *rows, struct error *err)
+{
+    (void)err;
+    if (first == 0)
+        pass->least = rows[0];
+    for (size_t i = 0; i < (size_t)count * pass->maker->dim; i++)
+        pass->least = rows[i] < pass->least ? rows[i] : pass->least;
+    return ERROR_NONE;
+}
+
+/* In double, so that nothing overflows; what is divided is between 0 and the sum. */
+static void normalise(const struct pass *pass, uint32_t count, float *rows)
+{
+    const uint32_t dim = pass->maker->dim;
+    const double least = (double)pass->least;
+    for (uint32_t i = 0; i < count; i++) {
+        float *row = rows + (size_t)i * dim;
+        double sum = 0.0;
+        for (uint32_t c = 0; c < dim; c++)
+            sum += (double)row[c] - least;
+        const double divisor = sum < 1.0 ? 1.0 : sum;
+        for (uint32_t c = 0; c < dim; c++)
+            row[c] = (float)(((double)row[c] - least) / divisor);
+    }
+}
 
 static enum error_code add_to_sums(struct pass *pass, uint32_t first, uint32_t count,
                                    const float *rows, struct error *err)
@@ -288,6 +289,8 @@ static enum error_code for_each_chunk(struct pass *pass, chunk_body body, float 
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
         rc = make_rows(maker, (uint32_t)first, count, rows, err);
+        if (rc == ERROR_NONE && pass->normalised)
+            normalise(pass, count, rows);
         if (rc == ERROR_NONE && pass->measured)
             standardise(pass, count, rows);
         if (rc == ERROR_NONE)
@@ -332,6 +335,10 @@ enum error_code feature_maker_write(struct feature_maker *maker, struct store *s
     float *rows = NULL;
     enum error_code rc =
         memory_new(&rows, (size_t)chunk_rows(maker) * maker->dim, "a chunk of features", err);
+    if (rc == ERROR_NONE && maker->normalise) {
+        rc = for_each_chunk(&pass, note_least, rows, err);
+        pass.normalised = true;
+    }
     if (rc == ERROR_NONE && maker->standardise) {
         rc = memory_new(&pass.column, maker->dim, "means of feature columns", err);
         if (rc == ERROR_NONE)

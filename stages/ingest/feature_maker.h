@@ -6,8 +6,9 @@
  *             and kept duplicates count)
  *   random    standard normal numbers that depend on the seed, the node and the column only
  *
- * Then, when the settings say so, rows are normalised (divided by their sum; a sum below 1e-9 counts
- * as 1e-9, as in PyG's usual preparation, so a row of zeros stays one), and columns standardised to
+ * Then, when the settings say so, rows are normalised as PyG's NormalizeFeatures has it (less the smallest
+ * number of the whole table, which is 0 for counts of words; then divided by the row's sum, or by 1 when
+ * that is below 1, so that a row of zeros stays one), and columns standardised to
  * mean 0 and variance 1 (of the whole population; a constant column becomes 0). The variance is that of
  * the distances from the mean, in a pass of its own: the difference of two large sums of squares would
  * lose all digits when the mean is large. All passes go over the chunks in node order, in double.
@@ -26,10 +27,9 @@
 struct feature_maker { /* {0} is closed */
     uint32_t node_count;
     bool normalise, standardise;
-    struct scratch_file given; /* rows, already normalised */
+    struct scratch_file given; /* rows as they came */
     uint64_t given_rows;
     uint32_t given_dim;
-    float *row_buffer; /* [given_dim], only to normalise */
     /* What feature_maker_choose() decided. */
     uint32_t dim;
     const char *origin; /* as in the schema */

@@ -27,6 +27,19 @@ cmp -s "$work/folder/outputs/predictions.csv" "$work/ogb/outputs/predictions.csv
 run generated "$(pipeline generated '' '  nodes: 100\n')" >/dev/null
 rows generated 100
 
+# A metric that is not defined is called so, never 0: the ROC AUC of a split with one class, and of no validation nodes.
+cp -r "$karate" "$work/one-class"
+awk 'NR == FNR {label[FNR - 1] = $1; next} label[$1] == 0' "$karate/node-label.csv" "$karate/test.csv" >"$work/one-class/test.csv"
+rm "$work/one-class/valid.csv"
+"$bin/graphmill" run "$(pipeline folder "$work/one-class")" --directory "$work/one" --quiet --set checkpoint.metric=roc_auc >"$work/answer"
+grep -q '^test  ROC AUC  undefined$' "$work/answer" || fail "undefined ROC AUC: $(cat "$work/answer")"
+grep -q '^train ROC AUC  [01]\.' "$work/answer" || fail "defined ROC AUC: $(cat "$work/answer")"
+grep -q '"roc_auc":null' "$work/one/outputs/metrics.json" || fail "undefined ROC AUC in JSON: $(cat "$work/one/outputs/metrics.json")"
+"$bin/graphmill" status "$work/one" | grep -q 'validation undefined, best undefined' || fail "status: $("$bin/graphmill" status "$work/one")"
+"$bin/graphmill" run "$(pipeline folder "$work/one-class")" --directory "$work/one" --set epochs=3 >"$work/answer" 2>&1
+! grep -iqE '[^a-z]-?nan' "$work/answer" || fail "nan in $(cat "$work/answer")"
+run folder "$(pipeline folder "$karate")" >/dev/null
+
 # Several labels a node.
 cp -r "$karate" "$work/many"
 sed 's/0/1,0,1/; t; s/1/0,1,0/' "$karate/node-label.csv" >"$work/many/node-label.csv"
