@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/stop_signal.h"
+#include "pipelines/log_relay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,22 +118,25 @@ static void pass_stop_on(pid_t pid, int64_t *asked_ms)
 }
 
 /* Waits until `fd` can be read. Not by an interrupted call alone: the signal may have come just before. */
-static void wait_readable(int fd, pid_t pid, int64_t *asked_ms)
+static void wait_readable(int fd, pid_t pid, int64_t *asked_ms, struct log_relay *relay)
 {
     struct pollfd entry = {.fd = fd, .events = POLLIN};
-    while (poll(&entry, 1, LOOK_MS) <= 0)
+    while (poll(&entry, 1, LOOK_MS) <= 0) {
         pass_stop_on(pid, asked_ms);
+        if (relay)
+            log_relay_run(relay);
+    }
 }
 
 /* Reads all of the pipe, keeps the first line. */
-static void read_first_line(int fd, pid_t pid, char line[CHILD_TEXT_SIZE])
+static void read_first_line(int fd, pid_t pid, struct log_relay *relay, char line[CHILD_TEXT_SIZE])
 {
     char buffer[1024];
     size_t used = 0;
     int64_t asked_ms = 0;
     bool whole = false;
     for (;;) {
-        wait_readable(fd, pid, &asked_ms);
+        wait_readable(fd, pid, &asked_ms, relay);
         const ssize_t n = read(fd, buffer, sizeof buffer);
         if (n < 0 && errno == EINTR)
             continue;
@@ -161,7 +165,9 @@ enum error_code child_run(const struct child_command *command, const char *log_p
     const enum error_code rc = child_start(command, log_path, ends[1], &pid, err);
     (void)close(ends[1]);
     if (rc == ERROR_NONE) {
-        read_first_line(ends[0], pid, line);
+        read_first_line(ends[0], pid, command->relay, line);
+        if (command->relay)
+            log_relay_run(command->relay);
         while (waitpid(pid, &word, 0) < 0 && errno == EINTR)
             if (stop_signal_seen())
                 (void)kill(pid, SIGTERM);

@@ -19,6 +19,7 @@ enum { CHILD_ARGUMENT_MAX = 160, CHILD_TEXT_SIZE = 512, CHILD_STOP_MS = 5000 };
 struct child_command {                            /* {0} is empty */
     const char *argument[CHILD_ARGUMENT_MAX + 1]; /* borrowed, NULL-terminated */
     int count;
+    struct log_relay *relay; /* shown while child_run() waits; NULL: nothing */
 };
 
 void child_add(struct child_command *command, const char *argument);

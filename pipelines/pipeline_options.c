@@ -5,6 +5,7 @@
 #include "common/base/stop_signal.h"
 #include "pipelines/child_process.h"
 #include "pipelines/child_restart.h"
+#include "pipelines/log_relay.h"
 #include "pipelines/unused_data.h"
 
 #include <inttypes.h>
@@ -124,6 +125,11 @@ static enum error_code run_to_end(struct once *once, struct error *err)
         const uint64_t log_start = child_log_end(once->log_path);
         int64_t pause_ms = 0;
         int status = 0;
+        struct log_relay relay = {.path = once->log_path,
+                                  .stage = once->stage,
+                                  .at = log_start,
+                                  .progress = !once->options->quiet};
+        once->command.relay = &relay;
         const enum error_code rc =
             child_run(&once->command, once->log_path, once->line, &status, err);
         if (rc != ERROR_NONE || status == 0)

@@ -1,10 +1,12 @@
 #include "common/base/checksum.h"
 
 #include "common/base/memory.h"
+#include "common/base/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #define XXH_STATIC_LINKING_ONLY /* the size of a state */
 /* The library's instructions are those of any x86-64, but for the functions of this header. It is there when
@@ -146,9 +148,11 @@ enum error_code checksum_of_file(const char *path, struct checksum *out, uint64_
     struct checksum_stream *stream = NULL;
     unsigned char *buffer = NULL;
     uint64_t total = 0;
+    struct stat status = {0};
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
+    (void)fstat(fd, &status); /* for the progress alone */
     rc = checksum_stream_new(&stream, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&buffer, BUFFER_BYTES, "a file buffer", err);
@@ -163,6 +167,7 @@ enum error_code checksum_of_file(const char *path, struct checksum *out, uint64_
         else {
             checksum_stream_add(stream, buffer, (size_t)n);
             total += (uint64_t)n;
+            progress_note(path, total, (uint64_t)status.st_size);
         }
     }
     if (rc == ERROR_NONE && stream) {

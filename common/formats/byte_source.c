@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/base/progress.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 
@@ -24,6 +25,7 @@ struct byte_source {
     int fd; /* -1: memory */
     const uint8_t *memory;
     size_t memory_left;
+    uint64_t size; /* of the file; 0: not known */
     bool is_gzip;
     bool at_end; /* of the packed bytes */
     enum member_state state;
@@ -102,6 +104,7 @@ static enum error_code open_file(struct byte_source *source, struct error *err)
                                source->name);
     if (fstat(source->fd, &status) == 0 && S_ISDIR(status.st_mode))
         return error_set(err, ERROR_INPUT, "%s is a folder, expected a file", source->name);
+    source->size = (uint64_t)status.st_size;
     return ERROR_NONE;
 }
 
@@ -171,6 +174,7 @@ static enum error_code refill(struct byte_source *source, struct error *err)
     source->inflater.avail_in = (uInt)got;
     source->packed_end += got;
     source->at_end = got == 0;
+    progress_note(source->name, source->packed_end, source->size);
     return ERROR_NONE;
 }
 
@@ -235,8 +239,12 @@ enum error_code byte_source_read(struct byte_source *source, void *out, size_t s
         return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
     if (source->is_gzip)
         return read_gzip(source, out, size, got, err);
-    if (source->inflater.avail_in == 0)
-        return read_raw(source, out, size, got, err);
+    if (source->inflater.avail_in == 0) {
+        const enum error_code rc = read_raw(source, out, size, got, err);
+        source->packed_end += *got;
+        progress_note(source->name, source->packed_end, source->size);
+        return rc;
+    }
     *got = size < source->inflater.avail_in ? size : source->inflater.avail_in;
     memcpy(out, source->inflater.next_in, *got);
     source->inflater.next_in += *got;

@@ -23,6 +23,7 @@ struct dataset_builder {
     struct dataset_schema schema; /* filled as things become known */
     char scratch[FILE_PATH_SIZE];
     struct dataset_edges edges;
+    enum stated_direction stated;
     struct node_targets targets;
     struct feature_maker features;
     struct node_ids ids; /* arrays are the builder's own */
@@ -83,14 +84,14 @@ void dataset_builder_free(struct dataset_builder *builder)
     memory_free(builder);
 }
 
-static bool stores_both_ways(const struct pipeline_settings *settings, bool input_undirected)
+static bool stores_both_ways(const struct pipeline_settings *settings, enum stated_direction stated)
 {
     return settings->ingest.direction == DIRECTION_UNDIRECTED ||
-           (settings->ingest.direction == DIRECTION_AUTO && input_undirected);
+           (settings->ingest.direction == DIRECTION_AUTO && stated == STATED_UNDIRECTED);
 }
 
 enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
-                                          bool input_undirected, struct error *err)
+                                          enum stated_direction stated, struct error *err)
 {
     struct dataset_schema *schema = &builder->schema;
     char path[FILE_PATH_SIZE];
@@ -101,12 +102,16 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
         return error_set(err, ERROR_INPUT, "expected at most %u nodes, found %" PRIu64,
                          UINT32_MAX - 1, node_count);
     schema->node_count = schema->node_type[0].node_count = (uint32_t)node_count;
-    schema->undirected = stores_both_ways(builder->config.settings, input_undirected);
+    schema->undirected = stores_both_ways(builder->config.settings, stated);
+    builder->stated = stated;
     builder->targets.node_count = schema->node_count;
     enum error_code rc = file_path(path, err, "%s/edges", builder->scratch);
     if (rc == ERROR_NONE)
         rc = dataset_edges_open(&builder->edges, &builder->schema, builder->config.settings, path,
                                 err);
+    if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&
+        (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH))
+        rc = reverse_detector_open(&builder->edges.reversals, err);
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/features", builder->scratch);
     if (rc == ERROR_NONE)
@@ -304,11 +309,29 @@ static enum error_code store_ids(const struct dataset_builder *builder, struct e
     return node_ids_put(builder->config.store, builder->schema.id, &ids, err);
 }
 
+static enum error_code summarise(const struct dataset_builder *builder, bool one_way,
+                                 struct error *err)
+{
+    struct dataset_summary *summary = builder->config.summary;
+    *summary = (struct dataset_summary){
+        .is_one_way = one_way,
+        .was_made_undirected = one_way && builder->schema.undirected,
+        .isolated_nodes = dataset_edges_isolated(&builder->edges),
+        .feature_zeros = builder->features.zero_count,
+        .feature_numbers = (uint64_t)builder->schema.node_count * builder->schema.feature_dim,
+    };
+    return dataset_summary_count(summary, &builder->targets, err);
+}
+
 enum error_code dataset_builder_finish(struct dataset_builder *builder,
                                        struct dataset_schema *schema, struct error *err)
 {
     must(builder->schema.node_count > 0);
-    enum error_code rc = check_all(builder, err);
+    bool one_way = false;
+    enum error_code rc = dataset_edges_settle(
+        &builder->edges, builder->stated == STATED_ONCE_IS_BOTH, &one_way, err);
+    if (rc == ERROR_NONE)
+        rc = check_all(builder, err);
     builder->schema.class_count = builder->targets.class_count;
     builder->schema.train_count = builder->targets.split[SPLIT_TRAIN].count;
     builder->schema.valid_count = builder->targets.split[SPLIT_VALID].count;
@@ -326,5 +349,5 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
         rc = dataset_schema_put(builder->config.store, &builder->schema, err);
     if (rc == ERROR_NONE && schema)
         *schema = builder->schema;
-    return rc;
+    return rc == ERROR_NONE && builder->config.summary ? summarise(builder, one_way, err) : rc;
 }

@@ -22,6 +22,7 @@
 
 #include "common/base/error.h"
 #include "common/parallel/thread_pool.h"
+#include "stages/ingest/dataset_summary.h"
 #include "stages/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/node_ids.h"
@@ -32,6 +33,14 @@
 #include <stdint.h>
 
 struct dataset_builder;
+
+/* What the input says of its direction, which is what direction: auto goes by. */
+enum stated_direction {
+    STATED_DIRECTED,
+    STATED_UNDIRECTED,   /* each edge of the input stands for both directions */
+    STATED_NOTHING,      /* taken as directed; it is remarked when no edge is listed both ways */
+    STATED_ONCE_IS_BOTH, /* nothing, but when no edge is listed both ways each stands for both */
+};
 
 /* What to do when there is nothing to train on: stands behind the message. */
 struct training_advice {
@@ -44,6 +53,8 @@ struct dataset_builder_config {
     const char *dataset_id;                   /* borrowed until finish */
     const char *name;
     const struct training_advice *advice; /* NULL: labels and training nodes are not asked for */
+    struct dataset_summary
+        *summary; /* filled by finish, released by the caller; NULL: not wanted */
     uint64_t memory_bytes;
 };
 
@@ -52,10 +63,10 @@ MUST_CHECK enum error_code dataset_builder_new(const struct dataset_builder_conf
 void dataset_builder_free(
     struct dataset_builder *builder); /* removes scratch files; NULL is fine */
 
-/* Nodes are 0 .. node_count - 1. `input_undirected`: each edge of the input stands for both directions
- * (what direction: auto goes by). Fails: ERROR_INPUT for 0 or more than 2^32 - 2 nodes. */
+/* Nodes are 0 .. node_count - 1. Fails: ERROR_INPUT for 0 or more than 2^32 - 2 nodes. */
 MUST_CHECK enum error_code dataset_builder_set_nodes(struct dataset_builder *builder,
-                                                     uint64_t node_count, bool input_undirected,
+                                                     uint64_t node_count,
+                                                     enum stated_direction stated,
                                                      struct error *err);
 /* Types, for heterogeneous inputs; without a call there is one node type "node" and one edge type
  * "edge". Node types are consecutive ranges that cover all nodes. */

@@ -1,12 +1,15 @@
 #include "stages/ingest/dataset_edges.h"
 
 #include "common/base/memory.h"
+#include "common/base/progress.h"
 #include "common/base/text.h"
 #include "stages/ingest/dataset_builder.h"
 #include "stages/ingest/edge_sorter.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+enum { PROGRESS_ROWS = 1 << 16 };
 
 /* Buffers of fixed size that are held while edges are sorted. */
 static const uint64_t sorting_overhead = SCRATCH_FILE_BUFFER_BYTES +
@@ -23,8 +26,10 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
         .duplicates = (enum edge_policy)settings->ingest.duplicates,
         .reversed = settings->ingest.direction == DIRECTION_REVERSED,
     };
-    const enum error_code rc =
+    enum error_code rc =
         memory_new(&edges->in_degree, schema->node_count, "in-degrees of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&edges->is_linked, schema->node_count / 8 + 1, "marks of nodes", err);
     return rc == ERROR_NONE ? edge_spool_open(&edges->spool, path, err) : rc;
 }
 
@@ -33,6 +38,8 @@ void dataset_edges_close(struct dataset_edges *edges)
     edge_chunk_writer_release(&edges->writer);
     edge_spool_close(&edges->spool);
     input_lines_release(&edges->lines);
+    reverse_detector_close(&edges->reversals);
+    memory_free(edges->is_linked);
     memory_free(edges->in_degree);
     memory_free(edges->out_degree);
     *edges = (struct dataset_edges){0};
@@ -117,6 +124,11 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
         .time = piece->time ? piece->time[i] : 0.0,
         .edge_type = piece->edge_type ? piece->edge_type[i] : 0,
     };
+    if (from != to) {
+        edges->is_linked[from / 8] |= (uint8_t)(1U << from % 8);
+        edges->is_linked[to / 8] |= (uint8_t)(1U << to % 8);
+        reverse_detector_add(&edges->reversals, edge.source, edge.target);
+    }
     rc = count_edge(edges, &edge, err);
     return rc == ERROR_NONE ? edge_spool_append(&edges->spool, &edge, err) : rc;
 }
@@ -134,6 +146,7 @@ enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge
          spool->has_type == (piece->edge_type != NULL));
     enum error_code rc =
         input_lines_add(&edges->lines, piece->where, piece->first_line, piece->count, err);
+    progress_note("edges", edges->spool.edge_count, 0);
     for (size_t i = 0; rc == ERROR_NONE && i < piece->count; i++) {
         rc = add_edge(edges, piece, i, err);
         if (rc != ERROR_NONE)
@@ -141,6 +154,57 @@ enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge
                                  piece->first_line + (int64_t)i);
     }
     return rc;
+}
+
+typedef enum error_code (*spool_visitor)(void *context, uint64_t index,
+                                         const struct spooled_edge *edge, struct error *err);
+
+/* Reads all edges once more, in input order. */
+static enum error_code walk_spool(struct dataset_edges *edges, spool_visitor visit, void *context,
+                                  struct error *err)
+{
+    struct spooled_edge *piece = NULL;
+    uint64_t next = 0;
+    size_t count = 0;
+    enum error_code rc = memory_new(&piece, EDGE_SPOOL_PIECE, "a piece of the edges", err);
+    if (rc == ERROR_NONE)
+        rc = edge_spool_rewind(&edges->spool, err);
+    do {
+        if (rc == ERROR_NONE)
+            rc = edge_spool_read(&edges->spool, piece, &count, err);
+        for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
+            rc = visit(context, next + i, &piece[i], err);
+        next += count;
+    } while (rc == ERROR_NONE && count > 0);
+    memory_free(piece);
+    return rc;
+}
+
+/* The end that an edge has at its source when it is stored both ways. */
+static enum error_code count_back(void *context, uint64_t index, const struct spooled_edge *edge,
+                                  struct error *err)
+{
+    (void)index;
+    return edge->source == edge->target ? ERROR_NONE : count_end(context, edge->source, err);
+}
+
+enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both, bool *one_way,
+                                     struct error *err)
+{
+    *one_way = reverse_detector_is_one_way(&edges->reversals);
+    reverse_detector_close(&edges->reversals);
+    if (!*one_way || !once_is_both)
+        return ERROR_NONE;
+    edges->schema->undirected = true;
+    return walk_spool(edges, count_back, edges, err);
+}
+
+uint64_t dataset_edges_isolated(const struct dataset_edges *edges)
+{
+    uint64_t isolated = 0;
+    for (uint32_t node = 0; node < edges->schema->node_count; node++)
+        isolated += !(edges->is_linked[node / 8] >> node % 8 & 1);
+    return isolated;
 }
 
 /* ---- writing rows ---------------------------------------------------------------------------- */
@@ -164,56 +228,46 @@ static enum error_code store_row(void *context, uint32_t node, const struct edge
                                  const uint64_t *order, uint32_t kept, struct error *err)
 {
     struct dataset_edges *edges = context;
+    if (node % PROGRESS_ROWS == 0)
+        progress_note("sorted edges", node, edges->schema->node_count);
     count_stored(edges, node, row, order, kept);
     return edge_chunk_writer_add(&edges->writer, row, order, kept, err);
 }
 
-static bool is_repeated(const struct dataset_edges *edges, const struct spooled_edge *edge,
-                        const struct spooled_edge *repeated)
-{
-    const bool same = edge->source == repeated->source && edge->target == repeated->target;
-    const bool back = edges->schema->undirected && edge->source == repeated->target &&
-                      edge->target == repeated->source;
-    return (same || back) && edge->edge_type == repeated->edge_type &&
-           edge->time >= repeated->time && edge->time <= repeated->time;
-}
+struct repetition { /* the first two edges that repeat each other */
+    bool undirected;
+    struct spooled_edge edge;
+    uint64_t index[2];
+    int found;
+};
 
-/* Reads the spool once more for the first two edges that repeat each other. */
-static enum error_code find_repeated(struct dataset_edges *edges,
-                                     const struct spooled_edge *repeated, uint64_t index[2],
+static enum error_code note_repeated(void *context, uint64_t index, const struct spooled_edge *edge,
                                      struct error *err)
 {
-    struct spooled_edge *piece = NULL;
-    uint64_t next = 0;
-    int found = 0;
-    size_t count = 0;
-    enum error_code rc = memory_new(&piece, EDGE_SPOOL_PIECE, "a piece of the edges", err);
-    if (rc == ERROR_NONE)
-        rc = edge_spool_rewind(&edges->spool, err);
-    do {
-        if (rc == ERROR_NONE)
-            rc = edge_spool_read(&edges->spool, piece, &count, err);
-        for (size_t i = 0; rc == ERROR_NONE && i < count && found < 2; i++)
-            if (is_repeated(edges, &piece[i], repeated))
-                index[found++] = next + i;
-        next += count;
-    } while (rc == ERROR_NONE && count > 0 && found < 2);
-    must(rc != ERROR_NONE || found == 2);
-    memory_free(piece);
-    return rc;
+    struct repetition *repetition = context;
+    const struct spooled_edge *repeated = &repetition->edge;
+    const bool same = edge->source == repeated->source && edge->target == repeated->target;
+    const bool back = repetition->undirected && edge->source == repeated->target &&
+                      edge->target == repeated->source;
+    (void)err;
+    if (repetition->found < 2 && (same || back) && edge->edge_type == repeated->edge_type &&
+        edge->time >= repeated->time && edge->time <= repeated->time)
+        repetition->index[repetition->found++] = index;
+    return ERROR_NONE;
 }
 
 static enum error_code name_repeated(struct dataset_edges *edges,
                                      const struct spooled_edge *repeated, struct error *err)
 {
-    uint64_t index[2] = {0};
+    struct repetition repetition = {.undirected = edges->schema->undirected, .edge = *repeated};
     const char *where[2] = {NULL};
     int64_t line[2] = {0};
-    const enum error_code rc = find_repeated(edges, repeated, index, err);
+    const enum error_code rc = walk_spool(edges, note_repeated, &repetition, err);
     if (rc != ERROR_NONE)
         return rc;
+    must(repetition.found == 2);
     for (int i = 0; i < 2; i++)
-        input_lines_find(&edges->lines, index[i], &where[i], &line[i]);
+        input_lines_find(&edges->lines, repetition.index[i], &where[i], &line[i]);
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": the edge between %u and %u repeats that of %s:%" PRId64
                      ": expected none (ingest.duplicates: refuse)",

@@ -11,6 +11,7 @@
 #include "stages/ingest/edge_chunk_writer.h"
 #include "stages/ingest/edge_spool.h"
 #include "stages/ingest/input_lines.h"
+#include "stages/ingest/reverse_detector.h"
 #include "stages/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
 #include "store/store.h"
@@ -26,6 +27,8 @@ struct dataset_edges { /* {0} is closed */
     bool reversed;
     struct edge_spool spool;
     struct input_lines lines;
+    struct reverse_detector reversals; /* closed: direction is known */
+    uint8_t *is_linked;   /* [node_count / 8 + 1] a bit a node: it has an edge to another */
     uint32_t *in_degree;  /* [node_count]; once written, of the edges as stored */
     uint32_t *out_degree; /* [node_count], or NULL when nobody asks or it is in_degree */
     struct edge_chunk_writer writer;
@@ -48,5 +51,12 @@ MUST_CHECK enum error_code dataset_edges_write(struct dataset_edges *edges, stru
                                                struct error *err);
 /* [node_count] once written with_out_degree; borrowed. */
 const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
+
+/* Before writing: decides on the direction where edges->reversals is open. *one_way: no edge was given in
+ * both directions; with `once_is_both` each is then stored both ways. */
+MUST_CHECK enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both,
+                                                bool *one_way, struct error *err);
+/* Nodes without an edge to another node. */
+uint64_t dataset_edges_isolated(const struct dataset_edges *edges);
 
 #endif

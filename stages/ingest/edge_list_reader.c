@@ -23,7 +23,7 @@ struct survey {
     bool first_third_is_number, first_fourth_is_number;
     bool is_named; /* the first line names the columns */
     bool of_strings;
-    bool is_undirected;
+    enum stated_direction stated; /* by a comment */
     struct edge_columns columns;
 };
 
@@ -59,10 +59,13 @@ static bool is_skipped(const struct text_line *line)
 static enum error_code survey_comment(struct survey *survey, const struct text_line *line,
                                       const char *where, struct error *err)
 {
-    static const char undirected[] = "# Undirected graph", matrix[] = "%%MatrixMarket";
+    static const char undirected[] = "# Undirected graph", directed[] = "# Directed graph",
+                      matrix[] = "%%MatrixMarket";
     if (line->size >= sizeof undirected - 1 &&
         memcmp(line->text, undirected, sizeof undirected - 1) == 0)
-        survey->is_undirected = true;
+        survey->stated = STATED_UNDIRECTED;
+    if (line->size >= sizeof directed - 1 && memcmp(line->text, directed, sizeof directed - 1) == 0)
+        survey->stated = STATED_DIRECTED;
     if (line->size >= sizeof matrix - 1 && memcmp(line->text, matrix, sizeof matrix - 1) == 0)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected an edge list, found a Matrix Market file", where,
@@ -162,6 +165,7 @@ static enum error_code survey_run(struct edge_list *list, struct error *err)
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;
+    survey->stated = STATED_NOTHING;
     survey->others_are_integer = survey->third_is_number = survey->fourth_is_number = true;
     enum error_code rc = open_input(list->input, &reader, err);
     while (rc == ERROR_NONE && survey->row_count < SURVEY_LINES) {
@@ -278,8 +282,7 @@ enum error_code edge_list_reader_run(const struct edge_list_input *input, enum i
     if (rc == ERROR_NONE)
         rc = number_nodes(&list, memory_bytes, err);
     if (rc == ERROR_NONE)
-        rc = dataset_builder_set_nodes(builder, list.nodes.ids.count, list.survey.is_undirected,
-                                       err);
+        rc = dataset_builder_set_nodes(builder, list.nodes.ids.count, list.survey.stated, err);
     if (rc == ERROR_NONE)
         rc = push_ids(&list, builder, err);
     if (rc == ERROR_NONE)

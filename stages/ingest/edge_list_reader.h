@@ -7,8 +7,8 @@
  *
  * With a header, columns go by their names and unknown ones are left out. Without one, a third column
  * of numbers is the weight and a fourth the time. Of the first lines is also learned what ids are
- * (id_type: auto); a later line that does not fit is an error which names both. SNAP's comment
- * "# Undirected graph" counts as what the data says about direction.
+ * (id_type: auto); a later line that does not fit is an error which names both. SNAP's comments
+ * "# Undirected graph" and "# Directed graph" count as what the data says about direction.
  *
  * The file is read twice: for the ids, which node_id_assigner numbers, and for the edges. So are the
  * files of labels and features (node_files.h), which may name nodes without edges.

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/portable_math.h"
+#include "common/base/progress.h"
 #include "common/base/random.h"
 #include "common/base/stop_signal.h"
 #include "store/records/feature_chunk.h"
@@ -94,7 +95,8 @@ enum error_code feature_maker_put(struct feature_maker *maker, const char *where
     enum error_code rc = expect_dim(maker, where, dim, err);
     if (rc == ERROR_NONE)
         rc = expect_finite(row, dim, where, line, err);
-    maker->given_rows++;
+    if (rc == ERROR_NONE)
+        maker->given_rows++;
     const uint64_t size = (uint64_t)dim * sizeof *row;
     return rc == ERROR_NONE ? scratch_file_write_at(&maker->given, node * size, row, size, err)
                             : rc;
@@ -253,6 +255,8 @@ static enum error_code store_rows(struct pass *pass, uint32_t first, uint32_t co
                                   const float *rows, struct error *err)
 {
     const uint32_t dim = pass->maker->dim;
+    for (size_t i = 0; i < (size_t)count * dim; i++)
+        pass->maker->zero_count += !(rows[i] < 0.0F) && !(rows[i] > 0.0F);
     const struct feature_chunk chunk = {
         .first_node = first, .node_count = count, .dim = dim, .row = rows};
     return feature_chunk_put(pass->store, pass->dataset_id, (int64_t)pass->chunk++, &chunk, err);
@@ -288,6 +292,7 @@ static enum error_code for_each_chunk(struct pass *pass, chunk_body body, float 
         const uint32_t count = left < step ? (uint32_t)left : step;
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+        progress_note("feature rows", first, maker->node_count);
         rc = make_rows(maker, (uint32_t)first, count, rows, err);
         if (rc == ERROR_NONE && pass->normalised)
             normalise(pass, count, rows);

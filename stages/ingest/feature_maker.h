@@ -36,6 +36,7 @@ struct feature_maker { /* {0} is closed */
     bool use_given, use_degree;
     uint32_t random_dim;
     uint64_t seed;
+    uint64_t zero_count; /* of the numbers written */
     /* [node_count], set by the owner before writing when use_degree; borrowed. */
     const uint32_t *in_degree, *out_degree;
 };

@@ -213,8 +213,9 @@ enum error_code folder_reader_run(const struct pipeline_settings *settings,
         rc = folder_meta_read(folder.path, &folder.meta, err);
     const bool has_node_types = folder.meta.node_type_count > 0;
     if (rc == ERROR_NONE)
-        rc = dataset_builder_set_nodes(builder, folder.meta.node_count, !folder.meta.is_directed,
-                                       err);
+        rc = dataset_builder_set_nodes(
+            builder, folder.meta.node_count,
+            folder.meta.is_directed ? STATED_DIRECTED : STATED_UNDIRECTED, err);
     if (rc == ERROR_NONE)
         rc = read_edges(&folder, err);
     if (rc == ERROR_NONE)

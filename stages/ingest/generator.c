@@ -271,8 +271,8 @@ static enum error_code find_communities(struct generator *generator, struct erro
 
 static enum error_code push_all(struct generator *generator, struct error *err)
 {
-    enum error_code rc =
-        dataset_builder_set_nodes(generator->builder, generator->node_count, true, err);
+    enum error_code rc = dataset_builder_set_nodes(generator->builder, generator->node_count,
+                                                   STATED_UNDIRECTED, err);
     if (rc == ERROR_NONE)
         rc = number_nodes(generator, err);
     if (rc == ERROR_NONE)

@@ -12,14 +12,19 @@
 #include "stages/ingest/ingest.h"
 
 #include "common/base/checksum.h"
+#include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/progress.h"
+#include "common/base/text.h"
 #include "stages/identity.h"
 #include "stages/ingest/dataset_builder.h"
+#include "stages/ingest/dataset_summary.h"
 #include "stages/ingest/edge_list_reader.h"
 #include "stages/ingest/folder_reader.h"
 #include "stages/ingest/generator.h"
 #include "stages/ingest/input_files.h"
 #include "stages/ingest/ogb_reader.h"
+#include "stages/ingest/unread_files.h"
 #include "stages/run_binding.h"
 #include "stages/stage.h"
 
@@ -124,10 +129,57 @@ static const struct training_advice *advice_for(enum ingest_format format)
     return &advice[format];
 }
 
+struct remarks {
+    bool are_said; /* not in a replay */
+    int warnings;
+};
+
+/* A line every few seconds; the driver shows what begins with "progress". */
+static void say_progress(const char *what, uint64_t done, uint64_t total)
+{
+    enum { PAUSE_MS = 5000 };
+    static int64_t last_ms;
+    char count[32];
+    if (last_ms == 0)
+        last_ms = clock_ms();
+    if (clock_ms() - last_ms < PAUSE_MS)
+        return;
+    last_ms = clock_ms();
+    if (total)
+        log_info("progress %s: %.0f %%", what, 100.0 * (double)done / (double)total);
+    else
+        log_info("progress %s: %s", what, text_count((int64_t)done, count));
+}
+
+static void say_line(void *context, bool is_warning, const char *line)
+{
+    struct remarks *remarks = context;
+    remarks->warnings += is_warning;
+    if (!remarks->are_said)
+        return;
+    if (is_warning)
+        log_warn("%s", line);
+    else
+        log_info("%s", line);
+}
+
+static void say_unread(void *context, const char *name, const char *meant)
+{
+    char line[SUMMARY_LINE_SIZE];
+    if (meant)
+        (void)snprintf(line, sizeof line, "%s was not read; did you mean %s?", name, meant);
+    else
+        (void)snprintf(line, sizeof line, "%s was not read: no file of this format is called so",
+                       name);
+    say_line(context, meant != NULL, line);
+}
+
 /* Reads or generates the dataset and stores it. */
 static enum error_code make_dataset(const struct stage_context *context, const char *id,
-                                    struct error *err)
+                                    struct remarks *remarks, struct error *err)
 {
+    struct dataset_summary summary = {0};
+    struct dataset_schema schema;
     struct dataset_builder *builder = NULL;
     const enum ingest_format format = (enum ingest_format)context->settings->ingest.format;
     const struct dataset_builder_config config = {.store = context->store,
@@ -135,23 +187,30 @@ static enum error_code make_dataset(const struct stage_context *context, const c
                                                   .dataset_id = id,
                                                   .name = context->settings->name,
                                                   .advice = advice_for(format),
+                                                  .summary = &summary,
                                                   .memory_bytes = context->memory_bytes};
-    enum error_code rc = dataset_builder_new(&config, &builder, err);
+    enum error_code rc = unread_files_visit(context->settings, say_unread, remarks, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_new(&config, &builder, err);
     if (rc == ERROR_NONE)
         rc = read_input(context, builder, err);
     if (rc == ERROR_NONE)
-        rc = dataset_builder_finish(builder, NULL, err);
+        rc = dataset_builder_finish(builder, &schema, err);
+    if (rc == ERROR_NONE)
+        dataset_summary_lines(&summary, &schema, context->settings, say_line, remarks);
+    dataset_summary_release(&summary);
     dataset_builder_free(builder);
     return rc;
 }
 
-static void print_summary(const struct dataset_schema *schema, bool unchanged)
+static void print_summary(const struct dataset_schema *schema, bool unchanged, int warnings)
 {
     (void)printf("%sdataset=%s nodes=%" PRIu32 " edges=%" PRIu64 " features=%" PRIu32
-                 " classes=%" PRIu32 " train=%" PRIu32 " valid=%" PRIu32 " test=%" PRIu32 "\n",
+                 " classes=%" PRIu32 " train=%" PRIu32 " valid=%" PRIu32 " test=%" PRIu32
+                 " direction=%s warnings=%d\n",
                  unchanged ? "unchanged " : "", schema->id, schema->node_count, schema->edge_count,
                  schema->feature_dim, schema->class_count, schema->train_count, schema->valid_count,
-                 schema->test_count);
+                 schema->test_count, schema->undirected ? "undirected" : "directed", warnings);
 }
 
 static enum error_code ingest_work(const struct stage_context *context, void *state,
@@ -161,8 +220,10 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     struct dataset_schema schema;
     struct key newest;
     bool found = false;
+    struct remarks remarks = {.are_said = !context->is_replay};
     (void)state;
     must(unit->kind == UNIT_INGEST);
+    progress_report_to(say_progress);
     enum error_code rc = ERROR_NONE;
     if (context->settings->ingest.format == FORMAT_EDGE_LIST)
         rc = node_files_check(context->settings, err);
@@ -173,7 +234,7 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     if (rc == ERROR_NONE && found && !context->is_replay)
         log_info("input is unchanged dataset=%s", id);
     else if (rc == ERROR_NONE)
-        rc = make_dataset(context, id, err);
+        rc = make_dataset(context, id, &remarks, err);
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(context->store, id, &schema, err);
     if (rc == ERROR_NONE && !context->is_replay)
@@ -183,7 +244,7 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     if (rc == ERROR_NONE && !context->is_replay)
         rc = identity_note(context->store, id, err);
     if (rc == ERROR_NONE && !context->is_replay)
-        print_summary(&schema, found);
+        print_summary(&schema, found, remarks.warnings);
     return rc;
 }
 

@@ -225,7 +225,7 @@ enum error_code ogb_reader_run(const struct pipeline_settings *settings,
     if (rc == ERROR_NONE)
         rc = read_count(&ogb, "num-node-list", &ogb.node_count, err);
     if (rc == ERROR_NONE)
-        rc = dataset_builder_set_nodes(builder, ogb.node_count, false, err);
+        rc = dataset_builder_set_nodes(builder, ogb.node_count, STATED_ONCE_IS_BOTH, err);
     if (rc == ERROR_NONE)
         rc = read_edges(&ogb, err);
     if (rc == ERROR_NONE)

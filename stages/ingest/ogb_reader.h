@@ -8,8 +8,9 @@
  *   raw/node-label.csv.gz     optional: a class a node, or 0 and 1 in several columns; NaN: none
  *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>
  *
- * Each may also be unpacked (.csv). OGB does not say here whether edges go both ways: some of its sets
- * list each undirected edge once and others are directed, so ingest.direction decides.
+ * Each may also be unpacked (.csv). OGB says in its package, not here, whether edges go both ways: some sets
+ * list each undirected edge once (add_inverse_edge), others are directed. With direction: auto a list that
+ * names no pair of nodes in both directions is taken as undirected, and that is said.
  * Format: ogb/io/read_graph_raw.py.
  */
 #ifndef STAGES_INGEST_OGB_READER_H

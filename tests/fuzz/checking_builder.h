@@ -20,9 +20,9 @@ struct dataset_builder {
 };
 
 enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
-                                          bool input_undirected, struct error *err)
+                                          enum stated_direction stated, struct error *err)
 {
-    (void)input_undirected;
+    (void)stated;
     (void)err;
     builder->node_count = node_count;
     return ERROR_NONE;

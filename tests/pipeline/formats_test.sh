@@ -20,9 +20,25 @@ echo 34 | gzip >"$work/benchmark/raw/num-node-list.csv.gz"
 tail -n +2 "$karate/edges.csv" | wc -l | gzip >"$work/benchmark/raw/num-edge-list.csv.gz"
 gzip <"$karate/node-label.csv" >"$work/benchmark/raw/node-label.csv.gz"
 for split in train valid test; do gzip <"$karate/$split.csv" >"$work/benchmark/split/time/$split.csv.gz"; done
-run ogb "$(pipeline ogb "$work/benchmark" '  direction: undirected\n')" >/dev/null
+run ogb "$(pipeline ogb "$work/benchmark")" >/dev/null 2>"$work/stderr" # edges are listed once: that means both ways here
 rows ogb 34
 cmp -s "$work/folder/outputs/predictions.csv" "$work/ogb/outputs/predictions.csv" || fail "ogb and folder differ"
+grep -q 'warning: .*each was taken as undirected; if they are directed, add a line `direction: as_given`' "$work/stderr" ||
+    fail "an assumed direction was not said: $(cat "$work/stderr")"
+run directed "$(pipeline ogb "$work/benchmark" '  direction: as_given\n')" >/dev/null 2>"$work/stderr"
+! grep -q undirected "$work/stderr" || fail "a direction that was given is said to be assumed"
+! cmp -s "$work/folder/outputs/predictions.csv" "$work/directed/outputs/predictions.csv" || fail "direction: as_given changes nothing"
+
+# Near names are not passed over in silence, and what is made up for them is said.
+cp -r "$karate" "$work/near"
+mv "$work/near/valid.csv" "$work/near/val.csv"
+: >"$work/near/node_feat.npy"
+run near "$(pipeline folder "$work/near")" --set epochs=1 >/dev/null 2>"$work/stderr"
+for said in 'node_feat.npy was not read; did you mean node-feat.npy?' 'val.csv was not read; did you mean valid.csv?' \
+    'the input has no features: degree+random were made up' 'no validation nodes'; do
+    grep -q "warning: $said" "$work/stderr" || fail "not said: $said; but $(cat "$work/stderr")"
+done
+grep -q ' info .*labels: 34 nodes with one of 2 classes (0: 17, 1: 17)' "$work/near/logs/ingest.log" || fail "no summary: $(cat "$work/near/logs/ingest.log")"
 
 run generated "$(pipeline generated '' '  nodes: 100\n')" >/dev/null
 rows generated 100

@@ -19,6 +19,7 @@ enum { RECORDED_EDGES = 1 << 21, RECORDED_IDS = 8192, RECORDED_TEXT = 65536 };
 struct dataset_builder {
     uint64_t node_count;
     bool input_undirected;
+    enum stated_direction stated;
     uint32_t node_type_count, edge_type_count;
     struct node_type node_type[NODE_TYPE_COUNT_MAX];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
@@ -56,12 +57,13 @@ static struct dataset_builder *recording_start(void)
 }
 
 enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
-                                          bool input_undirected, struct error *err)
+                                          enum stated_direction stated, struct error *err)
 {
     if (node_count == 0)
         return error_set(err, ERROR_INPUT, "empty graph");
     builder->node_count = node_count;
-    builder->input_undirected = input_undirected;
+    builder->stated = stated;
+    builder->input_undirected = stated == STATED_UNDIRECTED;
     return ERROR_NONE;
 }
 
