@@ -86,7 +86,9 @@ def redis_type(rng):
 
 def phantom_unit(redis, rng, run):
     """A unit that is not due, does not exist, belongs to another stage, or is no unit."""
-    unit = rng.choice(["infer/1/0", "infer/2/0", "infer/1/99", "outputs", f"train-step/{rng.randint(0, 60)}/0",
+    version = rng.randint(1, 60)
+    unit = rng.choice(["infer/1/0", "outputs", f"infer/{version}/1/0", f"infer/{version}/2/0", f"infer/{version}/1/99",
+                       f"outputs/{version}", f"train-step/{rng.randint(0, 60)}/0",
                        "train-step/0/70000", f"aggregate/{rng.randint(0, 60)}", "aggregate/999999", "checkpoint/40",
                        "sample/49/1", "evaluate/50/0", "initialise", "nonsense", "", "infer/-1/0", "train-step/1/1/1"])
     words = [unit] if rng.random() < 0.9 else None
