@@ -137,6 +137,12 @@ enum error_code queue_reply_rebuild(const struct redisReply *reply, bool *won, b
     return ERROR_NONE;
 }
 
+/* Entries that nobody holds; a server that says nonsense is not believed. */
+static int64_t waiting_of(int64_t entries, int64_t leased)
+{
+    return leased >= 0 && entries > leased ? entries - leased : 0;
+}
+
 enum error_code queue_reply_look(const struct redisReply *reply, struct queue_look *out,
                                  struct error *err)
 {
@@ -148,7 +154,7 @@ enum error_code queue_reply_look(const struct redisReply *reply, struct queue_lo
     *out = (struct queue_look){.alive = number[0] == 1,
                                .may_check = number[1] == 1,
                                .done = number[2],
-                               .waiting = number[3] > number[4] ? number[3] - number[4] : 0,
+                               .waiting = waiting_of(number[3], number[4]),
                                .leased = number[4]};
     return ERROR_NONE;
 }
@@ -179,7 +185,7 @@ enum error_code queue_reply_counts(const struct redisReply *reply, struct stage_
     for (int i = 0; i < 4; i++)
         if (!integer_at(reply, i, &number[i]))
             return bad_shape("the counts of a stage", err);
-    *out = (struct stage_counts){.waiting = number[0] > number[1] ? number[0] - number[1] : 0,
+    *out = (struct stage_counts){.waiting = waiting_of(number[0], number[1]),
                                  .leased = number[1],
                                  .done = number[2],
                                  .retried = number[3]};

@@ -7,6 +7,7 @@
 
 #include <hiredis/hiredis.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
@@ -17,7 +18,8 @@ enum {
     DEFAULT_PORT = 6379,
     PORT_MAX = 65535,
     DB_MAX = 9999,
-    LOOK_MS = 100
+    LOOK_MS = 100,
+    ELEMENTS_MAX = 65536, /* of an array in a reply */
 };
 
 struct redis_connection {
@@ -30,6 +32,40 @@ struct redis_connection {
     char db[8];
     char password[PASSWORD_SIZE]; /* "" : none */
 };
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t element_count;
+#else
+typedef int element_count;
+#endif
+
+/* hiredis allocates an array when its length is announced: a few bytes could ask for gigabytes. */
+static redisReplyObjectFunctions guarded;
+static void *(*create_any_array)(const redisReadTask *task, element_count elements);
+static pthread_once_t guarded_once = PTHREAD_ONCE_INIT;
+
+static void *create_array(const redisReadTask *task, element_count elements)
+{
+    return elements > ELEMENTS_MAX ? NULL : create_any_array(task, elements);
+}
+
+static void make_guarded(void)
+{
+    redisReader *reader = redisReaderCreate();
+    if (!reader)
+        return;
+    guarded = *reader->fn;
+    create_any_array = guarded.createArray;
+    guarded.createArray = create_array;
+    redisReaderFree(reader);
+}
+
+static void guard_reader(redisReader *reader)
+{
+    (void)pthread_once(&guarded_once, make_guarded);
+    if (create_any_array)
+        reader->fn = &guarded;
+}
 
 static enum error_code bad_url(const char *url, struct error *err)
 {
@@ -201,6 +237,7 @@ static enum error_code connect_now(struct redis_connection *c, struct error *err
                             : redisConnectWithTimeout(c->host, c->port, connect_timeout);
     if (!c->context || c->context->err)
         return unavailable(c, err);
+    guard_reader(c->context->reader);
     if (redisSetTimeout(c->context, milliseconds(REDIS_ANSWER_TIMEOUT_MS)) != REDIS_OK)
         return unavailable(c, err);
     if (!c->is_unix)
@@ -333,6 +370,7 @@ enum error_code redis_reply_decode(const char *bytes, size_t size, struct redisR
     *reply = NULL;
     if (!reader)
         return error_set(err, ERROR_NO_MEMORY, "no memory for a reader of replies");
+    guard_reader(reader);
     if (redisReaderFeed(reader, bytes, size) != REDIS_OK ||
         redisReaderGetReply(reader, &answer) != REDIS_OK)
         rc = error_set(err, ERROR_UNAVAILABLE, "no reply of Redis: %s", reader->errstr);

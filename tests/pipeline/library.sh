@@ -4,11 +4,13 @@ bin=$GRAPHMILL_BIN
 source_folder=$GRAPHMILL_SOURCE
 work=$(mktemp -d "${TMPDIR:-/tmp}/graphmill-pipeline-XXXXXX")
 failure=
+started=() # processes in the background, ended when the test ends
 # What failed is said last, after the ends of the logs.
 finish() {
-    local status=$? file
+    local status=$? file pid
+    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
     [ $status -eq 0 ] || [ $status -eq 77 ] || {
-        for file in "$work"/*/logs/*.log; do [ -s "$file" ] && { echo "--- $file"; tail -3 "$file"; }; done
+        for file in "$work"/*.log "$work"/*/logs/*.log; do [ -s "$file" ] && { echo "--- $file"; tail -3 "$file"; }; done
         echo "FAILED: ${failure:-line $last_line: a command ended with $status}"
     } >&2
     rm -rf "$work"
