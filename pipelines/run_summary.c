@@ -4,11 +4,11 @@
 #include "common/base/text.h"
 #include "pipelines/own_command.h"
 #include "stages/chain.h"
+#include "stages/run_result.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,16 +58,6 @@ static enum error_code gather(const struct run_folder *folder, struct summary *s
     return rc;
 }
 
-/* null stands for what is not defined, such as the ROC AUC of nodes of one class. */
-static const char *metric_of(const struct json_document *metrics, const char *split,
-                             const char *name, char text[32])
-{
-    double value = 0.0;
-    if (!json_double(json_get(json_get(json_root(metrics), split), name), &value))
-        value = (double)NAN;
-    return text_score(value, text);
-}
-
 /* With checkpoint.keep: 1 nothing is left of the last round that could be compared. */
 static void print_replay(const struct run_folder *folder, int64_t round)
 {
@@ -79,28 +69,17 @@ static void print_replay(const struct run_folder *folder, int64_t round)
                own_command(), shell_word(folder->path, word), round);
 }
 
-static void print_text(const struct run_folder *folder, const struct summary *s,
-                       const struct json_document *metrics)
+static enum error_code print_text(const struct run_folder *folder, const struct summary *s,
+                                  struct error *err)
 {
-    static const char *const splits[] = {"train", "valid", "test"};
-    const struct schedule *schedule = &folder->run.schedule;
-    printf("run            %s\n", folder->run.plan.id);
-    printf("rounds         %" PRId64 " of %" PRId64 ", weights of round %" PRId64 "\n",
-           s->last_version, schedule->round_count, s->seal.weights.version);
-    for (int i = 0; i < 3; i++)
-        if (json_get(json_root(metrics), splits[i])) {
-            char accuracy[32], macro_f1[32], loss[32], area[32];
-            printf("%-5s accuracy %s  macro F1 %s  loss %s\n", splits[i],
-                   metric_of(metrics, splits[i], "accuracy", accuracy),
-                   metric_of(metrics, splits[i], "macro_f1", macro_f1),
-                   metric_of(metrics, splits[i], "loss", loss));
-            if (json_get(json_get(json_root(metrics), splits[i]), "roc_auc"))
-                printf("%-5s ROC AUC  %s\n", splits[i],
-                       metric_of(metrics, splits[i], "roc_auc", area));
-        }
-    printf("weights hash   %s\n", s->weights_hash);
-    printf("outputs        %s/outputs\n", folder->path);
+    char text[RUN_RESULT_SIZE];
+    const enum error_code rc = run_result_describe(
+        folder->run.plan.id, folder->run.schedule.round_count, &s->seal, text, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    printf("%soutputs        %s/outputs\n", text, folder->path);
     print_replay(folder, s->last_version - 1);
+    return ERROR_NONE;
 }
 
 static enum error_code print_json(const struct run_folder *folder, const struct summary *s,
@@ -134,15 +113,8 @@ enum error_code run_summary_print(const struct run_folder *folder, double second
                                   struct error *err)
 {
     static struct summary summary;
-    struct json_document *metrics = NULL;
-    enum error_code rc = gather(folder, &summary, err);
+    const enum error_code rc = gather(folder, &summary, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (as_json)
-        return print_json(folder, &summary, seconds, err);
-    rc = json_parse(summary.seal.metrics, strlen(summary.seal.metrics), "metrics", &metrics, err);
-    if (rc == ERROR_NONE)
-        print_text(folder, &summary, metrics);
-    json_free(metrics);
-    return rc;
+    return as_json ? print_json(folder, &summary, seconds, err) : print_text(folder, &summary, err);
 }

@@ -1,12 +1,14 @@
 #include "stages/infer/output_writer.h"
 
 #include "common/base/json.h"
+#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/formats/npy.h"
 #include "common/nn/model_file.h"
 #include "stages/infer/part_inference.h"
 #include "stages/infer/prediction_table.h"
 #include "stages/infer/split_metrics.h"
+#include "stages/run_result.h"
 #include "store/artifact_publish.h"
 #include "store/feature_source.h"
 #include "store/keys.h"
@@ -346,6 +348,20 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
                             : rc;
 }
 
+/* For those who see no more of the run than this log. Line by line: each is an event of its own. */
+static void log_result(const struct stage_context *context, const struct outputs_seal *seal)
+{
+    char text[RUN_RESULT_SIZE], *rest = NULL;
+    if (run_result_describe(context->run_id, context->schedule->round_count, seal, text, NULL) !=
+        ERROR_NONE)
+        return; /* the outputs are written all the same */
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        log_info("%s", line);
+    log_info(
+        "outputs        %s",
+        key_outputs(context->run_id, seal->weights.version, context->schedule->outputs_tag).text);
+}
+
 enum error_code output_writer_run(const struct output_request *request, struct error *err)
 {
     struct outputs outputs = {.request = request};
@@ -367,6 +383,8 @@ enum error_code output_writer_run(const struct output_request *request, struct e
         seal->weights = *request->identity;
         rc = seal_and_publish(&outputs, seal, err);
     }
+    if (rc == ERROR_NONE && !request->context->is_replay)
+        log_result(request->context, seal);
     release(&outputs);
     memory_free(seal);
     return rc == ERROR_NONE ? rc

@@ -15,6 +15,9 @@ done
 [ "$(wc -l <"$outputs/predictions.csv")" -eq 35 ] || fail "predictions.csv has not 34 rows"
 cut -d, -f1 "$outputs/predictions.csv" | tail -n +2 | cmp -s - <(seq 0 33) || fail "predictions are not in the order of the input"
 cut -d, -f3 "$outputs/predictions.csv" | tail -n +2 | cmp -s - "$source_folder/tests/data/karate/node-label.csv" || fail "labels do not belong to their nodes"
+# The log of the worker that wrote them is all that a person sees of a Job: the result stands there, too.
+grep -q "weights hash   $hash" "$work"/karate/logs/infer-*.log || fail "infer's log has no weights hash"
+grep -qE "test +accuracy 0\.[0-9]{4}" "$work"/karate/logs/infer-*.log || fail "infer's log has no accuracy"
 [ -s "$work/karate/metrics.jsonl" ] || fail "metrics.jsonl is missing"
 
 # Every unit of every stage computes the same bits again.
