@@ -128,6 +128,19 @@ enum error_code chain_prerequisites(const struct schedule *s, const struct unit 
     return ERROR_NONE;
 }
 
+enum error_code chain_reads(const struct schedule *s, const struct unit *unit,
+                            struct unit_list *out, struct error *err)
+{
+    int64_t round = 0;
+    int32_t slot = 0;
+    if (unit->kind == UNIT_EVALUATE && schedule_snapshot_before(s, unit->round) > 0)
+        return add(out, UNIT_SAMPLE_EVALUATION, 0, unit->slot, err);
+    if (unit->kind != UNIT_TRAIN_STEP || schedule_samples(s, unit->round))
+        return ERROR_NONE;
+    schedule_batch_source(s, unit->round, unit->slot, &round, &slot);
+    return add(out, UNIT_SAMPLE, round, slot, err);
+}
+
 int64_t chain_prerequisite_count(const struct schedule *s, const struct unit *unit)
 {
     switch (unit->kind) {
@@ -370,11 +383,14 @@ struct key chain_output_key(const struct schedule *s, const char *run_id, const 
 }
 
 /* Does the newest snapshot cover the unit, so that its record may be pruned by now? */
-static bool covered(const struct chain_state *state, const struct unit *unit)
+static bool covered(const struct schedule *s, const struct chain_state *state,
+                    const struct unit *unit)
 {
     const int64_t version = state->snapshot_version;
     switch (unit->kind) {
-    case UNIT_SAMPLE:
+    case UNIT_SAMPLE: /* with reuse_epochs it may serve the rounds to come */
+        return state->stopped ||
+               (version > 0 && unit->round < schedule_oldest_needed(s, version));
     case UNIT_TRAIN_STEP:
     case UNIT_AGGREGATE:
         return state->stopped || unit->round < version;
@@ -401,7 +417,7 @@ enum error_code chain_is_done(const struct schedule *s, struct store *store, con
                               const struct chain_state *state, const struct unit *unit, bool *done,
                               struct error *err)
 {
-    *done = covered(state, unit);
+    *done = covered(s, state, unit);
     /* the commit of a checkpoint is the switch: its worker may have been killed before it */
     if (*done || unit->kind == UNIT_CHECKPOINT)
         return ERROR_NONE;
@@ -444,6 +460,23 @@ static enum error_code collect_done(struct rebuild *r, int64_t *done_count, stru
     return rc;
 }
 
+/* What the unit reads and does not wait for, because it was there long before, is lost: nobody tells the unit
+ * when it is made again. So it waits for more than it will be told, until the next rebuild. */
+static enum error_code add_lost_reads(struct rebuild *r, const struct unit *unit, struct error *err)
+{
+    const int64_t first = r->prerequisites.count;
+    int64_t lost = first;
+    enum error_code rc = chain_reads(r->schedule, unit, &r->prerequisites, err);
+    for (int64_t i = first; i < r->prerequisites.count && rc == ERROR_NONE; i++) {
+        bool done = false;
+        rc = chain_is_done(r->schedule, r->store, r->run_id, &r->state, &r->prerequisites.unit[i],
+                           &done, err);
+        lost += !done;
+    }
+    r->prerequisites.count = lost;
+    return rc;
+}
+
 /* Queues the unit unless it is done; *is_done says which. */
 static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_done,
                                struct error *err)
@@ -458,6 +491,8 @@ static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_don
     int64_t done_count = 0;
     if (rc == ERROR_NONE)
         rc = collect_done(r, &done_count, err);
+    if (rc == ERROR_NONE)
+        rc = add_lost_reads(r, &unit, err);
     if (rc != ERROR_NONE || (done_count == 0 && r->prerequisites.count > 0))
         return rc; /* its first finished prerequisite will name it */
     struct work_successor entry = {.prerequisite_count = (int32_t)r->prerequisites.count};
@@ -536,12 +571,33 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
     return rc == ERROR_NONE ? restore_all(r, units, err) : rc;
 }
 
+/* With reuse_epochs: the mini-batches of older rounds that serve those to come. */
+static enum error_code rebuild_pass(struct rebuild *r, struct unit_list *units, struct error *err)
+{
+    const struct schedule *s = r->schedule;
+    const int64_t version = r->state.snapshot_version;
+    enum error_code rc = ERROR_NONE;
+    if (version <= 0)
+        return ERROR_NONE;
+    for (int64_t round = schedule_oldest_needed(s, version); rc == ERROR_NONE && round < version;
+         round++) {
+        units->count = 0;
+        if (schedule_samples(s, round))
+            rc = add_slots(units, UNIT_SAMPLE, round, schedule_slot_count(s, round), err);
+        if (rc == ERROR_NONE)
+            rc = restore_all(r, units, err);
+    }
+    return rc;
+}
+
 static enum error_code rebuild_training(struct rebuild *r, struct unit_list *units,
                                         struct error *err)
 {
     enum error_code rc = chain_roots(r->schedule, units, err);
     if (rc == ERROR_NONE)
         rc = restore_all(r, units, err);
+    if (rc == ERROR_NONE)
+        rc = rebuild_pass(r, units, err);
     return rc == ERROR_NONE ? rebuild_rounds(r, units, err) : rc;
 }
 

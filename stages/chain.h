@@ -42,7 +42,11 @@ void unit_list_release(struct unit_list *list);
 MUST_CHECK enum error_code chain_prerequisites(const struct schedule *schedule,
                                                const struct unit *unit, int64_t last_version,
                                                struct unit_list *out, struct error *err);
-/* How many they are. */
+/* Units whose records `unit` reads and that it does not wait for, because they were done before those it waits
+ * for: the validation nodes' mini-batches, and with reuse_epochs those of an earlier epoch. */
+MUST_CHECK enum error_code chain_reads(const struct schedule *schedule, const struct unit *unit,
+                                       struct unit_list *out, struct error *err);
+/* How many prerequisites there are. */
 int64_t chain_prerequisite_count(const struct schedule *schedule, const struct unit *unit);
 /* Units for which `unit` is a prerequisite. `weights_version`: of a checkpoint that ends the run, the weights
  * that inference takes; else -1. */

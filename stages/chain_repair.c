@@ -106,6 +106,8 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
     *missing = false;
     enum error_code rc =
         chain_prerequisites(schedule, unit, chain_last_version(schedule, state), &inputs, err);
+    if (rc == ERROR_NONE)
+        rc = chain_reads(schedule, unit, &inputs, err);
     for (int64_t i = 0; i < inputs.count && rc == ERROR_NONE; i++) {
         bool done = false;
         if (recomputable(inputs.unit[i].kind))

@@ -113,6 +113,38 @@ static void weights_that_the_work_itself_reads_are_made_again(void **state)
     assert_true(stored(&run, key_weights(SMALL_RUN_ID, 3)));
 }
 
+/* They were made long before what the unit waits for. */
+static void mini_batches_of_an_earlier_time_are_made_again(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    run.schedule.reuse_epochs = 2;
+    int64_t round = -1;
+    int32_t slot = -1;
+    schedule_batch_source(&run.schedule, 3, 0, &round, &slot);
+    assert_true(round < 2); /* the snapshot is of version 2 */
+    small_run_put_version(&run, 3);
+    small_run_put_version(&run, 4);
+    for (int64_t r = 0; r < 2; r++)
+        small_run_put_mini_batches(&run, r);
+    const struct key batch = key_mini_batch(SMALL_RUN_ID, round, slot);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
+    tear(&run, batch);
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 3));
+    assert_false(stored(&run, batch));
+    const struct key validation = key_evaluation_mini_batch(SMALL_RUN_ID, 0);
+    struct record record = {.kind = RECORD_MINI_BATCH, .version = 1};
+    record_add_text(&record, "text", "a mini-batch");
+    assert_true(repair(&run, UNIT_EVALUATE, 4));
+    assert_ok(store_put(run.store, validation.text, SMALL_RUN_ID, &record, STORE_RECOMPUTABLE,
+                        &run.err),
+              &run.err);
+    assert_false(repair(&run, UNIT_EVALUATE, 4));
+    tear(&run, validation);
+    assert_true(repair(&run, UNIT_EVALUATE, 4));
+    assert_false(stored(&run, validation));
+}
+
 static void a_checkpoint_is_done_when_the_switch_has_reached_it(void **state)
 {
     struct small_run run;
@@ -134,6 +166,7 @@ int main(void)
         test_with_store(weights_of_the_newest_snapshot_come_back_from_it),
         test_with_store(a_torn_input_is_removed_and_missing),
         test_with_store(weights_that_the_work_itself_reads_are_made_again),
+        test_with_store(mini_batches_of_an_earlier_time_are_made_again),
         test_with_store(a_checkpoint_is_done_when_the_switch_has_reached_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

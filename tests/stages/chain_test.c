@@ -185,8 +185,9 @@ static void prune(int64_t version)
             const struct key gone[] = {key_gradient("r", round, slot),
                                        key_mini_batch("r", round, slot), key_weights("r", round),
                                        key_evaluation("r", round, slot)};
+            const bool is_needed = round >= schedule_oldest_needed(&run.schedule, version);
             for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
-                if (set_has(&run.stored, gone[i].text))
+                if ((i != 1 || !is_needed) && set_has(&run.stored, gone[i].text))
                     set_remove_at(&run.stored, set_find(&run.stored, gone[i].text));
         }
 }
