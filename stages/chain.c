@@ -389,8 +389,7 @@ static bool covered(const struct schedule *s, const struct chain_state *state,
     const int64_t version = state->snapshot_version;
     switch (unit->kind) {
     case UNIT_SAMPLE: /* with reuse_epochs it may serve the rounds to come */
-        return state->stopped ||
-               (version > 0 && unit->round < schedule_oldest_needed(s, version));
+        return state->stopped || (version > 0 && unit->round < schedule_oldest_needed(s, version));
     case UNIT_TRAIN_STEP:
     case UNIT_AGGREGATE:
         return state->stopped || unit->round < version;

@@ -205,7 +205,7 @@ enum error_code metrics_log_update(struct store *store, const char *run_id, int6
     if (rc == ERROR_NONE)
         rc = put_before(&text, old, end, err);
     if (rc == ERROR_NONE)
-        rc = file_replace(path, text.text, text.size, true, err);
+        rc = file_replace(path, text.text, text.size, false, err);
 cleanup:
     memory_free(old);
     memory_free(text.text);

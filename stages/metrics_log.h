@@ -11,7 +11,8 @@
  * The file, <store>/logs/<run>/metrics.jsonl, strings together the lines of all snapshots. Snapshots are
  * pruned and the file is not, so a new version of it is the old one and what the newest snapshots add. It
  * ends with a snapshot's line, which says what it holds: after a kill the next update adds what is missing,
- * and an update done twice changes nothing.
+ * and an update done twice changes nothing. It is not flushed: after a power cut lines may be missing, which
+ * costs nothing but them.
  */
 #ifndef STAGES_METRICS_LOG_H
 #define STAGES_METRICS_LOG_H

@@ -13,6 +13,7 @@
 #include "stages/checkpoint/snapshot_commit.h"
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "stages/checkpoint/record_pruner.h"
 #include "stages/retention_rule.h"
 #include "store/keys.h"
@@ -68,6 +69,19 @@ static enum error_code flush_kept(const struct stage_context *context,
     return rc;
 }
 
+/* The file is for people: a disk that does not take it now holds up no training. What it was not told stays in
+ * memory for the next commit. */
+static void tell_metrics(struct snapshot_commit *commit, const struct stage_context *context,
+                         int64_t version)
+{
+    struct error cause = {0};
+    if (metrics_log_update(context->store, context->run_id, version, &commit->lines, &cause) ==
+        ERROR_NONE)
+        metrics_lines_reset(&commit->lines);
+    else
+        log_warn("%s; metrics.jsonl gets these lines with a later snapshot", cause.message);
+}
+
 enum error_code snapshot_commit_run(struct snapshot_commit *commit,
                                     const struct stage_context *context,
                                     const struct snapshot *newest, struct error *err)
@@ -82,14 +96,13 @@ enum error_code snapshot_commit_run(struct snapshot_commit *commit,
     if (rc == ERROR_NONE)
         rc = flush_kept(context, &retention, current.version, version, err);
     if (rc == ERROR_NONE)
-        rc = metrics_log_update(context->store, context->run_id, version, &commit->lines, err);
+        tell_metrics(commit, context, version);
     if (rc == ERROR_NONE && current.version < version)
         rc = snapshot_position_set(context->store, context->run_id, next, err);
     if (rc == ERROR_NONE && keep > 0)
         rc = record_pruner_run(context, &retention, err);
     if (rc != ERROR_NONE)
         return rc;
-    metrics_lines_reset(&commit->lines);
     commit->last_ms = clock_ms();
     return ERROR_NONE;
 }

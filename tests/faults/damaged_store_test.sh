@@ -172,7 +172,23 @@ echo "killed: $trials files damaged, 0 other results"
 
 # Damage in what the next rounds read, and no verify: the workers make it again.
 copy killed
-for kind in weights optimizer gradient mini_batch snapshot; do
+for kind in weights optimizer gradient mini_batch snapshot evaluation/00000/mini_batch; do
     flip "$(find "$work/hurt/store" -type f -path "*/run/*/$kind*" | sort | tail -1)"
 done
 runs_right 'killed: the newest records'
+
+# ... nor with sampling passes that serve several epochs.
+settings+=(--set sample.reuse_epochs=3)
+answer peace >"$expected"
+"$bin/graphmill" run "$pipeline" --directory "$work/reused" "${settings[@]}" --quiet >/dev/null 2>&1 &
+driver=$!
+until [ -n "$(find "$work/reused/store" -path '*/snapshot/000000002*' 2>/dev/null)" ]; do
+    kill -0 $driver 2>/dev/null || fail "the run ended too early"
+    sleep 0.02
+done
+kill -KILL $driver
+wait $driver 2>/dev/null || true
+sleep 0.5
+copy reused
+find "$work/hurt/store" -name 'mini_batch*' | while read -r path; do flip "$path"; done
+runs_right 'reused: every mini-batch'

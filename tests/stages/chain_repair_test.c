@@ -136,9 +136,9 @@ static void mini_batches_of_an_earlier_time_are_made_again(void **state)
     struct record record = {.kind = RECORD_MINI_BATCH, .version = 1};
     record_add_text(&record, "text", "a mini-batch");
     assert_true(repair(&run, UNIT_EVALUATE, 4));
-    assert_ok(store_put(run.store, validation.text, SMALL_RUN_ID, &record, STORE_RECOMPUTABLE,
-                        &run.err),
-              &run.err);
+    assert_ok(
+        store_put(run.store, validation.text, SMALL_RUN_ID, &record, STORE_RECOMPUTABLE, &run.err),
+        &run.err);
     assert_false(repair(&run, UNIT_EVALUATE, 4));
     tear(&run, validation);
     assert_true(repair(&run, UNIT_EVALUATE, 4));

@@ -364,6 +364,36 @@ static void what_was_not_committed_is_committed_by_the_next_worker(void **state)
     store_close(reference);
 }
 
+/* The file of metrics is for people: that it cannot be written stops nothing, and is made good. */
+static void a_file_of_metrics_that_cannot_be_written_stops_nothing(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run straight, hindered;
+    char folder[FILE_PATH_SIZE];
+    void *worker = NULL;
+    struct store *reference = open_other(temp, 700), *store = open_other(temp, 701);
+    begin(&straight, reference, keep_two);
+    run_until(&straight, 2, 12);
+    begin(&hindered, store, keep_two);
+    assert_ok(file_path(folder, &hindered.err, "%s/logs", store_root(store)), &hindered.err);
+    assert_ok(file_replace(folder, "no folder", 9, false, &hindered.err), &hindered.err);
+    assert_ok(stage.open(&hindered.context, &worker, &hindered.err), &hindered.err);
+    for (int64_t version = 2; version <= 12; version += 2) {
+        put_inputs(&hindered, version);
+        if (version == 12)
+            assert_ok(file_remove_all(folder, &hindered.err), &hindered.err);
+        assert_ok(small_run_work(&hindered, worker, UNIT_CHECKPOINT, version), &hindered.err);
+    }
+    stage.close(worker);
+    checkpoint(&hindered, 12);
+    char *expected = describe(&straight), *found = describe(&hindered);
+    assert_string_equal(found, expected);
+    memory_free(found);
+    memory_free(expected);
+    store_close(store);
+    store_close(reference);
+}
+
 static int64_t current_version(struct small_run *run)
 {
     int64_t current = 0;
@@ -502,6 +532,7 @@ int main(void)
         test_with_store(what_a_kill_left_undone_the_next_checkpoint_makes_good),
         test_with_store(snapshots_committed_together_end_as_if_committed_one_by_one),
         test_with_store(what_was_not_committed_is_committed_by_the_next_worker),
+        test_with_store(a_file_of_metrics_that_cannot_be_written_stops_nothing),
         test_with_store(the_switch_does_not_go_back),
         test_with_store(a_run_that_was_set_back_goes_on_step_by_step),
         test_with_store(a_replay_matches_and_changes_nothing),
