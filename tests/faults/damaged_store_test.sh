@@ -133,7 +133,7 @@ copy whole
 older=$(basename "$work/hurt/store/run/"*)
 run hurt "$pipeline" --set epochs=3 --set seed=9 --set ingest.random_dim=8 >/dev/null
 newer=$(ls "$work/hurt/store/run" | grep -v "$older")
-flip "$(find "$work/hurt/store/dataset/$(sed "s/-[^-]*$//" <<<"$(ls "$work/hurt/store/partition" | head -1)")" -path '*/edges/*' | head -1)"
+flip "$(find "$work/hurt/store/dataset" -path '*/edges/*' | sort | head -1)"
 "$bin/graphmill" verify "$work/hurt" >"$work/verified" 2>&1 && fail "a damaged dataset beside another is passed over"
 grep -q "run=.*$older" "$work/verified" && grep -q "run=.*$newer" "$work/verified" || fail "verify does not name both runs"
 found=$(for id in "$older" "$newer"; do "$bin/graphmill" verify "$work/hurt" --run "$id" >/dev/null 2>&1 && echo whole || echo damaged; done)
