@@ -45,10 +45,13 @@ static void versions_read(const struct schedule *schedule, const struct unit *un
                           int64_t *last)
 {
     *before = *last = unit->round;
-    if (unit->kind == UNIT_AGGREGATE)
-        *before = unit->round - 1;
+    if (unit->kind ==
+        UNIT_AGGREGATE) /* where a snapshot is made it tells of all rounds since the last */
+        *before = schedule_has_snapshot(schedule, unit->round + 1)
+                      ? schedule_snapshot_before(schedule, unit->round + 1)
+                      : unit->round - 1;
     if (unit->kind == UNIT_CHECKPOINT)
-        *before = schedule_snapshot_before(schedule, unit->round);
+        *before = unit->round - 1;
 }
 
 static enum error_code is_whole(struct store *store, const char *key, bool *whole,

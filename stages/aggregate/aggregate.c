@@ -7,6 +7,9 @@
  *        gradient r/1 ──┼─ mean                          (the weights are the commit)
  *        gradient r/k ──┘
  *
+ * Where a snapshot is made, the state also says how each round since the snapshot before went: what this worker
+ * knows from memory, and of rounds that another did from their weights.
+ *
  *   initialise     settings and seed            ->  optimizer_state 0 (zeros), weights 0
  *   aggregate/r    the records drawn above
  *
@@ -20,6 +23,7 @@
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
 #include "stages/aggregate/gradient_mean.h"
+#include "stages/aggregate/round_window.h"
 #include "stages/run_model.h"
 #include "stages/stage.h"
 #include "store/keys.h"
@@ -42,6 +46,7 @@ struct aggregate {
     float *first;
     float *second; /* NULL when the rule has no second moment */
     struct gradient_mean mean;
+    struct round_window window; /* how the rounds since the last snapshot went */
 };
 
 /* --- settings --- */
@@ -102,9 +107,30 @@ static enum error_code read_version(const struct stage_context *context, struct 
     if (rc == ERROR_NONE)
         rc = copy_state(a, &state, err);
     if (rc == ERROR_NONE)
+        rc = round_window_note(&a->window, context->schedule, version, weights.progress, err);
+    if (rc == ERROR_NONE)
         memcpy(a->value, weights.value, weights.value_count * sizeof *a->value);
     store_release_record(&weights.view);
     store_release_record(&state.view);
+    return rc;
+}
+
+/* Where a snapshot is made of `version`: the progress of each round since the one before. */
+static enum error_code add_rounds(const struct stage_context *context, struct aggregate *a,
+                                  int64_t version, struct optimizer_state *state, struct error *err)
+{
+    int64_t unknown = -1;
+    enum error_code rc = ERROR_NONE;
+    if (!schedule_has_snapshot(context->schedule, version))
+        return ERROR_NONE;
+    while (rc == ERROR_NONE && (unknown = round_window_unknown(&a->window, version)) >= 0) {
+        struct weights weights = {0};
+        rc = weights_get(context->store, context->run_id, unknown, &weights, err);
+        if (rc == ERROR_NONE)
+            rc = round_window_note(&a->window, context->schedule, unknown, weights.progress, err);
+        store_release_record(&weights.view);
+    }
+    state->rounds = round_window_progress(&a->window, version, &state->round_count);
     return rc;
 }
 
@@ -113,11 +139,11 @@ static enum error_code put_version(const struct stage_context *context, struct a
                                    int64_t version, const double progress[PROGRESS_COUNT],
                                    struct error *err)
 {
-    const struct optimizer_state state = {.version = (uint64_t)version,
-                                          .step = (uint64_t)version,
-                                          .value_count = a->model.value_count,
-                                          .first = a->first,
-                                          .second = a->second};
+    struct optimizer_state state = {.version = (uint64_t)version,
+                                    .step = (uint64_t)version,
+                                    .value_count = a->model.value_count,
+                                    .first = a->first,
+                                    .second = a->second};
     struct weights weights = {.version = (uint64_t)version,
                               .value_count = a->model.value_count,
                               .value = a->value,
@@ -125,7 +151,11 @@ static enum error_code put_version(const struct stage_context *context, struct a
                               .table_size = strlen(a->table)};
     memcpy(weights.progress, progress, sizeof weights.progress);
     stage_times_enter(context->times, TIME_WRITE);
-    enum error_code rc = optimizer_state_put(context->store, context->run_id, &state, err);
+    enum error_code rc = round_window_note(&a->window, context->schedule, version, progress, err);
+    if (rc == ERROR_NONE)
+        rc = add_rounds(context, a, version, &state, err);
+    if (rc == ERROR_NONE)
+        rc = optimizer_state_put(context->store, context->run_id, &state, err);
     if (rc == ERROR_NONE)
         rc = weights_put(context->store, context->run_id, &weights, err);
     /* a replay stores nothing: what was computed may differ from what the next unit should read */
@@ -285,6 +315,7 @@ static void close_aggregate(void *state)
     memory_free(a->first);
     memory_free(a->second);
     gradient_mean_release(&a->mean);
+    round_window_release(&a->window);
     memory_free(a);
 }
 

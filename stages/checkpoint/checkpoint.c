@@ -1,8 +1,8 @@
 /*
  * checkpoint - a restorable snapshot of a version of the weights, under one atomic switch.
  *
- *        weights u+1 .. v ─────┐  (u: the snapshot before; their progress makes the log)
- *        optimizer_state v ────┤
+ *        weights v ────────────┐
+ *        optimizer_state v ────┤  (with the progress of the rounds since snapshot u, which makes the log)
  *        evaluation v/0 .. ────┼──> snapshot v ──> flush ──> metrics.jsonl ──> switch ──> retention
  *        snapshot u ───────────┘                  └── snapshot_commit: now and then, for all so far ──┘
  *
@@ -72,21 +72,18 @@ static void add_round(const struct stage_context *context, struct inputs *in, in
     metrics_log_add_round(&in->log, context->schedule, round, progress);
 }
 
-/* The weights tell how the round went that made them. */
 static enum error_code read_rounds(const struct stage_context *context, int64_t version,
                                    struct inputs *in, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    for (int64_t v = in->previous.version + 1; v < version && rc == ERROR_NONE; v++) {
-        struct weights weights = {0};
-        rc = weights_get(context->store, context->run_id, v, &weights, err);
-        if (rc == ERROR_NONE)
-            add_round(context, in, v - 1, weights.progress);
-        store_release_record(&weights.view);
-    }
-    if (rc == ERROR_NONE)
-        add_round(context, in, version - 1, in->weights.progress);
-    return rc;
+    const int64_t first = in->previous.version; /* the round after that snapshot */
+    const uint64_t expected = (uint64_t)(version - first);
+    if (in->state.round_count != expected)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: the progress of %" PRIu64 " rounds, expected %" PRIu64,
+                         in->state.view.key, in->state.round_count, expected);
+    for (uint64_t i = 0; i < expected; i++)
+        add_round(context, in, first + (int64_t)i, in->state.rounds + i * PROGRESS_COUNT);
+    return ERROR_NONE;
 }
 
 /* The snapshot before, from memory or from its record; left empty for the first. */
@@ -185,6 +182,8 @@ static struct snapshot snapshot_of(const struct stage_context *context, const st
         .second = in->state.second,
         .table = in->weights.table,
         .table_size = in->weights.table_size,
+        .rounds = in->state.rounds,
+        .round_count = in->state.round_count,
     };
     for (int i = 0; i < PROGRESS_COUNT; i++)
         snapshot.progress[i] = in->weights.progress[i];

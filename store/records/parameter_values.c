@@ -103,6 +103,18 @@ enum error_code parameter_table_get(const struct record_view *view, uint64_t val
     return ERROR_NONE;
 }
 
+static enum error_code check_finite(const struct record_view *view, const char *name,
+                                    const double *value, uint64_t count, struct error *err)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!isfinite(value[i]))
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: section %s, value %" PRIu64
+                             " is %g, expected a finite number",
+                             view->key, name, i, value[i]);
+    return ERROR_NONE;
+}
+
 enum error_code parameter_progress_get(const struct record_view *view, double *out, int count,
                                        struct error *err)
 {
@@ -111,11 +123,29 @@ enum error_code parameter_progress_get(const struct record_view *view, double *o
     if (rc != ERROR_NONE)
         return rc;
     memcpy(out, data, (size_t)count * sizeof *out);
-    for (int i = 0; i < count; i++)
-        if (!isfinite(out[i]))
-            return error_set(
-                err, ERROR_CORRUPT,
-                "record %s: section progress, value %d is %g, expected a finite number", view->key,
-                i, out[i]);
+    return check_finite(view, "progress", out, (uint64_t)count, err);
+}
+
+enum error_code parameter_rounds_get(const struct record_view *view, int progress_count,
+                                     const double **rounds, uint64_t *round_count,
+                                     struct error *err)
+{
+    const void *data = NULL;
+    uint64_t count = 0;
+    *rounds = NULL;
+    *round_count = 0;
+    if (!record_has(view, "rounds"))
+        return ERROR_NONE;
+    enum error_code rc = record_section_get(view, "rounds", ELEMENT_F64, -1, &data, &count, err);
+    if (rc == ERROR_NONE && (count == 0 || count % (uint64_t)progress_count != 0))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "record %s: section rounds has %" PRIu64 " values, expected %d a round",
+                       view->key, count, progress_count);
+    if (rc == ERROR_NONE)
+        rc = check_finite(view, "rounds", data, count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *rounds = data;
+    *round_count = count / (uint64_t)progress_count;
     return ERROR_NONE;
 }

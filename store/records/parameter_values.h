@@ -34,4 +34,9 @@ MUST_CHECK enum error_code parameter_table_get(const struct record_view *view, u
 MUST_CHECK enum error_code parameter_progress_get(const struct record_view *view, double *out,
                                                   int count, struct error *err);
 
+/* "rounds", if it is there: [*round_count, progress_count] finite numbers. Borrows from the view. */
+MUST_CHECK enum error_code parameter_rounds_get(const struct record_view *view, int progress_count,
+                                                const double **rounds, uint64_t *round_count,
+                                                struct error *err);
+
 #endif

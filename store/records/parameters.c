@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PARAMETERS_FORMAT = 1, CONFUSION_ROWS = 3 };
+enum { PARAMETERS_FORMAT = 2, CONFUSION_ROWS = 3 };
 
 /* --- what the four kinds share --- */
 
@@ -125,6 +125,9 @@ enum error_code optimizer_state_put(struct store *store, const char *run_id,
     record_add(&record, "first", ELEMENT_F32, state->first, state->value_count);
     if (state->second)
         record_add(&record, "second", ELEMENT_F32, state->second, state->value_count);
+    if (state->rounds)
+        record_add(&record, "rounds", ELEMENT_F64, state->rounds,
+                   state->round_count * PROGRESS_COUNT);
     return store_put(store, key_optimizer_state(run_id, (int64_t)state->version).text, run_id,
                      &record, STORE_RECOMPUTABLE, err);
 }
@@ -142,6 +145,8 @@ enum error_code optimizer_state_decode(const struct record_view *view, struct op
         rc = parameter_values_get(view, "first", 0, &s.first, &s.value_count, err);
     if (rc == ERROR_NONE && record_has(view, "second"))
         rc = parameter_values_get(view, "second", s.value_count, &s.second, &second_count, err);
+    if (rc == ERROR_NONE)
+        rc = parameter_rounds_get(view, PROGRESS_COUNT, &s.rounds, &s.round_count, err);
     if (rc != ERROR_NONE)
         return rc;
     memcpy(&s.step, step, sizeof s.step);

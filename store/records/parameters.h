@@ -13,6 +13,8 @@
  *       "step"     U64 [1]
  *       "first"    F32 [parameter count]   momentum or first moment
  *       "second"   F32 [parameter count]   second moment; only for Adam and AdamW
+ *       "rounds"   F64 [rounds, 6]  only where a snapshot is made: "progress" of the weights of each round
+ *                                   since the snapshot before, so that it need not be gathered from them
  *   gradient          run/<id>/round/<r>/slot/<k>/gradient   written by train-step, read by aggregate
  *       "version"  U64 [1]  of the weights it was made from
  *       "value"    F32 [parameter count]   of the mean loss over the slot's seeds
@@ -71,8 +73,10 @@ MUST_CHECK enum error_code weights_decode(const struct record_view *view, struct
 struct optimizer_state {
     uint64_t version, step;
     uint64_t value_count;
-    const float *first;  /* [value_count] */
-    const float *second; /* [value_count] or NULL */
+    const float *first;   /* [value_count] */
+    const float *second;  /* [value_count] or NULL */
+    const double *rounds; /* [round_count, PROGRESS_COUNT], oldest first, or NULL */
+    uint64_t round_count;
     struct record_view view;
 };
 

@@ -28,7 +28,7 @@ enum {
     METRIC_OF_VALID_ACCURACY,
     METRIC_OF_COUNT = 8
 };
-enum { SNAPSHOT_FORMAT = 1 };
+enum { SNAPSHOT_FORMAT = 2 };
 
 static void fill_cursor(const struct snapshot *s, int64_t cursor[CURSOR_COUNT])
 {
@@ -70,6 +70,8 @@ enum error_code snapshot_put(struct store *store, const char *run_id, const stru
     record_add(&record, "progress", ELEMENT_F64, s->progress, PROGRESS_COUNT);
     if (s->best_version != s->version)
         record_add(&record, "best_value", ELEMENT_F32, s->best_value, s->value_count);
+    if (s->rounds)
+        record_add(&record, "rounds", ELEMENT_F64, s->rounds, s->round_count * PROGRESS_COUNT);
     record_add(&record, "log", ELEMENT_U8, s->log, s->log_size);
     return store_put(store, key_snapshot(run_id, s->version).text, run_id, &record,
                      STORE_RECOMPUTABLE, err);
@@ -152,6 +154,8 @@ static enum error_code get_progress_step_and_log(const struct record_view *view,
 {
     const void *step = NULL, *log = NULL;
     enum error_code rc = parameter_progress_get(view, s->progress, PROGRESS_COUNT, err);
+    if (rc == ERROR_NONE)
+        rc = parameter_rounds_get(view, PROGRESS_COUNT, &s->rounds, &s->round_count, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "step", ELEMENT_U64, 1, &step, NULL, err);
     if (rc == ERROR_NONE)
@@ -334,7 +338,9 @@ static enum error_code restore_state(struct store *store, const char *run_id,
                                           .step = s->step,
                                           .value_count = s->value_count,
                                           .first = s->first,
-                                          .second = s->second};
+                                          .second = s->second,
+                                          .rounds = s->rounds,
+                                          .round_count = s->round_count};
     const enum error_code rc = optimizer_state_get(store, run_id, s->version, &there, err);
     store_release_record(&there.view);
     *changed = *changed || is_lost(rc);

@@ -18,6 +18,7 @@
  *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text,
  *             "progress" F64 [6]: as in weights and optimizer_state, so that a snapshot stands alone,
  *                               and both can be made again from it, bit for bit
+ *             "rounds" F64 [rounds, 6]: as in optimizer_state, which has it where a snapshot is made
  *             "best_value" F32: the best weights; absent when they are this snapshot's own
  *             "log"   text: this snapshot's lines of metrics.jsonl (one a round since the previous,
  *                               one for the snapshot)
@@ -49,6 +50,8 @@ struct snapshot {
     const char *table;
     uint64_t table_size;
     double progress[PROGRESS_COUNT]; /* of the weights record */
+    const double *rounds;            /* [round_count, PROGRESS_COUNT] or NULL */
+    uint64_t round_count;
     const char *log;
     uint64_t log_size;
     struct record_view view;

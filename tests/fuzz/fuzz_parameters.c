@@ -8,8 +8,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"version", "value",  "table", "progress",  "step",  "first",
-                                    "second",  "counts", "loss",  "confusion", "score", "truth"};
+static const char *const names[] = {"version", "value",  "table",  "progress", "step",
+                                    "first",   "second", "counts", "loss",     "confusion",
+                                    "score",   "truth",  "rounds"};
 
 /* Values of which nothing is asked are read into here, so that the sanitizer sees them read. */
 static volatile float touched;
@@ -32,6 +33,8 @@ static void read_optimizer_state(const struct record_view *view)
         return;
     for (uint64_t i = 0; i < s.value_count; i++)
         must(isfinite(s.first[i]) && (!s.second || isfinite(s.second[i])));
+    for (uint64_t i = 0; i < s.round_count * PROGRESS_COUNT; i++)
+        must(isfinite(s.rounds[i]));
 }
 
 static void read_gradient(const struct record_view *view)
@@ -68,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t which = data[0] % 4;
     fuzz_record_view(data + 1, size - 1, kinds[which], names, sizeof names / sizeof *names, room,
                      &view);
+    view.version = 2;
     readers[which](&view);
     return 0;
 }

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {"cursor",    "metric",      "value",      "first", "second",
                                     "step",      "table",       "best_value", "log",   "settings",
-                                    "partition", "environment", "progress"};
+                                    "partition", "environment", "progress",   "rounds"};
 
 static void read_snapshot(const struct record_view *view)
 {
@@ -21,6 +21,8 @@ static void read_snapshot(const struct record_view *view)
     for (uint64_t i = 0; i < s.value_count; i++)
         must(isfinite(s.value[i]) && isfinite(s.first[i]) && isfinite(s.best_value[i]) &&
              (!s.second || isfinite(s.second[i])));
+    for (uint64_t i = 0; i < s.round_count * PROGRESS_COUNT; i++)
+        must(isfinite(s.rounds[i]));
     must(s.log_size == 0 || s.log[s.log_size - 1] == '\n');
 }
 
@@ -42,6 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool is_plan = data[0] % 2;
     fuzz_record_view(data + 1, size - 1, is_plan ? RECORD_RUN_PLAN : RECORD_SNAPSHOT, names,
                      sizeof names / sizeof *names, room, &view);
+    view.version = is_plan ? view.version : 2;
     if (is_plan)
         read_run_plan(&view);
     else

@@ -23,6 +23,8 @@ static void begin(struct small_run *run, struct temp_store *temp)
                                 .value_count = weights.value_count,
                                 .value = weights.value,
                                 .first = state.first,
+                                .rounds = state.rounds,
+                                .round_count = state.round_count,
                                 .table = weights.table,
                                 .table_size = weights.table_size};
     memcpy(snapshot.progress, weights.progress, sizeof snapshot.progress);
@@ -106,7 +108,12 @@ static void weights_that_the_work_itself_reads_are_made_again(void **state)
     assert_false(repair(&run, UNIT_CHECKPOINT, 4));
     assert_ok(store_remove(run.store, key_optimizer_state(SMALL_RUN_ID, 3).text, &run.err),
               &run.err);
-    assert_false(repair(&run, UNIT_CHECKPOINT, 4)); /* of weights 3 it reads the progress only */
+    assert_false(repair(&run, UNIT_CHECKPOINT, 4));
+    assert_ok(store_remove(run.store, key_weights(SMALL_RUN_ID, 3).text, &run.err), &run.err);
+    assert_false(repair(&run, UNIT_CHECKPOINT, 4)); /* it reads only what it makes a snapshot of */
+    assert_true(
+        repair(&run, UNIT_AGGREGATE, 3)); /* ... and whoever makes that, all since the last one */
+    small_run_put_version(&run, 3);
     tear(&run, key_weights(SMALL_RUN_ID, 4));
     assert_true(repair(&run, UNIT_CHECKPOINT, 4));
     assert_false(stored(&run, key_evaluation(SMALL_RUN_ID, 4, 0)));

@@ -96,26 +96,40 @@ static inline void small_run_put_gradients(struct small_run *run, int64_t round)
         small_run_put_gradient(run, round, slot);
 }
 
+/* How the round went that made weights `version`. */
+static inline void small_run_progress(int64_t version, double progress[PROGRESS_COUNT])
+{
+    const double seeds = version % 2 ? 18 : 2;
+    const double made_up[PROGRESS_COUNT] = {1.0 / (double)(version + 1), seeds / 2, seeds, 0.01,
+                                            (double)version / 4,         0};
+    memcpy(progress, made_up, sizeof made_up);
+}
+
 /* Weights and optimizer state of `version`, made up as well. */
 static inline void small_run_put_version(struct small_run *run, int64_t version)
 {
     float value[SMALL_VALUES], first[SMALL_VALUES];
+    double rounds[64][PROGRESS_COUNT];
     char table[32];
     small_run_draw(value, (uint32_t)version, 1000);
     small_run_draw(first, (uint32_t)version, 1001);
     (void)snprintf(table, sizeof table, "values %d 1\n", SMALL_VALUES);
-    const struct optimizer_state state = {.version = (uint64_t)version,
-                                          .step = (uint64_t)version,
-                                          .value_count = SMALL_VALUES,
-                                          .first = first};
-    const double seeds = version % 2 ? 18 : 2;
-    const struct weights weights = {
-        .version = (uint64_t)version,
-        .value_count = SMALL_VALUES,
-        .value = value,
-        .table = table,
-        .table_size = strlen(table),
-        .progress = {1.0 / (double)(version + 1), seeds / 2, seeds, 0.01, (double)version / 4, 0}};
+    struct optimizer_state state = {.version = (uint64_t)version,
+                                    .step = (uint64_t)version,
+                                    .value_count = SMALL_VALUES,
+                                    .first = first};
+    struct weights weights = {.version = (uint64_t)version,
+                              .value_count = SMALL_VALUES,
+                              .value = value,
+                              .table = table,
+                              .table_size = strlen(table)};
+    small_run_progress(version, weights.progress);
+    if (schedule_has_snapshot(&run->schedule, version)) {
+        const int64_t before = schedule_snapshot_before(&run->schedule, version);
+        state.rounds = rounds[0];
+        for (int64_t v = (before > 0 ? before : 0) + 1; v <= version; v++)
+            small_run_progress(v, rounds[state.round_count++]);
+    }
     assert_ok(optimizer_state_put(run->store, SMALL_RUN_ID, &state, &run->err), &run->err);
     assert_ok(weights_put(run->store, SMALL_RUN_ID, &weights, &run->err), &run->err);
 }

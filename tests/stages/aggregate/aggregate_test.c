@@ -207,6 +207,44 @@ static void a_worker_reads_the_rounds_that_another_did(void **state)
     stage.close(two);
 }
 
+static struct optimizer_state read_state(struct small_run *run, int64_t version)
+{
+    struct optimizer_state found = {0};
+    assert_ok(optimizer_state_get(run->store, SMALL_RUN_ID, version, &found, &run->err), &run->err);
+    return found;
+}
+
+/* By whoever did them, and whoever asks. */
+static void where_a_snapshot_is_made_the_state_tells_of_all_rounds_since_the_last(void **state)
+{
+    struct small_run run;
+    begin(&run, *state, adam);
+    run.schedule.every_rounds = 4;
+    initialise(&run);
+    void *one = open_stage(&run), *two = open_stage(&run);
+    for (int64_t round = 0; round < 8; round++) {
+        small_run_put_gradients(&run, round);
+        assert_ok(small_run_work(&run, round % 3 == 1 ? two : one, UNIT_AGGREGATE, round),
+                  &run.err);
+    }
+    for (int64_t version = 1; version <= 8; version++) {
+        struct optimizer_state found = read_state(&run, version);
+        assert_int_equal(found.round_count, version % 4 == 0 ? 4 : 0);
+        for (int64_t i = 0; i < (int64_t)found.round_count; i++) {
+            struct weights weights = read_weights(&run, version - 3 + i);
+            assert_memory_equal(found.rounds + i * PROGRESS_COUNT, weights.progress,
+                                sizeof weights.progress);
+            store_release_record(&weights.view);
+        }
+        store_release_record(&found.view);
+    }
+    void *cold = open_stage(&run); /* other content would be refused by the store */
+    assert_ok(small_run_work(&run, cold, UNIT_AGGREGATE, 7), &run.err);
+    stage.close(cold);
+    stage.close(one);
+    stage.close(two);
+}
+
 static void a_unit_killed_between_state_and_weights_is_done_again_alike(void **state)
 {
     struct small_run run;
@@ -416,6 +454,7 @@ int main(void)
         test_with_store(resumed_runs_and_any_order_of_slots_give_the_same_bits),
         test_with_store(a_warm_worker_does_not_read_its_own_output),
         test_with_store(a_worker_reads_the_rounds_that_another_did),
+        test_with_store(where_a_snapshot_is_made_the_state_tells_of_all_rounds_since_the_last),
         test_with_store(a_unit_killed_between_state_and_weights_is_done_again_alike),
         test_with_store(a_replay_matches_and_remembers_nothing),
         test_with_store(a_replay_computes_each_round_from_what_is_stored),

@@ -453,6 +453,21 @@ static void a_replay_matches_and_changes_nothing(void **state)
     store_close(replay);
 }
 
+/* How the rounds went comes with the state: the weights of rounds between two snapshots are not read. */
+static void weights_between_two_snapshots_are_not_read(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, keep_two);
+    put_inputs(&run, 2);
+    assert_ok(store_remove(run.store, key_weights(SMALL_RUN_ID, 1).text, &run.err), &run.err);
+    checkpoint(&run, 2);
+    struct snapshot snapshot = read_snapshot(&run, 2);
+    assert_true(strncmp(snapshot.log, "{\"round\":0,", 11) == 0);
+    assert_non_null(strstr(snapshot.log, "\n{\"round\":1,"));
+    store_release_record(&snapshot.view);
+}
+
 static void missing_inputs_and_wrong_versions_are_named(void **state)
 {
     struct temp_store *temp = *state;
@@ -468,8 +483,7 @@ static void missing_inputs_and_wrong_versions_are_named(void **state)
     put_inputs(&run, 4);
     assert_fails(small_run_work(&run, worker, UNIT_CHECKPOINT, 4), ERROR_NOT_FOUND,
                  key_snapshot(SMALL_RUN_ID, 2).text, &run.err);
-    const struct key lost[] = {key_weights(SMALL_RUN_ID, 1), key_weights(SMALL_RUN_ID, 2),
-                               key_optimizer_state(SMALL_RUN_ID, 2),
+    const struct key lost[] = {key_weights(SMALL_RUN_ID, 2), key_optimizer_state(SMALL_RUN_ID, 2),
                                key_evaluation(SMALL_RUN_ID, 2, 1)};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         assert_ok(store_remove(run.store, lost[i].text, &run.err), &run.err);
@@ -536,6 +550,7 @@ int main(void)
         test_with_store(the_switch_does_not_go_back),
         test_with_store(a_run_that_was_set_back_goes_on_step_by_step),
         test_with_store(a_replay_matches_and_changes_nothing),
+        test_with_store(weights_between_two_snapshots_are_not_read),
         test_with_store(missing_inputs_and_wrong_versions_are_named),
         test_with_store(the_area_under_the_roc_wants_two_classes),
         test_with_store(memory_that_runs_out_leaves_no_snapshot_and_no_leak),

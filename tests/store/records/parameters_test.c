@@ -60,20 +60,28 @@ static void optimizer_state_comes_back_with_and_without_second_moment(void **sta
     struct temp_store *p = *state;
     struct optimizer_state put = {
         .version = 3, .step = 3, .value_count = 8, .first = value, .second = moment};
+    static const double rounds[2][PROGRESS_COUNT] = {{0.75, 2, 4, 0.01, 3.5, 0}, {0.5, 3}};
     struct optimizer_state got = {0};
+    put.rounds = rounds[0];
+    put.round_count = 2;
     assert_ok(optimizer_state_put(p->store, run, &put, &p->err), &p->err);
     assert_ok(optimizer_state_get(p->store, run, 3, &got, &p->err), &p->err);
     assert_int_equal(got.step, 3);
     assert_memory_equal(got.first, value, sizeof value);
     assert_memory_equal(got.second, moment, sizeof moment);
+    assert_int_equal(got.round_count, 2);
+    assert_memory_equal(got.rounds, rounds, sizeof rounds);
     store_release_record(&got.view);
 
     put.version = 4;
     put.second = NULL;
+    put.rounds = NULL;
     assert_ok(optimizer_state_put(p->store, run, &put, &p->err), &p->err);
     assert_ok(optimizer_state_get(p->store, run, 4, &got, &p->err), &p->err);
     assert_int_equal(got.value_count, 8);
     assert_null(got.second);
+    assert_null(got.rounds);
+    assert_int_equal(got.round_count, 0);
     store_release_record(&got.view);
 }
 
@@ -183,15 +191,26 @@ static void optimizer_state_with_one_bad_section_is_corrupt(void **state)
 {
     struct temp_store *p = *state;
     static const uint64_t two[2] = {1, 2};
+    static const double rounds[2][PROGRESS_COUNT] = {{0.5, 3, 4, 0.01, 2.5, 0},
+                                                     {0.5, 3, (double)NAN}};
     const struct bad_section bad[] = {
         {{"first", ELEMENT_F32, value, 7}, "second has 8 values, expected 7"},
         {{"first", ELEMENT_F32, with_nan, 8}, "first, value 3 is nan"},
         {{"second", ELEMENT_F32, moment, 0}, "second has 0 values, expected 8"},
         {{"second", ELEMENT_F32, with_infinity, 8}, "second, value 7 is -inf"},
         {{"step", ELEMENT_U64, two, 2}, "step"},
+        {{"rounds", ELEMENT_F64, rounds, 7}, "rounds has 7 values, expected 6 a round"},
+        {{"rounds", ELEMENT_F64, rounds, 0}, "rounds has 0 values, expected 6 a round"},
+        {{"rounds", ELEMENT_F64, rounds, 12}, "rounds, value 8 is nan"},
     };
-    const struct optimizer_state put = {
-        .version = 3, .step = 3, .value_count = 8, .first = value, .second = moment};
+    static const double sound[PROGRESS_COUNT] = {0.5, 3, 4, 0.01, 2.5, 0};
+    const struct optimizer_state put = {.version = 3,
+                                        .step = 3,
+                                        .value_count = 8,
+                                        .first = value,
+                                        .second = moment,
+                                        .rounds = sound,
+                                        .round_count = 1};
     const struct key key = key_optimizer_state(run, 3);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct optimizer_state got = {0};

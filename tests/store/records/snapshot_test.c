@@ -13,6 +13,9 @@ static const char log_text[] = "{\"round\":4}\n{\"snapshot\":5}\n";
 static const float value[4] = {1, 2, 3, 4}, first[4] = {5, 6, 7, 8}, second[4] = {0, 1, 0, 1},
                    best_value[4] = {9, 9, 9, 9}, with_nan[4] = {0, NAN, 0, 0};
 
+static const double rounds[2][PROGRESS_COUNT] = {{0.75, 2, 4, 0.01, 3.5, 0},
+                                                 {0.5, 3, 4, 0.01, 2.5, 0}};
+
 static struct snapshot some_snapshot(void)
 {
     return (struct snapshot){.version = 5,
@@ -37,6 +40,8 @@ static struct snapshot some_snapshot(void)
                              .table = table,
                              .table_size = sizeof table - 1,
                              .progress = {0.5, 3, 4, 0.01, 2.5, 0},
+                             .rounds = rounds[0],
+                             .round_count = 2,
                              .log = log_text,
                              .log_size = sizeof log_text - 1};
 }
@@ -66,6 +71,8 @@ static void a_snapshot_comes_back_as_it_was(void **state)
     assert_int_equal(got.table_size, sizeof table - 1);
     assert_memory_equal(got.table, table, sizeof table - 1);
     assert_memory_equal(got.progress, put.progress, sizeof put.progress);
+    assert_int_equal(got.round_count, 2);
+    assert_memory_equal(got.rounds, rounds, sizeof rounds);
     assert_int_equal(got.log_size, sizeof log_text - 1);
     assert_memory_equal(got.log, log_text, sizeof log_text - 1);
     store_release_record(&got.view);
@@ -214,8 +221,13 @@ static void put_round_records(struct temp_store *p, struct checksum content[2])
 {
     const struct key key[2] = {key_weights(run, 5), key_optimizer_state(run, 5)};
     const struct snapshot s = some_snapshot();
-    const struct optimizer_state state = {
-        .version = 5, .step = 5, .value_count = 4, .first = first, .second = second};
+    const struct optimizer_state state = {.version = 5,
+                                          .step = 5,
+                                          .value_count = 4,
+                                          .first = first,
+                                          .second = second,
+                                          .rounds = rounds[0],
+                                          .round_count = 2};
     struct weights weights = {.version = 5,
                               .value_count = 4,
                               .value = value,
