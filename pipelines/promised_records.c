@@ -104,7 +104,7 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
     *out = (struct kept_rounds){0};
     enum error_code rc = snapshot_position_get(store, id, &position, err);
     out->is_named = rc == ERROR_NONE || rc == ERROR_CORRUPT; /* a damaged one is met as such */
-    const bool says_start = rc == ERROR_NONE && position.version == 0;
+    const bool is_known = rc == ERROR_NONE, says_start = is_known && position.version == 0;
     if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
         rc = says_start ? ERROR_NOT_FOUND : snapshot_get_current(store, id, &snapshot, err);
     if (rc == ERROR_NONE) {
@@ -117,10 +117,12 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
     if (position.version >
         out->version) /* what the switch names is lost; it may have ended training */
         *out = (struct kept_rounds){.version = position.version, .stopped = true, .is_named = true};
-    out->oldest = retention_rule_of(&run->schedule, out->version, run->settings.checkpoint.keep, 0)
-                      .oldest_version;
-    if (out->oldest < position.kept_from)
-        out->oldest = position.kept_from;
+    /* What the switch says was pruned; what is wanted of the run now may be another checkpoint.keep. */
+    out->oldest = position.kept_from;
+    if (!is_known)
+        out->oldest =
+            retention_rule_of(&run->schedule, out->version, run->settings.checkpoint.keep, 0)
+                .oldest_version;
     return ERROR_NONE;
 }
 

@@ -217,6 +217,7 @@ static enum error_code seek_in_run(struct store_survey *s, struct survey_piece *
     if (rc == ERROR_NONE)
         rc = promised_by_run(s->store, run, visit_missing, &missing, &piece->whole, err);
     run_close(run);
+    piece->unread = is_lost(rc);
     if (is_lost(rc))
         rc = ERROR_NONE;
     return rc == ERROR_NONE ? missing.rc : rc;
@@ -323,6 +324,30 @@ static enum error_code remove_of_run(struct store_survey *s, const char *run_id,
     return rc;
 }
 
+static enum error_code remove_visited(void *context, const char *key, bool is_artifact,
+                                      struct error *err)
+{
+    (void)is_artifact;
+    return store_remove(context, key, err);
+}
+
+/* Of a run whose plan or book is lost, too, nobody knows which layers stand on a lost one: all are made again.
+ * Lost rounds show once more when it can be read again. */
+static enum error_code remove_inference(struct store *store, const char *run_id, const char **key,
+                                        size_t count, struct error *err)
+{
+    bool is_lost_layer = false;
+    for (size_t i = 0; i < count; i++)
+        is_lost_layer = is_lost_layer || strstr(key[i], "/infer/") != NULL;
+    if (!is_lost_layer)
+        return ERROR_NONE;
+    const enum error_code rc =
+        store_list(store, key_run(run_id, "outputs").text, remove_visited, store, err);
+    return rc == ERROR_NONE
+               ? store_list(store, key_run(run_id, "infer").text, remove_visited, store, err)
+               : rc;
+}
+
 static enum error_code set_back_run(struct store_survey *s, const char *run_id, const char **key,
                                     struct run_binding *run, struct error *err)
 {
@@ -335,6 +360,8 @@ static enum error_code set_back_run(struct store_survey *s, const char *run_id, 
         rc = kept_rounds_read(s->store, run, &kept, err);
     if (rc == ERROR_NONE || (!is_bound && is_lost(rc)))
         rc = remove_of_run(s, run_id, key, &count, err);
+    if (rc == ERROR_NONE && !is_bound)
+        rc = remove_inference(s->store, run_id, key, count, err);
     if (rc == ERROR_NONE && is_bound && count)
         rc = run_rewind(s->store, run, &kept, key, count, err);
     if (rc == ERROR_NONE && is_bound)
@@ -356,6 +383,23 @@ static enum error_code reopen(struct store *store, const char *key, struct error
     return ERROR_NONE;
 }
 
+/* Without a damaged switch a run can be read, and promises what it was not asked for before. */
+static enum error_code remove_switches(struct store_survey *s, struct run_binding *run,
+                                       struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; i < s->flaw_count && rc == ERROR_NONE; i++)
+        if (s->flaw[i].is_switch)
+            rc = remove_flaw(s->store, &s->flaw[i], err);
+    for (size_t i = 0; i < s->runs.count && rc == ERROR_NONE; i++)
+        if (s->runs.piece[i].unread &&
+            run_open(s->store, s->runs.piece[i].id, run, NULL) == ERROR_NONE) {
+            run_close(run);
+            rc = seek_in_run(s, &s->runs.piece[i], run, err);
+        }
+    return rc;
+}
+
 /* Runs first: to set one back, its partition's book is read. */
 enum error_code store_survey_remove(struct store_survey *s, struct error *err)
 {
@@ -363,6 +407,8 @@ enum error_code store_survey_remove(struct store_survey *s, struct error *err)
     const char **key = NULL;
     char id[ID_SIZE];
     enum error_code rc = memory_new(&run, 1, "a run", err);
+    if (rc == ERROR_NONE)
+        rc = remove_switches(s, run, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&key, s->flaw_count + 1, "a list of damaged records", err);
     for (size_t i = 0; rc == ERROR_NONE && i < s->runs.count; i++)

@@ -29,6 +29,7 @@ struct survey_piece {
     char id[ID_SIZE];
     bool needed; /* something stands on it */
     bool whole;  /* it is closed: a schema, a book, outputs */
+    bool unread; /* a run of which plan, book or a switch is lost: what it promises is not known */
 };
 
 struct survey_pieces {

@@ -147,12 +147,50 @@ enum error_code run_start(struct store *store, const struct pipeline_settings *s
     return rc;
 }
 
+struct run_search {
+    char id[ID_SIZE]; /* of the first one */
+    int count;
+};
+
+static enum error_code note_plan(void *context, const char *key, bool is_artifact,
+                                 struct error *err)
+{
+    struct run_search *search = context;
+    const char *id = key + strlen("run/");
+    const size_t size = strcspn(id, "/");
+    (void)err;
+    if (is_artifact || strcmp(id + size, "/plan") != 0 || size >= sizeof search->id)
+        return ERROR_NONE;
+    if (search->count++ == 0) {
+        memcpy(search->id, id, size);
+        search->id[size] = '\0';
+    }
+    return ERROR_NONE;
+}
+
+/* The switch is lost. One run alone is the newest; of several nothing says which. */
+static enum error_code find_only_run(struct store *store, char run_id[ID_SIZE], struct error *err)
+{
+    struct run_search search = {0};
+    const enum error_code rc = store_list(store, "run", note_plan, &search, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (search.count == 0)
+        return error_set(err, ERROR_NOT_FOUND, "no run was started here");
+    if (search.count > 1)
+        return error_set(
+            err, ERROR_NOT_FOUND,
+            "the switch %s is lost, and there are %d runs: name one with --run, such as "
+            "%s; the next graphmill run sets it anew",
+            newest_run_switch, search.count, search.id);
+    memcpy(run_id, search.id, sizeof search.id);
+    return ERROR_NONE;
+}
+
 enum error_code run_newest(struct store *store, char run_id[ID_SIZE], struct error *err)
 {
     const enum error_code rc = store_switch_get(store, newest_run_switch, run_id, ID_SIZE, err);
-    if (rc == ERROR_NOT_FOUND)
-        return error_set(err, rc, "no run was started here");
-    return rc;
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? find_only_run(store, run_id, err) : rc;
 }
 
 /* --- opening --- */

@@ -90,7 +90,8 @@ every_kind() {
             case $kind:$damage in
             ./store/tmp/* | ./logs/* | ./times/* | ./redis/* | ./lock:* | ./metrics.jsonl:* | ./store/logs/*) # no part of the result
                 runs_right "$1: $damage $path" ;;
-            ./store/switch/current/*:delete) # which ones there should be is known to nobody
+            */current_snapshot:delete) mends "$1: $damage $path" ;;
+            ./store/switch/*:delete) # which others there should be is known to nobody
                 runs_right "$1: $damage $path" ;;
             *:delete) if is_kept "$path"; then mends "$1: $damage $path"; else runs_right "$1: $damage $path"; fi ;;
             *) mends "$1: $damage $path" ;;
@@ -126,6 +127,13 @@ for case in "${cases[@]}"; do
         runs_right "$case (verified: $verified)"
         grep -q "^[1-9][0-9]* [0-9]* v1:[0-9a-f]*$" "$(position)" || fail "$case: the switch is '$(cat "$(position)")'"
     done
+done
+
+# Which run is the newest shows without its switch, as long as it is the only one.
+copy whole
+for damage in 'echo x >' 'rm'; do
+    eval "$damage \"$work/hurt/store/switch/current/run/newest\""
+    "$bin/graphmill" export "$work/hurt" --output "$work/model" >/dev/null 2>"$work/stderr" || fail "$damage the switch of the newest run: $(cat "$work/stderr")"
 done
 
 # Several runs in one folder: all of them are read, or the one that is asked for.
