@@ -11,6 +11,7 @@
 #include "pipelines/outputs_check.h"
 #include "pipelines/pipeline_options.h"
 #include "pipelines/queue_fill.h"
+#include "pipelines/run_preview.h"
 #include "pipelines/run_progress.h"
 #include "pipelines/run_summary.h"
 #include "pipelines/stage_crew.h"
@@ -219,7 +220,7 @@ enum error_code command_run(int argc, char **argv, struct error *err)
     if (rc == ERROR_NONE && !shown)
         rc = run_model_check_machine(&run->options.settings, err);
     if (rc == ERROR_NONE && !shown)
-        rc = run_all(run, err);
+        rc = run->options.dry_run ? run_preview(&run->options, err) : run_all(run, err);
     if (run) {
         work_queue_close(run->queue);
         redis_server_close(run->redis);

@@ -2,6 +2,7 @@
 #include "pipelines/commands.h"
 #include "pipelines/pipeline_options.h"
 #include "pipelines/queue_fill.h"
+#include "pipelines/run_preview.h"
 
 #include <stdio.h>
 
@@ -27,6 +28,8 @@ enum error_code command_start(int argc, char **argv, struct error *err)
                                argc, argv, &shown, err);
     if (rc != ERROR_NONE || shown)
         return rc;
+    if (options.dry_run)
+        return run_preview(&options, err);
     rc = pipeline_prepare(&options, &folder, err);
     if (rc == ERROR_NONE && options.redis)
         rc = fill_queue(&options, &folder, err);

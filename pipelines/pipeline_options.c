@@ -6,6 +6,7 @@
 #include "pipelines/child_process.h"
 #include "pipelines/child_restart.h"
 #include "pipelines/log_relay.h"
+#include "pipelines/run_preview.h"
 #include "pipelines/unused_data.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@ static const struct option_spec option_table[] = {
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
     {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
+    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "say what would run and why, and change nothing"},
     {"quiet", OPTION_FLAG, AT(quiet), NULL, 0, 0, NULL, "no progress on stderr"},
     {.name = NULL},
 };
@@ -163,13 +165,42 @@ static enum error_code run_once(const struct pipeline_options *options,
     return stop_signal_seen() ? stopped_at("after", stage, err) : ERROR_NONE;
 }
 
+enum error_code pipeline_folder_path(const struct pipeline_options *options,
+                                     char path[FILE_PATH_SIZE], struct error *err)
+{
+    return options->directory ? file_path(path, err, "%s", options->directory)
+                              : file_path(path, err, "runs/%s", options->settings.name);
+}
+
+/* The newest run before this one, for what is told of the difference; empty when there is none, or a damaged one. */
+static void open_newest(struct store *store, struct run_binding *newest)
+{
+    char id[ID_SIZE];
+    if (run_newest(store, id, NULL) == ERROR_NONE &&
+        run_open(store, id, newest, NULL) != ERROR_NONE)
+        run_close(newest);
+}
+
+static enum error_code start_run(const struct pipeline_options *options, struct run_folder *folder,
+                                 struct error *err)
+{
+    static struct run_binding newest; /* large for a stack */
+    char run_id[ID_SIZE];
+    open_newest(folder->store, &newest);
+    enum error_code rc = run_start(folder->store, &options->settings, run_id, err);
+    if (rc == ERROR_NONE)
+        rc = run_folder_bind(folder, run_id, err);
+    if (rc == ERROR_NONE && !options->quiet)
+        run_preview_tell(&newest, &folder->run);
+    run_close(&newest);
+    return rc;
+}
+
 enum error_code pipeline_prepare(const struct pipeline_options *options, struct run_folder *folder,
                                  struct error *err)
 {
-    char path[FILE_PATH_SIZE], run_id[ID_SIZE];
-    enum error_code rc = options->directory
-                             ? file_path(path, err, "%s", options->directory)
-                             : file_path(path, err, "runs/%s", options->settings.name);
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = pipeline_folder_path(options, path, err);
     if (rc == ERROR_NONE)
         rc = run_folder_create(folder, path, err);
     if (rc == ERROR_NONE)
@@ -177,9 +208,7 @@ enum error_code pipeline_prepare(const struct pipeline_options *options, struct 
     if (rc == ERROR_NONE)
         rc = run_once(options, folder, "partition", err);
     if (rc == ERROR_NONE)
-        rc = run_start(folder->store, &options->settings, run_id, err);
-    if (rc == ERROR_NONE)
-        rc = run_folder_bind(folder, run_id, err);
+        rc = start_run(options, folder, err);
     if (rc == ERROR_NONE)
         rc = unused_data_warn(folder->store, folder->run.book.dataset_id, err);
     return rc;

@@ -17,7 +17,7 @@ struct pipeline_options {
     struct option_list set;
     int64_t workers, threads, lease;
     uint64_t memory;
-    bool json, quiet;
+    bool json, quiet, dry_run;
     const char *file; /* the pipeline file */
     struct pipeline_settings settings;
 };
@@ -26,6 +26,9 @@ struct pipeline_options {
 MUST_CHECK enum error_code pipeline_options_parse(struct pipeline_options *options,
                                                   const char *summary, int argc, char **argv,
                                                   bool *shown, struct error *err);
+/* The folder of the run, which may not be there yet. */
+MUST_CHECK enum error_code pipeline_folder_path(const struct pipeline_options *options,
+                                                char path[FILE_PATH_SIZE], struct error *err);
 /* Opens the run folder, runs ingest and partition, starts the run and binds it. */
 MUST_CHECK enum error_code pipeline_prepare(const struct pipeline_options *options,
                                             struct run_folder *folder, struct error *err);

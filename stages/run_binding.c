@@ -85,6 +85,18 @@ static enum error_code make_plan(struct store *store, const struct pipeline_sett
     return rc == ERROR_NONE ? run_adoption_find(store, settings, schedule, plan, err) : rc;
 }
 
+enum error_code run_plan_of(struct store *store, const struct pipeline_settings *settings,
+                            const char *partition_id, struct run_plan *plan, bool *started,
+                            struct error *err)
+{
+    struct schedule schedule;
+    (void)snprintf(plan->partition_id, sizeof plan->partition_id, "%s", partition_id);
+    enum error_code rc = identity_run(store, settings, partition_id, plan->id, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(store, key_run(plan->id, "plan").text, started, err);
+    return rc == ERROR_NONE && !*started ? make_plan(store, settings, plan, &schedule, err) : rc;
+}
+
 /* A sibling that is damaged after all costs time, no run: it begins at its start then. */
 static enum error_code adopt(struct store *store, const struct pipeline_settings *settings,
                              const struct schedule *schedule, struct run_plan *plan,

@@ -38,6 +38,12 @@ MUST_CHECK enum error_code run_input_switch(const struct pipeline_settings *sett
  * started in another environment. */
 MUST_CHECK enum error_code run_start(struct store *store, const struct pipeline_settings *settings,
                                      char run_id[ID_SIZE], struct error *err);
+/* What run_start() would do: the plan of the run that the settings make on this partition, as it would be written,
+ * or its id alone when it was started. Writes nothing. */
+MUST_CHECK enum error_code run_plan_of(struct store *store,
+                                       const struct pipeline_settings *settings,
+                                       const char *partition_id, struct run_plan *plan,
+                                       bool *started, struct error *err);
 /* Finds the run of these settings. Fails: ERROR_UNAVAILABLE when nobody has started it (with these outputs), saying
  * in which settings the newest run differs. */
 MUST_CHECK enum error_code run_join(struct store *store, const struct pipeline_settings *settings,

@@ -37,6 +37,7 @@ struct stage_context {
     const char *scratch;       /* a local folder for copies of sealed files */
     bool storage_is_local;     /* sealed files may be opened in place */
     bool is_replay;            /* the store compares instead of writing */
+    bool is_dry_run;           /* ingest: only say what would be made */
     struct stage_times *times; /* NULL: not kept */
 };
 

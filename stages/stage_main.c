@@ -31,7 +31,7 @@ struct stage_options {
     struct option_list set;
     int64_t threads, wait, lease, log_level;
     uint64_t memory;
-    bool local_storage, print_config, version, start;
+    bool local_storage, print_config, version, start, dry_run;
 };
 
 /* clang-format off */
@@ -54,6 +54,7 @@ static const struct option_spec option_table[] = {
     {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE", "append where the time went to this file, as JSON lines"},
     {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N", "1 errors, 2 warnings, 3 progress, 4 everything"},
     {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL, "partition: start the run, so that workers may join it"},
+    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "ingest: print the id of the dataset, and whether it is there, and end"},
     {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
     {.name = NULL},
@@ -111,6 +112,10 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
         return error_set(err, ERROR_USAGE,
                          "--start goes with graphmill-partition --pipeline FILE: a run starts once "
                          "its partition is there");
+    if (o->dry_run && (strcmp(stage.name, "ingest") != 0 || o->replay))
+        return error_set(err, ERROR_USAGE,
+                         "--dry-run goes with graphmill-ingest; graphmill run --dry-run tells of "
+                         "all stages");
     if (!o->store && !o->print_config)
         return error_set(err, ERROR_USAGE, "--store must be given");
     if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
@@ -306,6 +311,7 @@ static enum error_code open_context(struct program *p, struct error *err)
         .scratch = o->scratch,
         .storage_is_local = o->local_storage,
         .is_replay = o->replay != NULL,
+        .is_dry_run = o->dry_run,
     };
     if (stage.form == STAGE_LOOP) {
         p->context.run_id = p->run.plan.id;
@@ -326,6 +332,11 @@ static void set_environment(const struct program *p)
     record_environment_set(brief);
 }
 
+static unsigned store_flags_of(const struct stage_options *o)
+{
+    return (o->replay ? STORE_REPLAY : 0) | (o->dry_run ? STORE_READ_ONLY : 0);
+}
+
 static enum error_code run_program(struct program *p, char **argv, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -341,7 +352,7 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
     if (rc == ERROR_NONE && stage.check && p->options.pipeline)
         rc = stage.check(&p->settings, err);
     if (rc == ERROR_NONE)
-        rc = store_open(p->options.store, p->options.replay ? STORE_REPLAY : 0, &p->store, err);
+        rc = store_open(p->options.store, store_flags_of(&p->options), &p->store, err);
     if (rc == ERROR_NONE && (stage.form == STAGE_LOOP || p->options.run))
         rc = wait_for(p, bind_run, err);
     if (rc != ERROR_NONE)

@@ -231,6 +231,10 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
         rc = ingest_dataset_id(context->store, context->settings, id, err);
     if (rc == ERROR_NONE)
         rc = store_has(context->store, key_dataset(id, "schema").text, &found, err);
+    if (rc == ERROR_NONE && context->is_dry_run) {
+        (void)printf("%sdataset=%s\n", found ? "unchanged " : "", id);
+        return ERROR_NONE;
+    }
     if (rc == ERROR_NONE && found && !context->is_replay)
         log_info("input is unchanged dataset=%s", id);
     else if (rc == ERROR_NONE)
