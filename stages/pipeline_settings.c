@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const format_names[] = {"folder", "ogb", "edge_list", "generated", NULL};
 static const char *const id_type_names[] = {"auto", "integer", "string", NULL};
@@ -29,21 +30,21 @@ static const char *const weights_names[] = {"best", "last", NULL};
 /* clang-format off */
 #define PLACE(field) offsetof(struct pipeline_settings, field), sizeof(((struct pipeline_settings *)0)->field)
 #define TEXT(part, name, field, value, help) \
-    {name, SETTING_TEXT, PLACE(field), value, 0, 0, NULL, help, part}
+    {name, SETTING_TEXT, part, PLACE(field), value, 0, 0, NULL, help}
 #define PATH(part, name, field, help) \
-    {name, SETTING_PATH, PLACE(field), "", 0, 0, NULL, help, part}
+    {name, SETTING_PATH, part, PLACE(field), "", 0, 0, NULL, help}
 #define INT(part, name, field, value, least, most, help) \
-    {name, SETTING_INT, PLACE(field), value, least, most, NULL, help, part}
+    {name, SETTING_INT, part, PLACE(field), value, least, most, NULL, help}
 #define DOUBLE(part, name, field, value, least, most, help) \
-    {name, SETTING_DOUBLE, PLACE(field), value, least, most, NULL, help, part}
+    {name, SETTING_DOUBLE, part, PLACE(field), value, least, most, NULL, help}
 #define BOOL(part, name, field, value, help) \
-    {name, SETTING_BOOL, PLACE(field), value, 0, 0, NULL, help, part}
+    {name, SETTING_BOOL, part, PLACE(field), value, 0, 0, NULL, help}
 #define CHOICE(part, name, field, value, names, help) \
-    {name, SETTING_CHOICE, PLACE(field), value, 0, 0, names, help, part}
+    {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help}
 #define CHOICE_OR_PATH(part, name, field, value, names, help) \
-    {name, SETTING_CHOICE_OR_PATH, PLACE(field), value, 0, 0, names, help, part}
+    {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help}
 #define INT_LIST(part, name, field, value, least, most, help) \
-    {name, SETTING_INT_LIST, PLACE(field), value, least, most, NULL, help, part}
+    {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help}
 
 /* What a row is part of (enum setting_part), and the values of another setting without which it has no effect. */
 #define NOTHING            0, NULL
@@ -154,13 +155,49 @@ static const struct setting_spec *find_setting(const char *name)
     return NULL;
 }
 
+/* The setting whose name without its section is `name`, or nearly; NULL when there is none. */
+static const char *in_a_section(const char *name)
+{
+    const char *keys[128] = {0}, *names[128] = {0};
+    size_t count = 0;
+    for (const struct setting_spec *spec = setting_table; spec->name && count + 1 < 128; spec++) {
+        const char *dot = strchr(spec->name, '.');
+        if (!dot)
+            continue;
+        keys[count] = dot + 1;
+        names[count++] = spec->name;
+    }
+    const char *nearest = text_nearest(name, keys);
+    for (size_t i = 0; nearest && i < count; i++)
+        if (keys[i] == nearest)
+            return names[i];
+    return NULL;
+}
+
+/* Layers are no setting of their own, and most people look for one. */
+static bool names_layers(const char *name)
+{
+    const char *dot = strchr(name, '.');
+    const char *key = dot ? dot + 1 : name;
+    return strcmp(key, "layers") == 0 || strcmp(key, "num_layers") == 0 ||
+           strcmp(key, "layer_count") == 0;
+}
+
 static enum error_code unknown_setting(const char *name, const char *where, struct error *err)
 {
+    const char *in_section = strchr(name, '.') ? NULL : in_a_section(name);
+    if (names_layers(name))
+        return error_set(err, ERROR_INVALID,
+                         "%s: unknown setting '%s'; a model has as many layers as "
+                         "sample.fanouts has items: sample.fanouts: [10, 10, 10] makes three",
+                         where, name);
     const char *names[128] = {0};
     size_t count = 0;
     for (const struct setting_spec *spec = setting_table; spec->name && count + 1 < 128; spec++)
         names[count++] = spec->name;
-    const char *nearest = text_nearest(name, names);
+    const bool exact = in_section && strcmp(strchr(in_section, '.') + 1, name) == 0;
+    const char *nearest = exact ? in_section : text_nearest(name, names);
+    nearest = nearest ? nearest : in_section;
     if (nearest)
         return error_set(err, ERROR_INVALID, "%s: unknown setting '%s'; did you mean '%s'?", where,
                          name, nearest);
@@ -256,14 +293,39 @@ static enum error_code assign_list(const struct setting_spec *spec, const char *
     return ERROR_NONE;
 }
 
+/* What other files of this kind say for true and false; NULL for what says neither. */
+static const char *boolean_meant(const char *value)
+{
+    static const char *const words[][2] = {
+        {"yes", "no"}, {"on", "off"}, {"true", "false"}, {"1", "0"}, {"y", "n"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(value, words[i][0]) == 0)
+            return "true";
+        if (strcasecmp(value, words[i][1]) == 0)
+            return "false";
+    }
+    return NULL;
+}
+
 static enum error_code assign_bool(const struct setting_spec *spec, const char *value,
                                    const char *where, bool *out, struct error *err)
 {
+    const char *meant = boolean_meant(value);
     if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-        return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected true or false", where,
-                         spec->name, value);
+        return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected true or false%s%s", where,
+                         spec->name, value, meant ? "; write " : "", meant ? meant : "");
     *out = value[0] == 't';
     return ERROR_NONE;
+}
+
+/* YAML's words for nothing are text like any other here. */
+static enum error_code refuse_null(const struct setting_spec *spec, const char *where,
+                                   struct error *err)
+{
+    return error_set(err, ERROR_INVALID,
+                     "%s: %s is '~': there is no null here; leave the line out for the default, "
+                     "which is %s",
+                     where, spec->name, spec->default_text[0] ? spec->default_text : "empty");
 }
 
 static enum error_code assign_spec(const struct setting_spec *spec,
@@ -271,6 +333,8 @@ static enum error_code assign_spec(const struct setting_spec *spec,
                                    const char *where, struct error *err)
 {
     void *field = (char *)settings + spec->offset;
+    if (strcmp(value, "~") == 0)
+        return refuse_null(spec, where, err);
     switch (spec->type) {
     case SETTING_INT:
         if (!int_in_range(spec, value, strlen(value), field))

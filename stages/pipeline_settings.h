@@ -172,13 +172,13 @@ enum setting_type {
 struct setting_spec {
     const char *name; /* "sample.fanouts"; top level has no dot */
     enum setting_type type;
+    unsigned part_of;      /* enum setting_part */
+    const char *only_with; /* "name=value,value": has no effect with other values; or NULL */
     size_t offset, size;
     const char *default_text;
     double least, most;         /* of numbers and list items */
     const char *const *choices; /* NULL-terminated */
     const char *help;
-    unsigned part_of;      /* enum setting_part */
-    const char *only_with; /* "name=value,value": has no effect with other values; or NULL */
 };
 
 /* All settings, in canonical order; ends with a NULL name. */

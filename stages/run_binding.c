@@ -130,7 +130,8 @@ static enum error_code write_plan(struct store *store, const struct pipeline_set
 static void replace_all(char *text, char from, char to)
 {
     for (; *text; text++)
-        *text = *text == from ? to : *text;
+        if (*text == from)
+            *text = to;
 }
 
 static enum error_code note_wanted(struct store *store, const struct pipeline_settings *settings,

@@ -152,6 +152,32 @@ static enum error_code on_event(struct reader *r, const yaml_event_t *event, str
     return ERROR_NONE;
 }
 
+/* Does that line (from 0) begin with blanks and a tab? */
+static bool is_indented_by_tab(const char *text, size_t size, size_t line)
+{
+    const char *end = text + size;
+    for (; line > 0 && text < end; line--) {
+        const char *feed = memchr(text, '\n', (size_t)(end - text));
+        text = feed ? feed + 1 : end;
+    }
+    while (text < end && *text == ' ')
+        text++;
+    return text < end && *text == '\t';
+}
+
+static enum error_code not_yaml(const yaml_parser_t *parser, const char *text, size_t size,
+                                const char *name, struct error *err)
+{
+    const size_t line = parser->problem_mark.line;
+    if (is_indented_by_tab(text, size, line))
+        return error_set(err, ERROR_INVALID,
+                         "%s:%zu: the line is indented by a tab, which YAML does not allow; write "
+                         "two blanks",
+                         name, line + 1);
+    return error_set(err, ERROR_INVALID, "%s:%zu: not valid YAML: %s", name, line + 1,
+                     parser->problem ? parser->problem : "unreadable");
+}
+
 enum error_code yaml_parse(const char *text, size_t size, const char *name, struct yaml_file *out,
                            struct error *err)
 {
@@ -165,9 +191,7 @@ enum error_code yaml_parse(const char *text, size_t size, const char *name, stru
     for (bool more = true; more && rc == ERROR_NONE;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&r.parser, &event)) {
-            rc = error_set(err, ERROR_INVALID, "%s:%zu: not valid YAML: %s", name,
-                           r.parser.problem_mark.line + 1,
-                           r.parser.problem ? r.parser.problem : "unreadable");
+            rc = not_yaml(&r.parser, text, size, name, err);
             break;
         }
         more = event.type != YAML_STREAM_END_EVENT;

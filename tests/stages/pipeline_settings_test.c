@@ -71,6 +71,14 @@ static void unknown_names_are_refused_with_the_nearest_known_one(void **state)
                  &err);
     assert_fails(assign(&settings, "train_step.hidden", "5", &err), ERROR_INVALID,
                  "did you mean 'train-step.hidden'?", &err);
+    assert_fails(assign(&settings, "hidden", "3", &err), ERROR_INVALID,
+                 "unknown setting 'hidden'; did you mean 'train-step.hidden'?", &err);
+    assert_fails(assign(&settings, "batchsize", "3", &err), ERROR_INVALID,
+                 "did you mean 'sample.batch_size'?", &err);
+    assert_fails(assign(&settings, "epoch", "3", &err), ERROR_INVALID, "did you mean 'epochs'?",
+                 &err);
+    assert_fails(assign(&settings, "train-step.layers", "3", &err), ERROR_INVALID,
+                 "as many layers as sample.fanouts has items", &err);
     assert_fails(assign(&settings, "qqqqqqqqqqqqqqqqqqqq", "5", &err), ERROR_INVALID,
                  "unknown setting 'qqqqqqqqqqqqqqqqqqqq'", &err);
     assert_null(strstr(err.message, "did you mean"));
@@ -92,6 +100,10 @@ static void bad_values_are_refused_with_what_was_expected(void **state)
         {"aggregate.learning_rate", "inf", "aggregate.learning_rate is 'inf', expected a number"},
         {"aggregate.learning_rate", "1e-2x", "is '1e-2x', expected a number from 0 to 1000"},
         {"portable", "yes", "portable is 'yes', expected true or false"},
+        {"portable", "True", "portable is 'True', expected true or false; write true"},
+        {"portable", "off", "portable is 'off', expected true or false; write false"},
+        {"portable", "~", "portable is '~': there is no null here; leave the line out"},
+        {"epochs", "~", "leave the line out for the default, which is 10"},
         {"train-step.model", "gat", "train-step.model is 'gat', expected one of sage, gcn"},
         {"train-step.model", "", "train-step.model is '', expected one of sage, gcn"},
         {"sample.fanouts", "10,0", "a fan-out of 0 keeps no neighbour; expected -1 (all)"},

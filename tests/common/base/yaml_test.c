@@ -55,7 +55,8 @@ static void what_is_not_used_is_refused_by_line(void **state)
         {"a: ['', 2]\n", "p.yaml:1: an item of a list is empty"},
         {"a: 1\nb: \"x\\0y\"\n", "p.yaml:2: a NUL character"},
         {"a: 1\nb: [1\n", "p.yaml:3: not valid YAML"},
-        {"a: 1\n\tb: 2\n", "p.yaml:2: not valid YAML"},
+        {"a: 1\n\tb: 2\n", "p.yaml:2: the line is indented by a tab"},
+        {"a:\n  b: 1\n \tc: 2\n", "p.yaml:3: the line is indented by a tab"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
