@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,12 +13,13 @@ enum { PREFIX_SIZE = 12, WRITE_ALIGNMENT = 64, CONVERT_SIZE = 8192 };
 static const char magic[] = "\x93NUMPY";
 
 static const struct {
-    const char *descr;
+    const char *code; /* of descr, behind the byte order */
     enum npy_type type;
     uint32_t item_size;
 } type_table[] = {
-    {"<f4", NPY_F32, 4}, {"<f8", NPY_F64, 8}, {"<i4", NPY_I32, 4},
-    {"<i8", NPY_I64, 8}, {"|u1", NPY_U8, 1},  {"|b1", NPY_BOOL, 1},
+    {"f4", NPY_F32, 4}, {"f8", NPY_F64, 8}, {"f2", NPY_F16, 2},  {"i4", NPY_I32, 4},
+    {"i8", NPY_I64, 8}, {"i1", NPY_I8, 1},  {"i2", NPY_I16, 2},  {"u1", NPY_U8, 1},
+    {"u2", NPY_U16, 2}, {"u4", NPY_U32, 4}, {"b1", NPY_BOOL, 1},
 };
 enum { TYPE_COUNT = sizeof type_table / sizeof type_table[0] };
 
@@ -59,20 +61,58 @@ static bool accept(struct cursor *c, const char *word)
     return true;
 }
 
+/* What numpy calls elements of a kind that is no number of ours. */
+static const char *kind_of(char c)
+{
+    switch (c) {
+    case 'O':
+        return "Python objects";
+    case 'U':
+    case 'S':
+        return "strings";
+    case 'c':
+        return "complex numbers";
+    case 'M':
+    case 'm':
+        return "dates or times";
+    case 'V':
+        return "records of several fields";
+    default:
+        return "of a type that is not read";
+    }
+}
+
+static enum error_code unknown_type(const struct cursor *c, char kind)
+{
+    return error_set(
+        c->err, ERROR_INPUT,
+        "%s: byte %zu: the elements are %s, expected numbers: in Python, "
+        "numpy.save(\"%s\", numpy.load(\"%s\", allow_pickle=True).astype(\"float32\")) "
+        "(\"int64\" for ids)",
+        c->name, c->offset + (size_t)(c->at - c->begin), kind_of(kind), c->name, c->name);
+}
+
+/* "'<f4'": byte order, kind and size. A list of fields begins with '['. */
 static enum error_code parse_type(struct cursor *c, struct npy_header *out)
 {
     skip_spaces(c);
     const struct cursor start = *c;
+    if (c->at < c->end && *c->at == '[')
+        return unknown_type(&start, 'V');
+    if (!accept(c, "'") || c->end - c->at < 4 || !strchr("<>|=", *c->at))
+        return unexpected(&start, "a type such as '<f4'");
+    const char order = *c->at++, kind = *c->at;
     for (size_t i = 0; i < TYPE_COUNT; i++) {
         char quoted[8];
-        (void)snprintf(quoted, sizeof quoted, "'%s'", type_table[i].descr);
+        (void)snprintf(quoted, sizeof quoted, "%s'", type_table[i].code);
         if (accept(c, quoted)) {
             out->type = type_table[i].type;
             out->item_size = type_table[i].item_size;
+            out->is_swapped = order == '>' && out->item_size > 1;
             return ERROR_NONE;
         }
     }
-    return unexpected(&start, "type '<f4', '<f8', '<i4', '<i8', '|u1' or '|b1'");
+    return unknown_type(&start, kind);
 }
 
 static enum error_code parse_dimension(struct cursor *c, uint64_t *out)
@@ -109,7 +149,8 @@ static enum error_code parse_shape(struct cursor *c, struct npy_header *out)
 enum { SEEN_DESCR = 1, SEEN_ORDER = 2, SEEN_SHAPE = 4, SEEN_ALL = 7 };
 
 /* One "key: value" of the dictionary. */
-static enum error_code parse_member(struct cursor *c, unsigned *seen, struct npy_header *out)
+static enum error_code parse_member(struct cursor *c, unsigned *seen, bool *by_columns,
+                                    struct npy_header *out)
 {
     skip_spaces(c);
     const struct cursor start = *c;
@@ -129,16 +170,27 @@ static enum error_code parse_member(struct cursor *c, unsigned *seen, struct npy
         return parse_type(c, out);
     if (key == SEEN_SHAPE)
         return parse_shape(c, out);
-    return accept(c, "False") ? ERROR_NONE : unexpected(c, "False (rows in C order)");
+    *by_columns = accept(c, "True");
+    return *by_columns || accept(c, "False") ? ERROR_NONE : unexpected(c, "True or False");
+}
+
+/* Whether it matters that columns lie one behind the other: with one row or one column it does not. */
+static bool has_rows_and_columns(const struct npy_header *header)
+{
+    uint32_t wide = 0;
+    for (uint32_t i = 0; i < header->dimension_count; i++)
+        wide += header->shape[i] != 1;
+    return wide > 1;
 }
 
 static enum error_code parse_dictionary(struct cursor *c, struct npy_header *out)
 {
     unsigned seen = 0;
+    bool by_columns = false;
     if (!accept(c, "{"))
         return unexpected(c, "'{'");
     while (!accept(c, "}")) {
-        const enum error_code rc = parse_member(c, &seen, out);
+        const enum error_code rc = parse_member(c, &seen, &by_columns, out);
         if (rc != ERROR_NONE)
             return rc;
         if (!accept(c, ",") && !(c->at < c->end && *c->at == '}'))
@@ -147,7 +199,14 @@ static enum error_code parse_dictionary(struct cursor *c, struct npy_header *out
     if (seen != SEEN_ALL)
         return unexpected(c, "'descr', 'fortran_order' and 'shape' before the end");
     skip_spaces(c);
-    return c->at == c->end ? ERROR_NONE : unexpected(c, "nothing behind '}'");
+    if (c->at != c->end)
+        return unexpected(c, "nothing behind '}'");
+    if (by_columns && has_rows_and_columns(out))
+        return error_set(c->err, ERROR_INPUT,
+                         "%s: the array lies column by column (Fortran order), expected rows: in "
+                         "Python, numpy.save(\"%s\", numpy.ascontiguousarray(numpy.load(\"%s\")))",
+                         c->name, c->name, c->name);
+    return ERROR_NONE;
 }
 
 /* The file must hold exactly what the shape says: what makes every later read safe. */
@@ -188,6 +247,30 @@ static uint32_t little_endian(const uint8_t *at, int bytes)
     return value;
 }
 
+/* A file that begins otherwise, by what it most likely is. */
+static enum error_code other_file(const uint8_t *data, const char *name, struct error *err)
+{
+    if (memcmp(data, "PK\x03\x04", 4) == 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s is a zip archive (an npz, or a PyTorch file), expected one npy array: "
+                         "in Python, numpy.save(\"%s\", numpy.load(\"%s\")[NAME])",
+                         name, name, name);
+    if (data[0] == 0x1f && data[1] == 0x8b)
+        return error_set(err, ERROR_INPUT, "%s is packed by gzip, expected an npy array: gunzip it",
+                         name);
+    for (int i = 0; i < PREFIX_SIZE; i++)
+        if ((data[i] < ' ' || data[i] > '~') && data[i] != '\n' && data[i] != '\t' &&
+            data[i] != '\r')
+            return error_set(err, ERROR_INPUT,
+                             "%s: byte 0: expected npy's magic 93 4e 55 4d 50 59, found "
+                             "%02x %02x %02x %02x %02x %02x",
+                             name, data[0], data[1], data[2], data[3], data[4], data[5]);
+    return error_set(err, ERROR_INPUT,
+                     "%s is text, expected an npy array: in Python, numpy.save(\"%s\", "
+                     "numpy.loadtxt(\"%s\", delimiter=\",\"))",
+                     name, name, name);
+}
+
 enum error_code npy_header_parse(const uint8_t *data, size_t size, uint64_t file_size,
                                  const char *name, struct npy_header *out, struct error *err)
 {
@@ -198,10 +281,7 @@ enum error_code npy_header_parse(const uint8_t *data, size_t size, uint64_t file
                          "the file",
                          name, size);
     if (memcmp(data, magic, 6) != 0)
-        return error_set(err, ERROR_INPUT,
-                         "%s: byte 0: expected npy's magic 93 4e 55 4d 50 59, found "
-                         "%02x %02x %02x %02x %02x %02x",
-                         name, data[0], data[1], data[2], data[3], data[4], data[5]);
+        return other_file(data, name, err);
     if (data[6] < 1 || data[6] > 3 || data[7] != 0)
         return error_set(err, ERROR_INPUT,
                          "%s: byte 6: expected npy version 1.0, 2.0 or 3.0, found %d.%d", name,
@@ -281,7 +361,7 @@ void npy_reader_close(struct npy_reader *reader)
 
 bool npy_is_integer(const struct npy_header *header)
 {
-    return header->type != NPY_F32 && header->type != NPY_F64;
+    return header->type != NPY_F16 && header->type != NPY_F32 && header->type != NPY_F64;
 }
 
 /* Raw elements; the range was checked against the file when it was opened. */
@@ -293,27 +373,61 @@ static enum error_code read_elements(const struct npy_reader *reader, uint64_t f
                    reader->header.data_offset + first * reader->header.item_size, err);
 }
 
+/* `at` has the element in this machine's byte order. */
 static int64_t integer_of(enum npy_type type, const uint8_t *at)
 {
-    int32_t narrow = 0;
+    const uint32_t low = at[0], two = low | (uint32_t)at[1] << 8;
+    const uint32_t four = two | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
     int64_t wide = 0;
-    if (type == NPY_I32) {
-        memcpy(&narrow, at, sizeof narrow);
-        return narrow;
+    if (type == NPY_I64) {
+        memcpy(&wide, at, sizeof wide);
+        return wide;
     }
-    if (type != NPY_I64)
-        return *at;
-    memcpy(&wide, at, sizeof wide);
-    return wide;
+    if (type == NPY_I32 || type == NPY_U32)
+        return type == NPY_I32 ? (int64_t)(int32_t)four : (int64_t)four;
+    if (type == NPY_I16 || type == NPY_U16)
+        return type == NPY_I16 ? (int64_t)(int16_t)two : (int64_t)two;
+    return type == NPY_I8 ? (int64_t)(int8_t)low : (int64_t)low;
+}
+
+/* IEEE 754 binary16: a sign, 5 bits of exponent, 10 of fraction. */
+static float half_of(const uint8_t *at)
+{
+    const int bits = at[0] | at[1] << 8, exponent = bits >> 10 & 31, fraction = bits & 1023;
+    float value = 0.0F;
+    if (exponent == 31)
+        value = fraction ? NAN : INFINITY;
+    else
+        value = exponent ? ldexpf((float)(1024 + fraction), exponent - 25)
+                         : ldexpf((float)fraction, -24);
+    return bits >> 15 ? -value : value;
 }
 
 static float float_of(enum npy_type type, const uint8_t *at)
 {
     double value = 0.0;
+    float single = 0.0F;
+    if (type == NPY_F16)
+        return half_of(at);
+    if (type == NPY_F32) {
+        memcpy(&single, at, sizeof single);
+        return single;
+    }
     if (type != NPY_F64)
         return (float)integer_of(type, at);
     memcpy(&value, at, sizeof value);
     return (float)value;
+}
+
+enum { ELEMENT_SIZE_MAX = 8 };
+
+/* An element in this machine's byte order, with bytes behind it that do not count. */
+static void load(const struct npy_header *header, const uint8_t *at, uint8_t out[ELEMENT_SIZE_MAX])
+{
+    const uint32_t size = header->item_size;
+    memset(out, 0, ELEMENT_SIZE_MAX);
+    for (uint32_t i = 0; i < size; i++)
+        out[i] = at[header->is_swapped ? size - 1 - i : i];
 }
 
 /* Turns elements as they lie in the file into those of the caller's array. */
@@ -324,16 +438,22 @@ static void convert_integers(const struct npy_header *header, const uint8_t *raw
                              void *out)
 {
     int64_t *value = out;
-    for (size_t i = 0; i < count; i++)
-        value[i] = integer_of(header->type, raw + i * header->item_size);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t element[ELEMENT_SIZE_MAX];
+        load(header, raw + i * header->item_size, element);
+        value[i] = integer_of(header->type, element);
+    }
 }
 
 static void convert_floats(const struct npy_header *header, const uint8_t *raw, size_t count,
                            void *out)
 {
     float *value = out;
-    for (size_t i = 0; i < count; i++)
-        value[i] = float_of(header->type, raw + i * header->item_size);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t element[ELEMENT_SIZE_MAX];
+        load(header, raw + i * header->item_size, element);
+        value[i] = float_of(header->type, element);
+    }
 }
 
 /* Reads a piece at a time and converts it into `out`, whose elements have `size` bytes. */
@@ -360,7 +480,7 @@ enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first
     if (!npy_is_integer(&reader->header))
         return error_set(err, ERROR_INPUT, "%s: expected integers, found floating point numbers",
                          reader->path);
-    if (reader->header.type == NPY_I64)
+    if (reader->header.type == NPY_I64 && !reader->header.is_swapped)
         return read_elements(reader, first, count, out, err);
     return read_converted(reader, first, count, convert_integers, out, sizeof *out, err);
 }
@@ -368,7 +488,7 @@ enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first
 enum error_code npy_reader_float(const struct npy_reader *reader, uint64_t first, size_t count,
                                  float *out, struct error *err)
 {
-    if (reader->header.type == NPY_F32)
+    if (reader->header.type == NPY_F32 && !reader->header.is_swapped)
         return read_elements(reader, first, count, out, err);
     return read_converted(reader, first, count, convert_floats, out, sizeof *out, err);
 }

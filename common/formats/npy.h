@@ -9,8 +9,9 @@
  *               'shape': (2708, 1433), }, padded with spaces and ended by a line feed
  *      .    .   the elements
  *
- * Read: little-endian <f4 <f8 <i4 <i8 and |u1 |b1, up to four dimensions. Nothing in the header is
- * trusted: it is at most 10,000 bytes (NumPy's own limit), products are checked, and the size of the
+ * Read: f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 and b1 of either byte order, up to four dimensions. What is
+ * something else (npz, Fortran order, Python objects) is named, with the line of numpy that converts it.
+ * Nothing in the header is trusted: it is at most 10,000 bytes (NumPy's own limit), products are checked, and the size of the
  * file must be exactly what the shape says. Elements are read in pieces that the caller sizes, from any
  * place, so memory is bounded and no allocation follows from the header.
  *
@@ -28,10 +29,24 @@
 
 enum { NPY_DIMENSION_MAX = 4, NPY_HEADER_SIZE_MAX = 10000 };
 
-enum npy_type { NPY_UNKNOWN, NPY_F32, NPY_F64, NPY_I32, NPY_I64, NPY_U8, NPY_BOOL };
+enum npy_type {
+    NPY_UNKNOWN,
+    NPY_F32,
+    NPY_F64,
+    NPY_I32,
+    NPY_I64,
+    NPY_U8,
+    NPY_BOOL,
+    NPY_F16,
+    NPY_I8,
+    NPY_I16,
+    NPY_U16,
+    NPY_U32
+};
 
 struct npy_header {
     enum npy_type type;
+    bool is_swapped; /* big-endian */
     uint32_t item_size;
     uint32_t dimension_count;
     uint64_t shape[NPY_DIMENSION_MAX];

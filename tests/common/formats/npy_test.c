@@ -3,6 +3,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -70,12 +71,19 @@ static void refuses_bad_headers_with_place_expected_and_found(void **state)
     static const struct {
         const char *header, *message;
     } cases[] = {
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }",
-         "a.npy: byte 20: expected type '<f4', '<f8', '<i4', '<i8', '|u1' or '|b1' in the npy "
-         "header, found ''>f4'"},
-        {"{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", "expected type"},
-        {"{'descr': '<f4', 'fortran_order': True, 'shape': (2,), }",
-         "expected False (rows in C order)"},
+        {"{'descr': '|O', 'fortran_order': False, 'shape': (2,), }",
+         "a.npy: byte 20: the elements are Python objects, expected numbers: in Python, "
+         "numpy.save(\"a.npy\", numpy.load(\"a.npy\", allow_pickle=True).astype(\"float32\"))"},
+        {"{'descr': '<U5', 'fortran_order': False, 'shape': (2,), }", "the elements are strings"},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", "complex numbers"},
+        {"{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }", "a type that is not read"},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }",
+         "records of several fields"},
+        {"{'descr': 'f4', 'fortran_order': False, 'shape': (2,), }", "a type such as '<f4'"},
+        {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,), }", "expected True or False"},
+        {"{'descr': '<f2', 'fortran_order': True, 'shape': (2, 2), }",
+         "lies column by column (Fortran order), expected rows: in Python, numpy.save(\"a.npy\", "
+         "numpy.ascontiguousarray(numpy.load(\"a.npy\")))"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", "expected a dimension"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
          "expected a dimension below 2^63"},
@@ -98,6 +106,77 @@ static void refuses_bad_headers_with_place_expected_and_found(void **state)
         const struct sample sample = make(cases[i].header, 8);
         assert_fails(parse(&sample, &header, &err), ERROR_INPUT, cases[i].message, &err);
     }
+}
+
+static void names_files_that_are_something_else(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *begin, *message;
+    } cases[] = {
+        {"PK\x03\x04zip archive", "a.npy is a zip archive (an npz, or a PyTorch file)"},
+        {"\x1f\x8bpacked by gzip", "a.npy is packed by gzip, expected an npy array: gunzip it"},
+        {"0.5,0.25,1\n0,1,2\n", "a.npy is text, expected an npy array: in Python, numpy.save("},
+        {"\x80\x04pickled objects", "expected npy's magic 93 4e 55 4d 50 59, found 80 04"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct error err = {0};
+        struct npy_header header;
+        assert_fails(
+            npy_header_parse((const uint8_t *)cases[i].begin, 14, 14, "a.npy", &header, &err),
+            ERROR_INPUT, cases[i].message, &err);
+    }
+}
+
+/* Writes the elements' bytes behind a header of this type and reads them as floats and integers. */
+static void expect_elements(const char *descr, const void *bytes, size_t size, size_t count,
+                            const float *real, const int64_t *whole)
+{
+    struct error err = {0};
+    struct temp_dir dir;
+    struct npy_reader reader;
+    char header[128];
+    temp_dir_make(&dir);
+    (void)snprintf(header, sizeof header,
+                   "{'descr': '%s', 'fortran_order': True, 'shape': (%zu,), }", descr, count);
+    struct sample sample = make(header, size);
+    memcpy(sample.bytes + sample.size - size, bytes, size);
+    assert_ok(
+        npy_reader_open(&reader, temp_dir_write(&dir, "a.npy", sample.bytes, sample.size), &err),
+        &err);
+    float read[8];
+    int64_t integer[8];
+    assert_ok(npy_reader_float(&reader, 0, count, read, &err), &err);
+    for (size_t i = 0; i < count; i++)
+        assert_true(isnan(real[i]) ? isnan(read[i]) : read[i] >= real[i] && read[i] <= real[i]);
+    if (whole) {
+        assert_ok(npy_reader_int64(&reader, 0, count, integer, &err), &err);
+        assert_memory_equal(integer, whole, count * sizeof *whole);
+    }
+    npy_reader_close(&reader);
+    temp_dir_remove(&dir);
+}
+
+static void reads_other_types_and_byte_orders(void **state)
+{
+    (void)state;
+    static const float halves[] = {1.0F, -2.0F, 65504.0F, 0x1p-24F, 0x1.554p-2F, INFINITY, NAN};
+    static const int64_t whole[] = {1, -2};
+    static const float real[] = {1, -2}, large[] = {65535, 1}, larger[] = {4294967295.0F, 1};
+    static const int64_t most[] = {65535, 1}, greatest[] = {4294967295, 1};
+    expect_elements("<f2", "\x00\x3c\x00\xc0\xff\x7b\x01\x00\x55\x35\x00\x7c\x01\x7e", 14, 7,
+                    halves, NULL);
+    expect_elements(">f2", "\x3c\x00\xc0\x00", 4, 2, real, NULL);
+    expect_elements(">f4", "\x3f\x80\x00\x00\xc0\x00\x00\x00", 8, 2, real, NULL);
+    expect_elements(">f8", "\x3f\xf0\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0", 16, 2, real, NULL);
+    expect_elements("|i1", "\x01\xfe", 2, 2, real, whole);
+    expect_elements("<i2", "\x01\x00\xfe\xff", 4, 2, real, whole);
+    expect_elements(">i2", "\x00\x01\xff\xfe", 4, 2, real, whole);
+    expect_elements(">i4", "\0\0\0\x01\xff\xff\xff\xfe", 8, 2, real, whole);
+    expect_elements(">i8", "\0\0\0\0\0\0\0\x01\xff\xff\xff\xff\xff\xff\xff\xfe", 16, 2, real,
+                    whole);
+    expect_elements("<u2", "\xff\xff\x01\x00", 4, 2, large, most);
+    expect_elements("<u4", "\xff\xff\xff\xff\x01\x00\x00\x00", 8, 2, larger, greatest);
 }
 
 static void refuses_bad_prefixes(void **state)
@@ -240,6 +319,8 @@ int main(void)
         cmocka_unit_test(reads_a_header),
         cmocka_unit_test(reads_scalars_vectors_and_empty_arrays),
         cmocka_unit_test(refuses_bad_headers_with_place_expected_and_found),
+        cmocka_unit_test(names_files_that_are_something_else),
+        cmocka_unit_test(reads_other_types_and_byte_orders),
         cmocka_unit_test(refuses_bad_prefixes),
         cmocka_unit_test(reads_any_range_of_any_type),
         cmocka_unit_test(notices_a_file_that_shrinks_while_it_is_read),
