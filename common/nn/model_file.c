@@ -131,3 +131,20 @@ enum error_code model_file_write(const struct model *model, const float *value, 
     memory_free(named);
     return rc;
 }
+
+const char *model_file_note(enum layer_kind layer, enum model_flavor flavor)
+{
+    if (layer != LAYER_GCN || flavor != MODEL_FLAVOR_DGL)
+        return NULL;
+    return "DGL's GraphConv is not GCN as it stands: it adds no loops and goes by out-degrees. "
+           "These lines give the\n"
+           "answers of this model on any graph, directed or not:\n"
+           "    g = dgl.add_self_loop(dgl.remove_self_loop(g))\n"
+           "    u, v = g.edges()\n"
+           "    d = g.in_degrees().float()\n"
+           "    w = 1 / torch.sqrt(d[u] * d[v])\n"
+           "    GraphConv(..., norm=\"none\")      # each layer, called as layer(g, x, "
+           "edge_weight=w)\n"
+           "On an undirected graph the first line alone, with GraphConv's own norm=\"both\", gives "
+           "the same.\n";
+}

@@ -1,8 +1,13 @@
 /*
  * model_file - a model as safetensors, under the names that PyG or DGL give its parameters.
  *
- * PyG's BasicGNN (GraphSAGE, GCN) loads it with load_state_dict(..., strict=True). DGL's SAGEConv keeps
- * the bias on the self side and its GraphConv has the weight transposed; the functions are the same.
+ * PyG's BasicGNN (GraphSAGE, GCN) loads it with load_state_dict(..., strict=True) and computes the same
+ * function.
+ *
+ * DGL: SAGEConv (mean) keeps the bias on the self side and computes the same function. GraphConv has the weight
+ * transposed, and another function: it adds no loops, and divides by the root of the *out*-degree of the source,
+ * where GCN (Kipf and Welling 2017, and PyG) divides by the root of its in-degree, a loop at each node counted.
+ * model_file_note() says how to get GCN's answers from it.
  */
 #ifndef COMMON_NN_MODEL_FILE_H
 #define COMMON_NN_MODEL_FILE_H
@@ -20,5 +25,8 @@ MUST_CHECK enum error_code model_file_write(const struct model *model, const flo
                                             const char *run_id, int64_t version,
                                             enum model_flavor flavor, const char *path,
                                             struct error *err);
+
+/* What has to be known to use the file beyond its names, for people; NULL: nothing. */
+const char *model_file_note(enum layer_kind layer, enum model_flavor flavor);
 
 #endif

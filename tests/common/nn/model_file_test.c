@@ -175,11 +175,22 @@ static void failures_leave_the_file_as_it_was(void **state)
     forget(&w);
 }
 
+static void what_dgl_needs_is_said(void **state)
+{
+    (void)state;
+    const char *note = model_file_note(LAYER_GCN, MODEL_FLAVOR_DGL);
+    assert_non_null(strstr(note, "w = 1 / torch.sqrt(d[u] * d[v])"));
+    assert_non_null(strstr(note, "norm=\"none\""));
+    assert_null(model_file_note(LAYER_GCN, MODEL_FLAVOR_PYG));
+    assert_null(model_file_note(LAYER_SAGE, MODEL_FLAVOR_DGL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pyg_has_its_names_and_shapes),
         cmocka_unit_test(dgl_has_its_names_and_shapes),
+        cmocka_unit_test(what_dgl_needs_is_said),
         cmocka_unit_test(the_metadata_says_how_to_build_the_model),
         cmocka_unit_test(equal_models_give_equal_bytes),
         cmocka_unit_test(failures_leave_the_file_as_it_was),
