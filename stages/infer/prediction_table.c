@@ -1,5 +1,6 @@
 #include "stages/infer/prediction_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -82,6 +83,7 @@ enum error_code prediction_table_add(struct prediction_table *table, uint32_t no
                                      const char *split, const float *logit, const void *label,
                                      struct error *err)
 {
+    errno = 0; /* a failure below sets it */
     put_id(table, node);
     (void)fprintf(table->file, ",%s,", split);
     if (table->task == TASK_MULTI_LABEL) {
@@ -100,6 +102,7 @@ enum error_code prediction_table_finish(struct prediction_table *table, struct e
 {
     FILE *file = table->file;
     table->file = NULL;
+    errno = 0;
     const int failed = ferror(file);
     if (fclose(file) != 0 || failed)
         return error_set_errno(err, ERROR_IO, "%s cannot be written", table->path);

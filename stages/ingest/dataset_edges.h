@@ -26,6 +26,9 @@ struct dataset_edges { /* {0} is closed */
     enum edge_policy self_loops, duplicates;
     bool reversed;
     struct edge_spool spool;
+    struct spooled_edge last; /* put aside last; `has_last`: there is one */
+    bool has_last;
+    uint64_t passed_over; /* repeats of it */
     struct input_lines lines;
     struct reverse_detector reversals; /* closed: direction is known */
     uint8_t *is_linked;   /* [node_count / 8 + 1] a bit a node: it has an edge to another */

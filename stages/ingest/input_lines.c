@@ -21,6 +21,20 @@ static enum error_code add_name(struct input_lines *lines, const char *where, st
     return ERROR_NONE;
 }
 
+/* Room for one more piece, up to the most there may be. */
+static enum error_code reserve(struct input_lines *lines, struct error *err)
+{
+    if (lines->piece_count < lines->piece_capacity || lines->piece_count == INPUT_PIECES_MAX)
+        return ERROR_NONE;
+    const size_t capacity = lines->piece_capacity ? 2 * lines->piece_capacity : 16;
+    struct input_piece *grown = memory_resize(lines->piece, capacity, sizeof *grown);
+    if (!grown)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of input files");
+    lines->piece = grown;
+    lines->piece_capacity = capacity;
+    return ERROR_NONE;
+}
+
 enum error_code input_lines_add(struct input_lines *lines, const char *where, int64_t first_line,
                                 uint64_t count, struct error *err)
 {
@@ -29,7 +43,7 @@ enum error_code input_lines_add(struct input_lines *lines, const char *where, in
     const int64_t next_line =
         last ? last->first_line + (int64_t)(lines->edge_count - last->first_edge) : 0;
     const bool same_file = last && strcmp(last->where, where) == 0;
-    if (count == 0 || (same_file && next_line == first_line)) {
+    if (count == 0 || lines->is_full || (same_file && next_line == first_line)) {
         lines->edge_count += count;
         return ERROR_NONE;
     }
@@ -38,11 +52,15 @@ enum error_code input_lines_add(struct input_lines *lines, const char *where, in
         if (rc != ERROR_NONE)
             return rc;
     }
-    struct input_piece *grown =
-        memory_resize(lines->piece, lines->piece_count + 1, sizeof *lines->piece);
-    if (!grown)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of input files");
-    lines->piece = grown;
+    const enum error_code rc = reserve(lines, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (lines->piece_count == INPUT_PIECES_MAX) {
+        lines->is_full = true;
+        lines->full_edge = lines->edge_count;
+        lines->edge_count += count;
+        return ERROR_NONE;
+    }
     lines->piece[lines->piece_count++] = (struct input_piece){
         .first_edge = lines->edge_count,
         .first_line = first_line,
@@ -52,7 +70,7 @@ enum error_code input_lines_add(struct input_lines *lines, const char *where, in
     return ERROR_NONE;
 }
 
-void input_lines_find(const struct input_lines *lines, uint64_t index, const char **where,
+bool input_lines_find(const struct input_lines *lines, uint64_t index, const char **where,
                       int64_t *line)
 {
     must(index < lines->edge_count);
@@ -65,7 +83,12 @@ void input_lines_find(const struct input_lines *lines, uint64_t index, const cha
             high = middle;
     }
     *where = lines->piece[low].where;
+    if (lines->is_full && index >= lines->full_edge) {
+        *line = (int64_t)index + 1;
+        return false;
+    }
     *line = lines->piece[low].first_line + (int64_t)(index - lines->piece[low].first_edge);
+    return true;
 }
 
 void input_lines_release(struct input_lines *lines)

@@ -24,12 +24,24 @@ static enum error_code take_row(struct labels *labels, struct error *err)
     return label_table_take(&labels->table, row, labels->first_line + (int64_t)row, err);
 }
 
+/* Two columns of which the first counts the rows from 0 or 1, at the first row where that cannot be a label. */
+static bool has_ids(const struct labels *labels)
+{
+    const double first = labels->table.row[0], row = (double)labels->row_count;
+    return labels->table.column_count == 2 && first > 1.0 && first >= row && first <= row + 1.0;
+}
+
 static enum error_code parse_line(struct labels *labels, const struct text_line *line,
                                   struct error *err)
 {
     struct delimited cursor;
     delimited_begin(&cursor, line->text, line->size, DELIMITER_COMMA);
-    const enum error_code rc = label_table_parse(&labels->table, &cursor, line->number, err);
+    enum error_code rc = label_table_parse(&labels->table, &cursor, line->number, err);
+    if (rc == ERROR_NONE && has_ids(labels))
+        rc = error_set(err, ERROR_INPUT,
+                       "%s:%" PRId64 ": expected the label alone (line i is that of node i), found "
+                       "what looks like `id,label`: keep the second column, in the order of ids",
+                       labels->table.path, line->number);
     return rc == ERROR_NONE ? take_row(labels, err) : rc;
 }
 

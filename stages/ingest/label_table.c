@@ -60,11 +60,12 @@ enum error_code label_table_parse(struct label_table *table, struct delimited *c
             continue;
         table->row[at] = (double)NAN;
         if (field.size && !text_double(field.text, field.size, &table->row[at]))
-            return error_set(
-                err, ERROR_INPUT,
-                "%s:%" PRId64 ": label in column %" PRIu32
-                ": expected a number, found '%.*s' (classes are numbered 0, 1, 2, ...)",
-                table->path, line, at + 1, field.size < 40 ? (int)field.size : 40, field.text);
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": label in column %" PRIu32
+                             ": expected a number, found '%.*s' (classes are numbered 0, 1, 2, "
+                             "..., and a file with a line for each node has no header)",
+                             table->path, line, at + 1, field.size < 40 ? (int)field.size : 40,
+                             field.text);
     }
     if (at != table->column_count)
         return error_set(err, ERROR_INPUT,

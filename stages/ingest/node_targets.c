@@ -103,6 +103,15 @@ static enum error_code mark(struct node_targets *targets, enum split split, int6
     return ERROR_NONE;
 }
 
+/* 0 or 1 for each node: what others keep as train_mask. */
+static bool is_mask(const struct node_targets *targets, const int64_t *node, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (node[i] != 0 && node[i] != 1)
+            return false;
+    return count == targets->node_count && count > 2;
+}
+
 enum error_code node_targets_set_split(struct node_targets *targets, enum split split,
                                        const char *where, int64_t first_line, const int64_t *node,
                                        uint64_t count, struct error *err)
@@ -110,6 +119,12 @@ enum error_code node_targets_set_split(struct node_targets *targets, enum split 
     struct split_list *list = &targets->split[split];
     must(!list->where); /* a split comes once */
     enum error_code rc = copy_text(&list->where, where, err);
+    if (rc == ERROR_NONE && is_mask(targets, node, count))
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: found 0 or 1 for each node (a mask), expected the ids of the %s nodes: "
+            "in Python, numpy.savetxt(\"%s.csv\", numpy.flatnonzero(mask), fmt=\"%%d\")",
+            where, split_names[split], split_names[split]);
     if (rc == ERROR_NONE && count > targets->node_count)
         rc = error_set(err, ERROR_INPUT,
                        "%s: the %s split has %" PRIu64 " nodes: expected at most %u", where,

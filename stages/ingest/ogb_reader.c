@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 static const char *const endings[] = {".csv.gz", ".csv", NULL};
-enum { PIECE_FLOATS = 1 << 20 };
+enum { PIECE_FLOATS = 1 << 20, GRAPHS_READ = 1 << 16 /* to say how many graphs there are */ };
 
 struct ogb { /* one run */
     const char *path;
@@ -46,7 +46,7 @@ static enum error_code read_count(const struct ogb *ogb, const char *stem, uint6
     struct integer_column column = {0};
     enum error_code rc = find_needed(ogb, stem, path, err);
     if (rc == ERROR_NONE)
-        rc = integer_column_read(&column, path, UINT32_MAX, err);
+        rc = integer_column_read(&column, path, GRAPHS_READ, err);
     if (rc == ERROR_NONE && (column.count != 1 || column.value[0] < 0))
         rc = error_set(err, ERROR_INPUT,
                        "%s: expected one number (a data set of one graph), found %" PRIu64, path,
