@@ -1,7 +1,9 @@
 #include "store/feature_block.h"
 
 #include "common/base/memory.h"
+#include "store/keys.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void feature_block_key(uint64_t block, char key[FEATURE_BLOCK_KEY_SIZE])
@@ -26,14 +28,27 @@ size_t feature_block_bytes(const struct tensor_spec *tensor, uint64_t block)
     return (size_t)feature_block_rows(tensor, block) * tensor->dim * FEATURE_ELEMENT_SIZE;
 }
 
-enum error_code feature_block_check(const struct tensor_spec *tensor, uint64_t block,
+uint64_t feature_block_seed(const char *shard_key, const char *tensor)
+{
+    char place[KEY_SIZE + TENSOR_NAME_SIZE + 1];
+    const int size = snprintf(place, sizeof place, "%s %s", shard_key, tensor);
+    must(size > 0 && (size_t)size < sizeof place);
+    return checksum_64(place, (size_t)size);
+}
+
+static struct checksum sum_of(const char *value, size_t bytes, uint64_t seed, uint64_t block)
+{
+    return checksum_seeded(value + FEATURE_BLOCK_SUM_SIZE, bytes, seed + block);
+}
+
+enum error_code feature_block_check(const struct tensor_spec *tensor, uint64_t seed, uint64_t block,
                                     const char *value, size_t size, struct error *err)
 {
     const size_t bytes = feature_block_bytes(tensor, block);
     if (size != FEATURE_BLOCK_SUM_SIZE + bytes)
         return error_set(err, ERROR_CORRUPT, "expected %zu bytes, found %zu",
                          FEATURE_BLOCK_SUM_SIZE + bytes, size);
-    const struct checksum found = checksum_of(value + FEATURE_BLOCK_SUM_SIZE, bytes);
+    const struct checksum found = sum_of(value, bytes, seed, block);
     struct checksum expected;
     memcpy(expected.bytes, value, sizeof expected.bytes);
     return checksum_equal(&expected, &found) ? ERROR_NONE
@@ -56,10 +71,12 @@ void feature_block_copy(const struct tensor_spec *tensor, uint64_t block, const 
 }
 
 enum error_code feature_block_builder_begin(struct feature_block_builder *builder,
-                                            const struct tensor_spec *tensor, struct error *err)
+                                            const struct tensor_spec *tensor, uint64_t seed,
+                                            struct error *err)
 {
     feature_block_builder_release(builder);
     builder->tensor = *tensor;
+    builder->seed = seed;
     return memory_new(&builder->value,
                       FEATURE_BLOCK_SUM_SIZE +
                           (size_t)FEATURE_BLOCK_ROWS * tensor->dim * FEATURE_ELEMENT_SIZE,
@@ -90,7 +107,7 @@ void feature_block_builder_seal(struct feature_block_builder *builder, uint64_t 
 {
     *block = (builder->row_count - 1) / FEATURE_BLOCK_ROWS;
     const size_t bytes = feature_block_bytes(&builder->tensor, *block);
-    const struct checksum sum = checksum_of(builder->value + FEATURE_BLOCK_SUM_SIZE, bytes);
+    const struct checksum sum = sum_of(builder->value, bytes, builder->seed, *block);
     memcpy(builder->value, sum.bytes, FEATURE_BLOCK_SUM_SIZE);
     *size = FEATURE_BLOCK_SUM_SIZE + bytes;
     builder->buffered_rows = 0;

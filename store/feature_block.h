@@ -1,6 +1,9 @@
 /*
  * feature_block - up to 256 rows of a tensor as one value: their hash, then the rows.
  *
+ * The hash is seeded with where the block belongs, its shard's key, its tensor and its number: rows are read block by
+ * block, and one that is whole but of another part or place must not pass.
+ *
  * The key of a block is its number, big-endian, so that the order of keys is the order of rows.
  */
 #ifndef STORE_FEATURE_BLOCK_H
@@ -21,9 +24,12 @@ uint64_t feature_block_count(const struct tensor_spec *tensor);
 uint32_t feature_block_rows(const struct tensor_spec *tensor, uint64_t block);
 /* Bytes of the rows alone. */
 size_t feature_block_bytes(const struct tensor_spec *tensor, uint64_t block);
+/* Says where the blocks of a tensor belong. */
+uint64_t feature_block_seed(const char *shard_key, const char *tensor);
 /* Fails: ERROR_CORRUPT with what was expected and found, unless `value` is that block whole. */
-MUST_CHECK enum error_code feature_block_check(const struct tensor_spec *tensor, uint64_t block,
-                                               const char *value, size_t size, struct error *err);
+MUST_CHECK enum error_code feature_block_check(const struct tensor_spec *tensor, uint64_t seed,
+                                               uint64_t block, const char *value, size_t size,
+                                               struct error *err);
 /* Copies the rows of a value to their place in `rows` [row_count, dim] with `stride` elements a row. */
 void feature_block_copy(const struct tensor_spec *tensor, uint64_t block, const char *value,
                         char *rows, size_t stride);
@@ -31,6 +37,7 @@ void feature_block_copy(const struct tensor_spec *tensor, uint64_t block, const 
 /* Rows on their way into blocks. {0} is an empty builder. */
 struct feature_block_builder {
     struct tensor_spec tensor;
+    uint64_t seed;          /* feature_block_seed() */
     char *value;            /* a block: its hash, then up to 256 rows */
     uint32_t buffered_rows; /* in `value` */
     uint64_t row_count;     /* taken so far */
@@ -39,7 +46,7 @@ struct feature_block_builder {
 /* Starts a tensor. Release with feature_block_builder_release(). */
 MUST_CHECK enum error_code feature_block_builder_begin(struct feature_block_builder *builder,
                                                        const struct tensor_spec *tensor,
-                                                       struct error *err);
+                                                       uint64_t seed, struct error *err);
 void feature_block_builder_release(struct feature_block_builder *builder);
 /* Takes at most `row_count` rows, up to a full block; returns how many. */
 uint32_t feature_block_builder_take(struct feature_block_builder *builder, const void *rows,

@@ -81,6 +81,7 @@ static rocksdb_options_t *shard_options(void)
 struct feature_shard {
     char key[KEY_SIZE], path[FILE_PATH_SIZE];
     struct shard_seal seal;
+    uint64_t seed[SHARD_TENSOR_COUNT_MAX]; /* of the blocks of each tensor */
     rocksdb_options_t *options;
     rocksdb_readoptions_t *read_options; /* reads ahead when it goes through all */
     rocksdb_t *db;
@@ -156,6 +157,8 @@ static enum error_code open_folder(const char *path, const char *key, const stru
         return rc;
     must(text_copy(shard->key, KEY_SIZE, key) && text_copy(shard->path, FILE_PATH_SIZE, path));
     shard->seal = *seal;
+    for (int i = 0; i < seal->tensor_count; i++)
+        shard->seed[i] = feature_block_seed(key, seal->tensor[i].name);
     rc = open_database(shard, err);
     if (may_have_passed(rc)) {
         close_database(shard);
@@ -234,8 +237,8 @@ void feature_pin_release(struct feature_pin *pin)
 static enum error_code check_block(const struct feature_shard *shard, int index, uint64_t block,
                                    const char *value, size_t size, struct error *err)
 {
-    const enum error_code rc =
-        feature_block_check(&shard->seal.tensor[index], block, value, size, err);
+    const enum error_code rc = feature_block_check(&shard->seal.tensor[index], shard->seed[index],
+                                                   block, value, size, err);
     return rc == ERROR_NONE ? rc : of_block(shard, index, block, rc, err);
 }
 
@@ -529,7 +532,8 @@ enum error_code feature_shard_writer_begin(struct feature_shard_writer *writer,
     if (tensor->dim == 0 || tensor->dim > TENSOR_DIM_MAX)
         return error_set(err, ERROR_INVALID, "tensor %s: expected a dim of 1 to %d, found %" PRIu32,
                          tensor->name, TENSOR_DIM_MAX, tensor->dim);
-    rc = feature_block_builder_begin(&writer->builder, tensor, err);
+    rc = feature_block_builder_begin(&writer->builder, tensor,
+                                     feature_block_seed(writer->key, tensor->name), err);
     if (rc != ERROR_NONE)
         return rc;
     writer->seal.tensor[writer->seal.tensor_count++] = *tensor;

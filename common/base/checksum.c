@@ -35,6 +35,11 @@ struct checksum checksum_of(const void *data, size_t size)
     return canonical(XXH3_128bits(data, size));
 }
 
+struct checksum checksum_seeded(const void *data, size_t size, uint64_t seed)
+{
+    return canonical(XXH3_128bits_withSeed(data, size, seed));
+}
+
 /* The state has room to spare: the library that runs may be newer than the header. */
 struct checksum checksum_of_parts(const struct checksum_part *part, size_t count)
 {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SHARD_SEAL_VERSION = 2 };
+enum { SHARD_SEAL_VERSION = 3 };
 
 enum error_code shard_seal_put(struct store *store, const char *key, const char *owner_id,
                                const struct shard_seal *seal, struct error *err)

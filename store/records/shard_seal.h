@@ -9,7 +9,7 @@
  *             "dim"       U32 [count]      elements a row
  *             "row_count" U64 [count]
  *             "content"   U8  [count, 16]  XXH3-128 of the tensor's block hashes in order, which are the
- *                                          XXH3-128 of the rows of each block
+ *                                          seeded XXH3-128 of the rows of each block (feature_block.h)
  *             "weights", "weights_sum": of a layer of infer, the weights used (weights_identity.h)
  *   valid     1 to 8 tensors of different names; each dim is 1 to 2^20
  *

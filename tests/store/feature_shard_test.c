@@ -1,6 +1,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "store/feature_shard.h"
+#include "store/keys.h"
 #include "store/records/shard_seal.h"
 
 #include "tests/support/failing_calls.h"
@@ -477,9 +478,61 @@ static void a_damaged_shard_makes_way_when_it_is_built_again(void **state)
     }
 }
 
+/* Two parts of equal shape, as a hash partition of even size makes them. */
+static void write_part(struct fixture *f, int part)
+{
+    struct feature_shard_writer *writer = NULL;
+    struct tensor_spec tensor = {.name = "rows", .dim = 4, .row_count = 600};
+    float row[4];
+    assert_ok(feature_shard_writer_new(f->store, key_part("p", part, "shard").text,
+                                       key_part("p", part, "shard_seal").text, "p", &writer,
+                                       &f->err),
+              &f->err);
+    assert_ok(feature_shard_writer_begin(writer, &tensor, &f->err), &f->err);
+    for (uint64_t i = 0; i < tensor.row_count; i++) {
+        for (uint32_t c = 0; c < 4; c++)
+            row[c] = value_of((uint64_t)part, i, c);
+        assert_ok(feature_shard_writer_add(writer, row, 1, &f->err), &f->err);
+    }
+    assert_ok(feature_shard_writer_finish(writer, &f->err), &f->err);
+}
+
+/* Folders that changed places: every file in them is whole, and each library and list of files content. A block
+ * that is read alone has to know where it belongs. */
+static void a_shard_in_the_place_of_another_is_refused_block_by_block(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    char path[2][FILE_PATH_SIZE], aside[FILE_PATH_SIZE];
+    float rows[256 * 4];
+    uint32_t count = 0;
+    for (int part = 0; part < 2; part++) {
+        write_part(&f, part);
+        assert_ok(store_artifact(f.store, key_part("p", part, "shard").text, path[part], &f.err),
+                  &f.err);
+    }
+    assert_ok(file_path(aside, &f.err, "%s/aside", f.dir.path), &f.err);
+    assert_int_equal(rename(path[0], aside), 0);
+    assert_int_equal(rename(path[1], path[0]), 0);
+    assert_int_equal(rename(aside, path[1]), 0);
+    for (int part = 0; part < 2; part++) {
+        struct feature_shard *shard = NULL;
+        assert_ok(feature_shard_open(f.store, key_part("p", part, "shard").text,
+                                     key_part("p", part, "shard_seal").text, "p", &shard, &f.err),
+                  &f.err);
+        for (uint64_t block = 0; block < 3; block++)
+            assert_fails(feature_shard_read_block(shard, "rows", block, rows, &count, &f.err),
+                         ERROR_CORRUPT, "expected hash", &f.err);
+        assert_fails(feature_shard_verify(shard, &f.err), ERROR_CORRUPT, "rows", &f.err);
+        feature_shard_close(shard);
+    }
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shard_in_the_place_of_another_is_refused_block_by_block),
         cmocka_unit_test(every_row_reads_back_by_block_and_by_scan),
         cmocka_unit_test(a_shard_built_twice_is_success_and_a_different_one_is_not),
         cmocka_unit_test(a_replay_compares_the_content),

@@ -98,9 +98,27 @@ static void parts_are_hashed_as_one(void **state)
     assert_int_equal(memory_allocation_count(), before);
 }
 
+static void a_seed_makes_another_hash_of_the_same_bytes(void **state)
+{
+    (void)state;
+    char data[1000] = {1, 2, 3};
+    for (size_t size = 0; size <= sizeof data; size += 100) {
+        const struct checksum first = checksum_seeded(data, size, 1),
+                              again = checksum_seeded(data, size, 1),
+                              second = checksum_seeded(data, size, 2),
+                              plain = checksum_of(data, size),
+                              none = checksum_seeded(data, size, 0);
+        assert_true(checksum_equal(&first, &again));
+        assert_false(checksum_equal(&first, &second));
+        assert_false(checksum_equal(&first, &plain));
+        assert_true(checksum_equal(&plain, &none));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_seed_makes_another_hash_of_the_same_bytes),
         cmocka_unit_test(parts_are_hashed_as_one),
         cmocka_unit_test(the_hash_is_xxh3_in_its_canonical_order),
         cmocka_unit_test(text_that_is_no_hash_is_refused),
