@@ -17,7 +17,6 @@
 #include "pipelines/stage_crew.h"
 #include "stages/chain.h"
 #include "stages/run_model.h"
-#include "store/artifact_kinds.h"
 #include "store/redis_server.h"
 
 #include <stdio.h>
@@ -152,37 +151,12 @@ static enum error_code train(struct local_run *run, struct error *err)
     return rc;
 }
 
-/* What people take away is compared with its seal each time; damaged, it is written again. */
-static enum error_code check_outputs(struct local_run *run, struct error *err)
-{
-    struct error cause = {0};
-    struct store *store = run->folder.store;
-    const struct run_binding *bound = &run->folder.run;
-    const int64_t version = run->state.weights_version;
-    const struct key outputs = key_outputs(bound->plan.id, version, bound->schedule.outputs_tag);
-    const struct key seal = key_outputs_seal(bound->plan.id, version, bound->schedule.outputs_tag);
-    enum error_code rc = artifact_verify(store, outputs.text, &cause);
-    if (rc == ERROR_NONE)
-        return rc;
-    if (rc != ERROR_CORRUPT && rc != ERROR_NOT_FOUND) {
-        *err = cause;
-        return rc;
-    }
-    log_warn("%s; the outputs are written again", cause.message);
-    rc = store_remove(store, seal.text, err);
-    if (rc == ERROR_NONE)
-        rc = store_remove(store, outputs.text, err);
-    return rc == ERROR_NONE ? read_state(run, err) : rc;
-}
-
 static enum error_code run_all(struct local_run *run, struct error *err)
 {
     const double before = clock_seconds();
     enum error_code rc = pipeline_prepare(&run->options, &run->folder, err);
     if (rc == ERROR_NONE)
         rc = read_state(run, err);
-    if (rc == ERROR_NONE && run->state.finished)
-        rc = check_outputs(run, err);
     if (rc == ERROR_NONE)
         rc = outputs_check(&run->folder, &run->state, err);
     if (rc == ERROR_NONE)
