@@ -3,8 +3,9 @@
  *
  * Round records are not flushed to disk, so a power cut can lose or tear one that the queue counts as
  * made. It can be made again: the unit that makes it is run once more, and by rule 2 gives the same bytes.
- * Weights and optimizer state of the newest snapshot come back from the snapshot itself.
- * Snapshots, partitions and datasets are flushed; damage to them is an error for people.
+ * Weights and optimizer state of the newest snapshot come back from the snapshot itself. When that one is damaged the
+ * state that the caller reads names the whole one before it, and the rounds since are made again.
+ * Partitions and datasets are made before the run; damage to them ends it with 65, and verify --remove mends it.
  */
 #ifndef STAGES_CHAIN_REPAIR_H
 #define STAGES_CHAIN_REPAIR_H

@@ -26,7 +26,7 @@ void switch_text_encode(const char *key, const char *value, char line[SWITCH_LIN
 {
     const size_t size = strlen(value);
     must(size <= SWITCH_VALUE_MAX);
-    memcpy(line, value, size);
+    (void)snprintf(line, SWITCH_LINE_SIZE, "%s", value);
     make_tail(key, value, size, line + size);
 }
 
