@@ -134,6 +134,7 @@ static enum error_code run_to_end(struct once *once, struct error *err)
         once->command.relay = &relay;
         const enum error_code rc =
             child_run(&once->command, once->log_path, once->line, &status, err);
+        once->command.relay = NULL;
         if (rc != ERROR_NONE || status == 0)
             return rc;
         if (stop_signal_seen())

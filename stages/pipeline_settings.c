@@ -487,7 +487,7 @@ enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
     if (strcmp(settings->ingest.split, "given") == 0)
         return ERROR_NONE;
     shares->is_random = true;
-    /* at most three digits each, so that nothing overflows */
+    /* At most three digits each, so that nothing overflows. NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(settings->ingest.split, "random %3d/%3d/%3d%n", &percent[0], &percent[1],
                &percent[2], &end) == SPLIT_SHARE_COUNT &&
         end > 0 && !settings->ingest.split[end] && percent[0] > 0 && percent[1] >= 0 &&

@@ -10,7 +10,8 @@
 
 struct edge_table { /* one run over a CSV file */
     const char *path;
-    const struct folder_meta *meta; /* NULL: no types to check */
+    const struct folder_meta *meta;  /* NULL: no types to check */
+    const struct named_nodes *names; /* NULL: ids are numbers */
     struct edge_columns columns;
     struct edge_buffer buffer;
 };
@@ -77,6 +78,19 @@ static enum error_code check_types(const struct edge_table *table, int64_t line,
                             : rc;
 }
 
+static enum error_code find_end(const struct edge_table *table, const struct field *field,
+                                const char *what, int64_t line, int64_t *node, struct error *err)
+{
+    if (!table->names)
+        return edge_columns_integer(field, what, table->path, line, node, err);
+    *node = named_nodes_find(table->names, field);
+    if (*node >= 0)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected an id of node-ids.csv, found '%.*s'",
+        table->path, line, what, field->size < 40 ? (int)field->size : 40, field->text);
+}
+
 static enum error_code take_edge(struct edge_table *table, const struct text_line *line,
                                  struct error *err)
 {
@@ -85,11 +99,9 @@ static enum error_code take_edge(struct edge_table *table, const struct text_lin
     const struct edge_columns *columns = &table->columns;
     enum error_code rc = edge_columns_split(columns, line, table->path, field, err);
     if (rc == ERROR_NONE)
-        rc = edge_columns_integer(&field[columns->source], "source", table->path, line->number,
-                                  &edge.source, err);
+        rc = find_end(table, &field[columns->source], "source", line->number, &edge.source, err);
     if (rc == ERROR_NONE)
-        rc = edge_columns_integer(&field[columns->target], "target", table->path, line->number,
-                                  &edge.target, err);
+        rc = find_end(table, &field[columns->target], "target", line->number, &edge.target, err);
     if (rc == ERROR_NONE)
         rc = edge_columns_values(columns, field, table->path, line->number, &edge, err);
     if (rc == ERROR_NONE)
@@ -101,10 +113,11 @@ static enum error_code take_edge(struct edge_table *table, const struct text_lin
 
 enum error_code folder_edges_read_csv(const char *path, bool has_header,
                                       const struct folder_meta *meta,
+                                      const struct named_nodes *names,
                                       struct dataset_builder *builder, uint64_t *row_count,
                                       struct error *err)
 {
-    struct edge_table table = {.path = path, .meta = meta};
+    struct edge_table table = {.path = path, .meta = meta, .names = names};
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;

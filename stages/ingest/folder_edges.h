@@ -11,15 +11,18 @@
 #include "common/base/error.h"
 #include "stages/ingest/dataset_builder.h"
 #include "stages/ingest/folder_meta.h"
+#include "stages/ingest/named_nodes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Pushes all edges of the file `path`; *row_count is their number. With edge types in `meta` (may be
+/* Pushes all edges of the file `path`; *row_count is their number. With `names` (may be NULL) ids are looked
+ * up there, otherwise they are the numbers of nodes. With edge types in `meta` (may be
  * NULL), each edge must connect the node types that its own type says.
  * Fails: ERROR_INPUT naming file and line, what was expected and found. */
 MUST_CHECK enum error_code folder_edges_read_csv(const char *path, bool has_header,
                                                  const struct folder_meta *meta,
+                                                 const struct named_nodes *names,
                                                  struct dataset_builder *builder,
                                                  uint64_t *row_count, struct error *err);
 MUST_CHECK enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,

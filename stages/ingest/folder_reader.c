@@ -6,7 +6,10 @@
 #include "stages/ingest/folder_meta.h"
 #include "stages/ingest/input_files.h"
 #include "stages/ingest/integer_column.h"
+#include "stages/ingest/keyed_file.h"
 #include "stages/ingest/label_reader.h"
+#include "stages/ingest/named_nodes.h"
+#include "stages/ingest/node_files.h"
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
@@ -20,6 +23,7 @@ struct folder { /* one run */
     enum task_choice task;
     bool draws_splits; /* the files of splits are left alone */
     struct folder_meta meta;
+    struct named_nodes names; /* empty: ids are the numbers of nodes */
     struct dataset_builder *builder;
 };
 
@@ -48,6 +52,53 @@ static enum error_code set_types(struct folder *folder, const char *edges, struc
         meta->edge_type_count ? meta->edge_type_count : type_count, err);
 }
 
+struct naming {
+    struct named_nodes *names;
+    const char *path;
+};
+
+static enum error_code note_name(void *context, const struct field *id, struct delimited *values,
+                                 int64_t line, struct error *err)
+{
+    const struct naming *naming = context;
+    (void)values;
+    if (named_nodes_find(naming->names, id) >= 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64
+                         ": '%.*s' is the id of an earlier line already: expected one "
+                         "line a node",
+                         naming->path, line, id->size < 40 ? (int)id->size : 40, id->text);
+    return named_nodes_note(naming->names, id, "node", naming->path, line, err);
+}
+
+static enum error_code read_names(struct folder *folder, struct error *err)
+{
+    static const char *const endings[] = {".csv", ".csv.gz", NULL};
+    char path[FILE_PATH_SIZE];
+    struct keyed_file file = {.path = path, .form = KEYED_ID_ONLY};
+    struct naming naming = {&folder->names, path};
+    enum error_code rc = input_files_find(folder->path, "node-ids", endings, path, err);
+    if (rc != ERROR_NONE || !path[0])
+        return rc;
+    named_nodes_init(&folder->names, true, 0);
+    rc = keyed_file_visit(&file, &folder->names, note_name, &naming, err);
+    if (rc == ERROR_NONE && folder->names.ids.count != folder->meta.node_count)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: expected %" PRIu64 " ids, one for each node, found %" PRIu64, path,
+                       folder->meta.node_count, folder->names.ids.count);
+    if (rc != ERROR_NONE)
+        return rc;
+    named_nodes_finish(&folder->names);
+    const struct node_ids ids = node_id_assigner_view(&folder->names.ids);
+    return dataset_builder_set_ids(folder->builder, &ids, err);
+}
+
+/* NULL when the folder gives no ids. */
+static const struct named_nodes *names_of(const struct folder *folder)
+{
+    return folder->names.ids.count ? &folder->names : NULL;
+}
+
 static enum error_code read_edges(struct folder *folder, struct error *err)
 {
     char path[FILE_PATH_SIZE];
@@ -60,12 +111,18 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
         return error_set(err, ERROR_NOT_FOUND,
                          "%s: expected edges.csv, edges.csv.gz or edges.npy, found none",
                          folder->path);
+    if (names_of(folder) && input_files_ends_in(path, ".npy"))
+        return error_set(err, ERROR_INPUT,
+                         "%s holds numbers, but node-ids.csv says that nodes have ids: expected "
+                         "edges.csv with these ids, or no node-ids.csv",
+                         path);
     rc = set_types(folder, path, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = input_files_ends_in(path, ".npy")
              ? folder_edges_read_npy(path, folder->builder, &row_count, err)
-             : folder_edges_read_csv(path, true, &folder->meta, folder->builder, &row_count, err);
+             : folder_edges_read_csv(path, true, &folder->meta, names_of(folder), folder->builder,
+                                     &row_count, err);
     if (rc == ERROR_NONE && expected >= 0 && row_count != (uint64_t)expected)
         return error_set(err, ERROR_INPUT,
                          "%s: expected %" PRId64 " edges as meta.json says, found %" PRIu64, path,
@@ -186,6 +243,15 @@ enum error_code folder_reader_split(const char *path, enum split split, uint64_t
     return rc;
 }
 
+static enum error_code read_split(const struct folder *folder, const char *path, enum split split,
+                                  struct error *err)
+{
+    struct keyed_file file = {.path = path, .form = KEYED_ID_ONLY};
+    if (names_of(folder))
+        return node_files_push_split(&file, split, &folder->names, folder->builder, err);
+    return folder_reader_split(path, split, folder->meta.node_count, folder->builder, err);
+}
+
 static enum error_code read_splits(const struct folder *folder, struct error *err)
 {
     static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
@@ -194,8 +260,7 @@ static enum error_code read_splits(const struct folder *folder, struct error *er
     for (int split = 0; rc == ERROR_NONE && !folder->draws_splits && split < SPLIT_COUNT; split++) {
         rc = input_files_find(folder->path, stem[split], table_endings, path, err);
         if (rc == ERROR_NONE && path[0])
-            rc = folder_reader_split(path, (enum split)split, folder->meta.node_count,
-                                     folder->builder, err);
+            rc = read_split(folder, path, (enum split)split, err);
     }
     return rc;
 }
@@ -217,6 +282,8 @@ enum error_code folder_reader_run(const struct pipeline_settings *settings,
             builder, folder.meta.node_count,
             folder.meta.is_directed ? STATED_DIRECTED : STATED_UNDIRECTED, err);
     if (rc == ERROR_NONE)
+        rc = read_names(&folder, err);
+    if (rc == ERROR_NONE)
         rc = read_edges(&folder, err);
     if (rc == ERROR_NONE)
         rc = read_features(&folder, has_node_types, err);
@@ -224,5 +291,6 @@ enum error_code folder_reader_run(const struct pipeline_settings *settings,
         rc = read_labels(&folder, err);
     if (rc == ERROR_NONE)
         rc = read_splits(&folder, err);
+    named_nodes_release(&folder.names);
     return rc;
 }

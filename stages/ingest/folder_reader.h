@@ -3,6 +3,8 @@
  *
  *   meta.json                                 num_nodes, directed; see folder_meta.h
  *   edges.csv | edges.csv.gz | edges.npy      see folder_edges.h
+ *   node-ids.csv | .csv.gz                    optional: line i is the id of node i, any text; edges and splits
+ *                                             name nodes by these, the other files by their place
  *   node-feat.npy | feat_indptr.npy, feat_indices.npy, feat_values.npy     optional; feature_file.h
  *   node-label.csv | .csv.gz | .npy           optional; label_reader.h
  *   train, valid, test .csv | .csv.gz | .npy  optional; node ids

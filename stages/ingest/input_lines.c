@@ -61,6 +61,7 @@ enum error_code input_lines_add(struct input_lines *lines, const char *where, in
         lines->edge_count += count;
         return ERROR_NONE;
     }
+    must(lines->piece); /* reserve() made it */
     lines->piece[lines->piece_count++] = (struct input_piece){
         .first_edge = lines->edge_count,
         .first_line = first_line,
@@ -73,7 +74,7 @@ enum error_code input_lines_add(struct input_lines *lines, const char *where, in
 bool input_lines_find(const struct input_lines *lines, uint64_t index, const char **where,
                       int64_t *line)
 {
-    must(index < lines->edge_count);
+    must(index < lines->edge_count && lines->piece);
     size_t low = 0, high = lines->piece_count;
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;

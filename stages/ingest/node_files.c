@@ -193,9 +193,9 @@ static enum error_code select_node(void *context, const struct field *id, struct
     return ERROR_NONE;
 }
 
-static enum error_code push_split(struct keyed_file *file, enum split split,
-                                  const struct named_nodes *nodes, struct dataset_builder *builder,
-                                  struct error *err)
+enum error_code node_files_push_split(struct keyed_file *file, enum split split,
+                                      const struct named_nodes *nodes,
+                                      struct dataset_builder *builder, struct error *err)
 {
     struct selection selection = {.file = file, .nodes = nodes, .capacity = nodes->ids.count + 1};
     enum error_code rc = memory_new(&selection.node, selection.capacity, "a split", err);
@@ -219,6 +219,7 @@ enum error_code node_files_push(struct node_files *files, const struct named_nod
         rc = keyed_features_push(&files->features, &files->feature_ids, nodes, builder, err);
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
         if (files->split[split].path)
-            rc = push_split(&files->split[split], (enum split)split, nodes, builder, err);
+            rc =
+                node_files_push_split(&files->split[split], (enum split)split, nodes, builder, err);
     return rc;
 }

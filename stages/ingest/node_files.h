@@ -39,4 +39,10 @@ MUST_CHECK enum error_code node_files_push(struct node_files *files,
                                            const struct named_nodes *nodes,
                                            struct dataset_builder *builder, struct error *err);
 
+/* The file of one split. Fails: as node_files_push(). */
+MUST_CHECK enum error_code node_files_push_split(struct keyed_file *file, enum split split,
+                                                 const struct named_nodes *nodes,
+                                                 struct dataset_builder *builder,
+                                                 struct error *err);
+
 #endif

@@ -202,7 +202,7 @@ static void deal(struct node_targets *targets, uint64_t left[SPLIT_COUNT], uint6
             continue;
         uint64_t place = (uint64_t)(random_unit_double(&stream, node, 0) * (double)all--);
         int split = SPLIT_TRAIN;
-        while (place >= left[split])
+        while (split < SPLIT_COUNT - 1 && place >= left[split])
             place -= left[split++];
         left[split]--;
         targets->split_of[node] = (uint8_t)(1 + split);

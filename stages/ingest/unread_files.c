@@ -62,6 +62,9 @@ static const struct known_file of_folder[] = {
     {"feat_indices", {".npy"}, {"node-feat-indices", "indices"}},
     {"feat_values", {".npy"}, {"node-feat-values", "values"}},
     {"node-label", TABLE_ENDINGS, LABEL_ALIASES},
+    {"node-ids",
+     {".csv", ".csv.gz"},
+     {"nodes", "ids", "node-id", "node-names", "names", "nodelist"}},
     {"train", TABLE_ENDINGS, TRAIN_ALIASES},
     {"valid", TABLE_ENDINGS, VALID_ALIASES},
     {"test", TABLE_ENDINGS, TEST_ALIASES},
@@ -91,7 +94,7 @@ static void plain_stem(const char *name, char stem[NAME_SIZE])
             if (input_files_ends_in(stem, endings[i]))
                 stem[strlen(stem) - strlen(endings[i])] = '\0';
     for (char *at = stem; *at; at++)
-        *at = *at == '_' || *at == ' ' ? '-' : (char)tolower((unsigned char)*at);
+        *at = (char)(*at == '_' || *at == ' ' ? '-' : tolower((unsigned char)*at));
 }
 
 static bool is_read(const struct known_file *known, const char *name)

@@ -29,6 +29,18 @@ run directed "$(pipeline ogb "$work/benchmark" '  direction: as_given\n')" >/dev
 ! grep -q undirected "$work/stderr" || fail "a direction that was given is said to be assumed"
 ! cmp -s "$work/folder/outputs/predictions.csv" "$work/directed/outputs/predictions.csv" || fail "direction: as_given changes nothing"
 
+# Ids of a folder may be names: the same model, and predictions in these names.
+cp -r "$karate" "$work/named"
+seq 0 33 | sed 's/.*/member &, of the club/' >"$work/named/node-ids.csv"
+sed -i '1!s/\([0-9]*\),\([0-9]*\)/"member \1, of the club","member \2, of the club"/' "$work/named/edges.csv"
+sed -i 's/.*/member &, of the club/' "$work"/named/{train,valid,test}.csv
+run named "$(pipeline folder "$work/named")" >/dev/null
+sed -i 's/^"member \([0-9]*\), of the club"/\1/' "$work/named/outputs/predictions.csv"
+cmp -s "$work/folder/outputs/predictions.csv" "$work/named/outputs/predictions.csv" || fail "names of nodes change more than names"
+cp -r "$work/named" "$work/unnamed" && sed -i '3s/member/visitor/' "$work/unnamed/edges.csv"
+expect 65 "edges.csv:3: source: expected an id of node-ids.csv, found 'visitor" "$bin/graphmill" run "$(pipeline folder "$work/unnamed")" \
+    --directory "$work/run-unnamed"
+
 # Near names are not passed over in silence, and what is made up for them is said.
 cp -r "$karate" "$work/near"
 mv "$work/near/valid.csv" "$work/near/val.csv"
