@@ -4,16 +4,16 @@
 # the signal held back, as the driver starts them; what a shell starts can still be ended by it in the milliseconds
 # that the dynamic loader takes.
 #
-# FAULTS=large: 100 starts of each, else 12.
+# FAULTS=large: 100 starts of each, else 8.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
-starts=12
+starts=8
 [ "${FAULTS:-small}" = large ] && starts=100
 env --block-signal=TERM true 2>/dev/null || {
     echo "skipped: env has no --block-signal"
     exit 77
 }
-settings=(--set ingest.nodes=300000 --set epochs=500)
+settings=(--set ingest.nodes=1000000 --set epochs=500)
 redis-server --port 0 --unixsocket "$work/redis.sock" --save '' --dir "$work" >/dev/null &
 redis=$!
 leave() { # with the status that finish() looks at
@@ -39,7 +39,7 @@ stops() { # name, command...: one line for each start: milliseconds, status, mil
         until [[ $(cat /proc/$program/comm 2>/dev/null || echo graphmill) == graphmill* ]]; do :; done # not env any more
         sleep "0.$(printf %03d $ms)"
         before=$(date +%s%3N)
-        kill -TERM $program
+        kill -TERM $program || fail "$name: over $ms ms after its start: $(tail -2 "$work/stderr")"
         status=0
         wait $program || status=$?
         took=$(($(date +%s%3N) - before))
