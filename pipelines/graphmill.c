@@ -9,7 +9,8 @@
 #include "common/base/text.h"
 #include "pipelines/commands.h"
 #include "pipelines/own_command.h"
-#include "stages/core_type.h"
+#include "stages/library_failure.h"
+#include "stages/program_start.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +57,6 @@ static enum error_code unknown_command(const char *word, struct error *err)
     return error_set(err, ERROR_USAGE, "unknown command '%s'; graphmill --help lists them", word);
 }
 
-STOP_SIGNAL_HOLD_FROM_START
-
 int main(int argc, char **argv)
 {
     struct error err = {0};
@@ -75,6 +74,7 @@ int main(int argc, char **argv)
     own_command_remember(argv[0]);
     core_type_settle(argv);
     stop_signal_install();
+    library_failure_install();
     for (int i = 0; i < COMMAND_COUNT && !found; i++) {
         found = strcmp(argv[1], commands[i].name) == 0;
         if (found)

@@ -33,8 +33,13 @@ const char *core_type_rule(const struct processor *processor, const char **why);
 extern const char core_type_portable[];
 
 /* First thing of a program that multiplies, or that says what a run's products depend on: starts it again
- * when the rule wants another type than OpenBLAS loaded. Returns when all is as it should be. */
+ * when the rule wants another type than OpenBLAS loaded, or when OpenBLAS has threads of its own: a product has one
+ * here, the others only spin, and where memory is short they keep the program from ending. Returns when all is as it
+ * should be. */
 void core_type_settle(char **argv);
+/* The same before libraries run code of their own, where it costs less and OpenBLAS has no chance to fail for want of
+ * memory for its threads. `environment` is that of the program, in no order, up to NULL. */
+void core_type_settle_early(char **argv, char **environment);
 /* The same for a run that is portable. */
 void core_type_settle_portable(char **argv);
 

@@ -12,8 +12,9 @@
 #include "common/base/stop_signal.h"
 #include "common/math/blas.h"
 #include "stages/chain.h"
-#include "stages/core_type.h"
 #include "stages/environment.h"
+#include "stages/library_failure.h"
+#include "stages/program_start.h"
 #include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "stages/work_loop.h"
@@ -376,8 +377,6 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
     return rc == ERROR_NONE && p->options.start ? start_run(p, err) : rc;
 }
 
-STOP_SIGNAL_HOLD_FROM_START
-
 int main(int argc, char **argv)
 {
     static struct program program; /* settings and run are large for a stack */
@@ -401,6 +400,7 @@ int main(int argc, char **argv)
         core_type_settle(argv);
         log_open(name, (enum log_level)program.options.log_level);
         stop_signal_install();
+        library_failure_install();
         name_worker(&program);
         rc = run_program(&program, argv, &err);
     }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Lock-free, so a handler may write it; atomic, because any thread may read it. */
@@ -31,6 +32,19 @@ void stop_signal_hold(void)
                    SIGTERM); /* the flag would be lost in an exec; what is pending is not */
 }
 
+/* OpenBLAS raises SIGINT when it gets no thread: that is no request. */
+static void drop_own_interrupt(void)
+{
+    const struct timespec at_once = {0};
+    siginfo_t info = {0};
+    sigset_t interrupt;
+    (void)sigemptyset(&interrupt);
+    (void)sigaddset(&interrupt, SIGINT);
+    while (sigtimedwait(&interrupt, &info, &at_once) == SIGINT)
+        if (info.si_code != SI_TKILL || info.si_pid != getpid())
+            atomic_store(&seen_flag, 1);
+}
+
 void stop_signal_install(void)
 {
     struct sigaction action = {0};
@@ -40,6 +54,7 @@ void stop_signal_install(void)
     (void)sigaction(SIGINT, &action, NULL);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &action, NULL);
+    drop_own_interrupt();
     change_mask(SIG_UNBLOCK);
 }
 

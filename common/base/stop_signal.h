@@ -2,7 +2,7 @@
  * stop_signal - SIGTERM and SIGINT as a flag that loops look at between steps.
  *
  * No request is lost and none ends the program: it waits, blocked, while there is no handler. That is so from
- * before the constructors of shared libraries on (STOP_SIGNAL_HOLD_FROM_START) and over an exec of the program
+ * before the constructors of shared libraries on (stages/program_start.h) and over an exec of the program
  * by itself. What is left is the time that the dynamic loader takes; whoever starts a program with the signals
  * blocked, as the driver does, closes that too, because the mask and what is pending outlive exec.
  */
@@ -20,20 +20,5 @@ void stop_signal_hold(void);
 bool stop_signal_seen(void);
 /* Test hook, and the way a program stops itself. */
 void stop_signal_set(bool seen);
-
-/* In the file with main(): holds requests before any library runs code of its own (OpenBLAS takes milliseconds).
- * ThreadSanitizer is not set up then. */
-#if defined(__SANITIZE_THREAD__)
-#define STOP_SIGNAL_HOLD_FROM_START
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define STOP_SIGNAL_HOLD_FROM_START
-#endif
-#endif
-#ifndef STOP_SIGNAL_HOLD_FROM_START
-#define STOP_SIGNAL_HOLD_FROM_START                                                                \
-    __attribute__((section(".preinit_array"), used)) static void (*const hold_from_start)(void) =  \
-        stop_signal_hold;
-#endif
 
 #endif
