@@ -218,13 +218,14 @@ static void read_tail(const char *path, uint64_t from, char tail[TAIL_SIZE + 1])
     tail[size > 0 ? size : 0] = '\0';
 }
 
-/* What a line says behind "<time> error <program> ", or NULL when it is no such line. */
-static const char *error_text(const char *line, size_t size)
+/* What a line says behind "<time> <level> <program> ", or NULL when it has another level. */
+static const char *text_of(const char *line, size_t size, const char *level)
 {
-    static const char word[] = "error ";
-    if (size < TIME_SIZE + sizeof word || strncmp(line + TIME_SIZE, word, sizeof word - 1) != 0)
+    const size_t word = strlen(level);
+    if (size < TIME_SIZE + word + 1 || strncmp(line + TIME_SIZE, level, word) != 0 ||
+        line[TIME_SIZE + word] != ' ')
         return NULL;
-    const char *program = line + TIME_SIZE + sizeof word - 1;
+    const char *program = line + TIME_SIZE + word + 1;
     const char *space = memchr(program, ' ', (size_t)(line + size - program));
     return space ? space + 1 : NULL;
 }
@@ -241,13 +242,13 @@ static void cut_source_line(char *text)
 
 void child_last_words(const char *log_path, uint64_t from, char text[CHILD_TEXT_SIZE])
 {
-    char tail[TAIL_SIZE + 1];
+    char tail[TAIL_SIZE + 1] = "";
     bool is_error = false;
     (void)snprintf(text, CHILD_TEXT_SIZE, "it said nothing");
     read_tail(log_path, from, tail);
     for (const char *line = tail; *line; line += *line == '\n') {
         const size_t size = strcspn(line, "\n");
-        const char *said = error_text(line, size);
+        const char *said = text_of(line, size, "error");
         if (said || (size && !is_error)) {
             is_error = said != NULL;
             said = said ? said : line;
@@ -256,4 +257,19 @@ void child_last_words(const char *log_path, uint64_t from, char text[CHILD_TEXT_
         line += size;
     }
     cut_source_line(text);
+}
+
+void child_progress(const char *log_path, uint64_t from, char *text, size_t size)
+{
+    char tail[TAIL_SIZE + 1] = "";
+    text[0] = '\0';
+    read_tail(log_path, from, tail);
+    for (const char *line = tail; strchr(line, '\n'); line = strchr(line, '\n') + 1) {
+        const size_t length = strcspn(line, "\n");
+        static const char mark[] = "progress "; /* as log_relay.h shows */
+        const char *said = text_of(line, length, "info");
+        said = said && strncmp(said, mark, sizeof mark - 1) == 0 ? said + sizeof mark - 1 : NULL;
+        if (said)
+            (void)snprintf(text, size, "%.*s", (int)(line + length - said), said);
+    }
 }

@@ -53,5 +53,7 @@ uint64_t child_log_end(const char *log_path);
 /* The last error in a log from byte `from` on, as a sentence: without time, program and place in the source. With no
  * line that says error, the last line; with none, "it said nothing". */
 void child_last_words(const char *log_path, uint64_t from, char text[CHILD_TEXT_SIZE]);
+/* The last line of progress in a log from byte `from` on, without time, level and program; "" when there is none. */
+void child_progress(const char *log_path, uint64_t from, char *text, size_t size);
 
 #endif

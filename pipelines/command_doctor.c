@@ -13,6 +13,7 @@
 #include "pipelines/product_rates.h"
 #include "stages/core_type.h"
 #include "stages/environment.h"
+#include "stages/stage_list.h"
 #include "store/redis_server.h"
 #include "store/work_queue.h"
 
@@ -61,7 +62,8 @@ static void look_at_host(struct findings *f, const char *directory)
     struct statvfs volume;
     (void)snprintf(text, sizeof text, "%d", host_core_count());
     tell(f, true, "cores", text);
-    (void)snprintf(text, sizeof text, "%s; each program's budget is a quarter unless --memory says",
+    (void)snprintf(text, sizeof text,
+                   "%s; a run divides four fifths of it among its processes unless --memory says",
                    text_size(host_memory_bytes(), size));
     tell(f, host_memory_bytes() >= 1ULL << 30, "memory", text);
     if (statvfs(directory, &volume) == 0) {
@@ -147,15 +149,13 @@ static void look_at_product_rates(struct findings *f)
 
 static void look_at_programs(struct findings *f)
 {
-    static const char *const stages[] = {"ingest",    "partition",  "sample", "train-step",
-                                         "aggregate", "checkpoint", "infer"};
     struct error err = {0};
     char path[FILE_PATH_SIZE];
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-        if (child_program(stages[i], path, &err) != ERROR_NONE)
-            tell(f, false, stages[i], err.message);
+    for (int i = 0; i < STAGE_COUNT; i++)
+        if (child_program(stage_list[i].name, path, &err) != ERROR_NONE)
+            tell(f, false, stage_list[i].name, err.message);
     if (!err.message[0])
-        tell(f, true, "stage programs", "all seven are there");
+        tell(f, true, "stage programs", "all are there");
 }
 
 /* Starts a private Redis and times a round trip, which is what a hand-over between programs costs. */

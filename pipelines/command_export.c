@@ -7,6 +7,7 @@
 #include "common/formats/assignment_file.h"
 #include "common/nn/model_file.h"
 #include "pipelines/commands.h"
+#include "pipelines/export_target.h"
 #include "pipelines/run_folder.h"
 #include "stages/run_model.h"
 #include "store/records/partition_report.h"
@@ -18,6 +19,7 @@
 struct export_options {
     const char *what, *flavor, *output, *weights, *run;
     bool json;
+    bool is_answered; /* what was exported went to stdout */
 };
 
 /* clang-format off */
@@ -25,7 +27,7 @@ struct export_options {
 static const struct option_spec option_table[] = {
     {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model, assignment (line i: part of node i) or report (of the partition)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write (default: model.safetensors, node.txt or partition.json)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which is replaced whole, or a pipe or device such as /dev/stdout (default: model.safetensors, node.txt or partition.json)"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
@@ -108,6 +110,39 @@ static const struct exported {
     {"report", "partition.json", write_report},
 };
 
+static enum error_code write_to_target(const struct exported *thing,
+                                       const struct run_folder *folder,
+                                       struct export_options *options, struct error *err)
+{
+    struct export_target target;
+    enum error_code rc = export_target_open(&target, options->output, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct export_options inner = {
+        .flavor = options->flavor, .weights = options->weights, .output = target.path};
+    rc = thing->write(folder, &inner, err);
+    const enum error_code closed =
+        export_target_close(&target, rc == ERROR_NONE, rc == ERROR_NONE ? err : NULL);
+    options->is_answered = target.is_stdout;
+    return rc == ERROR_NONE ? closed : rc;
+}
+
+static enum error_code answer(const struct export_options *options, struct error *err)
+{
+    struct json_writer json = {0};
+    if (options->is_answered)
+        return ERROR_NONE;
+    if (!options->json) {
+        printf("%s\n", options->output);
+        return ERROR_NONE;
+    }
+    json_open_object(&json, NULL);
+    json_put_string(&json, "what", options->what);
+    json_put_string(&json, "output", options->output);
+    json_close_object(&json);
+    return json_writer_print(&json, err);
+}
+
 static enum error_code write_thing(const struct run_folder *folder, struct export_options *options,
                                    struct error *err)
 {
@@ -116,7 +151,7 @@ static enum error_code write_thing(const struct run_folder *folder, struct expor
             continue;
         if (!options->output)
             options->output = things[i].output;
-        return things[i].write(folder, options, err);
+        return write_to_target(&things[i], folder, options, err);
     }
     return error_set(err, ERROR_USAGE, "--what is '%s', expected model, assignment or report",
                      options->what);
@@ -140,10 +175,8 @@ enum error_code command_export(int argc, char **argv, struct error *err)
         rc = run_folder_open(&folder, rest.item[0], options.run, err);
     if (rc == ERROR_NONE)
         rc = write_thing(&folder, &options, err);
-    if (rc == ERROR_NONE && options.json)
-        printf("{\"what\":\"%s\",\"output\":\"%s\"}\n", options.what, options.output);
-    else if (rc == ERROR_NONE)
-        printf("%s\n", options.output);
+    if (rc == ERROR_NONE)
+        rc = answer(&options, err);
     run_folder_close(&folder);
     return rc;
 }

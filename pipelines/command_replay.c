@@ -3,11 +3,13 @@
  *
  * The stage's own program does it, with a store that compares instead of writing.
  */
+#include "common/base/json.h"
 #include "common/base/options.h"
 #include "pipelines/child_process.h"
 #include "pipelines/commands.h"
 #include "pipelines/run_folder.h"
 #include "stages/chain.h"
+#include "stages/stage_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,10 +83,7 @@ static enum error_code kind_of(const char *stage, const struct replay_options *o
     if (known)
         return error_set(err, ERROR_USAGE, "a unit of %s has no %s", stage,
                          variant_option[variant]);
-    return error_set(err, ERROR_USAGE,
-                     "'%s' is no stage; expected ingest, partition, sample, train-step, "
-                     "aggregate, checkpoint or infer",
-                     stage);
+    return error_set(err, ERROR_USAGE, "'%s' is no stage; expected %s", stage, stage_names_text);
 }
 
 /* --- numbers --- */
@@ -166,6 +165,19 @@ static enum error_code choose_unit(const struct run_folder *folder, const struct
 
 /* --- the stage's program --- */
 
+/* The verdict is the first word of the program's answer: MATCH or DIFFERS. */
+static enum error_code print_json(const char *unit, char *line, int status, struct error *err)
+{
+    struct json_writer json = {0};
+    line[strcspn(line, " ")] = '\0';
+    json_open_object(&json, NULL);
+    json_put_string(&json, "unit", unit);
+    json_put_string(&json, "verdict", line[0] ? line : "ERROR");
+    json_put_int64(&json, "status", status);
+    json_close_object(&json);
+    return json_writer_print(&json, err);
+}
+
 static enum error_code replay_unit(const struct run_folder *folder, const struct unit *unit,
                                    const struct replay_options *o, struct error *err)
 {
@@ -191,12 +203,12 @@ static enum error_code replay_unit(const struct run_folder *folder, const struct
     rc = child_run(&command, NULL, line, &status, err);
     if (rc != ERROR_NONE)
         return rc;
-    const size_t word = strcspn(line, " ");
     if (o->json)
-        printf("{\"unit\":\"%s\",\"verdict\":\"%.*s\",\"status\":%d}\n", name,
-               line[0] ? (int)word : 5, line[0] ? line : "ERROR", status);
+        rc = print_json(name, line, status, err);
     else if (line[0])
         printf("%s\n", line);
+    if (rc != ERROR_NONE)
+        return rc;
     if (status != 0)
         return error_set(err, child_error_code(status), "replay of %s ended with status %d", name,
                          status);

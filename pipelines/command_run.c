@@ -15,11 +15,14 @@
 #include "pipelines/run_progress.h"
 #include "pipelines/run_summary.h"
 #include "pipelines/stage_crew.h"
+#include "pipelines/wait_for_room.h"
 #include "stages/chain.h"
 #include "stages/run_model.h"
 #include "store/redis_server.h"
 
 #include <stdio.h>
+
+enum { BEAT_COUNT_MAX = 1024 };
 
 struct local_run {
     struct pipeline_options options;
@@ -30,24 +33,46 @@ struct local_run {
     struct stage_crew crew;
     struct run_progress progress;
     int64_t units_done;
+    struct worker_beat beat[BEAT_COUNT_MAX];
+    int64_t beats_ms; /* when they were read last */
 };
 
+static enum error_code connect_queue(struct local_run *run, struct error *err)
+{
+    const char *url = run->redis ? redis_server_url(run->redis) : run->options.redis;
+    work_queue_close(run->queue);
+    run->queue = NULL;
+    enum error_code rc = queue_open_own(&run->folder, url, run->options.redis_password_file,
+                                        "graphmill-run", &run->queue, err);
+    /* A shared Redis may hold whatever a killed run left. */
+    return rc == ERROR_NONE ? queue_fill(&run->folder, run->queue, err) : rc;
+}
+
+/* Our own Redis may be killed before it was of any use: it is started again and filled anew. */
 static enum error_code open_queue(struct local_run *run, struct error *err)
 {
+    enum { ATTEMPTS = 20, RETRY_MS = 50 };
     char path[FILE_PATH_SIZE];
+    bool restarted = false, told = false;
     enum error_code rc = ERROR_NONE;
     if (!run->options.redis) {
         rc = file_path(path, err, "%s/redis", run->folder.path);
         if (rc == ERROR_NONE)
-            rc = redis_server_open(path, &run->redis, err);
-        if (rc != ERROR_NONE)
-            return rc;
+            do
+                rc = redis_server_open(path, &run->redis, err);
+            while (wait_for_room(rc, err, &told));
     }
-    const char *url = run->redis ? redis_server_url(run->redis) : run->options.redis;
-    rc = queue_open_own(&run->folder, url, run->options.redis_password_file, "graphmill-run",
-                        &run->queue, err);
-    /* A shared Redis may hold whatever a killed run left. */
-    return rc == ERROR_NONE ? queue_fill(&run->folder, run->queue, err) : rc;
+    if (rc == ERROR_NONE)
+        rc = connect_queue(run, err);
+    for (int i = 0; rc == ERROR_UNAVAILABLE && run->redis && i < ATTEMPTS; i++) {
+        clock_sleep_ms(RETRY_MS);
+        if (stop_signal_seen())
+            return rc;
+        rc = redis_server_check(run->redis, &restarted, err);
+        if (rc == ERROR_NONE)
+            rc = connect_queue(run, err);
+    }
+    return rc;
 }
 
 enum { PAUSE_MS_MIN = 10, PAUSE_MS_MAX = 100, LOOKS = 200 };
@@ -81,6 +106,18 @@ static enum error_code look_at_end(struct local_run *run, bool *finished, struct
     return rc;
 }
 
+/* Every few seconds: a worker that hangs is replaced. */
+static void heed_beats(struct local_run *run)
+{
+    enum { PERIOD_MS = 3000 };
+    int count = 0;
+    if (clock_ms() - run->beats_ms < PERIOD_MS)
+        return;
+    run->beats_ms = clock_ms();
+    if (work_queue_beats(run->queue, run->beat, BEAT_COUNT_MAX, &count, NULL) == ERROR_NONE)
+        stage_crew_heed_beats(&run->crew, run->beat, count);
+}
+
 /* Until the run is finished: then there is nothing left that a worker could do. */
 static enum error_code watch(struct local_run *run, struct error *err)
 {
@@ -96,15 +133,25 @@ static enum error_code watch(struct local_run *run, struct error *err)
         if (run->redis)
             rc = redis_server_check(run->redis, &restarted, err);
         if (restarted)
-            log_warn("Redis died and was started again; the queue is rebuilt from storage");
+            log_warn("Redis died or did not answer and was started again; the queue is filled anew "
+                     "from storage");
         if (rc == ERROR_NONE)
             rc = stage_crew_check(&run->crew, &finished, err);
         if (rc == ERROR_NONE && !finished)
             rc = look_at_end(run, &finished, err);
         queue_guard_turn(&guard);
+        heed_beats(run);
         run_progress_draw(&run->progress, &run->folder, run->queue);
     }
     return rc;
+}
+
+/* A help for people: a full disk that refuses a link does not end the run. */
+static void link_outputs(struct local_run *run)
+{
+    struct error err = {0};
+    if (run_folder_link(&run->folder, &run->state, &err) != ERROR_NONE)
+        log_warn("%s", err.message);
 }
 
 /* While Redis is away, as many as it said last. */
@@ -112,9 +159,9 @@ static int64_t units_done(void *context)
 {
     struct local_run *run = context;
     int64_t sum = 0;
-    for (int i = 0; i < CREW_STAGE_COUNT; i++) {
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
         struct stage_counts counts = {0};
-        if (work_queue_counts(run->queue, crew_stage[i], &counts, NULL) != ERROR_NONE)
+        if (work_queue_counts(run->queue, stage_loop[i].name, &counts, NULL) != ERROR_NONE)
             return run->units_done;
         sum += counts.done;
     }
@@ -134,7 +181,7 @@ static enum error_code train(struct local_run *run, struct error *err)
         .redis_password_file = run->options.redis_password_file,
         .workers = (int)run->options.workers,
         .threads = (int)run->options.threads,
-        .memory_bytes = run->options.memory,
+        .shares = &run->options.shares,
         .lease_ms = run->options.lease,
         .units_done = units_done,
         .context = run,
@@ -159,12 +206,11 @@ static enum error_code run_all(struct local_run *run, struct error *err)
         rc = read_state(run, err);
     if (rc == ERROR_NONE)
         rc = outputs_check(&run->folder, &run->state, err);
-    if (rc == ERROR_NONE)
-        rc = run_folder_link(&run->folder, &run->state, err);
     if (rc == ERROR_NONE && !run->state.finished)
         rc = run_check_environment(&run->folder.run, run_core_type(&run->options.settings), err);
     if (rc != ERROR_NONE)
         return rc;
+    link_outputs(run);
     const bool finished = run->state.finished;
     if (!finished)
         rc = train(run, err);
@@ -176,7 +222,7 @@ static enum error_code run_all(struct local_run *run, struct error *err)
     if (rc == ERROR_NONE)
         rc = read_state(run, err);
     if (rc == ERROR_NONE)
-        rc = run_folder_link(&run->folder, &run->state, err);
+        link_outputs(run);
     if (rc == ERROR_NONE)
         rc = run_summary_print(&run->folder, clock_seconds() - before, run->options.json, err);
     return rc;

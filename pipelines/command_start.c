@@ -1,8 +1,11 @@
 /* start - everything up to a queue that workers elsewhere can empty. */
+#include "common/base/json.h"
 #include "pipelines/commands.h"
+#include "pipelines/own_command.h"
 #include "pipelines/pipeline_options.h"
 #include "pipelines/queue_fill.h"
 #include "pipelines/run_preview.h"
+#include "stages/stage_list.h"
 
 #include <stdio.h>
 
@@ -16,6 +19,51 @@ static enum error_code fill_queue(const struct pipeline_options *options,
         rc = queue_fill(folder, queue, err);
     work_queue_close(queue);
     return rc;
+}
+
+static enum error_code answer(const struct pipeline_options *options,
+                              const struct run_folder *folder, struct error *err)
+{
+    struct json_writer json = {0};
+    if (!options->json) {
+        printf("run=%s store=%s\n", folder->run.plan.id, folder->store_uri);
+        return ERROR_NONE;
+    }
+    json_open_object(&json, NULL);
+    json_put_string(&json, "run", folder->run.plan.id);
+    json_put_string(&json, "store", folder->store_uri);
+    json_close_object(&json);
+    return json_writer_print(&json, err);
+}
+
+/* " --redis URL" as the shell takes it, with the file of the password when there is one. */
+static void print_redis(const struct pipeline_options *options)
+{
+    char word[SHELL_WORD_SIZE];
+    (void)fprintf(stderr, " --redis %s",
+                  options->redis ? shell_word(options->redis, word) : "redis://HOST:6379");
+    if (options->redis_password_file)
+        (void)fprintf(stderr, " --redis-password-file %s",
+                      shell_word(options->redis_password_file, word));
+}
+
+/* What people type next: lines to paste. */
+static void print_next(const struct pipeline_options *options, const struct run_folder *folder)
+{
+    char word[SHELL_WORD_SIZE];
+    (void)fflush(stdout);
+    (void)fprintf(stderr, "next, wherever the store is mounted, any number of each:\n");
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
+        (void)fprintf(stderr, "    %s-%s --store %s --run %s", own_command(), stage_loop[i].name,
+                      shell_word(folder->store_uri, word), folder->run.plan.id);
+        print_redis(options);
+        (void)fprintf(stderr, " &\n");
+    }
+    (void)fprintf(stderr,
+                  "then, until it is finished; it links %s/outputs at the end:\n    %s status %s",
+                  folder->path, own_command(), shell_word(folder->path, word));
+    print_redis(options);
+    (void)fprintf(stderr, " --watch\n");
 }
 
 enum error_code command_start(int argc, char **argv, struct error *err)
@@ -33,10 +81,10 @@ enum error_code command_start(int argc, char **argv, struct error *err)
     rc = pipeline_prepare(&options, &folder, err);
     if (rc == ERROR_NONE && options.redis)
         rc = fill_queue(&options, &folder, err);
-    if (rc == ERROR_NONE && options.json)
-        printf("{\"run\":\"%s\",\"store\":\"%s\"}\n", folder.run.plan.id, folder.store_uri);
-    else if (rc == ERROR_NONE)
-        printf("run=%s store=%s\n", folder.run.plan.id, folder.store_uri);
+    if (rc == ERROR_NONE)
+        rc = answer(&options, &folder, err);
+    if (rc == ERROR_NONE && !options.quiet)
+        print_next(&options, &folder);
     run_folder_close(&folder);
     return rc;
 }

@@ -3,14 +3,16 @@
  */
 #include "common/base/clock.h"
 #include "common/base/json.h"
+#include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "pipelines/commands.h"
 #include "pipelines/queue_fill.h"
 #include "pipelines/run_folder.h"
-#include "pipelines/stage_crew.h"
+#include "pipelines/run_state.h"
 #include "stages/chain.h"
+#include "stages/stage_list.h"
 #include "store/records/snapshot.h"
 #include "store/redis_server.h"
 #include "store/work_queue.h"
@@ -43,8 +45,10 @@ struct run_status {
     struct chain_state chain;
     double train_loss, valid_metric, best_metric;
     int64_t epoch;
+    bool has_state; /* the driver is, or was when it died, in a stage before the run */
+    struct run_state state;
     bool connected; /* the rest is from Redis */
-    struct stage_counts counts[CREW_STAGE_COUNT];
+    struct stage_counts counts[STAGE_LOOP_COUNT];
     struct worker_beat beat[BEAT_COUNT_MAX];
     int beat_count;
 };
@@ -85,9 +89,9 @@ static void read_queue(const struct run_folder *folder, const struct status_opti
         ERROR_NONE)
         return;
     status->connected = true;
-    for (int i = 0; i < CREW_STAGE_COUNT && status->connected; i++)
+    for (int i = 0; i < STAGE_LOOP_COUNT && status->connected; i++)
         status->connected =
-            work_queue_counts(queue, crew_stage[i], &status->counts[i], NULL) == ERROR_NONE;
+            work_queue_counts(queue, stage_loop[i].name, &status->counts[i], NULL) == ERROR_NONE;
     if (status->connected && work_queue_beats(queue, status->beat, BEAT_COUNT_MAX,
                                               &status->beat_count, NULL) != ERROR_NONE)
         status->connected = false;
@@ -96,6 +100,8 @@ static void read_queue(const struct run_folder *folder, const struct status_opti
 
 static const char *state_word(const struct run_status *status)
 {
+    if (status->has_state && status->state.is_alive)
+        return status->state.stage;
     if (status->chain.finished)
         return "finished";
     if (!status->connected)
@@ -103,8 +109,25 @@ static const char *state_word(const struct run_status *status)
     return status->chain.stopped ? "inferring" : "training";
 }
 
-static void print_text(const struct run_folder *folder, const struct run_status *status)
+/* What the driver is at before there is a run, or was at when it ended. */
+static void print_state(const struct run_state *state)
 {
+    if (state->is_alive)
+        printf("%-10s %5" PRId64 " s  %s (graphmill with pid %" PRId64 ")\n", state->stage,
+               state->seconds, state->progress[0] ? state->progress : "at work", state->pid);
+    else
+        printf("%-10s ended before it was done, %" PRId64
+               " s after its start; the same command goes on\n",
+               state->stage, state->seconds);
+}
+
+static void print_text(const struct run_folder *folder, const struct run_status *status,
+                       const struct status_options *options)
+{
+    if (status->has_state)
+        print_state(&status->state);
+    if (!folder->run.plan.id[0])
+        return;
     printf("run      %s: %s\n", folder->run.plan.id, state_word(status));
     printf("snapshot round %" PRId64 " of %" PRId64 ", epoch %" PRId64 " of %" PRId64,
            status->chain.snapshot_version < 0 ? 0 : status->chain.snapshot_version,
@@ -114,11 +137,16 @@ static void print_text(const struct run_folder *folder, const struct run_status 
         printf(", train loss %s, validation %s, best %s", text_score(status->train_loss, loss),
                text_score(status->valid_metric, valid), text_score(status->best_metric, best));
     printf("\n");
+    if (!status->connected && !status->chain.finished)
+        printf(options->redis
+                   ? "Redis at %s does not answer: of the workers nothing is known\n"
+                   : "no private Redis runs in %s; workers elsewhere are seen with --redis URL\n",
+               options->redis ? options->redis : folder->path);
     if (!status->connected)
         return;
     printf("%-11s %10s %8s %8s %8s\n", "stage", "done", "running", "waiting", "retried");
-    for (int i = 0; i < CREW_STAGE_COUNT; i++)
-        printf("%-11s %10" PRId64 " %8" PRId64 " %8" PRId64 " %8" PRId64 "\n", crew_stage[i],
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        printf("%-11s %10" PRId64 " %8" PRId64 " %8" PRId64 " %8" PRId64 "\n", stage_loop[i].name,
                status->counts[i].done, status->counts[i].leased, status->counts[i].waiting,
                status->counts[i].retried);
     for (int i = 0; i < status->beat_count; i++) {
@@ -151,16 +179,26 @@ static enum error_code print_json(const struct run_folder *folder, const struct 
 {
     struct json_writer json = {0};
     json_open_object(&json, NULL);
-    json_put_string(&json, "run", folder->run.plan.id);
+    if (folder->run.plan.id[0])
+        json_put_string(&json, "run", folder->run.plan.id);
     json_put_string(&json, "state", state_word(status));
+    if (status->has_state) {
+        json_open_object(&json, "driver");
+        json_put_string(&json, "stage", status->state.stage);
+        json_put_bool(&json, "alive", status->state.is_alive);
+        json_put_int64(&json, "pid", status->state.pid);
+        json_put_int64(&json, "seconds", status->state.seconds);
+        json_put_string(&json, "progress", status->state.progress);
+        json_close_object(&json);
+    }
     json_put_int64(&json, "snapshot_round", status->chain.snapshot_version);
     json_put_int64(&json, "rounds", folder->run.schedule.round_count);
     json_put_double(&json, "valid_metric", status->valid_metric);
     json_put_double(&json, "best_metric", status->best_metric);
     if (status->connected) {
         json_open_object(&json, "stages");
-        for (int i = 0; i < CREW_STAGE_COUNT; i++) {
-            json_open_object(&json, crew_stage[i]);
+        for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
+            json_open_object(&json, stage_loop[i].name);
             json_put_int64(&json, "done", status->counts[i].done);
             json_put_int64(&json, "running", status->counts[i].leased);
             json_put_int64(&json, "waiting", status->counts[i].waiting);
@@ -174,11 +212,7 @@ static enum error_code print_json(const struct run_folder *folder, const struct 
         json_close_array(&json);
     }
     json_close_object(&json);
-    const enum error_code rc = json_writer_finish(&json, err);
-    if (rc == ERROR_NONE)
-        printf("%s\n", json.text);
-    json_writer_release(&json);
-    return rc;
+    return json_writer_print(&json, err);
 }
 
 static enum error_code show(const struct run_folder *folder, const struct status_options *options,
@@ -186,17 +220,35 @@ static enum error_code show(const struct run_folder *folder, const struct status
 {
     static struct run_status status;
     status = (struct run_status){0};
-    enum error_code rc = read_storage(folder, &status, err);
+    status.has_state = run_state_read(folder->path, &status.state);
+    enum error_code rc = folder->run.plan.id[0] ? read_storage(folder, &status, err) : ERROR_NONE;
     if (rc != ERROR_NONE)
         return rc;
-    read_queue(folder, options, &status);
-    *finished = status.chain.finished;
+    if (folder->run.plan.id[0])
+        read_queue(folder, options, &status);
+    *finished = status.chain.finished && !(status.has_state && status.state.is_alive);
+    /* Of a run by workers elsewhere nobody else is here to do it. */
+    struct error why = {0};
+    if (*finished && run_folder_link(folder, &status.chain, &why) != ERROR_NONE)
+        log_debug("%s", why.message); /* the folder may be for reading only */
     if (options->json)
         rc = print_json(folder, &status, err);
     else
-        print_text(folder, &status);
+        print_text(folder, &status, options);
     (void)fflush(stdout);
     return rc;
+}
+
+/* A folder in which ingest or partition is at work has no run yet, and a plan without an id. */
+static enum error_code open_folder(struct run_folder *folder, const char *path, const char *run_id,
+                                   struct error *err)
+{
+    struct run_state state;
+    run_folder_close(folder);
+    const enum error_code rc = run_folder_open(folder, path, run_id, err);
+    if (rc == ERROR_NONE || run_id || !run_state_read(path, &state))
+        return rc;
+    return file_path(folder->path, err, "%s", path);
 }
 
 enum error_code command_status(int argc, char **argv, struct error *err)
@@ -214,14 +266,17 @@ enum error_code command_status(int argc, char **argv, struct error *err)
     if (rc == ERROR_NONE && rest.count != 1)
         rc = error_set(err, ERROR_USAGE, "graphmill status takes one run's folder");
     if (rc == ERROR_NONE)
-        rc = run_folder_open(&folder, rest.item[0], options.run, err);
+        rc = open_folder(&folder, rest.item[0], options.run, err);
     if (rc == ERROR_NONE)
         rc = show(&folder, &options, &finished, err);
     while (rc == ERROR_NONE && options.watch && !finished && !stop_signal_seen()) {
         clock_sleep_ms(1000);
         if (isatty(STDOUT_FILENO) && !options.json)
             printf("\033[H\033[2J");
-        rc = show(&folder, &options, &finished, err);
+        if (!folder.run.plan.id[0])
+            rc = open_folder(&folder, rest.item[0], options.run, err);
+        if (rc == ERROR_NONE)
+            rc = show(&folder, &options, &finished, err);
     }
     run_folder_close(&folder);
     return rc;

@@ -7,7 +7,9 @@
 #include "pipelines/child_restart.h"
 #include "pipelines/log_relay.h"
 #include "pipelines/run_preview.h"
+#include "pipelines/run_state.h"
 #include "pipelines/unused_data.h"
+#include "store/work_queue.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@ static const struct option_spec option_table[] = {
     {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
     {"workers", OPTION_INT, AT(workers), "1", 1, 64, "N", "worker processes of each stage"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads of a stage's workers together; 0: one a core"},
-    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget of each program (default: a quarter of the machine's, a half for ingest and partition)"},
+    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget of all processes of the run together, which divide it (default: four fifths of what the machine or container has; ingest and partition alone: half)"},
     {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "use this Redis instead of a private one"},
     {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
     {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
@@ -61,7 +63,11 @@ enum error_code pipeline_options_parse(struct pipeline_options *options, const c
     rc = pipeline_settings_load(&options->settings, options->file, err);
     for (int i = 0; rc == ERROR_NONE && i < options->set.count; i++)
         rc = pipeline_settings_override(&options->settings, options->set.item[i], err);
-    return rc == ERROR_NONE ? pipeline_settings_check(&options->settings, err) : rc;
+    if (rc == ERROR_NONE)
+        rc = pipeline_settings_check(&options->settings, err);
+    return rc == ERROR_NONE
+               ? memory_shares_divide(options->memory, (int)options->workers, &options->shares, err)
+               : rc;
 }
 
 /* Ingest or partition: a program that runs to its end. */
@@ -84,14 +90,14 @@ static enum error_code make_command(struct once *once, struct error *err)
         rc = file_path(once->log_path, err, "%s/logs/%s.log", folder->path, once->stage);
     if (rc == ERROR_NONE)
         rc = file_path(once->times, err, "%s/times/%s.jsonl", folder->path, once->stage);
-    (void)snprintf(once->memory, sizeof once->memory, "%" PRIu64, options->memory);
+    (void)snprintf(once->memory, sizeof once->memory, "%" PRIu64, options->shares.once_bytes);
     (void)snprintf(once->threads, sizeof once->threads, "%" PRId64, options->threads);
     child_add(&once->command, once->program);
     child_add_option(&once->command, "--store", folder->store_uri);
     child_add_option(&once->command, "--pipeline", options->file);
     for (int i = 0; i < options->set.count; i++)
         child_add_option(&once->command, "--set", options->set.item[i]);
-    if (options->memory)
+    if (options->shares.once_bytes)
         child_add_option(&once->command, "--memory", once->memory);
     child_add_option(&once->command, "--threads", once->threads);
     child_add_option(&once->command, "--times", once->times);
@@ -156,6 +162,7 @@ static enum error_code run_once(const struct pipeline_options *options,
 {
     struct once once = {.options = options, .folder = folder, .stage = stage};
     const double before = clock_seconds();
+    run_state_write(folder->path, stage);
     enum error_code rc = make_command(&once, err);
     if (rc == ERROR_NONE)
         rc = run_to_end(&once, err);
@@ -197,17 +204,34 @@ static enum error_code start_run(const struct pipeline_options *options, struct 
     return rc;
 }
 
+/* A wrong address or password is said before the work of hours. */
+static enum error_code check_redis(const struct pipeline_options *options, struct error *err)
+{
+    if (!options->redis)
+        return ERROR_NONE;
+    const enum error_code rc =
+        work_queue_check_server(options->redis, options->redis_password_file, err);
+    return rc == ERROR_UNAVAILABLE
+               ? error_context(err, rc, "--redis %s: is a server there, at this host and port?",
+                               options->redis)
+               : error_context(err, rc, "--redis %s", options->redis);
+}
+
 enum error_code pipeline_prepare(const struct pipeline_options *options, struct run_folder *folder,
                                  struct error *err)
 {
     char path[FILE_PATH_SIZE];
     enum error_code rc = pipeline_folder_path(options, path, err);
     if (rc == ERROR_NONE)
+        rc = check_redis(options, err);
+    if (rc == ERROR_NONE)
         rc = run_folder_create(folder, path, err);
     if (rc == ERROR_NONE)
         rc = run_once(options, folder, "ingest", err);
     if (rc == ERROR_NONE)
         rc = run_once(options, folder, "partition", err);
+    if (rc == ERROR_NONE)
+        run_state_remove(folder->path);
     if (rc == ERROR_NONE)
         rc = start_run(options, folder, err);
     if (rc == ERROR_NONE)

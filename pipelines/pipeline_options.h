@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/base/options.h"
+#include "pipelines/memory_shares.h"
 #include "pipelines/run_folder.h"
 #include "stages/pipeline_settings.h"
 
@@ -17,6 +18,7 @@ struct pipeline_options {
     struct option_list set;
     int64_t workers, threads, lease;
     uint64_t memory;
+    struct memory_shares shares; /* of it */
     bool json, quiet, dry_run;
     const char *file; /* the pipeline file */
     struct pipeline_settings settings;

@@ -7,6 +7,19 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+/* The lock's file has the pid of who holds it. */
+static enum error_code name_holder(const char *folder, int fd, struct error *err)
+{
+    char pid[24] = "";
+    const ssize_t size = pread(fd, pid, sizeof pid - 1, 0);
+    pid[size > 0 ? size : 0] = '\0';
+    pid[strcspn(pid, "\n")] = '\0';
+    return error_set(
+        err, ERROR_BUSY,
+        "%s: another graphmill is at work in this folder, with pid %s; wait for it or stop it",
+        folder, pid[0] ? pid : "unknown");
+}
+
 static enum error_code take_lock(struct run_folder *folder, struct error *err)
 {
     char path[FILE_PATH_SIZE];
@@ -19,11 +32,15 @@ static enum error_code take_lock(struct run_folder *folder, struct error *err)
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         const bool held = errno == EWOULDBLOCK;
         const enum error_code failed =
-            held ? error_set(err, ERROR_BUSY, "%s: another graphmill is at work in this folder",
-                             folder->path)
+            held ? name_holder(folder->path, fd, err)
                  : error_set_errno(err, ERROR_IO, "%s cannot be locked", path);
         (void)close(fd);
         return failed;
+    }
+    char pid[24];
+    const int size = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)size, 0) != size) {
+        /* only the message of who comes second has less in it */
     }
     folder->lock = fd + 1;
     return ERROR_NONE;

@@ -2,7 +2,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/text.h"
-#include "pipelines/stage_crew.h"
+#include "pipelines/terminal.h"
+#include "stages/stage_list.h"
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TERMINAL_PERIOD_MS = 250, PLAIN_PERIOD_MS = 10000 };
+enum { TERMINAL_PERIOD_MS = 250, PLAIN_PERIOD_MS = 10000, LINE_SIZE = 400 };
 
 void run_progress_begin(struct run_progress *progress, const struct run_folder *folder, bool quiet)
 {
@@ -60,28 +61,66 @@ static double seconds_left(const struct run_progress *progress, const struct run
     return (double)(clock_ms() - progress->started_ms) / 1000.0 * (double)left / (double)done;
 }
 
+/* What is being done: training, or inference once training has ended. */
+static void say_metric(const struct run_progress *progress, const struct run_folder *folder,
+                       const struct stage_counts *infer, char *text, size_t size)
+{
+    if (infer->done + infer->leased + infer->waiting > 0) {
+        (void)snprintf(text, size,
+                       "infer %" PRId64 " units done, %" PRId64 " running, %" PRId64 " waiting; %s",
+                       infer->done, infer->leased, infer->waiting, progress->last_metric);
+        return;
+    }
+    const double left = seconds_left(progress, folder);
+    if (left >= 0.0)
+        (void)snprintf(text, size, "%s left %.0f s", progress->last_metric, left);
+    else
+        (void)snprintf(text, size, "%s", progress->last_metric);
+}
+
+/* One line of the panel. */
+static void draw_line(struct run_progress *progress, const char *text)
+{
+    terminal_line(text);
+    progress->lines++;
+}
+
 static void draw_table(struct run_progress *progress, const struct run_folder *folder,
                        struct work_queue *queue)
 {
     if (progress->lines)
         (void)fprintf(stderr, "\033[%dA", progress->lines);
     progress->lines = 0;
-    for (int i = 0; i < CREW_STAGE_COUNT; i++) {
-        struct stage_counts counts = {0};
-        if (work_queue_counts(queue, crew_stage[i], &counts, NULL) != ERROR_NONE)
+    char text[LINE_SIZE];
+    struct stage_counts counts = {0};
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
+        counts = (struct stage_counts){0};
+        if (work_queue_counts(queue, stage_loop[i].name, &counts, NULL) != ERROR_NONE)
             continue;
-        (void)fprintf(stderr,
-                      "%-10s done %8" PRId64 "  running %3" PRId64 "  waiting %5" PRId64
-                      "  retried %3" PRId64 "\033[K\n",
-                      crew_stage[i], counts.done, counts.leased, counts.waiting, counts.retried);
-        progress->lines++;
+        (void)snprintf(text, sizeof text,
+                       "%-10s done %8" PRId64 "  running %3" PRId64 "  waiting %5" PRId64
+                       "  retried %3" PRId64,
+                       stage_loop[i].name, counts.done, counts.leased, counts.waiting,
+                       counts.retried);
+        draw_line(progress, text);
     }
-    const double left = seconds_left(progress, folder);
-    (void)fprintf(stderr, "%s", progress->last_metric);
-    if (left >= 0.0)
-        (void)fprintf(stderr, " left %.0f s", left);
-    (void)fprintf(stderr, "\033[K\n");
-    progress->lines++;
+    say_metric(progress, folder, &counts, text, sizeof text); /* infer is the last stage */
+    draw_line(progress, text);
+}
+
+/* A line for logs. */
+static void print_plain(struct run_progress *progress, const struct run_folder *folder,
+                        struct work_queue *queue, int64_t now)
+{
+    char text[LINE_SIZE];
+    struct stage_counts infer = {0};
+    if (work_queue_counts(queue, stage_loop[STAGE_LOOP_COUNT - 1].name, &infer, NULL) != ERROR_NONE)
+        infer = (struct stage_counts){0};
+    say_metric(progress, folder, &infer, text, sizeof text);
+    if (text[0])
+        (void)fprintf(stderr, "%-10s %5.1f s  %s\n",
+                      strncmp(text, "infer", 5) == 0 ? "inference" : "training",
+                      (double)(now - progress->started_ms) / 1000.0, text);
 }
 
 void run_progress_draw(struct run_progress *progress, const struct run_folder *folder,
@@ -95,9 +134,8 @@ void run_progress_draw(struct run_progress *progress, const struct run_folder *f
     read_metric(progress, folder);
     if (progress->on_terminal)
         draw_table(progress, folder, queue);
-    else if (progress->last_metric[0])
-        (void)fprintf(stderr, "training   %5.1f s  %s\n",
-                      (double)(now - progress->started_ms) / 1000.0, progress->last_metric);
+    else
+        print_plain(progress, folder, queue, now);
 }
 
 void run_progress_end(struct run_progress *progress)

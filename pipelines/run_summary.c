@@ -102,11 +102,7 @@ static enum error_code print_json(const struct run_folder *folder, const struct 
     while (json.size && json.text[json.size - 1] == '\n')
         json.text[--json.size] = '\0';
     json_close_object(&json);
-    rc = json_writer_finish(&json, err);
-    if (rc == ERROR_NONE)
-        printf("%s\n", json.text);
-    json_writer_release(&json);
-    return rc;
+    return json_writer_print(&json, err);
 }
 
 enum error_code run_summary_print(const struct run_folder *folder, double seconds, bool as_json,

@@ -11,32 +11,19 @@
 #include <string.h>
 #include <sys/wait.h>
 
-const char *const crew_stage[CREW_STAGE_COUNT] = {"sample", "train-step", "aggregate", "checkpoint",
-                                                  "infer"};
-
-/* Stages whose kernels share out tiles over threads; the others are one thread each. */
-static bool is_threaded(const char *stage)
-{
-    return strcmp(stage, "train-step") == 0 || strcmp(stage, "infer") == 0;
-}
-
 static enum error_code start_member(struct stage_crew *crew, struct crew_member *member,
                                     struct error *err)
 {
     const struct crew_config *c = &crew->config;
     char program[FILE_PATH_SIZE], times[FILE_PATH_SIZE], threads[16], memory[24], lease[24];
     struct child_command command = {0};
-    enum error_code rc = child_program(member->stage, program, err);
+    enum error_code rc = child_program(stage_loop[member->stage_index].name, program, err);
     if (rc == ERROR_NONE)
         rc = file_path(times, err, "%s/times/%s.jsonl", c->folder->path, member->name);
     if (rc != ERROR_NONE)
         return rc;
-    int threads_each = 1;
-    for (int i = 0; i < CREW_STAGE_COUNT; i++)
-        if (member->stage == crew_stage[i])
-            threads_each = crew->threads_each[i];
-    (void)snprintf(threads, sizeof threads, "%d", threads_each);
-    (void)snprintf(memory, sizeof memory, "%" PRIu64, c->memory_bytes);
+    (void)snprintf(threads, sizeof threads, "%d", crew->threads_each[member->stage_index]);
+    (void)snprintf(memory, sizeof memory, "%" PRIu64, c->shares->worker_bytes[member->stage_index]);
     (void)snprintf(lease, sizeof lease, "%" PRId64, c->lease_ms);
     child_add(&command, program);
     child_add_option(&command, "--store", c->folder->store_uri);
@@ -47,36 +34,12 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
     child_add_option(&command, "--worker", member->name);
     child_add_option(&command, "--threads", threads);
     child_add_option(&command, "--lease", lease);
-    if (c->memory_bytes)
-        child_add_option(&command, "--memory", memory);
+    child_add_option(&command, "--memory", memory);
     child_add_option(&command, "--times", times);
     child_add_option(&command, "--local-storage", NULL);
     member->log_start = child_log_end(member->log_path);
+    member->beat_ms = 0;
     return child_start(&command, member->log_path, -1, &member->pid, err);
-}
-
-enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_config *config,
-                                 struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    const int threads = config->threads ? config->threads : host_core_count();
-    const int shared = threads > config->workers ? threads / config->workers : 1;
-    must(config->workers * CREW_STAGE_COUNT <= CREW_SIZE_MAX);
-    crew->config = *config;
-    for (int i = 0; i < CREW_STAGE_COUNT; i++)
-        crew->threads_each[i] = is_threaded(crew_stage[i]) ? shared : 1;
-    for (int i = 0; rc == ERROR_NONE && i < CREW_STAGE_COUNT * config->workers; i++) {
-        struct crew_member *member = &crew->member[crew->count++];
-        *member = (struct crew_member){.stage = crew_stage[i % CREW_STAGE_COUNT]};
-        (void)snprintf(member->name, sizeof member->name, "%s-%d", member->stage,
-                       i / CREW_STAGE_COUNT);
-        rc = file_path(member->log_path, err, "%s/logs/%s.log", config->folder->path, member->name);
-        if (rc == ERROR_NONE)
-            rc = start_member(crew, member, err);
-    }
-    if (rc != ERROR_NONE)
-        stage_crew_stop(crew);
-    return rc;
 }
 
 static enum error_code failed_for_good(const struct crew_member *member, int status,
@@ -113,15 +76,56 @@ static enum error_code on_end(struct stage_crew *crew, struct crew_member *membe
     return on_failure(crew, member, status, how, words, err);
 }
 
-static enum error_code start_again(struct stage_crew *crew, struct crew_member *member,
-                                   struct error *err)
+/* Now, or when the host has a process to spare. */
+static enum error_code start_or_wait(struct stage_crew *crew, struct crew_member *member,
+                                     struct error *err)
 {
     struct error why = {0};
-    crew->restarts++;
     const enum error_code rc = start_member(crew, member, &why);
     return rc == ERROR_NONE ? rc
                             : on_failure(crew, member, error_exit_status(rc), "was not started",
                                          why.message, err);
+}
+
+/* A processor draws mini-batches for about eighteen that train on them (tests/bench/README.md); sample, which
+ * draws one on each thread, gets one thread for every twelve. */
+static int threads_of(const struct stage_row *stage, int shared)
+{
+    enum { TRAINING_THREADS_FOR_ONE = 12 };
+    if (stage->is_threaded)
+        return shared;
+    return strcmp(stage->name, "sample") == 0 ? 1 + shared / TRAINING_THREADS_FOR_ONE : 1;
+}
+
+enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_config *config,
+                                 struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    const int threads = config->threads ? config->threads : host_core_count();
+    const int shared = threads > config->workers ? threads / config->workers : 1;
+    must(config->workers * STAGE_LOOP_COUNT <= CREW_SIZE_MAX);
+    crew->config = *config;
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        crew->threads_each[i] = threads_of(&stage_loop[i], shared);
+    for (int i = 0; rc == ERROR_NONE && i < STAGE_LOOP_COUNT * config->workers; i++) {
+        struct crew_member *member = &crew->member[crew->count++];
+        *member = (struct crew_member){.stage_index = i % STAGE_LOOP_COUNT};
+        (void)snprintf(member->name, sizeof member->name, "%s-%d",
+                       stage_loop[member->stage_index].name, i / STAGE_LOOP_COUNT);
+        rc = file_path(member->log_path, err, "%s/logs/%s.log", config->folder->path, member->name);
+        if (rc == ERROR_NONE)
+            rc = start_or_wait(crew, member, err);
+    }
+    if (rc != ERROR_NONE)
+        stage_crew_stop(crew);
+    return rc;
+}
+
+static enum error_code start_again(struct stage_crew *crew, struct crew_member *member,
+                                   struct error *err)
+{
+    crew->restarts++;
+    return start_or_wait(crew, member, err);
 }
 
 static enum error_code check_member(struct stage_crew *crew, struct crew_member *member,
@@ -145,6 +149,41 @@ enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished, st
         *all_finished = *all_finished && crew->member[i].finished;
     }
     return rc;
+}
+
+static bool is_fresh(const struct worker_beat *beat)
+{
+    return beat->age_seconds * 1000.0 < CREW_FRESH_MS;
+}
+
+static bool has_fresh_beat(const struct crew_member *member, const struct worker_beat *beat,
+                           int count)
+{
+    for (int i = 0; i < count; i++)
+        if (is_fresh(&beat[i]) && strcmp(beat[i].worker, member->name) == 0)
+            return true;
+    return false;
+}
+
+/* Who never beat is still opening what it works on, which may take minutes. */
+void stage_crew_heed_beats(struct stage_crew *crew, const struct worker_beat *beat, int count)
+{
+    const int64_t now = clock_ms();
+    bool anyone = false;
+    for (int i = 0; i < count; i++)
+        anyone = anyone || is_fresh(&beat[i]);
+    for (int i = 0; i < crew->count; i++) {
+        struct crew_member *member = &crew->member[i];
+        if (has_fresh_beat(member, beat, count))
+            member->beat_ms = now;
+        if (!anyone || member->pid <= 0 || !member->beat_ms ||
+            now - member->beat_ms <= CREW_SILENCE_MS)
+            continue;
+        log_warn("%s gives no sign of life for %d s while others do; killing it", member->name,
+                 CREW_SILENCE_MS / 1000);
+        member->beat_ms = 0;
+        (void)kill(member->pid, SIGKILL);
+    }
 }
 
 void stage_crew_stop(struct stage_crew *crew)

@@ -10,23 +10,23 @@
 
 #include "common/base/error.h"
 #include "pipelines/child_restart.h"
+#include "pipelines/memory_shares.h"
 #include "pipelines/run_folder.h"
+#include "stages/stage_list.h"
 #include "store/work_queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CREW_STAGE_COUNT = 5, CREW_SIZE_MAX = 320 };
-
-extern const char *const crew_stage[CREW_STAGE_COUNT]; /* the looping stages, in flow order */
+enum { CREW_SIZE_MAX = 320, CREW_SILENCE_MS = 15000, CREW_FRESH_MS = 5000 };
 
 struct crew_config {
     const struct run_folder *folder;
     const char *redis_url, *redis_password_file;
-    int workers;           /* of each stage */
-    int threads;           /* of all of a stage's workers together; 0: the cores */
-    uint64_t memory_bytes; /* of each program; 0: its default */
+    int workers; /* of each stage */
+    int threads; /* of all of a stage's workers together; 0: the cores */
+    const struct memory_shares *shares;
     int64_t lease_ms;
     /* How many units all workers have done; asked only when one of them ended badly. */
     int64_t (*units_done)(void *context);
@@ -35,13 +35,14 @@ struct crew_config {
 
 struct crew_member {
     char name[WORKER_NAME_SIZE];
-    const char *stage;
+    int stage_index; /* in stage_loop */
     char log_path[FILE_PATH_SIZE];
     uint64_t log_start; /* where its log ended when it was started last */
     pid_t pid;          /* 0: not running */
     bool finished;
     struct child_restart restart;
     int64_t start_ms; /* when it is to be started again */
+    int64_t beat_ms;  /* when a fresh heartbeat of it was seen last, since its start; 0: none yet */
 };
 
 struct stage_crew { /* {0} is empty */
@@ -49,7 +50,7 @@ struct stage_crew { /* {0} is empty */
     struct crew_member member[CREW_SIZE_MAX];
     int count;
     int restarts;
-    int threads_each[CREW_STAGE_COUNT];
+    int threads_each[STAGE_LOOP_COUNT];
 };
 
 MUST_CHECK enum error_code stage_crew_start(struct stage_crew *crew,
@@ -58,6 +59,9 @@ MUST_CHECK enum error_code stage_crew_start(struct stage_crew *crew,
  * Fails: with the code and last words of a worker that failed for good. */
 MUST_CHECK enum error_code stage_crew_check(struct stage_crew *crew, bool *all_finished,
                                             struct error *err);
+/* Kills, so that it is started again, who gave signs of life through the queue and gives none for CREW_SILENCE_MS while
+ * others do: stopped, or on a host where its connection or its disk fails it for good. */
+void stage_crew_heed_beats(struct stage_crew *crew, const struct worker_beat *beat, int count);
 /* SIGTERM to all, SIGKILL to who is still there after CHILD_STOP_MS. */
 void stage_crew_stop(struct stage_crew *crew);
 

@@ -1,5 +1,6 @@
 #include "stages/core_type.h"
 
+#include "common/base/file.h"
 #include "common/base/stop_signal.h"
 #include "common/math/bf16_product.h"
 
@@ -11,6 +12,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+extern char **environ;
 
 static const char variable[] = "OPENBLAS_CORETYPE";
 static const char threads_variable[] = "OPENBLAS_NUM_THREADS";
@@ -61,11 +64,23 @@ const char *core_type_rule(const struct processor *processor, const char **why)
     return NULL;
 }
 
+/* By its own path, so that `ps` shows the program's name; by the link when the path is gone. */
+static void run_again(char **argv, char **environment)
+{
+    char path[FILE_PATH_SIZE];
+    const ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (size > 0) {
+        path[size] = '\0';
+        (void)execve(path, argv, environment);
+    }
+    (void)execve("/proc/self/exe", argv, environment);
+}
+
 static void restart_with(const char *core, char **argv)
 {
     stop_signal_hold(); /* handlers do not outlive the exec */
     if (setenv(threads_variable, "1", 1) == 0 && (!core || setenv(variable, core, 1) == 0))
-        (void)execv("/proc/self/exe", argv);
+        run_again(argv, environ);
     stop_signal_install();
 }
 
@@ -103,7 +118,7 @@ void core_type_settle_early(char **argv, char **environment)
         settled[count++] = type;
     }
     settled[count] = NULL;
-    (void)execve("/proc/self/exe", argv, settled);
+    run_again(argv, settled);
 }
 
 void core_type_settle(char **argv)

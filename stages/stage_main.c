@@ -261,8 +261,10 @@ static void name_worker(struct program *p)
         (void)snprintf(p->worker, sizeof p->worker, "%.40s-%ld", host, (long)getpid());
 }
 
-static enum error_code open_times(struct program *p, struct error *err)
+/* Where the time goes is for people: a disk that is full does not keep the program from working. */
+static void open_times(struct program *p)
 {
+    struct error err = {0};
     const bool has_run = stage.form == STAGE_LOOP;
     const struct stage_times_config config = {
         .path = p->options.times,
@@ -272,10 +274,9 @@ static enum error_code open_times(struct program *p, struct error *err)
         .schedule = has_run ? &p->run.schedule : NULL,
         .store = p->store,
     };
-    const enum error_code rc =
-        p->options.times ? stage_times_open(&config, &p->times, err) : ERROR_NONE;
+    if (p->options.times && stage_times_open(&config, &p->times, &err) != ERROR_NONE)
+        log_warn("no times are kept: %s", err.message);
     p->context.times = p->times;
-    return rc;
 }
 
 static enum error_code work_loop(const struct program *p, struct error *err)
@@ -321,7 +322,9 @@ static enum error_code open_context(struct program *p, struct error *err)
     }
     const enum error_code rc = thread_pool_new(threads, &p->pool, err);
     p->context.pool = p->pool;
-    return rc == ERROR_NONE ? open_times(p, err) : rc;
+    if (rc == ERROR_NONE)
+        open_times(p);
+    return rc;
 }
 
 /* What the headers of records will say. */

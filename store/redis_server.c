@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "store/redis_connection.h"
 
@@ -14,11 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { START_TIMEOUT_MS = 10000, POLL_MS = 2, URL_SIZE = 160, LOG_TAIL_SIZE = 300 };
+enum {
+    START_ATTEMPTS = 5,
+    START_TIMEOUT_MS = 10000,
+    POLL_MS = 2,
+    URL_SIZE = 160,
+    LOG_TAIL_SIZE = 300
+};
 
 struct redis_server {
     char program[FILE_PATH_SIZE];
@@ -26,8 +34,15 @@ struct redis_server {
     char socket_folder[FILE_PATH_SIZE]; /* "" when the socket is in `folder` */
     char socket[sizeof((struct sockaddr_un *)0)->sun_path];
     char log[FILE_PATH_SIZE];
+    /* A question that redis_server_check() does not wait for. */
+    struct {
+        int fd;            /* that the answer comes by, + 1; 0: none */
+        int64_t asked_ms;  /* when the question began that has no answer yet; 0: none has */
+        int64_t answer_ms; /* of the last answer */
+    } probe;
     char url[URL_SIZE];
-    pid_t pid; /* 0: none */
+    pid_t pid;       /* 0: none */
+    bool was_killed; /* the one before, by a signal */
 };
 
 /* The first redis-server in PATH. */
@@ -75,7 +90,9 @@ static _Noreturn void become_redis(const struct redis_server *server, pid_t pare
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    const int log = open(server->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    int log = open(server->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (log < 0) /* a full disk is no reason to have no server */
+        log = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (log < 0 || nothing < 0 || dup2(nothing, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
         _exit(1);
@@ -129,6 +146,7 @@ static bool has_died(struct redis_server *server)
     int status = 0;
     if (server->pid > 0 && waitpid(server->pid, &status, WNOHANG) == 0)
         return false;
+    server->was_killed = WIFSIGNALED(status);
     server->pid = 0;
     return true;
 }
@@ -173,13 +191,17 @@ static void stop(struct redis_server *server)
     server->pid = 0;
 }
 
-static enum error_code start(struct redis_server *server, struct error *err)
+static enum error_code start_once(struct redis_server *server, struct error *err)
 {
     const int64_t until = clock_ms() + START_TIMEOUT_MS;
     const enum error_code rc = spawn(server, err);
     if (rc != ERROR_NONE)
         return rc;
     while (!answers(server)) {
+        if (stop_signal_seen()) {
+            stop(server);
+            return error_set(err, ERROR_UNAVAILABLE, "stopped while Redis was being started");
+        }
         if (has_died(server))
             return not_started(server, "ended at once", err);
         if (clock_ms() > until) {
@@ -189,6 +211,19 @@ static enum error_code start(struct redis_server *server, struct error *err)
         clock_sleep_ms(POLL_MS);
     }
     return ERROR_NONE;
+}
+
+/* Whoever kills it while it starts may do so: it is started again, as it is later. */
+static enum error_code start(struct redis_server *server, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; i < START_ATTEMPTS; i++) {
+        server->was_killed = false;
+        rc = start_once(server, err);
+        if (rc == ERROR_NONE || !server->was_killed)
+            break;
+    }
+    return rc;
 }
 
 /* The server is told absolute paths. */
@@ -201,11 +236,12 @@ static enum error_code resolve(const char *folder, char out[FILE_PATH_SIZE], str
 }
 
 /* Other programs find the server through this file: the socket may lie elsewhere. */
-static enum error_code write_url(const struct redis_server *server, struct error *err)
+static void write_url(const struct redis_server *server)
 {
     char path[FILE_PATH_SIZE];
-    const enum error_code rc = file_path(path, err, "%s/url", server->folder);
-    return rc == ERROR_NONE ? file_replace(path, server->url, strlen(server->url), false, err) : rc;
+    if (file_path(path, NULL, "%s/url", server->folder) == ERROR_NONE &&
+        file_replace(path, server->url, strlen(server->url), false, NULL) != ERROR_NONE)
+        (void)unlink(path); /* on a full disk nobody else finds the server, and the run goes on */
 }
 
 enum error_code redis_server_find(const char *folder, char *url, size_t size, struct error *err)
@@ -241,13 +277,20 @@ enum error_code redis_server_open(const char *folder, struct redis_server **out,
         (void)snprintf(server->url, sizeof server->url, "unix:%s", server->socket);
         rc = start(server, err);
     }
-    if (rc == ERROR_NONE)
-        rc = write_url(server, err);
-    if (rc == ERROR_NONE)
-        *out = server;
-    else
+    if (rc != ERROR_NONE) {
         redis_server_close(server);
-    return rc;
+        return rc;
+    }
+    *out = server;
+    write_url(server);
+    return ERROR_NONE;
+}
+
+static void close_probe(struct redis_server *server)
+{
+    if (server->probe.fd)
+        (void)close(server->probe.fd - 1);
+    server->probe.fd = 0;
 }
 
 void redis_server_close(struct redis_server *server)
@@ -255,6 +298,7 @@ void redis_server_close(struct redis_server *server)
     if (!server)
         return;
     char path[FILE_PATH_SIZE];
+    close_probe(server);
     stop(server);
     if (server->socket[0])
         (void)unlink(server->socket);
@@ -275,8 +319,49 @@ pid_t redis_server_pid(const struct redis_server *server)
     return server->pid;
 }
 
+/* A silence longer than any command of ours takes on a busy machine. */
+enum { ASK_PERIOD_MS = 1000, SILENCE_MS_MAX = 10000 };
+
+/* Asks on a connection of its own, without waiting. A server that takes none is asked again next time. */
+static void ask(struct redis_server *server)
+{
+    static const char question[] = "PING\r\n";
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    server->probe.asked_ms = server->probe.asked_ms ? server->probe.asked_ms : clock_ms();
+    memcpy(address.sun_path, server->socket, sizeof address.sun_path);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    server->probe.fd = fd + 1;
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
+        send(fd, question, sizeof question - 1, MSG_NOSIGNAL) != (ssize_t)sizeof question - 1)
+        close_probe(server);
+}
+
+/* Does the server leave a question unanswered for long? Any answer is one: it may be busy. */
+static bool is_stuck(struct redis_server *server)
+{
+    char answer[64];
+    const int64_t now = clock_ms();
+    if (server->probe.fd && recv(server->probe.fd - 1, answer, sizeof answer, 0) > 0) {
+        close_probe(server);
+        server->probe.asked_ms = 0;
+        server->probe.answer_ms = now;
+    }
+    if (!server->probe.fd && now - server->probe.answer_ms >= ASK_PERIOD_MS)
+        ask(server);
+    return server->probe.asked_ms && now - server->probe.asked_ms > SILENCE_MS_MAX;
+}
+
 enum error_code redis_server_check(struct redis_server *server, bool *restarted, struct error *err)
 {
+    if (is_stuck(server))
+        stop(server);
     *restarted = has_died(server);
-    return *restarted ? start(server, err) : ERROR_NONE;
+    if (!*restarted)
+        return ERROR_NONE;
+    close_probe(server);
+    server->probe.asked_ms = 0;
+    server->probe.answer_ms = clock_ms();
+    return start(server, err);
 }

@@ -34,7 +34,8 @@ MUST_CHECK enum error_code redis_server_find(const char *folder, char *url, size
                                              struct error *err);
 pid_t redis_server_pid(const struct redis_server *server);
 
-/* Starts the server again when it has died; *restarted says whether. It is empty then. */
+/* Starts the server again when it has died, or has answered nothing for ten seconds (stopped, or its disk or memory
+ * fails it): then it is killed first. *restarted says whether. It is empty then. Does not wait while all is well. */
 MUST_CHECK enum error_code redis_server_check(struct redis_server *server, bool *restarted,
                                               struct error *err);
 

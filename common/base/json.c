@@ -283,3 +283,12 @@ void json_writer_release(struct json_writer *w)
     memory_free(w->text);
     *w = (struct json_writer){0};
 }
+
+enum error_code json_writer_print(struct json_writer *w, struct error *err)
+{
+    const enum error_code rc = json_writer_finish(w, err);
+    if (rc == ERROR_NONE)
+        printf("%s\n", w->text);
+    json_writer_release(w);
+    return rc;
+}

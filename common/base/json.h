@@ -65,5 +65,7 @@ void json_put_raw(struct json_writer *w, const char *text);
 /* ERROR_NO_MEMORY when any call before could not grow the text. */
 MUST_CHECK enum error_code json_writer_finish(struct json_writer *w, struct error *err);
 void json_writer_release(struct json_writer *w);
+/* Finishes, prints the text and a line feed on stdout, and releases: the answer of a program. */
+MUST_CHECK enum error_code json_writer_print(struct json_writer *w, struct error *err);
 
 #endif

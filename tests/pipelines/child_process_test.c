@@ -80,6 +80,20 @@ static void a_log_of_any_size_is_read_at_its_end_alone(void **state)
     assert_string_equal(words, "at the end");
 }
 
+static void progress_is_the_last_whole_line_of_it(void **state)
+{
+    static const char log[] =
+        "2026-11-22T08:00:00.001Z info graphmill-ingest progress 3 M edges read\n"
+        "2026-11-22T08:00:00.001Z warn graphmill-ingest odd\n"
+        "2026-11-22T08:00:00.001Z info graphmill-ingest 4 M ed";
+    char text[64];
+    (void)state;
+    child_progress(log_with(log), 0, text, sizeof text);
+    assert_string_equal(text, "3 M edges read");
+    child_progress(log_with(log), sizeof log - 1, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
 static void a_crash_is_a_bug_and_a_kill_is_not(void **state)
 {
     char text[CHILD_TEXT_SIZE];
@@ -148,6 +162,7 @@ int main(void)
         cmocka_unit_test(last_words_are_a_sentence),
         cmocka_unit_test(words_of_an_earlier_start_are_not_the_last),
         cmocka_unit_test(a_log_of_any_size_is_read_at_its_end_alone),
+        cmocka_unit_test(progress_is_the_last_whole_line_of_it),
         cmocka_unit_test(a_crash_is_a_bug_and_a_kill_is_not),
         cmocka_unit_test(a_child_begins_with_stop_signals_held_back),
         cmocka_unit_test(a_child_that_does_not_heed_a_stop_is_killed),

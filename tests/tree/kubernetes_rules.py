@@ -1,11 +1,14 @@
 """Rules of this project that no schema knows, checked on rendered manifests: kubernetes_rules.py FILE"""
 
 import pathlib
+import pathlib
+import re
 import sys
 
 import yaml
 
-STAGES = ["ingest", "partition", "sample", "train-step", "aggregate", "checkpoint", "infer"]
+SOURCE = pathlib.Path(__file__).parents[2]
+STAGES = re.search(r"^set\(STAGES (.*)\)", (SOURCE / "CMakeLists.txt").read_text(), re.M).group(1).split()
 NO_RETRY, RETRY = [64, 65, 70, 78], [75, 255]
 # What the trial may ask for, by the name of its overlay: half the CPUs and three quarters of the memory of a small node,
 # for the cluster has Pods of its own.

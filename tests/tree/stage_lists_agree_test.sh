@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One stem in five places: folder, program, section of the pipeline file, Kubernetes Job, tests. And stages/README.md
+# One stem in five places: folder, program, section of the pipeline file, Kubernetes Job, tests; and in
+# the lists of the driver. And stages/README.md
 # has a row for each, whose records are what the program says it reads and writes.
 set -u
 cd "$GRAPHMILL_SOURCE" || exit 1
@@ -13,6 +14,12 @@ compare() { # what, the list found
 }
 compare 'folders in stages/' "$(find stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"
 compare 'programs' "$(find "$GRAPHMILL_BIN" -name 'graphmill-*' -printf '%f\n' | sed 's/^graphmill-//' | sort)"
+compare 'rows of stages/stage_list.c' "$(grep -o '{"[a-z-]*"' stages/stage_list.c | tr -d '{"' | sort)"
+compare 'stages that can be replayed' "$(sed -n '/^} replayed\[\]/,/^};/p' pipelines/command_replay.c | grep -o '{"[a-z-]*"' | tr -d '{"' | sort -u)"
+in_order=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt)
+[ "$(grep -o '{"[a-z-]*"' stages/stage_list.c | tr -d '{"' | xargs)" = "$in_order" ] || fail "stages/stage_list.c: expected the order $in_order"
+said=$(tr '\n' ' ' <stages/stage_list.c | sed -n 's/.*stage_names_text\[\] = *"\([^"]*\)".*/\1/p' | sed 's/ or / /; s/,//g')
+[ "$said" = "$in_order" ] || fail "stages/stage_list.c: stage_names_text says '$said', expected '$in_order'"
 compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/pipeline_settings.c | sort -u)"
 compare 'Jobs in k8s/base' "$(grep -l '^kind: Job' k8s/base/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
 compare 'folders in tests/stages' "$(find tests/stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# What the driver answers: JSON whatever a folder is called, exports into files, pipes and devices, who holds a folder,
+# what Redis is wrong before the work, what to type after `start`, and budgets that are kept.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+pipeline=$source_folder/pipelines/karate.yaml
+odd=$work/$'say "no" \\ to\nthis \xc3\xbc'
+is_json() { python3 -c 'import json, sys; json.load(sys.stdin)' || fail "no JSON: $*"; }
+value() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+
+# JSON of every command, in a folder whose name needs escapes.
+mkdir "$odd"
+"$bin/graphmill" run "$pipeline" --directory "$odd" --quiet --json >"$work/run.json"
+is_json run <"$work/run.json"
+[ "$(value outputs <"$work/run.json")" = "$odd/outputs" ] || fail "run: outputs is $(value outputs <"$work/run.json")"
+"$bin/graphmill" status "$odd" --json | is_json status
+"$bin/graphmill" replay "$odd" train-step --json | is_json replay
+[ "$("$bin/graphmill" export "$odd" --output "$odd/model" --json | value output)" = "$odd/model" ] || fail "export: another output"
+[ "$("$bin/graphmill" start "$pipeline" --directory "$odd" --quiet --json | value store)" = "dir:$odd/store" ] || fail "start: another store"
+
+# Exports: a file whole, through a link, into a pipe, into our stdout; nothing else is touched.
+"$bin/graphmill" export "$odd" --output "$work/model" >/dev/null
+export_to() { "$bin/graphmill" export "$odd" --output "$@"; }
+export_to /dev/stdout | cmp - "$work/model" || fail "/dev/stdout got something else"
+export_to /dev/stdout >"$work/through_stdout"
+cmp "$work/through_stdout" "$work/model" || fail "a file behind stdout got something else"
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/through_pipe" &
+export_to "$work/pipe" >/dev/null
+wait $!
+cmp "$work/through_pipe" "$work/model" || fail "a pipe got something else"
+[ -p "$work/pipe" ] || fail "the pipe is no pipe any more"
+cp -p /dev/null "$work/plain" && ln -s plain "$work/link"
+export_to "$work/link" >/dev/null
+[ -L "$work/link" ] && cmp "$work/plain" "$work/model" || fail "a link was replaced, or its file was not"
+export_to /dev/null >/dev/null
+[ -c /dev/null ] || fail "/dev/null was replaced"
+mkdir "$work/folder"
+expect 78 'is a folder, expected a file' export_to "$work/folder"
+[ -z "$(ls "$work/folder")" ] || fail "a refused export left $(ls "$work/folder")"
+
+# Who holds a folder.
+"$bin/graphmill" run "$pipeline" --directory "$work/held" --set ingest.format=generated --set ingest.path= \
+    --set ingest.nodes=2000000 --quiet >/dev/null 2>&1 &
+holder=$!
+until [ -s "$work/held/state" ]; do sleep 0.05; done
+expect 75 "with pid $holder" run held "$pipeline"
+"$bin/graphmill" status "$work/held" | grep -q "^ingest .*pid $holder" || fail "status in ingest: $("$bin/graphmill" status "$work/held" 2>&1)"
+[ "$("$bin/graphmill" status "$work/held" --json | value state)" = ingest ] || fail "the JSON of status in ingest"
+kill -KILL $holder
+wait $holder 2>/dev/null || true
+"$bin/graphmill" status "$work/held" | grep -q '^ingest  *ended before it was done' || fail "status after a kill in ingest"
+
+# Redis that is not there, or wants another password, before anything is made.
+expect 75 'redis://127.0.0.1:1: is a server there' run no-redis "$pipeline" --redis redis://127.0.0.1:1
+[ ! -e "$work/no-redis" ] || fail "a folder was made before Redis was asked"
+
+# A budget that cannot do is refused before the work; one that can is kept by all processes together.
+expect 71 'expected at least 192.0 MiB' run poor "$pipeline" --memory 128M
+[ ! -e "$work/poor" ] || fail "a folder was made before the budget was looked at"
+ldd "$bin/graphmill" | grep -q 'lib[atu]*san' || {
+    run tight "$source_folder/pipelines/quickstart.yaml" --memory 256M >/dev/null
+    sum=0
+    for times in "$work"/tight/times/*-0.jsonl; do
+        sum=$((sum + $(sed -n 's/.*"peak_bytes":\([0-9]*\).*/\1/p' "$times" | tail -1)))
+    done
+    [ $sum -gt 0 ] && [ $sum -le $((256 << 20)) ] || fail "the workers took $sum bytes of 256 MiB"
+    echo "a run with --memory 256M: the peaks of its workers add up to $((sum >> 20)) MiB"
+}
+
+# Logs and times that cannot be written end no run.
+mkdir -p "$work/full/logs"
+touch "$work/full/times"
+for log in ingest sample-0 infer-0; do ln -s /nowhere/log "$work/full/logs/$log.log"; done
+run full "$pipeline" >/dev/null 2>"$work/stderr" || fail "ended by a log: $(tail -2 "$work/stderr")"
+
+# After `start`: its lines, pasted, make the outputs; status links them.
+redis-server --port 0 --unixsocket "$work/redis.sock" --save '' --dir "$work" >/dev/null &
+redis=$!
+until [ -S "$work/redis.sock" ]; do sleep 0.05; done
+"$bin/graphmill" start "$pipeline" --directory "$work/started" --redis "unix:$work/redis.sock" 2>"$work/next" >/dev/null
+sed -n 's/^    //p' "$work/next" >"$work/lines"
+[ "$(wc -l <"$work/lines")" -eq 6 ] || fail "lines to type: $(cat "$work/next")"
+bash "$work/lines" >"$work/status" 2>&1 || fail "the lines of start failed: $(tail -3 "$work/status")"
+kill $redis
+grep -q finished "$work/status" && [ -e "$work/started/outputs/predictions.csv" ] || fail "no outputs link: $(tail -3 "$work/status")"
+
+# On a terminal of 60 columns no line of the panel is wider, and none says that nothing is left while infer is at work.
+python3 - "$bin/graphmill" run "$source_folder/pipelines/quickstart.yaml" --directory "$work/narrow" --set epochs=100 <<'PYTHON' || fail "the panel"
+import fcntl, os, pty, re, struct, sys, termios
+pid, end = pty.fork()
+if pid == 0:
+    fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    os.execv(sys.argv[1], sys.argv[1:])
+text = b""
+while True:
+    try:
+        piece = os.read(end, 65536)
+    except OSError:
+        break
+    if not piece:
+        break
+    text += piece
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+lines = [re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", text.decode())]
+panel = [line for line in lines if re.match(r"(sample|train-step|aggregate|checkpoint|infer|epoch) ", line)]
+wide = [line for line in panel if len(line) > 59]
+assert status == 0 and len(panel) > 20, (status, panel[-3:])
+assert not wide, wide[0]
+assert not any("left 0 s" in line for line in panel if line.startswith("infer ")), panel[-3:]
+PYTHON

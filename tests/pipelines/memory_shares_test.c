@@ -1,0 +1,57 @@
+#include "pipelines/memory_shares.h"
+
+#include "tests/support/test.h"
+
+static uint64_t sum_of(const struct memory_shares *shares, int workers)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        sum += (uint64_t)workers * shares->worker_bytes[i];
+    return sum;
+}
+
+static void shares_of_all_processes_stay_within_the_budget(void **state)
+{
+    static const uint64_t budgets[] = {512ULL << 20, 2ULL << 30, 700ULL << 30};
+    (void)state;
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
+        for (int workers = 1; workers <= 2; workers++) {
+            struct memory_shares shares;
+            struct error err = {0};
+            assert_ok(memory_shares_divide(budgets[i], workers, &shares, &err), &err);
+            assert_true(sum_of(&shares, workers) <= budgets[i]);
+            assert_true(sum_of(&shares, workers) >= budgets[i] / 4);
+            assert_true(shares.once_bytes < budgets[i] && shares.once_bytes > budgets[i] / 2);
+        }
+}
+
+static void too_little_is_refused_with_the_least_that_works(void **state)
+{
+    struct memory_shares shares;
+    struct error err = {0};
+    (void)state;
+    assert_fails(memory_shares_divide(128 << 20, 1, &shares, &err), ERROR_NO_MEMORY,
+                 "is 128.0 MiB, expected at least 192.0 MiB", &err);
+    assert_ok(memory_shares_divide(192 << 20, 1, &shares, &err), &err);
+    assert_fails(memory_shares_divide(192 << 20, 2, &shares, &err), ERROR_NO_MEMORY,
+                 "2 workers of each stage", &err);
+}
+
+static void without_a_budget_ingest_and_partition_keep_their_default(void **state)
+{
+    struct memory_shares shares;
+    struct error err = {0};
+    (void)state;
+    assert_ok(memory_shares_divide(0, 1, &shares, &err), &err);
+    assert_int_equal(shares.once_bytes, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_of_all_processes_stay_within_the_budget),
+        cmocka_unit_test(too_little_is_refused_with_the_least_that_works),
+        cmocka_unit_test(without_a_budget_ingest_and_partition_keep_their_default),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
