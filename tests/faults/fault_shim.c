@@ -8,11 +8,12 @@
  *
  *   RULE  PROGRAM:CALL:K:ACTION[:LASTING]
  *     PROGRAM  as the process is called: graphmill, graphmill-sample, redis-server
- *     CALL     write, flush, rename, link, make (a folder), create, open, read, remove, resize, map; change: the k-th
- *              of all that change what is on the disk, in the order in which the process makes them
+ *     CALL     write, flush, rename, link, make (a folder), create, open, read, remove, resize, map; talk: to read or
+ *              write a socket; change: the k-th of all that change what is on the disk, in the order in which the
+ *              process makes them
  *     K        from 1, counted in each process from its start
  *     ACTION   kill: SIGKILL before the call; killed-after: the call is made first; short: a write of half;
- *              or the name of an error: ENOSPC EIO EMFILE ENOMEM EDQUOT EINTR
+ *              or the name of an error: ENOSPC EIO EMFILE ENOMEM EDQUOT EINTR ECONNRESET
  *     LASTING  once, or process: every later such call of this process fails too, a lack of space until it is lifted
  *
  * A clock of the board is added to the wall clock of all processes whose program is named in FAULT_CLOCK=PROGRAM[,..].
@@ -31,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -53,12 +55,13 @@ enum call {
     CALL_REMOVE,
     CALL_RESIZE,
     CALL_MAP,
+    CALL_TALK,
     CALL_CHANGE,
     CALL_COUNT
 };
-static const char *const call_name[CALL_COUNT] = {"write",  "flush",  "rename", "link",
-                                                  "make",   "create", "open",   "read",
-                                                  "remove", "resize", "map",    "change"};
+static const char *const call_name[CALL_COUNT] = {"write",  "flush", "rename", "link",   "make",
+                                                  "create", "open",  "read",   "remove", "resize",
+                                                  "map",    "talk",  "change"};
 
 static const char *const program_name[] = {"graphmill",
                                            "graphmill-ingest",
@@ -103,8 +106,9 @@ static bool no_flush, own_clock;
 static const struct {
     const char *name;
     int number;
-} error_table[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},     {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM},
-                   {"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {NULL, 0}};
+} error_table[] = {{"ENOSPC", ENOSPC},         {"EIO", EIO},       {"EMFILE", EMFILE},
+                   {"ENOMEM", ENOMEM},         {"EDQUOT", EDQUOT}, {"EINTR", EINTR},
+                   {"ECONNRESET", ECONNRESET}, {NULL, 0}};
 
 static void bad_rule(const char *text)
 {
@@ -191,7 +195,7 @@ enum verdict { GO_ON, FAIL, HALF, DIE_AFTER };
 
 static bool changes(enum call call)
 {
-    return call != CALL_OPEN && call != CALL_READ && call != CALL_MAP;
+    return call != CALL_OPEN && call != CALL_READ && call != CALL_MAP && call != CALL_TALK;
 }
 
 static uint64_t count(enum call call)
@@ -253,6 +257,12 @@ static enum verdict judge(enum call call)
     return act(rule);
 }
 
+static bool is_socket(int fd)
+{
+    struct stat kind;
+    return board && fstat(fd, &kind) == 0 && S_ISSOCK(kind.st_mode);
+}
+
 static void die_if(enum verdict verdict)
 {
     if (verdict == DIE_AFTER)
@@ -289,7 +299,7 @@ static void *real(void *_Atomic *found, const char *name)
     static void *_Atomic real_##name;                                                              \
     ssize_t name parameters                                                                        \
     {                                                                                              \
-        const enum verdict verdict = judge(CALL_WRITE);                                            \
+        const enum verdict verdict = judge(is_socket(fd) ? CALL_TALK : CALL_WRITE);                \
         if (verdict == FAIL)                                                                       \
             return -1;                                                                             \
         if (verdict == HALF && size > 1)                                                           \
@@ -302,7 +312,11 @@ static void *real(void *_Atomic *found, const char *name)
 FORWARD_WRITE(write, (int fd, const void *from, size_t size), (fd, from, size))
 FORWARD_WRITE(pwrite, (int fd, const void *from, size_t size, off_t at), (fd, from, size, at))
 FORWARD_WRITE(pwrite64, (int fd, const void *from, size_t size, off64_t at), (fd, from, size, at))
-FORWARD(ssize_t, read, CALL_READ, (int fd, void *to, size_t size), (fd, to, size))
+FORWARD(ssize_t, read, is_socket(fd) ? CALL_TALK : CALL_READ, (int fd, void *to, size_t size),
+        (fd, to, size))
+FORWARD(ssize_t, send, CALL_TALK, (int fd, const void *from, size_t size, int flags),
+        (fd, from, size, flags))
+FORWARD(ssize_t, recv, CALL_TALK, (int fd, void *to, size_t size, int flags), (fd, to, size, flags))
 FORWARD(ssize_t, pread, CALL_READ, (int fd, void *to, size_t size, off_t at), (fd, to, size, at))
 FORWARD(ssize_t, pread64, CALL_READ, (int fd, void *to, size_t size, off64_t at),
         (fd, to, size, at))
@@ -321,7 +335,7 @@ FORWARD(int, mkstemp, CALL_CREATE, (char *path), (path))
 static void *_Atomic real_writev;
 ssize_t writev(int fd, const struct iovec *part, int part_count)
 {
-    const enum verdict verdict = judge(CALL_WRITE);
+    const enum verdict verdict = judge(is_socket(fd) ? CALL_TALK : CALL_WRITE);
     if (verdict == FAIL)
         return -1;
     const ssize_t result = verdict == HALF && part_count > 1

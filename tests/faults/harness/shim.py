@@ -5,7 +5,7 @@ import struct
 
 PROGRAMS = ["graphmill", "graphmill-ingest", "graphmill-partition", "graphmill-sample", "graphmill-train-step",
             "graphmill-aggregate", "graphmill-checkpoint", "graphmill-infer", "redis-server"]
-CALLS = ["write", "flush", "rename", "link", "make", "create", "open", "read", "remove", "resize", "map", "change"]
+CALLS = ["write", "flush", "rename", "link", "make", "create", "open", "read", "remove", "resize", "map", "talk", "change"]
 _HEAD = struct.Struct("<QqQ")
 _SIZE = _HEAD.size + 8 * len(PROGRAMS) * len(CALLS)
 
