@@ -5,7 +5,7 @@
 #   tests/run.sh quick      one build with gcc and all its tests
 #
 # GRAPHMILL_DATASETS (default: ../shared/datasets beside the source): real graphs; tests that need one are
-# skipped without, and say so. FAULTS=large: the long fault storms. FUZZ_SECONDS=n: also fuzz each parser for n seconds
+# skipped without, and say so. FAULTS=large: some tests of faults/ are long. FUZZ_SECONDS=n: also fuzz each parser for n seconds
 # (without it, the corpora are replayed).
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)

@@ -12,14 +12,15 @@ TEXT = "any damaged, swapped or missing file: verify names it, verify --remove a
 UNIT = "damaged files"
 STATES = ["finished", "finished-kept", "killed"]
 FILES_A_TRIAL = 5
+SMALL_FILE = 2048  # every bit is tried of files up to this size
 
 
 def plan(bench, level):
-    random_trials, bit_batches = {"quick": (16, 6), "full": (420, 60)}[level]
+    random_trials, bit_batches = {"quick": (12, 4), "full": (420, 60)}[level]
     kinds = file_kinds(bench)
     one_kind = [(kind, state, way) for kind in sorted(kinds) for state in STATES for way in WAYS]
     if level == "quick":
-        one_kind = one_kind[bench.seed % 12 :: 12]
+        one_kind = one_kind[bench.seed % 24 :: 24]
     return ([Trial(f"kind-{kind}-{state}-{way}".replace("/", "_"),
                    lambda room, rng, case=(kind, state, way): damage_kind(bench, room, rng, *case))
              for kind, state, way in one_kind] +
@@ -226,7 +227,7 @@ def every_bit(bench, room, batch, batches, level):
     chosen = {}
     for kind, paths in file_kinds(bench).items():
         path = min((path for path in paths), key=lambda path: os.path.getsize(os.path.join(store, path)))
-        if 0 < os.path.getsize(os.path.join(store, path)) <= 4096 and not opens_others(kind):
+        if 0 < os.path.getsize(os.path.join(store, path)) <= SMALL_FILE and not opens_others(kind):
             chosen[kind] = os.path.join(store, path)
     whole = {kind: read(path) for kind, path in chosen.items()}
     step = batches if level == "full" else batches * 97

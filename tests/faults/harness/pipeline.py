@@ -52,6 +52,7 @@ class Setting:
 TINY = Setting("tiny")
 SMALL = Setting("small", nodes=600, epochs=25, parts=3, batch=40)
 ALL_KEPT = Setting("all-kept", nodes=300, epochs=3, keep=0)
+WIDE = Setting("wide", nodes=20000, epochs=40, parts=4, batch=512, hidden=64)
 LONG = Setting("long", nodes=600, epochs=200, parts=3, batch=40)
 
 

@@ -138,7 +138,7 @@ class FailingCalls:
                             continue  # a worker that can never talk to Redis waits, and says so
                         cases += [(program, call, k, error, lasting) for k in range(1, calls[call] + 1)]
         rng = random_of(bench.seed, "calls", level)
-        kept = FailingCalls._sample(rng, cases, {"quick": 1, "full": 14}[level])
+        kept = FailingCalls._sample(rng, cases, {"quick": 1, "full": 6}[level])
         return [FailingCalls._trial(bench, case) for case in kept]
 
     @staticmethod

@@ -49,12 +49,12 @@ class Durability:
     @staticmethod
     def plan(bench, level):
         return [Trial(f"pair-{i}", lambda room, rng, i=i: Durability._pair(bench, i))
-                for i in range({"quick": 1, "full": 9}[level])]
+                for i in range({"quick": 1, "full": 11}[level])]
 
     @staticmethod
     def _pair(bench, number):
-        """Of a training past its first second: ingest and partition are prepared, unflushed like the rest."""
-        reference = bench.reference(pipeline.LONG)
+        """Training and inference; ingest and partition are prepared."""
+        reference = bench.reference(pipeline.WIDE)
         seconds = {}
         with tempfile.TemporaryDirectory(prefix="graphmill-faults-", dir=disk_folder()) as room:
             for flushed in (True, False) if number % 2 else (False, True):
@@ -65,7 +65,7 @@ class Durability:
                 environment = shim.environment(bench.shim, board)
                 if not flushed:
                     environment["FAULT_NO_FLUSH"] = "1"
-                run = pipeline.Run(bench, pipeline.LONG, folder, lease=10000, environment=environment)
+                run = pipeline.Run(bench, pipeline.WIDE, folder, lease=10000, environment=environment)
                 run.must_end_well()
                 reference.must_equal(run)
                 seconds[flushed] = run.seconds
