@@ -119,7 +119,7 @@ static enum error_code limit_of(const struct rewind *r, const struct loss *loss,
         return ERROR_NONE;
     const enum error_code rc = restore(r, number, &restored, err);
     if (!restored)
-        *limit = number - 1;
+        *limit = number > 0 ? number - 1 : 0;
     return rc;
 }
 
@@ -179,8 +179,10 @@ static enum error_code remove_what_waits(const struct rewind *r, const struct lo
     case LOSS_OF_GRADIENT:
         return loss->number < version ? remove_after(r, loss->number, err) : ERROR_NONE;
     case LOSS_OF_VERSION:
-        return loss->number > 0 && loss->number <= version ? remove_after(r, loss->number - 1, err)
-                                                           : ERROR_NONE;
+        /* those of version 0 are made before round 0 */
+        return loss->number <= version
+                   ? remove_after(r, loss->number > 0 ? loss->number - 1 : 0, err)
+                   : ERROR_NONE;
     case LOSS_OF_EVALUATION_BATCH:
         return store_remove(r->store, key_evaluation(id, version, (int)loss->slot).text, err);
     case LOSS_OF_LAYER:
