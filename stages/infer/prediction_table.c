@@ -79,6 +79,13 @@ static void put_bits(const struct prediction_table *table, const float *value, f
         }
 }
 
+/* Says it with the cause of the first failure, which later calls of the library may have written over. */
+static enum error_code not_written(const struct prediction_table *table, struct error *err)
+{
+    errno = table->failure;
+    return error_set_errno(err, ERROR_IO, "%s cannot be written", table->path);
+}
+
 enum error_code prediction_table_add(struct prediction_table *table, uint32_t node,
                                      const char *split, const float *logit, const void *label,
                                      struct error *err)
@@ -94,8 +101,10 @@ enum error_code prediction_table_add(struct prediction_table *table, uint32_t no
     } else {
         put_single(table, logit, label);
     }
-    return ferror(table->file) ? error_set_errno(err, ERROR_IO, "%s cannot be written", table->path)
-                               : ERROR_NONE;
+    if (!ferror(table->file))
+        return ERROR_NONE;
+    table->failure = table->failure ? table->failure : errno;
+    return not_written(table, err);
 }
 
 enum error_code prediction_table_finish(struct prediction_table *table, struct error *err)
@@ -103,10 +112,11 @@ enum error_code prediction_table_finish(struct prediction_table *table, struct e
     FILE *file = table->file;
     table->file = NULL;
     errno = 0;
-    const int failed = ferror(file);
-    if (fclose(file) != 0 || failed)
-        return error_set_errno(err, ERROR_IO, "%s cannot be written", table->path);
-    return ERROR_NONE;
+    if (ferror(file) && !table->failure)
+        table->failure = errno ? errno : EIO;
+    if (fclose(file) != 0 && !table->failure)
+        table->failure = errno;
+    return table->failure ? not_written(table, err) : ERROR_NONE;
 }
 
 void prediction_table_close(struct prediction_table *table)

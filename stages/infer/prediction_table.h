@@ -17,6 +17,7 @@ struct prediction_table { /* {0} is closed */
     char path[FILE_PATH_SIZE];
     enum dataset_task task;
     uint32_t class_count;
+    int failure;                /* errno of the first write that failed */
     const struct node_ids *ids; /* borrowed; without arrays: 0 .. N-1 */
 };
 
