@@ -6,7 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ALIGNMENT = 64, COMMIT_BYTES = 1 << 21 };
+#if ARENA_IS_GUARDED
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, size)   ((void)(p), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(p, size) ((void)(p), (void)(size))
+#endif
+
+enum { ALIGNMENT = 64, COMMIT_BYTES = 1 << 21, GUARD_BYTES = ARENA_IS_GUARDED ? 64 : 0 };
 
 static size_t rounded(size_t bytes, size_t unit)
 {
@@ -24,8 +31,9 @@ static bool reserve(struct arena *arena)
     const size_t machine = rounded((size_t)host_memory_bytes(), COMMIT_BYTES);
     const size_t wanted =
         arena->limit && arena->limit < machine ? rounded(arena->limit, COMMIT_BYTES) : machine;
-    arena->base = memory_reserve(wanted);
-    arena->reserved = arena->base ? wanted : 0;
+    const size_t reserved = ARENA_IS_GUARDED ? 2 * wanted : wanted;
+    arena->base = memory_reserve(reserved);
+    arena->reserved = arena->base ? reserved : 0;
     return arena->base != NULL;
 }
 
@@ -39,6 +47,7 @@ static bool commit(struct arena *arena, size_t end)
     const size_t to = smaller(rounded(end + end / 8, COMMIT_BYTES), arena->reserved);
     if (!memory_commit(arena->base + arena->committed, to - arena->committed))
         return false;
+    ASAN_POISON_MEMORY_REGION(arena->base + arena->committed, to - arena->committed);
     arena->committed = to;
     return true;
 }
@@ -51,24 +60,30 @@ enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count, s
         return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu x %zu bytes", what, count,
                          size);
     const size_t bytes = rounded(count && size ? count * size : 1, ALIGNMENT);
+    const size_t at = arena->used + arena->guards;
     if (arena->limit && bytes > arena->limit - smaller(arena->used, arena->limit))
         return error_set(err, ERROR_NO_MEMORY,
                          "%s needs %zu bytes, %zu of the budget of %zu are used", what, bytes,
                          arena->used, arena->limit);
-    if ((!arena->base && !reserve(arena)) || !commit(arena, arena->used + bytes))
+    if ((!arena->base && !reserve(arena)) || !commit(arena, at + bytes + GUARD_BYTES))
         return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu bytes", what, bytes);
-    *out = arena->base + arena->used;
+    *out = arena->base + at;
+    ASAN_UNPOISON_MEMORY_REGION(*out, count * size);
     arena->used += bytes;
+    arena->guards += GUARD_BYTES;
     return ERROR_NONE;
 }
 
 void arena_reset(struct arena *arena)
 {
+    ASAN_POISON_MEMORY_REGION(arena->base, arena->used + arena->guards);
     arena->used = 0;
+    arena->guards = 0;
 }
 
 void arena_release(struct arena *arena)
 {
+    ASAN_UNPOISON_MEMORY_REGION(arena->base, arena->committed);
     memory_unmap(arena->base, arena->reserved);
     *arena = (struct arena){.limit = arena->limit};
 }

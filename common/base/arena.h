@@ -5,6 +5,9 @@
  * to need it. A reset keeps that memory, so once the largest unit was seen nothing is allocated and no page
  * is touched for the first time, however the sizes of the requests vary from unit to unit.
  * What it hands out is 64-byte aligned and is NOT zeroed.
+ *
+ * AddressSanitizer sees into an arena: there what was not handed out since the last reset, and 64 bytes behind each
+ * thing that was, may not be touched.
  */
 #ifndef COMMON_BASE_ARENA_H
 #define COMMON_BASE_ARENA_H
@@ -13,11 +16,23 @@
 
 #include <stddef.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_IS_GUARDED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_IS_GUARDED 1
+#endif
+#endif
+#ifndef ARENA_IS_GUARDED
+#define ARENA_IS_GUARDED 0
+#endif
+
 struct arena { /* {0} is an empty arena */
     char *base;
     size_t reserved;  /* bytes of addresses from base */
     size_t committed; /* of them with memory */
     size_t used;      /* bytes handed out since the last reset */
+    size_t guards;    /* bytes that may not be touched, between what was handed out */
     size_t limit;     /* refuse to grow past this many bytes; 0: all that the machine has */
 };
 

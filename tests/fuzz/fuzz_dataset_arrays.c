@@ -87,13 +87,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {RECORD_NODE_LABELS, read_labels}, {RECORD_NODE_SPLITS, read_splits},
         {RECORD_NODE_IDS, read_ids},
     };
-    static _Alignas(64) uint8_t room[FUZZ_ROOM];
     struct record_view view;
     if (size == 0)
         return 0;
     const size_t which = data[0] % (sizeof readers / sizeof *readers);
     fuzz_record_view(data + 1, size - 1, readers[which].kind, names, sizeof names / sizeof *names,
-                     room, &view);
+                     &view);
     readers[which].read(&view);
+    fuzz_record_view_release(&view);
     return 0;
 }

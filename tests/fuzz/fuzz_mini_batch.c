@@ -34,16 +34,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"hop_end", "width",    "node",   "row_length",
                                         "is_new",  "neighbor", "degree", "weight"};
-    static _Alignas(64) uint8_t room[FUZZ_ROOM];
     struct record_view view;
     static struct mini_batch batch; /* its memory is used again */
     struct error err = {0};
-    fuzz_record_view(data, size, RECORD_MINI_BATCH, names, sizeof names / sizeof *names, room,
-                     &view);
+    fuzz_record_view(data, size, RECORD_MINI_BATCH, names, sizeof names / sizeof *names, &view);
     view.version = 2;
     const enum error_code rc = mini_batch_decode(&view, &batch, &err);
     must(rc == ERROR_NONE || (rc == ERROR_CORRUPT && strstr(err.message, "fuzz")));
     if (rc == ERROR_NONE)
         walk(&batch);
+    fuzz_record_view_release(&view);
     return 0;
 }

@@ -4,7 +4,8 @@
  * A record's hashes would turn away nearly every input before a reader of one kind sees it. So the input
  * describes what record_decode() hands on: any sections, of any type, length and content, inside bounds
  * and aligned. Per section: one byte for the name, one for the type, two for the element count, then
- * the elements, as far as there are any.
+ * the elements, as far as there are any. Each has a heap block of just its size, so that the sanitizer sees a
+ * reader that goes a byte too far.
  */
 #ifndef TESTS_FUZZ_FUZZ_RECORD_VIEW_H
 #define TESTS_FUZZ_FUZZ_RECORD_VIEW_H
@@ -12,14 +13,12 @@
 #include "store/record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FUZZ_ROOM = 1 << 16 };
-
-/* Takes one section off the input; false at its end. `room` [FUZZ_ROOM] receives the elements. */
+/* Takes one section off the input; false at its end. */
 static inline bool fuzz_take_section(const uint8_t **data, size_t *size, const char *const *names,
-                                     size_t name_count, uint8_t *room, size_t *used,
-                                     struct record_section *out)
+                                     size_t name_count, struct record_section *out)
 {
     if (*size < 4)
         return false;
@@ -31,29 +30,35 @@ static inline bool fuzz_take_section(const uint8_t **data, size_t *size, const c
     *size -= 4;
     if (count * width > *size)
         count = *size / width;
-    if (*used + count * width > FUZZ_ROOM)
-        return false;
+    void *elements = NULL;
+    must(posix_memalign(&elements, 64, count * width) == 0);
     if (count)
-        memcpy(room + *used, *data, count * width);
+        memcpy(elements, *data, count * width);
     out->type = type;
     out->count = count;
-    out->data = room + *used;
+    out->data = elements;
     *data += count * width;
     *size -= count * width;
-    *used += (count * width + 63) / 64 * 64;
     return true;
 }
 
 static inline void fuzz_record_view(const uint8_t *data, size_t size, enum record_kind kind,
-                                    const char *const *names, size_t name_count, uint8_t *room,
+                                    const char *const *names, size_t name_count,
                                     struct record_view *view)
 {
-    size_t used = 0;
     *view = (struct record_view){.kind = kind, .version = 1, .key = "fuzz"};
     while (view->section_count < RECORD_SECTION_COUNT_MAX &&
-           fuzz_take_section(&data, &size, names, name_count, room, &used,
-                             &view->section[view->section_count]))
+           fuzz_take_section(&data, &size, names, name_count, &view->section[view->section_count]))
         view->section_count++;
+}
+
+static inline void fuzz_record_view_release(struct record_view *view)
+{
+    for (uint32_t i = 0; i < view->section_count; i++) {
+        void *elements = NULL;
+        memcpy(&elements, &view->section[i].data, sizeof elements); /* const only for readers */
+        free(elements);
+    }
 }
 
 #endif

@@ -37,17 +37,17 @@ static void read_run_plan(const struct record_view *view)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static _Alignas(64) uint8_t room[FUZZ_ROOM];
     struct record_view view;
     if (size == 0)
         return 0;
     const bool is_plan = data[0] % 2;
     fuzz_record_view(data + 1, size - 1, is_plan ? RECORD_RUN_PLAN : RECORD_SNAPSHOT, names,
-                     sizeof names / sizeof *names, room, &view);
+                     sizeof names / sizeof *names, &view);
     view.version = is_plan ? view.version : 2;
     if (is_plan)
         read_run_plan(&view);
     else
         read_snapshot(&view);
+    fuzz_record_view_release(&view);
     return 0;
 }

@@ -3,6 +3,10 @@
 
 #include "tests/support/test.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 enum { REQUESTS = 200 };
 
 static size_t size_of_request(size_t i)
@@ -111,6 +115,38 @@ static void units_of_varying_sizes_share_the_memory_of_the_largest(void **state)
     assert_null(arena.base);
 }
 
+enum touch { TOUCH_INSIDE, TOUCH_BEHIND, TOUCH_BEFORE_THE_NEXT, TOUCH_AFTER_RESET, TOUCH_FREE };
+
+/* In a child: one byte is written somewhere. */
+static _Noreturn void touch(enum touch where)
+{
+    struct arena arena = {0};
+    char *first = NULL, *next = NULL;
+    (void)dup2(open("/dev/null", O_WRONLY), STDERR_FILENO); /* the sanitizer's report is expected */
+    if (arena_new(&arena, &first, 100, "bytes", NULL) != ERROR_NONE ||
+        arena_new(&arena, &next, 100, "bytes", NULL) != ERROR_NONE)
+        _exit(0);
+    if (where == TOUCH_AFTER_RESET)
+        arena_reset(&arena);
+    volatile char *const at[] = {first + 99, first + 100, next - 1, first, next + 4096};
+    *at[where] = 1;
+    _exit(0);
+}
+
+static void a_sanitizer_sees_what_was_not_handed_out(void **state)
+{
+    (void)state;
+    for (int where = TOUCH_INSIDE; where <= TOUCH_FREE; where++) {
+        const pid_t child = fork();
+        int status = -1;
+        assert_true(child >= 0);
+        if (child == 0)
+            touch((enum touch)where);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status != 0, ARENA_IS_GUARDED && where != TOUCH_INSIDE);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +155,7 @@ int main(void)
         cmocka_unit_test(units_of_varying_sizes_share_the_memory_of_the_largest),
         cmocka_unit_test(the_limit_is_kept_and_said),
         cmocka_unit_test(sizes_that_overflow_and_empty_memory_are_said),
+        cmocka_unit_test(a_sanitizer_sees_what_was_not_handed_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
