@@ -117,11 +117,33 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
         return error_set(err, ERROR_USAGE,
                          "--dry-run goes with graphmill-ingest; graphmill run --dry-run tells of "
                          "all stages");
+    if (o->print_config && !o->pipeline)
+        return error_set(err, ERROR_USAGE,
+                         "--print-config goes with --pipeline; graphmill status shows a run");
     if (!o->store && !o->print_config)
         return error_set(err, ERROR_USAGE, "--store must be given");
     if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
         return error_set(err, ERROR_USAGE, "--redis must be given");
     return ERROR_NONE;
+}
+
+/* Only ingest begins a store. */
+static unsigned store_flags_of(const struct stage_options *o)
+{
+    return (o->replay ? STORE_REPLAY : 0) | (o->dry_run ? STORE_READ_ONLY : 0) |
+           (strcmp(stage.name, "ingest") == 0 ? 0 : STORE_MUST_EXIST);
+}
+
+/* To all but ingest a missing store is one that ingest is about to make, or a typing error: they wait for it, and
+ * make no folder. */
+static enum error_code open_store(struct program *p, struct error *err)
+{
+    const enum error_code rc =
+        store_open(p->options.store, store_flags_of(&p->options), &p->store, err);
+    if (rc != ERROR_NOT_FOUND || p->options.replay || p->options.dry_run)
+        return rc;
+    return error_set(err, ERROR_UNAVAILABLE, "there is no store at %s: run ingest, or mend --store",
+                     p->options.store);
 }
 
 /* Finds the run and binds it. */
@@ -336,11 +358,6 @@ static void set_environment(const struct program *p)
     record_environment_set(brief);
 }
 
-static unsigned store_flags_of(const struct stage_options *o)
-{
-    return (o->replay ? STORE_REPLAY : 0) | (o->dry_run ? STORE_READ_ONLY : 0);
-}
-
 static enum error_code run_program(struct program *p, char **argv, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -356,7 +373,7 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
     if (rc == ERROR_NONE && stage.check && p->options.pipeline)
         rc = stage.check(&p->settings, err);
     if (rc == ERROR_NONE)
-        rc = store_open(p->options.store, store_flags_of(&p->options), &p->store, err);
+        rc = wait_for(p, open_store, err);
     if (rc == ERROR_NONE && (stage.form == STAGE_LOOP || p->options.run))
         rc = wait_for(p, bind_run, err);
     if (rc != ERROR_NONE)

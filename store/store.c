@@ -34,14 +34,24 @@ struct store {
 
 /* --- open and close --- */
 
+/* How many bytes of `uri` are a scheme (RFC 3986) with a colon behind it; 0: it is a path. */
+static size_t scheme_size(const char *uri)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const size_t first = strspn(uri, letters);
+    const size_t size = first + strspn(uri + first, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                    "abcdefghijklmnopqrstuvwxyz0123456789+.-");
+    return first && uri[size] == ':' ? size : 0;
+}
+
 /* Splits "scheme:place"; a text without a scheme is a folder. */
 static enum error_code find_backend(const char *uri, const struct store_backend **backend,
                                     const char **place, struct error *err)
 {
-    const size_t size = strspn(uri, "abcdefghijklmnopqrstuvwxyz+");
+    const size_t size = scheme_size(uri);
     *backend = &directory_backend;
     *place = uri;
-    if (size == 0 || uri[size] != ':')
+    if (size == 0)
         return *uri ? ERROR_NONE : error_set(err, ERROR_INVALID, "the store has an empty name");
     *place = uri + size + 1;
     for (size_t i = 0; i < BACKEND_COUNT; i++) {
@@ -50,22 +60,24 @@ static enum error_code find_backend(const char *uri, const struct store_backend 
             return **place ? ERROR_NONE
                            : error_set(err, ERROR_INVALID, "store %s names no place", uri);
     }
-    return error_set(err, ERROR_INVALID, "store %s: expected dir:PATH, found the scheme '%.*s'",
-                     uri, (int)size, uri);
+    return error_set(
+        err, ERROR_INVALID,
+        "store %s: stores are dir:PATH or a path, found the scheme '%.*s' (a folder of "
+        "that name is dir:%s)",
+        uri, (int)size, uri, uri);
 }
 
-enum error_code store_open(const char *uri, unsigned flags, struct store **out, struct error *err)
+enum error_code store_open_on(const struct store_backend *backend, const char *place,
+                              unsigned flags, struct store **out, struct error *err)
 {
     struct store *store = NULL;
-    const char *place = NULL;
-    const bool make = !(flags & (STORE_READ_ONLY | STORE_REPLAY));
+    const bool make = !(flags & (STORE_READ_ONLY | STORE_REPLAY | STORE_MUST_EXIST));
     enum error_code rc = memory_new(&store, 1, "a store", err);
     if (rc != ERROR_NONE)
         return rc;
     store->flags = flags;
-    rc = find_backend(uri, &store->backend, &place, err);
-    if (rc == ERROR_NONE)
-        rc = store->backend->open(place, make, &store->state, err);
+    store->backend = backend;
+    rc = backend->open(place, make, &store->state, err);
     if (rc != ERROR_NONE) {
         memory_free(store);
         return rc;
@@ -73,6 +85,14 @@ enum error_code store_open(const char *uri, unsigned flags, struct store **out, 
     must(pthread_mutex_init(&store->lock, NULL) == 0);
     *out = store;
     return ERROR_NONE;
+}
+
+enum error_code store_open(const char *uri, unsigned flags, struct store **out, struct error *err)
+{
+    const struct store_backend *backend = NULL;
+    const char *place = NULL;
+    const enum error_code rc = find_backend(uri, &backend, &place, err);
+    return rc == ERROR_NONE ? store_open_on(backend, place, flags, out, err) : rc;
 }
 
 void store_close(struct store *store)

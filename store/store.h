@@ -38,9 +38,13 @@ enum store_durability {
     STORE_DURABLE, /* flushed to disk before the call returns: datasets, partitions, snapshots */
 };
 
-enum store_flags { STORE_READ_ONLY = 1, STORE_REPLAY = 2 };
+enum store_flags {
+    STORE_READ_ONLY = 1,
+    STORE_REPLAY = 2,
+    STORE_MUST_EXIST = 4, /* for those that do not begin a store: a wrong name makes no folder */
+};
 
-/* Opens "dir:PATH" (made when missing, unless STORE_READ_ONLY). `uri` without a scheme is a path.
+/* Opens "dir:PATH", which without flags is made when missing. `uri` without a scheme is a path.
  * Owns:  *out; close with store_close().
  * Fails: ERROR_INVALID for an unknown scheme, ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code store_open(const char *uri, unsigned flags, struct store **out,

@@ -71,4 +71,8 @@ struct store_backend {
                                    struct error *err);
 };
 
+/* store_open() on a backend that no scheme names: tests have some of their own. */
+MUST_CHECK enum error_code store_open_on(const struct store_backend *backend, const char *place,
+                                         unsigned flags, struct store **out, struct error *err);
+
 #endif

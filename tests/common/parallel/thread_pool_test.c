@@ -3,7 +3,9 @@
 
 #include "tests/support/test.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 enum { TILES_MAX = 500, THREADS = 4 };
 
@@ -70,6 +72,40 @@ static void many_short_loops_do_not_mix(void **state)
     thread_pool_free(pool);
 }
 
+struct meeting {
+    pthread_barrier_t all;
+    int thread[THREADS];
+};
+
+static void meet(void *context, int64_t tile, int thread)
+{
+    struct meeting *meeting = context;
+    meeting->thread[tile] = thread;
+    (void)pthread_barrier_wait(&meeting->all);
+}
+
+/* Each tile waits for all others: one thread alone would wait for ever. */
+static void as_many_tiles_run_at_once_as_there_are_threads(void **state)
+{
+    struct error err = {0};
+    struct thread_pool *pool = NULL;
+    struct meeting meeting;
+    (void)state;
+    assert_ok(thread_pool_new(THREADS, &pool, &err), &err);
+    assert_int_equal(pthread_barrier_init(&meeting.all, NULL, THREADS), 0);
+    (void)alarm(120); /* ends the program where they do not */
+    for (int i = 0; i < 100; i++) {
+        unsigned seen = 0;
+        thread_pool_run(pool, THREADS, meet, &meeting);
+        for (int tile = 0; tile < THREADS; tile++)
+            seen |= 1U << meeting.thread[tile];
+        assert_int_equal(seen, (1U << THREADS) - 1);
+    }
+    (void)alarm(0);
+    assert_int_equal(pthread_barrier_destroy(&meeting.all), 0);
+    thread_pool_free(pool);
+}
+
 static void without_memory_there_is_no_pool(void **state)
 {
     const long live = memory_live_blocks();
@@ -93,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_tile_is_done_once),
         cmocka_unit_test(many_short_loops_do_not_mix),
+        cmocka_unit_test(as_many_tiles_run_at_once_as_there_are_threads),
         cmocka_unit_test(without_memory_there_is_no_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

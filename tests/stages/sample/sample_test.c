@@ -1,11 +1,13 @@
 #include "common/base/memory.h"
 #include "stages/stage.h"
+#include "store/backends/directory.h"
 #include "store/keys.h"
 #include "store/records/mini_batch.h"
 #include "store/records/node_splits.h"
 #include "store/topology.h"
 
 #include "tests/reference/slow_sampler.h"
+#include "tests/stages/fault_walk.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
@@ -411,6 +413,44 @@ static void names_a_part_that_is_missing(void **state)
     fixture_close(f);
 }
 
+static enum error_code attempt_units(void *context, struct error *err)
+{
+    struct fixture *f = context;
+    static const struct unit units[] = {{.kind = UNIT_SAMPLE, .round = 0, .slot = 1},
+                                        {.kind = UNIT_SAMPLE, .round = 2, .slot = 0},
+                                        {.kind = UNIT_SAMPLE_EVALUATION, .slot = 1}};
+    void *state = NULL;
+    enum error_code rc = stage.open(&f->context, &state, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof units / sizeof *units; i++)
+        rc = stage.work(&f->context, state, &units[i], err);
+    stage.close(state);
+    return rc;
+}
+
+static void undo_units(void *context)
+{
+    struct fixture *f = context;
+    const struct key keys[] = {key_mini_batch(run_id, 0, 1), key_mini_batch(run_id, 2, 0),
+                               key_evaluation_mini_batch(run_id, 1)};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_ok(store_remove(f->store, keys[i].text, &f->err), &f->err);
+}
+
+static void whichever_store_call_fails_batches_end_alike(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_make(cut_book, 3, "epochs=3");
+    f->context.store = store_faults_open(&directory_backend, store_root(f->store));
+    const struct fault_walk walk = {.context = f,
+                                    .store = f->context.store,
+                                    .prefix = "run",
+                                    .attempt = attempt_units,
+                                    .undo = undo_units};
+    fault_walk_all(&walk);
+    store_close(f->context.store);
+    fixture_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +466,7 @@ int main(void)
         cmocka_unit_test(says_when_the_budget_is_too_small),
         cmocka_unit_test(names_splits_that_are_not_those_of_the_book),
         cmocka_unit_test(names_a_part_that_is_missing),
+        cmocka_unit_test(whichever_store_call_fails_batches_end_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,13 @@
 #include "common/nn/metrics.h"
 #include "stages/run_model.h"
 #include "stages/stage.h"
+#include "store/backends/directory.h"
 #include "store/feature_shard.h"
 #include "store/keys.h"
 #include "store/records/mini_batch.h"
 #include "store/records/parameters.h"
 
+#include "tests/stages/fault_walk.h"
 #include "tests/support/block_fixture.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
@@ -509,6 +511,46 @@ static void data_without_labels_cannot_be_opened(void **state)
     end(&run);
 }
 
+static enum error_code attempt_units(void *context, struct error *err)
+{
+    struct small_run *run = context;
+    static const struct unit units[] = {{.kind = UNIT_TRAIN_STEP, .round = 0, .slot = 1},
+                                        {.kind = UNIT_TRAIN_STEP, .round = 0, .slot = 0},
+                                        {.kind = UNIT_EVALUATE, .round = 0, .slot = 0}};
+    void *state = NULL;
+    enum error_code rc = stage.open(&run->context, &state, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof units / sizeof *units; i++)
+        rc = stage.work(&run->context, state, &units[i], err);
+    stage.close(state);
+    return rc;
+}
+
+static void undo_units(void *context)
+{
+    struct small_run *run = context;
+    struct error err = {0};
+    const struct key keys[] = {key_gradient(run_id, 0, 0), key_gradient(run_id, 0, 1),
+                               key_evaluation(run_id, 0, 0)};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_ok(store_remove(run->temp->store, keys[i].text, &err), &err);
+}
+
+static void whichever_store_call_fails_steps_end_alike(void **state)
+{
+    struct small_run run;
+    start(&run, *state, "sage", TASK_SINGLE_LABEL, 3);
+    put_shards(&run);
+    run.context.store = store_faults_open(&directory_backend, store_root(run.temp->store));
+    const struct fault_walk walk = {.context = &run,
+                                    .store = run.context.store,
+                                    .prefix = "run",
+                                    .attempt = attempt_units,
+                                    .undo = undo_units};
+    fault_walk_all(&walk);
+    store_close(run.context.store);
+    end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +566,7 @@ int main(void)
         test_with_store(a_budget_too_small_is_said),
         test_with_store(memory_that_runs_out_leaves_nothing_behind),
         test_with_store(data_without_labels_cannot_be_opened),
+        test_with_store(whichever_store_call_fails_steps_end_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,102 @@
+/*
+ * fault_walk - a unit of a stage with its n-th store call failing, for every n.
+ *
+ * Whichever call fails, and with whatever: the unit says so with that failure, leaves no memory behind, and done
+ * again it has made the same records as one that met no failure. A call may also have done its work before it says
+ * that it failed, as over a network.
+ */
+#ifndef TESTS_STAGES_FAULT_WALK_H
+#define TESTS_STAGES_FAULT_WALK_H
+
+#include "common/base/memory.h"
+#include "store/keys.h"
+
+#include "tests/support/store_faults.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+
+struct fault_walk {
+    void *context;
+    struct store *store; /* a store_faults one */
+    const char *prefix;  /* of the keys that are compared */
+    enum error_code (*attempt)(void *context, struct error *err);
+    void (*undo)(void *context); /* removes what an attempt has made */
+};
+
+struct fault_walk_listing {
+    struct store *store;
+    char text[16384];
+};
+
+static inline enum error_code fault_walk_add(void *context, const char *key, bool is_artifact,
+                                             struct error *err)
+{
+    struct fault_walk_listing *listing = context;
+    struct record_view view = {0};
+    char sum[CHECKSUM_TEXT_SIZE] = "artifact";
+    const size_t size = strlen(listing->text);
+    const enum error_code rc =
+        is_artifact ? ERROR_NONE : store_get(listing->store, key, NULL, &view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!is_artifact)
+        checksum_text(&view.content, sum);
+    store_release_record(&view);
+    must(size + strlen(key) + sizeof sum + 3 < sizeof listing->text);
+    (void)snprintf(listing->text + size, sizeof listing->text - size, "%s %s\n", key, sum);
+    return ERROR_NONE;
+}
+
+static inline void fault_walk_list(const struct fault_walk *walk, struct fault_walk_listing *out)
+{
+    struct error err = {0};
+    *out = (struct fault_walk_listing){.store = walk->store};
+    assert_ok(store_list(walk->store, walk->prefix, fault_walk_add, out, &err), &err);
+}
+
+/* One length of the walk; false when the unit made fewer calls than that. */
+static inline bool fault_walk_step(const struct fault_walk *walk,
+                                   const struct store_fault_plan *plan,
+                                   const struct fault_walk_listing *expected)
+{
+    static struct fault_walk_listing found;
+    struct error err = {0};
+    walk->undo(walk->context);
+    const long blocks = memory_live_blocks();
+    store_faults_plan(plan);
+    const enum error_code rc = walk->attempt(walk->context, &err);
+    const long failed = store_faults_end();
+    if (rc != ERROR_NONE && rc != plan->code)
+        fail_msg("call %ld failed with %d, the unit with %d: %s", plan->passed, (int)plan->code,
+                 (int)rc, err.message);
+    if (memory_live_blocks() != blocks)
+        fail_msg("call %ld left %ld blocks", plan->passed, memory_live_blocks() - blocks);
+    if (rc != ERROR_NONE)
+        assert_ok(walk->attempt(walk->context, &err), &err);
+    fault_walk_list(walk, &found);
+    assert_string_equal(found.text, expected->text);
+    return failed > 0;
+}
+
+static inline void fault_walk_all(const struct fault_walk *walk)
+{
+    static const enum error_code codes[] = {ERROR_IO, ERROR_UNAVAILABLE, ERROR_NO_MEMORY};
+    static struct fault_walk_listing expected;
+    struct error err = {0};
+    walk->undo(walk->context);
+    assert_ok(walk->attempt(walk->context, &err), &err);
+    fault_walk_list(walk, &expected);
+    assert_true(strlen(expected.text) > 0);
+    for (size_t c = 0; c < sizeof codes / sizeof *codes; c++)
+        for (int form = 0; form < 3; form++) {
+            /* once; once, after it has done its work; from then on */
+            struct store_fault_plan plan = {
+                .count = form == 2 ? -1 : 1, .code = codes[c], .after = form == 1};
+            while (fault_walk_step(walk, &plan, &expected))
+                plan.passed++;
+            assert_true(plan.passed > 0);
+        }
+}
+
+#endif
