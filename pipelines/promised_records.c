@@ -66,7 +66,7 @@ enum error_code promised_by_dataset(struct store *store, const char *dataset_id,
 static enum error_code expect_of_book(const struct search *search,
                                       const struct partition_book *book, struct error *err)
 {
-    static const char *const wholes[] = {"assignment", "splits", "report"};
+    static const char *const wholes[] = {"assignment", "permutation", "splits", "report"};
     static const char *const pieces[] = {"topology", "topology_seal", "shard", "shard_seal"};
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof wholes / sizeof *wholes; i++)

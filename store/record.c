@@ -51,6 +51,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_SNAPSHOT] = "snapshot",
     [RECORD_OUTPUTS_SEAL] = "outputs_seal",
     [RECORD_STORE_IDENTITY] = "store_identity",
+    [RECORD_NODE_PERMUTATION] = "node_permutation",
 };
 
 const char *record_kind_name(enum record_kind kind)

@@ -238,7 +238,8 @@ static enum error_code work(const struct stage_context *context, void *opaque,
 const struct stage stage = {
     .name = "infer",
     .summary = "compute every node's embedding and prediction, layer by layer",
-    .reads = "partition_book, topology_seal, shard_seal, snapshot, node_splits, node_ids",
+    .reads = "partition_book, topology_seal, shard_seal, snapshot, node_splits, node_permutation, "
+             "node_ids",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,
     .open = open_infer,

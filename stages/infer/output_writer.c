@@ -13,6 +13,7 @@
 #include "store/feature_source.h"
 #include "store/keys.h"
 #include "store/records/node_ids.h"
+#include "store/records/node_permutation.h"
 #include "store/records/node_splits.h"
 #include "store/records/outputs_seal.h"
 
@@ -27,6 +28,7 @@ struct outputs {
     char folder[FILE_PATH_SIZE];
     struct node_splits splits;
     struct node_ids ids;
+    struct node_permutation permutation;
     uint8_t *split_of; /* [node_count] by partition id: enum split + 1, 0 for none */
     struct feature_source *logits, *labels, *embeddings;
     struct split_metrics metrics[SPLIT_COUNT];
@@ -134,6 +136,13 @@ static enum error_code read_ids(struct outputs *o, struct error *err)
     return rc;
 }
 
+static enum error_code read_permutation(struct outputs *o, struct error *err)
+{
+    const struct partition_book *book = o->request->context->book;
+    return node_permutation_get(o->request->context->store, book->id, book->node_count,
+                                &o->permutation, err);
+}
+
 /* Are there embeddings of nodes whose ids no other file tells? */
 static bool needs_ids(const struct outputs *o)
 {
@@ -180,6 +189,8 @@ static enum error_code open_all(struct outputs *o, struct error *err)
     if (rc == ERROR_NONE)
         rc = read_ids(o, err);
     if (rc == ERROR_NONE)
+        rc = read_permutation(o, err);
+    if (rc == ERROR_NONE)
         rc = open_layer(o->request, layers, &o->logits, err);
     if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings)
         rc = open_layer(o->request, layers - 1, &o->embeddings, err);
@@ -205,6 +216,7 @@ static void release(struct outputs *o)
         split_metrics_release(&o->metrics[split]);
     store_release_record(&o->splits.view);
     store_release_record(&o->ids.view);
+    store_release_record(&o->permutation.view);
     memory_free(o->split_of);
     memory_free(o->piece);
     memory_free(o->node);
@@ -274,7 +286,7 @@ static enum error_code write_rows(struct outputs *o, struct error *err)
          first += count) {
         const uint32_t left = book->node_count - first;
         count = left < PIECE_ROWS ? left : PIECE_ROWS;
-        memcpy(o->node, book->to_partition + first, count * sizeof *o->node);
+        memcpy(o->node, o->permutation.to_partition + first, count * sizeof *o->node);
         rc = write_predictions(o, first, count, err);
         if (rc == ERROR_NONE && o->request->context->settings->infer.embeddings)
             rc = write_embeddings(o, count, err);

@@ -27,6 +27,7 @@
 #include "store/keys.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/edge_chunk.h"
+#include "store/records/node_permutation.h"
 #include "store/records/node_splits.h"
 #include "store/records/partition_report.h"
 #include "store/topology.h"
@@ -231,6 +232,9 @@ static enum error_code check_and_commit(const struct partition_job *job, struct 
         .valid_count = schema->valid_count,
         .test_count = schema->test_count,
         .book = job->renumbering.book,
+    };
+    const struct node_permutation permutation = {
+        .node_count = schema->node_count,
         .to_dataset = job->renumbering.to_dataset,
         .to_partition = job->renumbering.to_partition,
     };
@@ -240,10 +244,13 @@ static enum error_code check_and_commit(const struct partition_job *job, struct 
         .store = context->store,
         .schema = schema,
         .book = &book,
+        .permutation = &permutation,
         .scratch = context->scratch,
         .topology_flags = context->storage_is_local ? TOPOLOGY_STORAGE_IS_LOCAL : 0,
     };
-    const enum error_code rc = partition_check(&check, err);
+    enum error_code rc = partition_check(&check, err);
+    if (rc == ERROR_NONE)
+        rc = node_permutation_put(context->store, job->id, &permutation, err);
     return rc == ERROR_NONE ? partition_book_put(context->store, &book, err) : rc;
 }
 
@@ -336,7 +343,8 @@ const struct stage stage = {
     .summary = "cuts the graph into parts and lays out their topology and features",
     .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits",
     .writes =
-        "assignment, topology_seal, shard_seal, node_splits, partition_report, partition_book",
+        "assignment, topology_seal, shard_seal, node_splits, partition_report, node_permutation, "
+        "partition_book",
     .form = STAGE_ONCE,
     .open = partition_open,
     .work = partition_work,

@@ -49,8 +49,9 @@ static enum error_code sum_chunk(void *context, const struct edge_chunk *chunk, 
     return ERROR_NONE;
 }
 
-static enum error_code sum_row(const struct partition_book *book, const struct topology_part *part,
-                               uint32_t row, struct edge_sum *sum, struct error *err)
+static enum error_code sum_row(const struct partition_check *check,
+                               const struct topology_part *part, uint32_t row, struct edge_sum *sum,
+                               struct error *err)
 {
     enum { MASK = (1 << TOPOLOGY_CHUNK_SHIFT) - 1 };
     const uint64_t from = topology_row_start(part, row), end = topology_row_start(part, row + 1);
@@ -64,15 +65,15 @@ static enum error_code sum_row(const struct partition_book *book, const struct t
     for (uint64_t e = from; e < end; e++) {
         const uint64_t chunk = e >> TOPOLOGY_CHUNK_SHIFT, at = e & MASK;
         const uint32_t source = *topology_neighbor(part, e);
-        if (source >= book->node_count || source < last)
+        if (source >= check->book->node_count || source < last)
             return error_set(err, ERROR_CORRUPT,
                              "the row of node %" PRIu32 " has source %" PRIu32 " after %" PRIu32
                              ", expected ascending below %" PRIu32,
-                             node, source, last, book->node_count);
+                             node, source, last, check->book->node_count);
         last = source;
         const struct edge_facts edge = {
-            .source = book->to_dataset[source],
-            .target = book->to_dataset[node],
+            .source = check->permutation->to_dataset[source],
+            .target = check->permutation->to_dataset[node],
             .weight = part->weight_chunk ? part->weight_chunk[chunk][at] : 0.0F,
             .type = part->edge_type_chunk ? part->edge_type_chunk[chunk][at] : 0,
             .time = part->time_chunk ? part->time_chunk[chunk][at] : 0.0,
@@ -82,10 +83,11 @@ static enum error_code sum_row(const struct partition_book *book, const struct t
     return ERROR_NONE;
 }
 
-static enum error_code sum_part(const struct partition_book *book, int p,
+static enum error_code sum_part(const struct partition_check *check, int p,
                                 const struct topology_part *part, struct edge_sum *sum,
                                 struct error *err)
 {
+    const struct partition_book *book = check->book;
     const uint32_t expected = book->book[p + 1] - book->book[p];
     enum error_code rc = ERROR_NONE;
     if (part->first_node != book->book[p] || part->node_count != expected)
@@ -94,7 +96,7 @@ static enum error_code sum_part(const struct partition_book *book, int p,
                        " from %" PRIu32,
                        part->node_count, part->first_node, expected, book->book[p]);
     for (uint32_t row = 0; rc == ERROR_NONE && row < part->node_count; row++)
-        rc = sum_row(book, part, row, sum, err);
+        rc = sum_row(check, part, row, sum, err);
     return rc == ERROR_NONE ? rc
                             : error_context(err, rc, "%s", key_part(book->id, p, "topology").text);
 }
@@ -123,7 +125,7 @@ static enum error_code check_edges(const struct partition_check *check, struct e
         rc = topology_open(check->store, check->book, check->scratch, check->topology_flags,
                            &topology, err);
     for (int p = 0; rc == ERROR_NONE && p < topology.part_count; p++)
-        rc = sum_part(check->book, p, &topology.part[p], &parts, err);
+        rc = sum_part(check, p, &topology.part[p], &parts, err);
     if (rc == ERROR_NONE)
         rc = compare_sums(&dataset, &parts, err);
     topology_close(&topology);
@@ -143,7 +145,7 @@ static bool contains(const uint32_t *ascending, uint32_t count, uint32_t wanted)
     return low < count && ascending[low] == wanted;
 }
 
-static enum error_code compare_splits(const struct partition_book *book,
+static enum error_code compare_splits(const struct partition_check *check,
                                       const struct node_splits *expected,
                                       const struct node_splits *found, struct error *err)
 {
@@ -154,8 +156,9 @@ static enum error_code compare_splits(const struct partition_book *book,
                              found->count[s], expected->count[s]);
         for (uint32_t i = 0; i < found->count[s]; i++) {
             const uint32_t node = found->node[s][i];
-            if (node >= book->node_count || (i > 0 && found->node[s][i - 1] >= node) ||
-                !contains(expected->node[s], expected->count[s], book->to_dataset[node]))
+            if (node >= check->book->node_count || (i > 0 && found->node[s][i - 1] >= node) ||
+                !contains(expected->node[s], expected->count[s],
+                          check->permutation->to_dataset[node]))
                 return error_set(err, ERROR_CORRUPT,
                                  "entry %" PRIu32 " of split %d is node %" PRIu32
                                  ", which is out of order or not in the dataset's split",
@@ -175,7 +178,7 @@ static enum error_code check_splits(const struct partition_check *check, struct 
     if (rc == ERROR_NONE)
         rc = node_splits_get(check->store, key.text, check->book->id, &found, err);
     if (rc == ERROR_NONE) {
-        rc = compare_splits(check->book, &expected, &found, err);
+        rc = compare_splits(check, &expected, &found, err);
         if (rc != ERROR_NONE)
             rc = error_context(err, rc, "%s", key.text);
     }
@@ -190,7 +193,7 @@ enum error_code partition_check(const struct partition_check *check, struct erro
     if (rc == ERROR_NONE)
         rc = check_splits(check, err);
     if (rc == ERROR_NONE)
-        rc = shard_check(check->store, check->schema, check->book, err);
+        rc = shard_check(check->store, check->schema, check->book, check->permutation, err);
     return rc == ERROR_NONE ? rc
                             : error_context(err, rc, "self check of partition %s", check->book->id);
 }

@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/node_permutation.h"
 #include "store/records/partition_book.h"
 #include "store/store.h"
 
@@ -21,8 +22,9 @@ struct partition_check { /* all borrowed */
     struct store *store;
     const struct dataset_schema *schema;
     const struct partition_book *book; /* not stored yet */
-    const char *scratch;               /* local folder for copies of topologies */
-    unsigned topology_flags;           /* enum topology_flags */
+    const struct node_permutation *permutation;
+    const char *scratch;     /* local folder for copies of topologies */
+    unsigned topology_flags; /* enum topology_flags */
 };
 
 /* Fails: ERROR_CORRUPT naming what differs, expected and found. */

@@ -18,6 +18,7 @@ struct shard_sample {
     struct store *store;
     const struct dataset_schema *schema;
     const struct partition_book *book;
+    const struct node_permutation *permutation;
     struct node_labels labels;
     uint32_t label_width; /* elements of a row of labels; 0 without a task */
     uint32_t count;
@@ -43,7 +44,7 @@ static enum error_code take_expected(void *context, const struct feature_chunk *
     const size_t dim = chunk->dim;
     (void)err;
     for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t node = s->book->to_dataset[s->node[i]];
+        const uint32_t node = s->permutation->to_dataset[s->node[i]];
         if (node >= chunk->first_node && node - chunk->first_node < chunk->node_count)
             memcpy(&s->expected[i * dim], &chunk->row[(node - chunk->first_node) * dim],
                    dim * sizeof *chunk->row);
@@ -68,7 +69,7 @@ static enum error_code allocate(struct shard_sample *s, struct error *err)
 
 static const void *expected_row(const struct shard_sample *s, bool is_label, uint32_t index)
 {
-    const size_t node = s->book->to_dataset[s->node[index]];
+    const size_t node = s->permutation->to_dataset[s->node[index]];
     if (!is_label)
         return &s->expected[(size_t)index * s->schema->feature_dim];
     if (s->labels.label)
@@ -100,7 +101,7 @@ static enum error_code check_rows(const struct shard_sample *s, struct feature_s
                              "%s: the %s of node %" PRIu32 " differ from those of dataset node "
                              "%" PRIu32,
                              key_part(s->book->id, p, "shard").text, tensor, s->node[i],
-                             s->book->to_dataset[s->node[i]]);
+                             s->permutation->to_dataset[s->node[i]]);
     }
     return ERROR_NONE;
 }
@@ -154,9 +155,11 @@ static enum error_code check_shards(const struct shard_sample *s, struct error *
 }
 
 enum error_code shard_check(struct store *store, const struct dataset_schema *schema,
-                            const struct partition_book *book, struct error *err)
+                            const struct partition_book *book,
+                            const struct node_permutation *permutation, struct error *err)
 {
-    struct shard_sample s = {.store = store, .schema = schema, .book = book};
+    struct shard_sample s = {
+        .store = store, .schema = schema, .book = book, .permutation = permutation};
     enum error_code rc = ERROR_NONE;
     if (schema->task == TASK_SINGLE_LABEL)
         s.label_width = 1;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BOOK_VERSION = 1, ASSIGNMENT_VERSION = 1 };
+enum { BOOK_VERSION = 2, ASSIGNMENT_VERSION = 1 };
 
 /* The order of the numbers in section "facts". */
 enum fact {
@@ -42,31 +42,6 @@ static enum error_code check_ranges(const struct partition_book *book, struct er
     return ERROR_NONE;
 }
 
-/* Both directions together prove that each map is one to one. */
-static enum error_code check_maps(const struct partition_book *book, struct error *err)
-{
-    for (uint32_t node = 0; node < book->node_count; node++) {
-        const uint32_t there = book->to_partition[node];
-        if (there >= book->node_count)
-            return error_set(err, ERROR_CORRUPT,
-                             "to_partition of node %" PRIu32 " is %" PRIu32
-                             ", expected below %" PRIu32,
-                             node, there, book->node_count);
-        if (book->to_dataset[there] != node)
-            return error_set(err, ERROR_CORRUPT,
-                             "dataset node %" PRIu32 " is partition node %" PRIu32
-                             ", whose dataset node is %" PRIu32,
-                             node, there, book->to_dataset[there]);
-    }
-    return ERROR_NONE;
-}
-
-static enum error_code check(const struct partition_book *book, struct error *err)
-{
-    const enum error_code rc = check_ranges(book, err);
-    return rc == ERROR_NONE ? check_maps(book, err) : rc;
-}
-
 enum error_code partition_book_put(struct store *store, const struct partition_book *book,
                                    struct error *err)
 {
@@ -77,13 +52,11 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
         [FACT_TASK] = (uint64_t)book->task,     [FACT_TRAIN] = book->train_count,
         [FACT_VALID] = book->valid_count,       [FACT_TEST] = book->test_count,
     };
-    enum error_code rc = check(book, err);
+    enum error_code rc = check_ranges(book, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "%s", key.text);
     struct record record = {.kind = RECORD_PARTITION_BOOK, .version = BOOK_VERSION};
     record_add(&record, "book", ELEMENT_U32, book->book, (uint64_t)book->part_count + 1);
-    record_add(&record, "to_dataset", ELEMENT_U32, book->to_dataset, book->node_count);
-    record_add(&record, "to_partition", ELEMENT_U32, book->to_partition, book->node_count);
     record_add_text(&record, "dataset", book->dataset_id);
     record_add(&record, "facts", ELEMENT_U64, facts, FACT_COUNT);
     return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
@@ -116,11 +89,11 @@ static enum error_code read_facts(struct partition_book *out, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code read_maps(struct partition_book *out, struct error *err)
+static enum error_code read_ranges(struct partition_book *out, struct error *err)
 {
     const void *data = NULL;
     uint64_t count = 0;
-    enum error_code rc =
+    const enum error_code rc =
         record_section_get(&out->view, "book", ELEMENT_U32, -1, &data, &count, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -129,17 +102,8 @@ static enum error_code read_maps(struct partition_book *out, struct error *err)
                          count);
     out->book = data;
     out->part_count = (int)(count - 1);
-    rc = record_section_get(&out->view, "to_dataset", ELEMENT_U32, -1, &data, &count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (count >= UINT32_MAX)
-        return error_set(err, ERROR_CORRUPT, "%" PRIu64 " nodes, expected below 2^32 - 1", count);
-    out->to_dataset = data;
-    out->node_count = (uint32_t)count;
-    rc = record_section_get(&out->view, "to_partition", ELEMENT_U32, (int64_t)count, &data, NULL,
-                            err);
-    out->to_partition = data;
-    return rc;
+    out->node_count = out->book[count - 1];
+    return ERROR_NONE;
 }
 
 enum error_code partition_book_get(struct store *store, const char *partition_id,
@@ -155,11 +119,11 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
     if (rc == ERROR_NONE)
         rc = record_text_get(&out->view, "dataset", out->dataset_id, sizeof out->dataset_id, err);
     if (rc == ERROR_NONE)
-        rc = read_maps(out, err);
+        rc = read_ranges(out, err);
     if (rc == ERROR_NONE)
         rc = read_facts(out, err);
     if (rc == ERROR_NONE)
-        rc = check(out, err);
+        rc = check_ranges(out, err);
     if (rc == ERROR_NONE)
         return rc;
     store_release_record(&out->view);

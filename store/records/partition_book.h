@@ -1,17 +1,16 @@
 /*
- * partition_book - which part owns which nodes, and both ways of the renumbering.
+ * partition_book - which part owns which nodes, and what a run has to know of the graph.
  *
- * Written by partition as the commit of a partition, after topologies, shards, splits and report; read
- * by every later stage. Part p owns the partition ids book[p] .. book[p + 1].
+ * Written by partition as the commit of a partition, after topologies, shards, splits, report and permutation;
+ * read by every later stage, so it is small whatever the graph is (node_permutation.h has the N-sized maps). Part
+ * p owns the partition ids book[p] .. book[p + 1]. Version 1 held the two maps as well.
  *
  *   key       partition/<id>/book
- *   sections  "book"         U32 [part_count + 1]
- *             "to_dataset"   U32 [N]   partition id -> dataset id
- *             "to_partition" U32 [N]   dataset id -> partition id
- *             "dataset"      text      id of the dataset
- *             "facts"        U64 [8]   edge count, self-loop count, feature dim, class count, task,
+ *   sections  "book"    U32 [part_count + 1]
+ *             "dataset" text   id of the dataset
+ *             "facts"   U64 [8] edge count, self-loop count, feature dim, class count, task,
  *                                      train, valid, test counts
- *   valid     book ascends from 0 to N; the two maps are inverse permutations of 0..N-1
+ *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
  * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
  */
@@ -33,10 +32,8 @@ struct partition_book {
     uint32_t feature_dim, class_count;
     enum dataset_task task;
     uint32_t train_count, valid_count, test_count;
-    const uint32_t *book;         /* [part_count + 1] */
-    const uint32_t *to_dataset;   /* [node_count] */
-    const uint32_t *to_partition; /* [node_count] */
-    struct record_view view;      /* release with store_release_record() */
+    const uint32_t *book;    /* [part_count + 1] */
+    struct record_view view; /* release with store_release_record() */
 };
 
 MUST_CHECK enum error_code partition_book_put(struct store *store,

@@ -25,7 +25,7 @@ static struct pipeline_settings settings_with(const char *const *assignment)
 /* What ingest and partition leave for these settings. */
 static void put_partition(struct temp_store *t, const struct pipeline_settings *settings)
 {
-    static const uint32_t book[] = {0, 3}, order[] = {0, 1, 2};
+    static const uint32_t book[] = {0, 3};
     const struct partition_book out = {.id = "cora-0123456789abcdef",
                                        .dataset_id = "cora-1",
                                        .part_count = 1,
@@ -35,9 +35,7 @@ static void put_partition(struct temp_store *t, const struct pipeline_settings *
                                        .task = TASK_SINGLE_LABEL,
                                        .train_count = 2,
                                        .valid_count = 1,
-                                       .book = book,
-                                       .to_dataset = order,
-                                       .to_partition = order};
+                                       .book = book};
     struct key key;
     assert_ok(partition_book_put(t->store, &out, &t->err), &t->err);
     assert_ok(run_input_switch(settings, "partition", &key, &t->err), &t->err);

@@ -13,6 +13,7 @@
 #include "stages/stage.h"
 #include "store/feature_shard.h"
 #include "store/keys.h"
+#include "store/records/node_permutation.h"
 #include "store/records/node_splits.h"
 #include "store/records/snapshot.h"
 #include "store/topology.h"
@@ -226,9 +227,12 @@ static inline void infer_run_describe(struct infer_run *run, const struct infer_
                                         .feature_dim = INFER_DIM,
                                         .class_count = what->class_count ? what->class_count : 3,
                                         .task = what->task ? what->task : TASK_SINGLE_LABEL,
-                                        .book = run->parts,
-                                        .to_dataset = run->to_dataset,
-                                        .to_partition = run->to_partition};
+                                        .book = run->parts};
+    const struct node_permutation permutation = {.node_count = INFER_NODES,
+                                                 .to_dataset = run->to_dataset,
+                                                 .to_partition = run->to_partition};
+    assert_ok(node_permutation_put(run->temp->store, INFER_PARTITION_ID, &permutation, &run->err),
+              &run->err);
     run->context = (struct stage_context){.store = run->temp->store,
                                           .settings = &run->settings,
                                           .run_id = INFER_RUN_ID,

@@ -43,6 +43,8 @@ static void check_edges(struct store *store, const char *folder, const struct pa
 {
     static bool linked[CORA_NODES][CORA_NODES];
     struct error err = {0};
+    struct node_permutation map;
+    assert_ok(node_permutation_get(store, book->id, book->node_count, &map, &err), &err);
     struct topology topology;
     char path[FILE_PATH_SIZE];
     unsigned from = 0, to = 0, listed = 0, found = 0;
@@ -61,8 +63,8 @@ static void check_edges(struct store *store, const char *folder, const struct pa
         for (uint32_t row = 0; row < part->node_count; row++)
             for (uint64_t e = topology_row_start(part, row); e < topology_row_start(part, row + 1);
                  e++) {
-                const uint32_t target = book->to_dataset[part->first_node + row];
-                const uint32_t source = book->to_dataset[*topology_neighbor(part, e)];
+                const uint32_t target = map.to_dataset[part->first_node + row];
+                const uint32_t source = map.to_dataset[*topology_neighbor(part, e)];
                 assert_true(linked[source][target]);
                 linked[source][target] = false;
                 found++;
@@ -71,6 +73,7 @@ static void check_edges(struct store *store, const char *folder, const struct pa
     topology_close(&topology);
     assert_int_equal(found, listed);
     assert_int_equal(found, CORA_EDGES);
+    store_release_record(&map.view);
 }
 
 static void four_parts_of_cora_hold_all_of_it_and_cut_little(void **state)

@@ -36,15 +36,29 @@ static void make_partition(struct temp_store *t, enum dataset_task task,
     open_book(t->store, &settings, book);
 }
 
-static enum error_code check_it(struct temp_store *t, const struct dataset_schema *schema,
-                                const struct partition_book *book)
+static enum error_code check_with(struct temp_store *t, const struct dataset_schema *schema,
+                                  const struct partition_book *book,
+                                  const struct node_permutation *permutation)
 {
     const struct partition_check check = {.store = t->store,
                                           .schema = schema,
                                           .book = book,
+                                          .permutation = permutation,
                                           .scratch = t->dir.path,
                                           .topology_flags = 0};
     return partition_check(&check, &t->err);
+}
+
+static enum error_code check_it(struct temp_store *t, const struct dataset_schema *schema,
+                                const struct partition_book *book)
+{
+    struct node_permutation permutation;
+    enum error_code rc =
+        node_permutation_get(t->store, book->id, book->node_count, &permutation, &t->err);
+    if (rc == ERROR_NONE)
+        rc = check_with(t, schema, book, &permutation);
+    store_release_record(&permutation.view);
+    return rc;
 }
 
 /* The dataset changes behind the partition's back: in `section` of its record `what`. */
@@ -155,16 +169,19 @@ static void another_map_or_other_ranges_than_were_written_are_noticed(void **sta
     struct partition_book book;
     make_partition(t, TASK_NONE, &schema, &book);
     assert_ok(check_it(t, &schema, &book), &t->err);
-    memcpy(to_dataset, book.to_dataset, sizeof to_dataset);
-    to_dataset[0] = book.to_dataset[1];
-    to_dataset[1] = book.to_dataset[0];
-    struct partition_book changed = book;
-    changed.to_dataset = to_dataset;
-    assert_fails(check_it(t, &schema, &changed), ERROR_CORRUPT, "the edges of the parts sum",
-                 &t->err);
+    struct node_permutation map;
+    assert_ok(node_permutation_get(t->store, book.id, NODES, &map, &t->err), &t->err);
+    memcpy(to_dataset, map.to_dataset, sizeof to_dataset);
+    to_dataset[0] = map.to_dataset[1];
+    to_dataset[1] = map.to_dataset[0];
+    struct node_permutation swapped = map;
+    swapped.to_dataset = to_dataset;
+    assert_fails(check_with(t, &schema, &book, &swapped), ERROR_CORRUPT,
+                 "the edges of the parts sum", &t->err);
+    store_release_record(&map.view);
     memcpy(ranges, book.book, sizeof ranges);
     ranges[1]--;
-    changed = book;
+    struct partition_book changed = book;
     changed.book = ranges;
     assert_int_equal(check_it(t, &schema, &changed), ERROR_CORRUPT);
     store_release_record(&book.view);

@@ -8,6 +8,7 @@
 #include "stages/run_binding.h"
 #include "stages/stage.h"
 #include "store/keys.h"
+#include "store/records/node_permutation.h"
 #include "store/topology.h"
 
 #include "tests/support/small_dataset.h"

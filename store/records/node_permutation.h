@@ -1,0 +1,35 @@
+/*
+ * node_permutation - both ways of a partition's renumbering.
+ *
+ * Written by partition before the book; read by who needs the ids of the dataset: infer, for its outputs. Everything
+ * else works with partition ids and the ranges of the book, so no other process reads or checks these two arrays.
+ *
+ *   key       partition/<id>/permutation
+ *   sections  "to_dataset"   U32 [N]   partition id -> dataset id
+ *             "to_partition" U32 [N]   dataset id -> partition id
+ *   valid     the two maps are inverse permutations of 0..N-1
+ */
+#ifndef STORE_RECORDS_NODE_PERMUTATION_H
+#define STORE_RECORDS_NODE_PERMUTATION_H
+
+#include "common/base/error.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+struct node_permutation {
+    uint32_t node_count;
+    const uint32_t *to_dataset;   /* [node_count] */
+    const uint32_t *to_partition; /* [node_count] */
+    struct record_view view;      /* release with store_release_record() */
+};
+
+MUST_CHECK enum error_code node_permutation_put(struct store *store, const char *partition_id,
+                                                const struct node_permutation *permutation,
+                                                struct error *err);
+/* `node_count` is that of the book. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the key and what is wrong. */
+MUST_CHECK enum error_code node_permutation_get(struct store *store, const char *partition_id,
+                                                uint32_t node_count, struct node_permutation *out,
+                                                struct error *err);
+
+#endif
