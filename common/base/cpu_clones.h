@@ -8,18 +8,27 @@
  * For static functions of names that no other has: clang 14 calls the one that picks by the name alone, and where
  * other files do not find it.
  *
+ * Tests build these loops for one instruction set alone, and run with it on whatever processor has it: CPU_CLONES_PLAIN,
+ * CPU_CLONES_AVX2 (tests/CMakeLists.txt). The program that is installed picks by the processor, once.
+ *
  * Sanitizers instrument the resolver, which runs before they are ready, so there the plain one is built.
  */
 #ifndef COMMON_BASE_CPU_CLONES_H
 #define COMMON_BASE_CPU_CLONES_H
 
-#if defined(__has_feature)
+#if defined(CPU_CLONES_PLAIN)
+#define CPU_CLONES
+#elif defined(CPU_CLONES_AVX2)
+#define CPU_CLONES __attribute__((target("avx2")))
+#endif
+
+#if !defined(CPU_CLONES) && defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
     __has_feature(memory_sanitizer)
 #define CPU_CLONES
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if !defined(CPU_CLONES) && (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__))
 #define CPU_CLONES
 #endif
 
