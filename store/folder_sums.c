@@ -73,6 +73,18 @@ enum error_code folder_sums_write(const char *folder, struct error *err)
     return rc;
 }
 
+/* A list with a right hash is as somebody wrote it, but that may not have been us: a name leads nowhere else. */
+static bool parse_line(const char *line, char sum[CHECKSUM_TEXT_SIZE], uint64_t *size,
+                       char name[NAME_SIZE])
+{
+    struct checksum parsed;
+    /* NOLINTNEXTLINE(cert-err34-c): what is no number is no line */
+    if (sscanf(line, "%32s %" SCNu64 " %255s", sum, size, name) != 3)
+        return false;
+    return checksum_parse(sum, &parsed) && !strchr(name, '/') && strcmp(name, ".") != 0 &&
+           strcmp(name, "..") != 0;
+}
+
 /* One line of the list against the file it names. */
 static enum error_code check_line(const char *folder, const char *artifact, const char *line,
                                   bool tables, struct error *err)
@@ -81,8 +93,10 @@ static enum error_code check_line(const char *folder, const char *artifact, cons
     char path[FILE_PATH_SIZE];
     uint64_t expected_size = 0, size = 0;
     struct checksum sum;
-    /* The list has a right hash: it is as we wrote it. NOLINTNEXTLINE(cert-err34-c) */
-    must(sscanf(line, "%32s %" SCNu64 " %255s", expected, &expected_size, name) == 3);
+    if (!parse_line(line, expected, &expected_size, name))
+        return error_set(err, ERROR_CORRUPT,
+                         "artifact %s: file %s: expected a hash, a size and a name, found '%.60s'",
+                         artifact, SUMS_NAME, line);
     const bool size_only = is_table(name) && !tables;
     enum error_code rc = file_path(path, err, "%s/%s", folder, name);
     if (rc == ERROR_NONE && size_only)
@@ -132,8 +146,11 @@ enum error_code folder_sums_check(const char *folder, const char *artifact, bool
         rc = error_set(err, ERROR_CORRUPT,
                        "artifact %s: file %s: expected a list of files that ends with its hash",
                        artifact, SUMS_NAME);
-    for (char *line = text; rc == ERROR_NONE && line && *line; line = strchr(line, '\n') + 1)
+    for (char *line = text, *end = NULL; rc == ERROR_NONE && line && *line; line = end) {
+        end = line + strcspn(line, "\n");
+        end += *end == '\n';
         rc = check_line(folder, artifact, line, tables, err);
+    }
     memory_free(text);
     return rc;
 }

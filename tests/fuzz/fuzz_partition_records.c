@@ -1,0 +1,143 @@
+/*
+ * fuzz_partition_records - book, permutation, assignment, report and the seals from arbitrary sections, through a
+ * store. The first byte says which, the second its version; what a reader lets through is then read to its end.
+ */
+#include "store/keys.h"
+#include "store/records/node_permutation.h"
+#include "store/records/outputs_seal.h"
+#include "store/records/partition_book.h"
+#include "store/records/partition_report.h"
+#include "store/records/shard_seal.h"
+#include "store/records/topology_seal.h"
+
+#include "tests/fuzz/fuzz_record_view.h"
+#include "tests/support/memory_store.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const names[] = {"book",    "dataset", "facts",   "to_dataset", "to_partition",
+                                    "part",    "json",    "counts",  "arrays",     "file",
+                                    "name",    "dim",     "content", "row_count",  "files",
+                                    "metrics", "version", "weights", "weights_sum"};
+
+static volatile uint64_t sink; /* what is read goes here, for the sanitizer to see it read */
+
+static enum error_code read_book(struct store *store, const char *key, struct error *err)
+{
+    struct partition_book book;
+    (void)key;
+    const enum error_code rc = partition_book_get(store, "p", &book, err);
+    for (int p = 0; rc == ERROR_NONE && p < book.part_count; p++)
+        must(book.book[p] <= book.book[p + 1] && book.book[p + 1] <= book.node_count);
+    if (rc == ERROR_NONE)
+        store_release_record(&book.view);
+    return rc;
+}
+
+static enum error_code read_permutation(struct store *store, const char *key, struct error *err)
+{
+    struct node_permutation map;
+    (void)key;
+    const enum error_code rc = node_permutation_get(store, "p", 3, &map, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < 3; i++)
+        must(map.to_partition[map.to_dataset[i]] == i);
+    if (rc == ERROR_NONE)
+        store_release_record(&map.view);
+    return rc;
+}
+
+static enum error_code read_assignment(struct store *store, const char *key, struct error *err)
+{
+    struct record_view view;
+    const uint32_t *part = NULL;
+    uint32_t count = 0;
+    (void)key;
+    const enum error_code rc = assignment_get(store, "p", &part, &count, &view, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        sink = part[i];
+    if (rc == ERROR_NONE)
+        store_release_record(&view);
+    return rc;
+}
+
+static enum error_code read_report(struct store *store, const char *key, struct error *err)
+{
+    struct partition_report report = {0};
+    (void)key;
+    const enum error_code rc = partition_report_get(store, "p", &report, err);
+    for (int p = 0; rc == ERROR_NONE && p < report.part_count; p++)
+        sink = report.part[p].nodes;
+    if (rc == ERROR_NONE)
+        partition_report_release(&report);
+    return rc;
+}
+
+static enum error_code read_topology_seal(struct store *store, const char *key, struct error *err)
+{
+    struct topology_seal seal;
+    (void)key;
+    const enum error_code rc = topology_seal_get(store, "p", 0, &seal, err);
+    must(rc != ERROR_NONE || (uint64_t)seal.first_node + seal.node_count <= UINT32_MAX);
+    return rc;
+}
+
+static enum error_code read_shard_seal(struct store *store, const char *key, struct error *err)
+{
+    struct shard_seal seal;
+    const enum error_code rc = shard_seal_get(store, key, "p", &seal, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(seal.tensor_count >= 1 && seal.tensor_count <= SHARD_TENSOR_COUNT_MAX);
+    for (int i = 0; i < seal.tensor_count; i++)
+        must(shard_seal_find(&seal, seal.tensor[i].name) == i);
+    must(shard_seal_equal(&seal, &seal));
+    return rc;
+}
+
+static enum error_code read_outputs_seal(struct store *store, const char *key, struct error *err)
+{
+    static struct outputs_seal seal;
+    const enum error_code rc = outputs_seal_get(store, key, "p", &seal, err);
+    must(rc != ERROR_NONE || (memchr(seal.files, '\0', sizeof seal.files) &&
+                              memchr(seal.metrics, '\0', sizeof seal.metrics)));
+    return rc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct {
+        enum record_kind kind;
+        const char *key;
+        enum error_code (*read)(struct store *store, const char *key, struct error *err);
+    } readers[] = {
+        {RECORD_PARTITION_BOOK, "partition/p/book", read_book},
+        {RECORD_NODE_PERMUTATION, "partition/p/permutation", read_permutation},
+        {RECORD_ASSIGNMENT, "partition/p/assignment", read_assignment},
+        {RECORD_PARTITION_REPORT, "partition/p/report", read_report},
+        {RECORD_TOPOLOGY_SEAL, "partition/p/part/0000000000/topology_seal", read_topology_seal},
+        {RECORD_SHARD_SEAL, "partition/p/part/0000000000/shard_seal", read_shard_seal},
+        {RECORD_OUTPUTS_SEAL, "run/p/outputs_seal", read_outputs_seal},
+    };
+    static struct store *store;
+    struct error err = {0};
+    struct record_view view;
+    if (size < 2)
+        return 0;
+    if (!store)
+        must(store_open_on(&memory_backend, "fuzz", 0, &store, &err) == ERROR_NONE);
+    const size_t which = data[0] % (sizeof readers / sizeof *readers);
+    fuzz_record_view(data + 2, size - 2, readers[which].kind, names, sizeof names / sizeof *names,
+                     &view);
+    struct record record = {.kind = readers[which].kind, .version = data[1] % 4};
+    for (uint32_t i = 0; i < view.section_count; i++)
+        if (element_size(view.section[i].type))
+            record_add(&record, view.section[i].name, view.section[i].type, view.section[i].data,
+                       view.section[i].count);
+    must(store_put(store, readers[which].key, "p", &record, STORE_RECOMPUTABLE, &err) ==
+         ERROR_NONE);
+    const enum error_code rc = readers[which].read(store, readers[which].key, &err);
+    must(rc == ERROR_NONE || rc == ERROR_CORRUPT);
+    must(store_remove(store, readers[which].key, &err) == ERROR_NONE);
+    fuzz_record_view_release(&view);
+    return 0;
+}
