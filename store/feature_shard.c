@@ -36,6 +36,8 @@ static enum error_code code_of_rocksdb(const char *text, enum shard_use use)
                                           "Operation failed. Try again."};
     if (strstr(text, "Memory limit reached"))
         return ERROR_NO_MEMORY;
+    if (strstr(text, "No space left on device") || strstr(text, "Disk quota exceeded"))
+        return ERROR_NO_SPACE;
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
         if (begins(text, passing[i]))
             return ERROR_UNAVAILABLE;
@@ -701,7 +703,7 @@ static enum error_code build(const struct feature_shard_writer *writer, char *pa
                              struct error *err)
 {
     enum error_code rc = ERROR_IO;
-    for (int i = 0; rc != ERROR_NONE && i < BUILD_ATTEMPTS; i++)
+    for (int i = 0; may_have_passed(rc) && i < BUILD_ATTEMPTS; i++)
         rc = build_and_read_back(writer, path, err);
     /* Nobody else has touched it, so what does not match is a trouble of this host. */
     if (rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND)

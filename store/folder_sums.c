@@ -95,8 +95,8 @@ static enum error_code check_line(const char *folder, const char *artifact, cons
     struct checksum sum;
     if (!parse_line(line, expected, &expected_size, name))
         return error_set(err, ERROR_CORRUPT,
-                         "artifact %s: file %s: expected a hash, a size and a name, found '%.60s'",
-                         artifact, SUMS_NAME, line);
+                         "artifact %s: file %s: expected a hash, a size and a name in each line",
+                         artifact, SUMS_NAME);
     const bool size_only = is_table(name) && !tables;
     enum error_code rc = file_path(path, err, "%s/%s", folder, name);
     if (rc == ERROR_NONE && size_only)

@@ -112,7 +112,8 @@ void store_prepare(struct store *store);
 /* Nobody is likely to read this record soon: the memory that holds it may serve the records that come, as far
  * as it was sent. It stays in the store. A missing one is fine. */
 void store_let_go(struct store *store, const char *key);
-/* Removes scratch folders whose process is gone from this host. */
+/* Removes what dead processes left in scratch, as far as it can be known now; while a store is written to, that happens
+ * each minute by itself. */
 MUST_CHECK enum error_code store_sweep(struct store *store, struct error *err);
 
 /* Switches: `text` is one line under 4 KiB, kept with a checksum (store/switch_text.h).

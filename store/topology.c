@@ -56,7 +56,10 @@ static MDB_val chunk_key(const struct array *array, uint64_t chunk, char text[CH
  * written them, so its own complaints are troubles of the host, too. */
 static enum error_code lmdb_error(int code, const char *what, const char *path, struct error *err)
 {
-    const enum error_code kind = code == ENOMEM ? ERROR_NO_MEMORY : ERROR_IO;
+    const bool is_full = code == ENOSPC || code == EDQUOT;
+    const enum error_code kind = code == ENOMEM ? ERROR_NO_MEMORY
+                                 : is_full      ? ERROR_NO_SPACE
+                                                : ERROR_IO;
     return error_set(err, kind, "%s: LMDB cannot %s: %s", path, what, mdb_strerror(code));
 }
 
@@ -454,7 +457,7 @@ static enum error_code build(const struct topology_arrays *arrays, const char *p
     struct array array[ARRAY_COUNT];
     enum error_code rc = ERROR_IO;
     list_arrays(arrays, array);
-    for (int i = 0; rc != ERROR_NONE && i < BUILD_ATTEMPTS; i++) {
+    for (int i = 0; (rc == ERROR_IO || rc == ERROR_CORRUPT) && i < BUILD_ATTEMPTS; i++) {
         (void)unlink(path);
         rc = write_file(path, array, err);
         if (rc == ERROR_NONE)

@@ -317,8 +317,9 @@ static enum error_code discard_record(void *state, const char *key, const struct
         rc = scratch_space_free_name(&directory->scratch, aside, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (file_rename(path, aside, err) != ERROR_NONE)
-        return errno == ENOENT ? ERROR_NONE : ERROR_IO;
+    rc = file_rename(path, aside, err);
+    if (rc != ERROR_NONE)
+        return errno == ENOENT ? ERROR_NONE : rc;
     rc = stored_bytes_read(&moved, aside, err);
     if (rc == ERROR_NONE && !same_bytes(&moved, seen))
         rc = link_first(directory, aside, path, &existed, err);
@@ -424,8 +425,10 @@ static enum error_code remove_key(void *state, const char *key, struct error *er
         return rc;
     if (is_artifact) {
         rc = scratch_space_free_name(&directory->scratch, aside, err);
-        if (rc == ERROR_NONE && file_rename(path, aside, err) != ERROR_NONE)
-            rc = errno == ENOENT ? ERROR_NONE : ERROR_IO;
+        if (rc == ERROR_NONE) {
+            rc = file_rename(path, aside, err);
+            rc = rc != ERROR_NONE && errno == ENOENT ? ERROR_NONE : rc;
+        }
         if (rc == ERROR_NONE)
             rc = file_remove_all(aside, err);
     }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -142,10 +143,14 @@ static enum error_code make_space(struct scratch_space *space, struct error *err
 
 static void *keep(void *context);
 
-/* A store without a keeper works: its lock says that it is alive. */
+/* A store without a keeper works: its lock says that it is alive. Signals are for the threads that wait for them. */
 static void start_keeper(struct scratch_space *space)
 {
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     space->has_keeper = pthread_create(&space->keeper, NULL, keep, space) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* `lost`: the space that a file could not be made in, or NULL. */

@@ -532,6 +532,22 @@ static void a_shard_in_the_place_of_another_is_refused_block_by_block(void **sta
     close_fixture(&f);
 }
 
+/* A full disk is told as one at once: another attempt takes as much. */
+static void a_full_disk_is_no_trouble_of_the_device(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    for (long passed = 0, failed = 1; failed; passed += 3) {
+        failing_calls_plan(CALL_WRITE, passed, -1, ENOSPC);
+        const enum error_code rc = write_shard(f.store, 64, &f.err);
+        failed = failing_calls_end();
+        if (failed && rc != ERROR_NO_SPACE)
+            fail_msg("write %ld: code %d: %s", passed, (int)rc, f.err.message);
+    }
+    assert_ok(open_and_verify(&f), &f.err);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -549,6 +565,7 @@ int main(void)
         cmocka_unit_test(a_shard_is_built_without_hard_links),
         cmocka_unit_test(whichever_read_fails_once_while_reading_is_tried_again),
         cmocka_unit_test(a_damaged_shard_makes_way_when_it_is_built_again),
+        cmocka_unit_test(a_full_disk_is_no_trouble_of_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
