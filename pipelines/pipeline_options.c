@@ -9,6 +9,7 @@
 #include "pipelines/run_preview.h"
 #include "pipelines/run_state.h"
 #include "pipelines/unused_data.h"
+#include "pipelines/wait_for_room.h"
 #include "store/work_queue.h"
 
 #include <inttypes.h>
@@ -221,6 +222,7 @@ enum error_code pipeline_prepare(const struct pipeline_options *options, struct 
                                  struct error *err)
 {
     char path[FILE_PATH_SIZE];
+    bool told = false;
     enum error_code rc = pipeline_folder_path(options, path, err);
     if (rc == ERROR_NONE)
         rc = check_redis(options, err);
@@ -233,7 +235,9 @@ enum error_code pipeline_prepare(const struct pipeline_options *options, struct 
     if (rc == ERROR_NONE)
         run_state_remove(folder->path);
     if (rc == ERROR_NONE)
-        rc = start_run(options, folder, err);
+        do
+            rc = start_run(options, folder, err);
+        while (wait_for_room(rc, err, &told));
     if (rc == ERROR_NONE)
         rc = unused_data_warn(folder->store, folder->run.book.dataset_id, err);
     return rc;
