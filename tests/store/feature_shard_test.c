@@ -444,6 +444,19 @@ static void a_shard_is_built_without_hard_links(void **state)
     close_fixture(&f);
 }
 
+static void a_full_disk_is_told_from_other_trouble(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    failing_calls_plan(CALL_WRITE, 0, -1, ENOSPC);
+    const enum error_code rc = write_shard(f.store, 64, &f.err);
+    assert_true(failing_calls_end() > 0);
+    assert_int_equal(rc, ERROR_NO_SPACE);
+    assert_ok(write_shard(f.store, 64, &f.err), &f.err);
+    assert_ok(open_and_verify(&f), &f.err);
+    close_fixture(&f);
+}
+
 static void whichever_read_fails_once_while_reading_is_tried_again(void **state)
 {
     (void)state;
@@ -563,6 +576,7 @@ int main(void)
         cmocka_unit_test(whichever_read_fails_while_building_no_bad_shard_is_sealed),
         cmocka_unit_test(a_disk_that_never_reads_back_is_an_io_error),
         cmocka_unit_test(a_shard_is_built_without_hard_links),
+        cmocka_unit_test(a_full_disk_is_told_from_other_trouble),
         cmocka_unit_test(whichever_read_fails_once_while_reading_is_tried_again),
         cmocka_unit_test(a_damaged_shard_makes_way_when_it_is_built_again),
         cmocka_unit_test(a_full_disk_is_no_trouble_of_the_device),

@@ -167,11 +167,36 @@ static void shows_the_log_of_a_server_that_does_not_start(void **state)
     assert_non_null(strstr(err.message, "out of luck"));
 }
 
+/* The first two are killed before they answer; the third is the real one. */
+static void starts_again_when_it_is_killed_while_it_starts(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    char path[4096], program[FILE_PATH_SIZE], with_ours[3 * 4096], script[4 * 8192];
+    (void)snprintf(path, sizeof path, "%s", getenv("PATH") ? getenv("PATH") : "");
+    (void)snprintf(script, sizeof script,
+                   "#!/bin/sh\nfor n in 1 2; do mkdir '%s/'$n 2>/dev/null && kill -KILL $$; done\n"
+                   "PATH='%s' exec redis-server \"$@\"\n",
+                   dir->path, path);
+    (void)snprintf(program, sizeof program, "%s",
+                   temp_dir_write(dir, "redis-server", script, strlen(script)));
+    assert_int_equal(chmod(program, 0755), 0);
+    (void)snprintf(with_ours, sizeof with_ours, "%s:%s", dir->path, path);
+    assert_int_equal(setenv("PATH", with_ours, 1), 0);
+    const enum error_code rc = redis_server_open(dir->path, &server, &err);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    assert_ok(rc, &err);
+    redis_server_close(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(starts_answers_and_stops, temp_dir_setup,
                                         temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(starts_again_when_it_is_killed_while_it_starts,
+                                        temp_dir_setup, temp_dir_teardown),
         cmocka_unit_test_setup_teardown(starts_again_when_it_was_killed, temp_dir_setup,
                                         temp_dir_teardown),
         cmocka_unit_test_setup_teardown(serves_a_folder_whose_path_is_too_long_for_a_socket,

@@ -434,6 +434,19 @@ static void whichever_read_fails_while_writing_no_bad_file_is_sealed(void **stat
         }
 }
 
+/* LMDB writes with pwrite or writev; each of them may be what meets the full disk, so all calls do. */
+static void a_full_disk_is_told_from_other_trouble(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    failing_calls_plan(CALL_WRITE, 0, -1, ENOSPC);
+    const enum error_code rc = write_part(&f, 0, true);
+    assert_true(failing_calls_end() > 0);
+    assert_int_equal(rc, ERROR_NO_SPACE);
+    assert_ok(write_part(&f, 0, true), &f.err);
+    close_fixture(&f);
+}
+
 static void a_damaged_file_makes_way_when_it_is_written_again(void **state)
 {
     (void)state;
@@ -456,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whichever_read_fails_while_writing_no_bad_file_is_sealed),
+        cmocka_unit_test(a_full_disk_is_told_from_other_trouble),
         cmocka_unit_test(a_damaged_file_makes_way_when_it_is_written_again),
         cmocka_unit_test(every_row_of_every_part_reads_back),
         cmocka_unit_test(equal_arrays_give_equal_files),
