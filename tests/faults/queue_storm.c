@@ -15,6 +15,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
+#include "common/base/text.h"
 #include "store/redis_connection.h"
 #include "store/redis_server.h"
 #include "store/work_queue.h"
@@ -49,8 +50,8 @@ static const char *const stage_name[] = {"sample", "train-step", "aggregate"};
 static const enum kind worker_kind[WORKERS] = {SAMPLE, TRAIN_STEP, TRAIN_STEP, AGGREGATE};
 
 struct toy_unit {
-    enum kind kind;
     int64_t round;
+    enum kind kind;
     int slot;
 };
 
@@ -76,7 +77,7 @@ static int64_t index_of(const struct toy_unit *unit)
 
 static bool is_made(enum kind kind, int64_t round, int slot)
 {
-    const struct toy_unit unit = {kind, round, slot};
+    const struct toy_unit unit = {round, kind, slot};
     return atomic_load(&storm.made[index_of(&unit)]) != 0;
 }
 
@@ -86,17 +87,30 @@ static void name_unit(const struct toy_unit *unit, char name[QUEUE_UNIT_SIZE])
                    unit->slot);
 }
 
+/* The number before `end`, as far as it is one of a unit of this run. */
+static bool take_number(const char **text, char end, int64_t limit, int64_t *out)
+{
+    const char *stop = strchr(*text, end);
+    if (!stop || !text_int64(*text, (size_t)(stop - *text), out))
+        return false;
+    *text = stop + 1;
+    return *out >= 0 && *out < limit;
+}
+
 static bool parse_unit(const char *name, struct toy_unit *unit)
 {
-    char stage[QUEUE_UNIT_SIZE];
-    if (sscanf(name, "%63[a-z-]/%" SCNd64 "/%d", stage, &unit->round, &unit->slot) != 3)
-        return false;
-    for (int kind = SAMPLE; kind <= AGGREGATE; kind++)
-        if (strcmp(stage, stage_name[kind]) == 0) {
-            unit->kind = (enum kind)kind;
-            return unit->round >= 0 && unit->round < storm.rounds && unit->slot >= 0 &&
-                   unit->slot < SLOTS;
-        }
+    int64_t slot = 0;
+    for (int kind = SAMPLE; kind <= AGGREGATE; kind++) {
+        const size_t size = strlen(stage_name[kind]);
+        const char *text = name + size + 1;
+        if (strncmp(name, stage_name[kind], size) != 0 || name[size] != '/')
+            continue;
+        unit->kind = (enum kind)kind;
+        const bool whole = take_number(&text, '/', storm.rounds, &unit->round) &&
+                           take_number(&text, '\0', SLOTS, &slot);
+        unit->slot = (int)slot;
+        return whole;
+    }
     return false;
 }
 
@@ -109,11 +123,11 @@ static int prerequisites_of(const struct toy_unit *unit, char done[SLOTS][QUEUE_
     *done_count = 0;
     if (unit->kind == AGGREGATE)
         for (int slot = 0; slot < SLOTS; slot++)
-            input[count++] = (struct toy_unit){TRAIN_STEP, unit->round, slot};
+            input[count++] = (struct toy_unit){unit->round, TRAIN_STEP, slot};
     if (unit->kind == TRAIN_STEP)
-        input[count++] = (struct toy_unit){SAMPLE, unit->round, unit->slot};
+        input[count++] = (struct toy_unit){unit->round, SAMPLE, unit->slot};
     if (unit->kind != AGGREGATE && unit->round > 0)
-        input[count++] = (struct toy_unit){AGGREGATE, unit->round - 1, 0};
+        input[count++] = (struct toy_unit){unit->round - 1, AGGREGATE, 0};
     for (int i = 0; i < count; i++)
         if (is_made(input[i].kind, input[i].round, input[i].slot))
             name_unit(&input[i], done[(*done_count)++]);
@@ -134,13 +148,13 @@ static int successors_of(const struct toy_unit *unit, struct work_successor out[
 {
     int count = 0;
     if (unit->kind == SAMPLE)
-        out[count++] = entry_of(&(struct toy_unit){TRAIN_STEP, unit->round, unit->slot});
+        out[count++] = entry_of(&(struct toy_unit){unit->round, TRAIN_STEP, unit->slot});
     if (unit->kind == TRAIN_STEP)
-        out[count++] = entry_of(&(struct toy_unit){AGGREGATE, unit->round, 0});
+        out[count++] = entry_of(&(struct toy_unit){unit->round, AGGREGATE, 0});
     if (unit->kind == AGGREGATE && unit->round + 1 < storm.rounds)
         for (int slot = 0; slot < SLOTS; slot++) {
-            out[count++] = entry_of(&(struct toy_unit){SAMPLE, unit->round + 1, slot});
-            out[count++] = entry_of(&(struct toy_unit){TRAIN_STEP, unit->round + 1, slot});
+            out[count++] = entry_of(&(struct toy_unit){unit->round + 1, SAMPLE, slot});
+            out[count++] = entry_of(&(struct toy_unit){unit->round + 1, TRAIN_STEP, slot});
         }
     return count;
 }
@@ -229,7 +243,7 @@ static void work(struct worker *worker, const struct work_claim *claim)
     }
     if (chance(worker, LATE_PER_10000, 10000)) {
         (void)atomic_fetch_add(&storm.late, 1);
-        clock_sleep_ms(2 * LEASE_MS);
+        clock_sleep_ms((int64_t)2 * LEASE_MS);
     }
     make(&unit);
     const int count = successors_of(&unit, after);
@@ -284,7 +298,7 @@ static void fill(struct work_queue *queue)
     bool won = false, alive = false;
     must(work_queue_rebuild_begin(queue, &won, &alive, NULL) == ERROR_NONE && won);
     for (int slot = 0; slot < SLOTS; slot++)
-        tell(queue, &(struct toy_unit){SAMPLE, 0, slot});
+        tell(queue, &(struct toy_unit){0, SAMPLE, slot});
     must(work_queue_rebuild_end(queue, NULL) == ERROR_NONE);
 }
 
@@ -296,10 +310,10 @@ static void rescue(struct work_queue *queue)
         if (is_made(AGGREGATE, round, 0))
             continue;
         for (int slot = 0; slot < SLOTS; slot++) {
-            tell(queue, &(struct toy_unit){SAMPLE, round, slot});
-            tell(queue, &(struct toy_unit){TRAIN_STEP, round, slot});
+            tell(queue, &(struct toy_unit){round, SAMPLE, slot});
+            tell(queue, &(struct toy_unit){round, TRAIN_STEP, slot});
         }
-        tell(queue, &(struct toy_unit){AGGREGATE, round, 0});
+        tell(queue, &(struct toy_unit){round, AGGREGATE, 0});
         break;
     }
     (void)atomic_fetch_add(&storm.rescued, work_queue_restored_count(queue) - before);

@@ -537,8 +537,7 @@ static void a_run_goes_on_whatever_is_lost_of_its_queue(void **state)
         "DEL %squeue:train-step",
         "XTRIM %squeue:sample MAXLEN 0",
         "DEL %squeued",
-        ("HSET %squeued aggregate/1 1-1 train-step/2/0 1-1 sample/2/1 x checkpoint/2 1-1 "
-         "infer/1/0 1-1"),
+        "HSET %squeued aggregate/1 1-1 train-step/2/0 1-1 sample/2/1 x checkpoint/2 1-1",
         "XGROUP SETID %squeue:aggregate workers $",
         "XGROUP DESTROY %squeue:train-step workers",
         "SET %squeue:aggregate text EX 600",
