@@ -5,6 +5,7 @@ import json
 import os
 import queue
 import random
+import signal
 import sys
 import threading
 import time
@@ -170,6 +171,14 @@ def main():
     bench = pipeline.Bench(os.environ["GRAPHMILL_BIN"], os.path.join(build, "tests", "libfault_shim.so"),
                            os.path.join(results, "broken"), seed)
     started = time.monotonic()
+
+    def stop(number, _frame):
+        """Nothing that was started outlives the harness."""
+        bench.close()
+        os._exit(128 + number)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
     try:
         ledger = Ledger(os.path.join(results, f"ledger-{tag}.jsonl"), seed, options.fresh or not full)
         run_trials(bench, ledger, options, names)

@@ -70,8 +70,11 @@ class Bench:
         self._kept = 0
         self.counting = threading.Lock()
         self.counted = None
+        self.sessions = set()  # of drivers that were started; most have ended
 
     def close(self):
+        for session in list(self.sessions):
+            processes.end_session(session)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def program(self, name):
@@ -194,6 +197,7 @@ class Run:
             self.child = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=answer, stderr=error,
                                           env={**os.environ, **self.environment}, start_new_session=True,
                                           preexec_fn=self.limits)
+        self.bench.sessions.add(self.child.pid)
         self.started = time.monotonic()
         return self
 
@@ -222,6 +226,7 @@ class Run:
                 self.end()
                 raise Violation(f"HANG: nothing stored for {HANG_SECONDS} s; {self.said()}")
         self.seconds = time.monotonic() - self.started
+        self.bench.sessions.discard(self.child.pid)
         return self.child.returncode
 
     def end(self):
@@ -229,6 +234,7 @@ class Run:
         if self.child:
             processes.end_session(self.child.pid)
             self.child.wait()
+            self.bench.sessions.discard(self.child.pid)
 
     def said(self):
         return tail(self.error_path)
