@@ -153,7 +153,7 @@ static enum error_code write_file(const char *path, const struct array *array, s
 static enum error_code check_file(const char *path, const char *artifact,
                                   const struct topology_seal *seal, struct error *err)
 {
-    struct checksum found;
+    struct checksum found = {0};
     uint64_t size = 0;
     const enum error_code rc = checksum_of_file(path, &found, &size, err);
     if (rc != ERROR_NONE)
@@ -428,6 +428,7 @@ static enum error_code compare_array(const struct environment *e, const struct a
 {
     const char **chunk = NULL;
     enum error_code rc = find_chunks(e, array, &chunk, err);
+    must(rc != ERROR_NONE || chunk);
     for (uint64_t i = 0; rc == ERROR_NONE && i < chunk_count(array); i++)
         if (memcmp(chunk[i], array->data + i * chunk_elements * array->element_size,
                    elements_of_chunk(array, i) * array->element_size) != 0)
