@@ -366,7 +366,7 @@ enum error_code topology_open(struct store *store, const struct partition_book *
     t.book = bounds;
     rc = memory_new(&t.part, part_count, "the parts of a topology", err);
     for (int p = 0; rc == ERROR_NONE && p < book->part_count; p++) {
-        struct topology_seal seal;
+        struct topology_seal seal = {0};
         rc = open_part(store, book, p, flags & TOPOLOGY_STORAGE_IS_LOCAL ? NULL : scratch,
                        &t.part[p], &seal, err);
         if (rc == ERROR_NONE)
@@ -513,7 +513,7 @@ enum error_code topology_write(struct store *store, const char *partition_id, in
                                const struct topology_arrays *arrays, struct error *err)
 {
     char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
-    struct topology_seal seal;
+    struct topology_seal seal = {0};
     must(arrays->row_start[0] == 0 && arrays->row_start[arrays->node_count] == arrays->edge_count);
     must(arrays->edge_count <= chunk_elements * TOPOLOGY_CHUNK_COUNT_MAX);
     enum error_code rc = store_scratch(store, scratch, err);
