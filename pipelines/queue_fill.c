@@ -15,6 +15,8 @@ enum {
     TELL_FIRST_MS = 3000, /* after Redis stopped to answer */
     TELL_AGAIN_MS = 60000,
     TOKEN_SIZE = 160,
+    FILL_ATTEMPTS = 50,
+    FILL_PAUSE_MS = 100,
 };
 
 enum error_code queue_open(const struct run_folder *folder, const char *url,
@@ -74,19 +76,32 @@ enum error_code queue_open_own(const struct run_folder *folder, const char *url,
     return rc == ERROR_NONE ? queue_open(folder, url, password_file, name, out, err) : rc;
 }
 
-enum error_code queue_fill(const struct run_folder *folder, struct work_queue *queue,
-                           struct error *err)
+/* ERROR_BUSY: a worker that lives fills it as well, and was quicker. */
+static enum error_code fill_once(const struct run_folder *folder, struct work_queue *queue,
+                                 struct error *err)
 {
-    bool won = false, alive = false, other = false;
-    enum error_code rc = work_queue_wipe(queue, err);
-    if (rc == ERROR_NONE)
-        rc = take_charge(folder, queue, &other, err);
-    if (rc == ERROR_NONE)
-        rc = work_queue_rebuild_begin(queue, &won, &alive, err);
+    bool won = false, alive = false;
+    enum error_code rc = work_queue_rebuild_begin(queue, &won, &alive, err);
     if (rc == ERROR_NONE && won)
         rc = chain_rebuild(&folder->run.schedule, folder->store, folder->run.plan.id, queue, err);
     if (rc == ERROR_NONE && won)
         rc = work_queue_rebuild_end(queue, err);
+    return rc;
+}
+
+enum error_code queue_fill(const struct run_folder *folder, struct work_queue *queue,
+                           struct error *err)
+{
+    bool other = false;
+    enum error_code rc = work_queue_wipe(queue, err);
+    if (rc == ERROR_NONE)
+        rc = take_charge(folder, queue, &other, err);
+    if (rc == ERROR_NONE)
+        rc = fill_once(folder, queue, err);
+    for (int i = 0; rc == ERROR_BUSY && i < FILL_ATTEMPTS; i++) {
+        clock_sleep_ms(FILL_PAUSE_MS);
+        rc = fill_once(folder, queue, err);
+    }
     return rc;
 }
 

@@ -277,12 +277,13 @@ static const char work_queue_take_charge_lua[] = LUA_KEYS
 
 /* ARGV: worker, length of the lock in ms. Answers {won, alive, token}.
  * The token names this attempt: a lock that was lost with the rest of Redis, or expired and was taken by
- * another, is not mistaken for it. A lock of the same worker is one it left when it failed. */
+ * another, is not mistaken for it. A lock of the same worker is one it left when it failed; one that does not
+ * expire within a day, the longest lease there is, was not set here. Leases of workers may differ. */
 static const char work_queue_rebuild_begin_lua[] =
     LUA_KEYS "local lock = stem .. 'rebuild'\n"
              "if redis.call('EXISTS', KEYS[1]) == 1 then return {0, 1, ''} end\n"
              "local holder, left = redis.call('GET', lock), redis.call('PTTL', lock)\n"
-             "if left < 0 or left > tonumber(ARGV[2]) then holder = nil end\n"
+             "if left < 0 or left > 86400000 then holder = nil end\n"
              "local mine = ARGV[1] .. '@'\n"
              "if holder and string.sub(holder, 1, #mine) ~= mine then return {0, 0, ''} end\n"
              "local now = redis.call('TIME')\n"

@@ -238,6 +238,24 @@ static void one_worker_rebuilds_and_the_others_wait(void **state)
     work_queue_close(b);
 }
 
+/* The driver has another lease than the workers: its lock is a lock for them, too. */
+static void the_lock_of_a_rebuild_holds_for_workers_with_shorter_leases(void **state)
+{
+    NEED_REDIS(state);
+    struct error err = {0};
+    struct work_queue *driver = open_queue(state, "driver", NULL, 10000);
+    struct work_queue *worker = open_queue(state, "worker", "sample", SHORT_LEASE_MS);
+    bool won = false, alive = true;
+    assert_ok(work_queue_rebuild_begin(driver, &won, &alive, &err), &err);
+    assert_true(won);
+    assert_ok(work_queue_rebuild_begin(worker, &won, &alive, &err), &err);
+    assert_true(!won && !alive);
+    restore(driver, "sample/0/0", "sample");
+    assert_ok(work_queue_rebuild_end(driver, &err), &err);
+    work_queue_close(driver);
+    work_queue_close(worker);
+}
+
 static void a_queue_comes_back_with_its_server(void **state)
 {
     NEED_REDIS(state);
@@ -487,6 +505,7 @@ int main(void)
         WITH_REDIS(more_successors_than_one_script_takes_are_all_queued),
         WITH_REDIS(a_wipe_fences_whoever_works),
         WITH_REDIS(one_worker_rebuilds_and_the_others_wait),
+        WITH_REDIS(the_lock_of_a_rebuild_holds_for_workers_with_shorter_leases),
         WITH_REDIS(a_queue_comes_back_with_its_server),
         WITH_REDIS(a_unit_takes_one_wait_and_one_script),
         WITH_REDIS(a_blocked_claim_ends_on_a_unit_or_a_stop_signal),
