@@ -403,6 +403,20 @@ static enum error_code work_and_heal(struct work_loop *loop, const struct work_c
     return rc;
 }
 
+/* A worker that was killed between a run's first snapshot and its switch: the snapshot stands for the switch, so
+ * the unit counts as done, and nobody else would set it. */
+static enum error_code set_lost_switch(struct work_loop *loop, struct error *err)
+{
+    const struct stage_context *context = loop->context;
+    struct snapshot_position position;
+    enum error_code rc = snapshot_position_get(context->store, context->run_id, &position, err);
+    if (rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT)
+        return rc;
+    rc = refresh_state(loop, err);
+    return rc == ERROR_NONE ? chain_state_mend(context->store, context->run_id, &loop->state, err)
+                            : rc;
+}
+
 static enum error_code do_unit(struct work_loop *loop, const struct work_claim *claim,
                                const struct unit *unit, bool *given_back, struct error *err)
 {
@@ -412,6 +426,8 @@ static enum error_code do_unit(struct work_loop *loop, const struct work_claim *
         rc = refresh_state(loop, err);
     if (rc == ERROR_NONE)
         rc = is_done(loop, unit, &done, err);
+    if (rc == ERROR_NONE && done && unit->kind == UNIT_CHECKPOINT)
+        rc = set_lost_switch(loop, err);
     if (rc != ERROR_NONE || done)
         return rc;
     if (is_of_infer(unit) && !loop->state.stopped) {
@@ -594,6 +610,9 @@ static enum error_code connect(struct work_loop *loop, struct error *err)
     do
         rc = work_queue_open(&loop->queue_config, &loop->queue, err);
     while (rc != ERROR_NONE && try_again(loop, &rc, err));
+    /* Who started the run refused such a server; when it became one since, what it throws away is made again. */
+    if (rc == ERROR_NONE && work_queue_check_policy(loop->queue, err) == ERROR_INVALID)
+        log_warn("%s", err->message);
     return rc == ERROR_NONE ? work_keeper_new(&loop->queue_config, &loop->keeper, err) : rc;
 }
 

@@ -74,6 +74,11 @@ static enum error_code check_policy(struct redis_connection *connection, struct 
     return rc;
 }
 
+enum error_code work_queue_check_policy(struct work_queue *queue, struct error *err)
+{
+    return check_policy(queue->connection, err);
+}
+
 enum error_code work_queue_check_server(const char *url, const char *password_file,
                                         struct error *err)
 {
@@ -103,7 +108,7 @@ enum error_code work_queue_open(const struct work_queue_config *config, struct w
         rc = set_names(q, config, err);
     if (rc == ERROR_NONE)
         rc = redis_connection_new(config->url, config->password_file, &q->connection, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !config->stage)
         rc = check_policy(q->connection, err);
     if (rc != ERROR_NONE) {
         work_queue_close(q);

@@ -62,10 +62,14 @@ struct work_queue;
 MUST_CHECK enum error_code work_queue_check_server(const char *url, const char *password_file,
                                                    struct error *err);
 
-/* Fails: as work_queue_check_server(); ERROR_INVALID for names that are none. */
+/* Fails: as work_queue_check_server(); ERROR_INVALID for names that are none. A worker (`stage` given) joins a server
+ * that throws keys away: who starts a run refuses such a one, and a run that lives heals what it loses. */
 MUST_CHECK enum error_code work_queue_open(const struct work_queue_config *config,
                                            struct work_queue **out, struct error *err);
 void work_queue_close(struct work_queue *queue);
+
+/* Fails: ERROR_INVALID when the server throws keys away; ERROR_UNAVAILABLE. */
+MUST_CHECK enum error_code work_queue_check_policy(struct work_queue *queue, struct error *err);
 
 struct work_claim {
     char unit[QUEUE_UNIT_SIZE];

@@ -248,6 +248,11 @@ static void a_server_that_throws_keys_away_is_refused(void **state)
     assert_fails(work_queue_check_server(config.url, NULL, &err), ERROR_INVALID,
                  "expected maxmemory-policy noeviction, found allkeys-lru", &err);
     assert_fails(work_queue_open(&config, &queue, &err), ERROR_INVALID, "noeviction", &err);
+    struct work_queue_config worker = config; /* it joins a run that lives, and can say so */
+    worker.stage = "sample";
+    assert_ok(work_queue_open(&worker, &queue, &err), &err);
+    assert_fails(work_queue_check_policy(queue, &err), ERROR_INVALID, "noeviction", &err);
+    work_queue_close(queue);
     redis_command(config.url, "CONFIG SET maxmemory-policy noeviction", NULL);
     assert_ok(work_queue_check_server(config.url, NULL, &err), &err);
     assert_fails(work_queue_check_server("unix:/nowhere/redis.sock", NULL, &err), ERROR_UNAVAILABLE,
