@@ -115,7 +115,8 @@ static void look_at_processor(struct findings *f)
     environment_text(false, blas_core_name(), environment);
     environment[strlen(environment) - 1] = '\0';
     for (char *at = environment; *at; at++)
-        *at = *at == '\n' ? ',' : *at;
+        if (*at == '\n')
+            *at = ',';
     tell(f, true, "bits depend on", environment);
 }
 

@@ -7,8 +7,12 @@
 static void a_process_names_what_its_bits_depend_on(void **state)
 {
     (void)state;
-    static const char *const facts[] = {
-        "graphmill " GRAPHMILL_VERSION "\n", "kernels 1 ", "OpenBLAS ", " Zen\n", "glibc ", "gcc "};
+    static const char *const facts[] = {("graphmill " GRAPHMILL_VERSION "\n"),
+                                        "kernels 1 ",
+                                        "OpenBLAS ",
+                                        " Zen\n",
+                                        "glibc ",
+                                        "gcc "};
     char text[ENVIRONMENT_TEXT_SIZE], portable[ENVIRONMENT_TEXT_SIZE];
     environment_text(false, "Zen", text);
 #if defined(__clang__)

@@ -455,7 +455,7 @@ static void a_damaged_file_makes_way_when_it_is_written_again(void **state)
         char path[FILE_PATH_SIZE];
         write_all(&f, true);
         artifact_path(&f, 2, path);
-        temp_dir_flip_bit(path, 8 * 5000);
+        temp_dir_flip_bit(path, 8ULL * 5000);
         if (!sealed)
             assert_ok(store_remove(f.store, key_part("p", 2, "topology_seal").text, &f.err),
                       &f.err);

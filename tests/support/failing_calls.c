@@ -1,4 +1,4 @@
-#define _GNU_SOURCE
+#define _GNU_SOURCE      // NOLINT: the C library asks for this name
 #undef _FILE_OFFSET_BITS /* both forms of a call are ours: ours and the libraries' code use one each */
 #include "tests/support/failing_calls.h"
 
@@ -217,7 +217,7 @@ int flock(int fd, int operation)
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
     if (!fails(CALL_MMAP))
-        return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+        return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset); // NOLINT
     errno = plan.number;
     return MAP_FAILED;
 }

@@ -161,10 +161,11 @@ static enum error_code get(void *state, const char *key, struct stored_bytes *ou
 {
     (void)pthread_mutex_lock(&lock);
     struct item **at = find(state, ITEM_RECORD, key);
-    enum error_code rc = is_at(at, ITEM_RECORD, key) ? stored_bytes_new(out, (*at)->size, err)
-                                                     : error_set(err, ERROR_NOT_FOUND, "%s", key);
-    if (rc == ERROR_NONE)
-        memcpy(out->data, (*at)->data, (*at)->size);
+    const struct item *item = is_at(at, ITEM_RECORD, key) ? *at : NULL;
+    enum error_code rc =
+        item ? stored_bytes_new(out, item->size, err) : error_set(err, ERROR_NOT_FOUND, "%s", key);
+    if (rc == ERROR_NONE && item)
+        memcpy(out->data, item->data, item->size);
     (void)pthread_mutex_unlock(&lock);
     return rc;
 }

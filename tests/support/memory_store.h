@@ -13,9 +13,9 @@
 /* Scheme "memory"; open it with store_open_on(). */
 extern const struct store_backend memory_backend;
 
-/* Puts `size` bytes where the record lies, as a crash or a bad disk would. */
-void memory_store_damage(const char *place, const char *key, const void *bytes, size_t size);
+/* `name`: of the place that was opened. Puts `size` bytes where the record lies, as a crash or a bad disk would. */
+void memory_store_damage(const char *name, const char *key, const void *bytes, size_t size);
 /* Frees a place that nobody has open; an unknown one is fine. */
-void memory_store_forget(const char *place);
+void memory_store_forget(const char *name);
 
 #endif

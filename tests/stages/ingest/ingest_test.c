@@ -357,7 +357,7 @@ static void put_labelled_bitcoin(const struct temp_dir *dir)
         assert_ok(file_copy_tree(from, to, &err), &err);
     }
     for (size_t i = 0; i < 5881; i++)
-        memcpy(labels + 2 * i, i % 2 ? "1\n" : "0\n", 2);
+        labels[2 * i] = i % 2 ? '1' : '0', labels[2 * i + 1] = '\n';
     (void)temp_dir_write(dir, "node-label.csv", labels, 2 * 5881UL);
     put(dir, "train.csv", "0\n1\n");
 }

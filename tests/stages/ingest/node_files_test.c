@@ -150,12 +150,10 @@ static void names_file_and_line_of_what_is_wrong(void **state)
 static void write_array(char path[FILE_PATH_SIZE], const struct temp_dir *dir, int rows)
 {
     char data[128 + 16 * sizeof(float)] = "\x93NUMPY\x01";
-    char header[119];
-    (void)snprintf(header, sizeof header,
-                   "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 1), }", rows);
-    memset(data + 10, ' ', 118);
     data[8] = 118;
-    memcpy(data + 10, header, strlen(header));
+    const int used = snprintf(data + 10, 119,
+                              "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 1), }", rows);
+    memset(data + 10 + used, ' ', (size_t)(118 - used));
     for (int i = 0; i < rows; i++) {
         const float value = (float)i + 0.5F;
         memcpy(data + 128 + (size_t)i * sizeof value, &value, sizeof value);
