@@ -53,7 +53,8 @@ struct scratch_space {
     pthread_cond_t wake;       /* the keeper, to end */
     char path[FILE_PATH_SIZE]; /* "" before the first need */
     int lease_plus_one;        /* descriptor that holds the lock */
-    pid_t owner;               /* a fork leaves the space alone and makes its own */
+    _Atomic(pid_t)
+        owner; /* a fork leaves the space alone and makes its own; read without the lock */
     bool has_keeper, is_closing;
     pthread_t keeper;
 };
