@@ -30,7 +30,7 @@ done
 
 missing=()
 for package in "${wanted[@]}"; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed'* ]] || missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -11,6 +11,13 @@ set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
 mode=${1:-all}
+case $mode in
+all | quick) ;;
+*)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+    exit 64
+    ;;
+esac
 jobs=$(nproc)
 started=$SECONDS
 section() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - started)); }

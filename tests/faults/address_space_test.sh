@@ -3,10 +3,7 @@
 # says so: never by a signal, never as a bug, and it ends. RocksDB throws and OpenBLAS spins where they get no thread.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
-if ldd "$bin/graphmill" | grep -q 'lib[atu]*san'; then
-    echo "skipped: a sanitizer reserves terabytes of addresses"
-    exit 77
-fi
+not_sanitized 'a sanitizer reserves terabytes of addresses'
 short() { # megabytes, name, command...
     local megabytes=$1 name=$2 status=0
     shift 2

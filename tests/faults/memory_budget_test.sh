@@ -5,10 +5,7 @@
 # which has the pages of mapped files in it too.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 beside_mb=64
-if ldd "$bin/graphmill-train-step" | grep -q 'lib[atu]*san'; then
-    echo "skipped: a sanitizer takes memory of its own, more than the budgets here"
-    exit 77
-fi
+not_sanitized 'a sanitizer takes memory of its own, more than the budgets here'
 cat >"$work/budget.yaml" <<'YAML'
 name: budget
 epochs: 1

@@ -70,7 +70,7 @@ for loss in "del KEYqueue:train-step KEYqueue:sample" "del KEYqueued" "flushall"
     start_run run$number
     pid=$last
     reach run$number 10 "$pid"
-    key=$(redis --scan --pattern '*:life' | head -1)
+    key=$(redis --scan --pattern '*:life' | sed -n 1p)
     redis ${loss//KEY/"${key%life}"} >/dev/null
     end_run run$number "$pid"
     [ $(($(date +%s) - before)) -lt 120 ] || fail "'$loss' took $(($(date +%s) - before)) s"

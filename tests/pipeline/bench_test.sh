@@ -9,7 +9,7 @@ line='^[A-Za-z0-9_.%-]+ -?[0-9.]+(e[+-]?[0-9]+)? [^ ]+( [0-9.]+)?$'
 "$bench/epoch" "$source_folder/pipelines/quickstart.yaml" --directory "$work/bench" --quiet --workers 2 --rounds 20 \
     >"$work/epoch.txt" 2>"$work/epoch.log" || fail "epoch: $(tail -3 "$work/epoch.log")"
 for name in epoch_training epoch_training_floor round start_up memory_together memory_train-step-1 memory_redis-server; do
-    grep -E "$line" "$work/epoch.txt" | grep -q "^$name " || fail "epoch printed no line $name: $(head -40 "$work/epoch.txt")"
+    grep -q "^$name " <<<"$(grep -E "$line" "$work/epoch.txt")" || fail "epoch printed no line $name: $(head -40 "$work/epoch.txt")"
 done
 for unit in sample train-step aggregate; do
     grep -qE "^$unit  +2 " "$work/epoch.txt" || fail "epoch printed no row of two workers for $unit"

@@ -6,6 +6,7 @@ command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || {
     echo "skipped: no strace, or it may not trace here"
     exit 77
 }
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # it traces, too, and two cannot
 settings=(--set ingest.nodes=600 --set epochs=2 --set sample.batch_size=100 --set partition.parts=3)
 
 # The programs, but the first start of one of them has a failing call: prepare NAME STAGE CALL ERROR N

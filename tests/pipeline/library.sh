@@ -27,7 +27,16 @@ fail() {
 }
 
 # One string or number out of a line of JSON: json KEY
-json() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" | head -1; }
+json() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" | sed -n 1p; }
+
+# Ends the test as skipped where the programs have a sanitizer: not_sanitized 'why'
+sanitized() { [[ $(ldd "$bin/graphmill") == *lib[atu]*san* ]]; }
+not_sanitized() {
+    ! sanitized || {
+        echo "skipped: $1"
+        exit 77
+    }
+}
 
 # Runs a pipeline into $work/NAME: run NAME FILE [options]; prints the answer as JSON
 run() {

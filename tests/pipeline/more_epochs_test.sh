@@ -35,7 +35,7 @@ hash=$(json weights_hash <<<"$answer")
 go_on --set epochs=6 "${keep[@]}"
 [ "$id" != "$three" ] && [ "$(first_round)" -eq 9 ] && [ "$(rounds_done)" -eq 9 ] || fail "6 epochs after 3 trained $(rounds_done) rounds from $(first_round)"
 as_from_scratch six --set epochs=6 "${keep[@]}"
-"$bin/graphmill" replay "$work/$place" train-step --round 17 --slot 0 | grep -q ^MATCH || fail "a round after the snapshot does not replay"
+grep -q ^MATCH <<<"$("$bin/graphmill" replay "$work/$place" train-step --round 17 --slot 0)" || fail "a round after the snapshot does not replay"
 
 # Back to 3 is the finished run; 5 is what 6 had at its fifth epoch, and nothing is left to train.
 go_on --set epochs=3 "${keep[@]}"

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # A small packed file that unpacks to something large stays within --memory: it is read, or refused by name.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-if ldd "$bin/graphmill-ingest" | grep -q 'lib[atu]*san'; then
-    echo "skipped: a sanitizer takes memory of its own"
-    exit 77
-fi
+not_sanitized 'a sanitizer takes memory of its own'
 budget_mb=128 beside_mb=64 # beside the budget: code, RocksDB
 printf '1 0\n2 1\n3 0\n' >"$work/labels.txt"
 

@@ -19,4 +19,4 @@ at_least 'reused samples' "$found" 0.74
 answer=$(run early "$pipeline" --set checkpoint.patience=5)
 rounds=$(json rounds <<<"$answer")
 [ "$rounds" -lt 200 ] || fail "patience 5 did not stop before round 200"
-"$bin/graphmill" replay "$work/early" checkpoint --round "$rounds" | grep -q ^MATCH || fail "the last checkpoint does not replay"
+grep -q ^MATCH <<<"$("$bin/graphmill" replay "$work/early" checkpoint --round "$rounds")" || fail "the last checkpoint does not replay"

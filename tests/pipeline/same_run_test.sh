@@ -74,14 +74,14 @@ says 'ingest +unchanged' # the same content again
 sed -i '$d' "$data/train.csv"
 dry
 says 'ingest +runs: this input was not read here before'
-"$bin/graphmill" run "$work/small.yaml" --directory "$work/nowhere" --dry-run | grep -q '^ingest *runs: nothing is here yet' || fail "an empty folder"
+grep -q '^ingest *runs: nothing is here yet' <<<"$("$bin/graphmill" run "$work/small.yaml" --directory "$work/nowhere" --dry-run)" || fail "an empty folder"
 [ ! -e "$work/nowhere" ] || fail "a dry run made a folder"
 [ "$(everything)" = "$before" ] || fail "a dry run changed something"
 expect 78 "expected one of" "$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --dry-run --set train-step.model=gat
 
 # A real run says the same in a line.
-"$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --set infer.embeddings=false 2>&1 | grep -q '^other run' || fail "no word on other data"
-"$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --set infer.embeddings=true 2>&1 | grep -q '^same run *infer.embeddings false -> true' || fail "no word on other outputs"
+grep -q '^other run' <<<"$("$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --set infer.embeddings=false 2>&1)" || fail "no word on other data"
+grep -q '^same run *infer.embeddings false -> true' <<<"$("$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --set infer.embeddings=true 2>&1)" || fail "no word on other outputs"
 "$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --set epochs=3 >"$work/said" 2>&1
 says 'other run +epochs 2 -> 3, against run '
 says ' +begun from round 2 of run '
