@@ -3,10 +3,11 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "pipelines/promised_records.h"
-#include "pipelines/run_rewind.h"
 #include "stages/chain.h"
+#include "stages/promised_records.h"
 #include "stages/run_binding.h"
+#include "stages/run_recheck.h"
+#include "stages/run_rewind.h"
 #include "store/artifact_kinds.h"
 
 #include <stdio.h>
@@ -332,7 +333,7 @@ static enum error_code remove_visited(void *context, const char *key, bool is_ar
 }
 
 /* Of a run whose plan or book is lost, too, nobody knows which layers stand on a lost one: all are made again.
- * Lost rounds show once more when it can be read again. */
+ * Lost rounds show when it can be read again (run_recheck.h). */
 static enum error_code remove_inference(struct store *store, const char *run_id, const char **key,
                                         size_t count, struct error *err)
 {
@@ -358,7 +359,9 @@ static enum error_code set_back_run(struct store_survey *s, const char *run_id, 
     const bool is_bound = rc == ERROR_NONE;
     if (is_bound)
         rc = kept_rounds_read(s->store, run, &kept, err);
-    if (rc == ERROR_NONE || (!is_bound && is_lost(rc)))
+    else if (is_lost(rc))
+        rc = run_recheck_ask(s->store, run_id, err);
+    if (rc == ERROR_NONE)
         rc = remove_of_run(s, run_id, key, &count, err);
     if (rc == ERROR_NONE && !is_bound)
         rc = remove_inference(s->store, run_id, key, count, err);

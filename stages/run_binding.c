@@ -6,6 +6,7 @@
 #include "stages/environment.h"
 #include "stages/identity.h"
 #include "stages/run_adoption.h"
+#include "stages/run_recheck.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -156,6 +157,8 @@ enum error_code run_start(struct store *store, const struct pipeline_settings *s
         rc = write_plan(store, settings, &plan, err);
     if (rc == ERROR_NONE)
         rc = note_wanted(store, settings, plan.id, err);
+    if (rc == ERROR_NONE)
+        rc = run_recheck(store, plan.id, err);
     memcpy(run_id, plan.id, sizeof plan.id);
     return rc;
 }

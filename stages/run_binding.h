@@ -32,8 +32,8 @@ struct run_binding { /* {0} is none */
 MUST_CHECK enum error_code run_input_switch(const struct pipeline_settings *settings,
                                             const char *what, struct key *out, struct error *err);
 
-/* Starts the run that `settings` make on their partition, or finds it started, notes what is wanted of it, and
- * names it as the newest run.
+/* Starts the run that `settings` make on their partition, or finds it started, notes what is wanted of it,
+ * names it as the newest run, and looks it through when verify asked for that (run_recheck.h).
  * Fails: ERROR_UNAVAILABLE while there is no partition yet; ERROR_INVALID when the run is not finished and was
  * started in another environment. */
 MUST_CHECK enum error_code run_start(struct store *store, const struct pipeline_settings *settings,

@@ -129,6 +129,22 @@ for case in "${cases[@]}"; do
     done
 done
 
+# What says what must be there is lost together with some of it: one verify --remove and one run are enough.
+one() { find "$work/hurt/store" -path "*/run/*/$1*" | sort | tail -1; }
+book() { echo "$work/hurt/store/partition/"*/book.record; }
+plan() { echo "$work/hurt/store/run/"*/plan.record; }
+schema() { echo "$work/hurt/store/dataset/"*/schema.record; }
+together=('flip "$(book)"; flip "$(one round/*/mini_batch)"' 'rm "$(book)"; rm "$(one evaluation/*/result/)"'
+    'rm "$(plan)"; cut "$(one round/*/gradient)"' 'flip "$(plan)"; rm "$(one weights/)"; flip "$(one optimizer/)"'
+    'rm "$(plan)" "$(book)" "$(schema)"; flip "$(snapshots | tail -1)"; rm "$(one evaluation/00000/mini_batch)"'
+    'flip "$(book)"; rm -r "$work"/hurt/store/run/*/round; flip "$(one infer/*/part/*/shard_seal)"')
+cut() { truncate -s $(($(stat -c %s "$1") / 2)) "$1"; }
+for case in "${together[@]}"; do
+    copy whole
+    eval "$case"
+    mends "$case"
+done
+
 # Which run is the newest shows without its switch, as long as it is the only one.
 copy whole
 for damage in 'echo x >' 'rm'; do

@@ -1,4 +1,4 @@
-#include "pipelines/promised_records.h"
+#include "stages/promised_records.h"
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"

@@ -9,8 +9,8 @@
  * nothing, unless something that stands on them is there. An older snapshot that has the best weights is kept, but
  * not promised: the newest one holds them, too, and to make it again could cost the whole of the training.
  */
-#ifndef PIPELINES_PROMISED_RECORDS_H
-#define PIPELINES_PROMISED_RECORDS_H
+#ifndef STAGES_PROMISED_RECORDS_H
+#define STAGES_PROMISED_RECORDS_H
 
 #include "common/base/error.h"
 #include "stages/run_binding.h"

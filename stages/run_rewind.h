@@ -12,11 +12,11 @@
  * records are removed, too. Everything is a function of its inputs, so it all comes back with the same bytes.
  * Later snapshots stay: whoever wants their weights meanwhile has them.
  */
-#ifndef PIPELINES_RUN_REWIND_H
-#define PIPELINES_RUN_REWIND_H
+#ifndef STAGES_RUN_REWIND_H
+#define STAGES_RUN_REWIND_H
 
 #include "common/base/error.h"
-#include "pipelines/promised_records.h"
+#include "stages/promised_records.h"
 #include "stages/run_binding.h"
 #include "store/store.h"
 

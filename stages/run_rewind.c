@@ -1,4 +1,4 @@
-#include "pipelines/run_rewind.h"
+#include "stages/run_rewind.h"
 
 #include "common/base/text.h"
 #include "store/keys.h"
