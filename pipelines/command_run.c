@@ -146,12 +146,23 @@ static enum error_code watch(struct local_run *run, struct error *err)
     return rc;
 }
 
-/* A help for people: a full disk that refuses a link does not end the run. */
-static void link_outputs(struct local_run *run)
+/* Before the work they are a help for people: a full disk that refuses a link does not end the run. */
+static void link_at_start(struct local_run *run)
 {
     struct error err = {0};
     if (run_folder_link(&run->folder, &run->state, &err) != ERROR_NONE)
         log_warn("%s", err.message);
+}
+
+/* In the end they are what was asked for: a run whose outputs nobody finds is not done. */
+static enum error_code link_at_end(struct local_run *run, struct error *err)
+{
+    bool told = false;
+    enum error_code rc = ERROR_NONE;
+    do
+        rc = run_folder_link(&run->folder, &run->state, err);
+    while (wait_for_room(rc, err, &told));
+    return rc;
 }
 
 /* While Redis is away, as many as it said last. */
@@ -210,7 +221,7 @@ static enum error_code run_all(struct local_run *run, struct error *err)
         rc = run_check_environment(&run->folder.run, run_core_type(&run->options.settings), err);
     if (rc != ERROR_NONE)
         return rc;
-    link_outputs(run);
+    link_at_start(run);
     const bool finished = run->state.finished;
     if (!finished)
         rc = train(run, err);
@@ -222,7 +233,7 @@ static enum error_code run_all(struct local_run *run, struct error *err)
     if (rc == ERROR_NONE)
         rc = read_state(run, err);
     if (rc == ERROR_NONE)
-        link_outputs(run);
+        rc = link_at_end(run, err);
     if (rc == ERROR_NONE)
         rc = run_summary_print(&run->folder, clock_seconds() - before, run->options.json, err);
     return rc;

@@ -71,4 +71,10 @@ run it "$pipeline" "${settings[@]}" >"$work/answer" 2>"$work/said"
 [ ! -s "$work/said" ] || fail "said of whole outputs: $(cat "$work/said")"
 [ "$(stat -c %i "$folder/metrics.json")" = "$inode" ] || fail "whole outputs were written again"
 [ "$(readlink -f "$work/it/outputs")" = "$folder" ] || fail "the link outputs is $(readlink "$work/it/outputs")"
+
+# A link that cannot be set is a failure: nobody would find the outputs.
+rm "$work/it/outputs" && mkdir -p "$work/it/outputs/of another"
+expect 74 'outputs cannot be linked to' run it "$pipeline" "${settings[@]}"
+rm -r "$work/it/outputs"
+run it "$pipeline" "${settings[@]}" >/dev/null 2>&1 && [ "$(readlink -f "$work/it/outputs")" = "$folder" ] || fail "no link again"
 echo "outputs lost or damaged: $trials trials, 0 other bytes"
