@@ -7,7 +7,7 @@
  * replaced by exactly one. When a row has fewer neighbours than its degree it was sampled, and the
  * neighbours' part is scaled by degree / neighbours: an unbiased estimate of the whole sum.
  *
- * The map and the mixing commute. Mixing moves rows about, so it is done at the smaller width.
+ * The projection and the aggregation commute. Aggregation moves rows about, so it is done at the smaller width.
  */
 #include "common/nn/layer.h"
 
@@ -22,7 +22,7 @@ static float initial_bound(const struct layer_parameter *parameter, uint32_t inp
     return (float)sqrt(6 / ((double)input_dim + (double)output_dim));
 }
 
-static bool maps_first(uint32_t input_dim, uint32_t output_dim)
+static bool projects_first(uint32_t input_dim, uint32_t output_dim)
 {
     return input_dim > output_dim;
 }
@@ -50,7 +50,7 @@ static void weigh_nodes(const struct message_block *block, float *destination_sc
 }
 
 static enum error_code weigh(const struct message_block *block, struct arena *arena,
-                             struct mixing *out, struct error *err)
+                             struct aggregation *out, struct error *err)
 {
     static const char what[] = "the weights of edges";
     float *destination_scale = NULL, *source_scale = NULL, *self_scale = NULL;
@@ -63,11 +63,11 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
     if (rc != ERROR_NONE)
         return rc;
     weigh_nodes(block, destination_scale, source_scale, self_scale);
-    *out = (struct mixing){.destination_count = block->destination_count,
-                           .destination_scale = destination_scale,
-                           .source_scale = source_scale,
-                           .self_scale = self_scale,
-                           .skip_self_loops = true};
+    *out = (struct aggregation){.destination_count = block->destination_count,
+                                .destination_scale = destination_scale,
+                                .source_scale = source_scale,
+                                .self_scale = self_scale,
+                                .skip_self_loops = true};
     return ERROR_NONE;
 }
 
@@ -77,6 +77,6 @@ const struct layer_type gcn_layer = {
     .parameter_count = 2,
     .parameter = {{"lin.weight", false}, {"bias", true}},
     .initial_bound = initial_bound,
-    .maps_first = maps_first,
+    .projects_first = projects_first,
     .weigh = weigh,
 };

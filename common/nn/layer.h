@@ -1,9 +1,9 @@
 /*
  * layer - the kinds of graph layer, one row of a table each.
  *
- * A layer here mixes rows along the edges (mixing.h) and maps them linearly, in this or the other order.
- * A kind says which tensors it has, how they are drawn at first, how rows are mixed, and when the map
- * comes first. Its matrices stand side by side: the mixed row has one part of the input's width for
+ * A layer here aggregates rows along the edges (aggregation.h) and maps them linearly, in this or the other order.
+ * A kind says which tensors it has, how they are drawn at first, how rows are aggregated, and when the map
+ * comes first. Its matrices stand side by side: the aggregated row has one part of the input's width for
  * each of them. layer_pass.h does the work for all kinds.
  *
  * To add a kind: a file <kind>_layer.c, a row in layer.c, a value in enum layer_kind.
@@ -14,8 +14,8 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "common/graph/message_block.h"
-#include "common/nn/mixing.h"
 #include "common/nn/model.h"
+#include "common/nn/operators/aggregation.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,11 +35,11 @@ struct layer_type {
     /* First values are uniform in [-bound, bound). */
     float (*initial_bound)(const struct layer_parameter *parameter, uint32_t input_dim,
                            uint32_t output_dim);
-    /* Whether the map comes before the mixing: decided by the widths alone. */
-    bool (*maps_first)(uint32_t input_dim, uint32_t output_dim);
-    /* The weights of the mixing on one block, in the arena. */
+    /* Whether the projection comes before the aggregation: decided by the widths alone. */
+    bool (*projects_first)(uint32_t input_dim, uint32_t output_dim);
+    /* The weights of the aggregation on one block, in the arena. */
     enum error_code (*weigh)(const struct message_block *block, struct arena *arena,
-                             struct mixing *out, struct error *err);
+                             struct aggregation *out, struct error *err);
 };
 
 extern const struct layer_type sage_layer;

@@ -5,25 +5,23 @@
 #include "common/math/vector.h"
 #include "common/nn/sparse_layer.h"
 
-#include <string.h>
-
 /* The matrices [output_dim, input_dim] of a layer side by side. A single one is used where it is. */
 static enum error_code join_matrices(const struct layer_pass *pass, const float *const *matrix,
                                      struct arena *arena, struct matrix_view *out,
                                      struct error *err)
 {
     float *joined = NULL;
-    *out = matrix_view_of(matrix[0], pass->output_dim, pass->mixed_dim);
+    *out = matrix_view_of(matrix[0], pass->output_dim, pass->aggregated_dim);
     if (pass->matrix_count == 1)
         return ERROR_NONE;
-    const enum error_code rc =
-        arena_new(arena, &joined, pass->output_dim * pass->mixed_dim, "the joined weights", err);
+    const enum error_code rc = arena_new(arena, &joined, pass->output_dim * pass->aggregated_dim,
+                                         "the joined weights", err);
     if (rc != ERROR_NONE)
         return rc;
     for (int m = 0; m < pass->matrix_count; m++) {
         must(matrix[m]);
         for (uint32_t row = 0; row < pass->output_dim; row++)
-            vector_copy(joined + row * pass->mixed_dim + (size_t)m * pass->input_dim,
+            vector_copy(joined + row * pass->aggregated_dim + (size_t)m * pass->input_dim,
                         matrix[m] + (size_t)row * pass->input_dim, pass->input_dim);
     }
     out->value = joined;
@@ -56,56 +54,36 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     }
     out->activation.relu = layer < model->config.layer_count - 1;
     out->activation.scale = 1;
-    out->mixed_dim = (size_t)out->matrix_count * out->input_dim;
-    out->maps_first = type->maps_first(out->input_dim, out->output_dim);
-    enum error_code rc = type->weigh(block, arena, &out->mixing, err);
+    out->aggregated_dim = (size_t)out->matrix_count * out->input_dim;
+    out->projects_first = type->projects_first(out->input_dim, out->output_dim);
+    enum error_code rc = type->weigh(block, arena, &out->aggregation, err);
     if (rc == ERROR_NONE)
         rc = join_matrices(out, matrix, arena, &weight, err);
     if (rc == ERROR_NONE)
-        rc = layer_weight_init(&out->weight, weight, out->precision, arena, err);
+        rc = linear_weight_init(&out->weight, weight, out->precision, arena, err);
     return rc;
-}
-
-struct rows_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
-                                  uint32_t end, void *scratch)
-{
-    const enum precision precision = input->precision;
-    const size_t stride = precision_stride(precision, dim);
-    struct rows_view rows = {.value = precision_at(precision, input->base, first * input->stride),
-                             .precision = precision,
-                             .rows = end - first,
-                             .cols = dim,
-                             .stride = input->stride};
-    if (!input->row_index)
-        return rows;
-    for (uint32_t row = first; row < end; row++)
-        memcpy((char *)scratch + (row - first) * stride * precision_bytes(precision),
-               precision_at(precision, input->base, input->row_index[row] * input->stride),
-               stride * precision_bytes(precision));
-    rows.value = scratch;
-    rows.stride = stride;
-    return rows;
 }
 
 struct forward_job {
     const struct layer_pass *pass;
-    float *mapped;       /* map first: [sources, output_dim] */
+    float *projected;    /* project first: [sources, output_dim] */
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
 };
 
 /* Parts of a thread's scratch. */
 struct forward_scratch {
-    void *rows;     /* [TILE_ROWS] of the input, or of mixed rows that are not kept */
+    void *rows;     /* [TILE_ROWS] of the input, or of aggregated rows that are not kept */
     float *sum;     /* one row of the input: in bf16 alone */
     float *product; /* [LAYER_ROUNDED_ROWS, output_dim] of an output that is rounded */
 };
 
 static size_t scratch_rows_size(const struct layer_pass *pass)
 {
-    if (pass->mixed)
+    if (pass->aggregated)
         return 0;
-    return layer_pass_scratch(TILE_ROWS * (pass->maps_first ? pass->input_dim : pass->mixed_dim));
+    return layer_pass_scratch(TILE_ROWS *
+                              (pass->projects_first ? pass->input_dim : pass->aggregated_dim));
 }
 
 static size_t scratch_sum_size(const struct layer_pass *pass)
@@ -162,53 +140,53 @@ static uint32_t next_rows(const struct layer_pass *pass, uint32_t first, uint32_
     return rounds && end - first > LAYER_ROUNDED_ROWS ? first + LAYER_ROUNDED_ROWS : end;
 }
 
-static void mix_and_map_tile(void *context, int64_t tile, int thread)
+static void aggregate_and_project_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const struct layer_pass *pass = job->pass;
     const struct forward_scratch scratch = scratch_of(job, thread);
     const uint32_t start = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(start, pass->block.destination_count);
-    void *mixed = scratch.rows;
-    if (pass->mixed)
-        mixed = layer_pass_row(pass->precision, pass->mixed, pass->mixed_dim, start);
-    if (start >= pass->mixed_count)
-        mixing_gather(&pass->mixing, &pass->block, &pass->input, pass->input_dim, start, end,
-                      scratch.sum, mixed);
+    void *aggregated = scratch.rows;
+    if (pass->aggregated)
+        aggregated = layer_pass_row(pass->precision, pass->aggregated, pass->aggregated_dim, start);
+    if (start >= pass->aggregated_count)
+        aggregation_forward(&pass->aggregation, &pass->block, &pass->input, pass->input_dim, start,
+                            end, scratch.sum, aggregated);
     for (uint32_t first = start, next; first < end; first = next) {
         next = next_rows(pass, first, end);
         float *output = output_room(pass, first, scratch.product);
-        layer_product_map(
-            &pass->weight,
-            layer_pass_rows(pass->precision, mixed, pass->mixed_dim, first - start, next - start),
-            output);
+        linear_forward(&pass->weight,
+                       layer_pass_rows(pass->precision, aggregated, pass->aggregated_dim,
+                                       first - start, next - start),
+                       output);
         finish_output(pass, output, first, next);
     }
 }
 
-static void map_tile(void *context, int64_t tile, int thread)
+static void project_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const struct layer_pass *pass = job->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
     const struct rows_view input =
-        layer_pass_input(&pass->input, pass->input_dim, first, end, scratch_of(job, thread).rows);
-    layer_product_map(&pass->weight, input, job->mapped + (size_t)first * pass->output_dim);
+        gather_rows(&pass->input, pass->input_dim, first, end, scratch_of(job, thread).rows);
+    linear_forward(&pass->weight, input, job->projected + (size_t)first * pass->output_dim);
 }
 
-static void mix_tile(void *context, int64_t tile, int thread)
+static void aggregate_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const struct layer_pass *pass = job->pass;
     const uint32_t start = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(start, pass->block.destination_count);
-    const struct input_rows mapped = {.base = job->mapped, .stride = pass->output_dim};
+    const struct input_rows projected = {.base = job->projected, .stride = pass->output_dim};
     for (uint32_t first = start, next; first < end; first = next) {
         next = next_rows(pass, first, end);
         float *output = output_room(pass, first, scratch_of(job, thread).product);
-        mixing_gather(&pass->mixing, &pass->block, &mapped, pass->output_dim, first, next, NULL,
-                      output);
+        aggregation_forward(&pass->aggregation, &pass->block, &projected, pass->output_dim, first,
+                            next, NULL, output);
         finish_output(pass, output, first, next);
     }
 }
@@ -225,14 +203,14 @@ static enum error_code find_room(struct forward_job *job, struct layer_pass *pas
                                  struct arena *arena, int threads, struct error *err)
 {
     const size_t destinations = pass->block.destination_count;
-    const size_t stride = precision_stride(pass->precision, pass->mixed_dim);
+    const size_t stride = precision_stride(pass->precision, pass->aggregated_dim);
     enum error_code rc = ERROR_NONE;
-    if (pass->maps_first)
-        rc = arena_new(arena, &job->mapped, (size_t)pass->block.source_count * pass->output_dim,
-                       "mapped rows", err);
-    else if (keep && !pass->mixed)
-        rc = arena_new_bytes(arena, &pass->mixed, destinations * stride,
-                             precision_bytes(pass->precision), "mixed rows", err);
+    if (pass->projects_first)
+        rc = arena_new(arena, &job->projected, (size_t)pass->block.source_count * pass->output_dim,
+                       "projected rows", err);
+    else if (keep && !pass->aggregated)
+        rc = arena_new_bytes(arena, &pass->aggregated, destinations * stride,
+                             precision_bytes(pass->precision), "aggregated rows", err);
     if (rc == ERROR_NONE && keep && pass->activation.relu)
         rc = layer_pass_keep_active(pass, arena, err);
     job->scratch_size = scratch_size(pass);
@@ -250,12 +228,13 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
     const enum error_code rc = find_room(&job, pass, keep, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE)
         return rc;
-    if (pass->maps_first) {
-        thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), map_tile, &job);
-        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), mix_tile, &job);
-    } else {
-        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), mix_and_map_tile,
+    if (pass->projects_first) {
+        thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), project_tile, &job);
+        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), aggregate_tile,
                         &job);
+    } else {
+        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count),
+                        aggregate_and_project_tile, &job);
     }
     return ERROR_NONE;
 }

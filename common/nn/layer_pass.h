@@ -1,19 +1,22 @@
 /*
  * layer_pass - one layer at work on one block: forward, and what backward needs of it.
  *
- * mixing first (the default)                      map first (GCN from wide to narrow)
- *   forward   mixed = mix(input), y = mixed W^T     mapped = input W^T, y = mix(mapped)
- *   output    act(y + bias)                         act(y + bias)
- *   backward  dW = dy^T mixed                       dmapped = spread(dy), dW = dmapped^T input
- *             dmixed = dy W; the layer below        dinput = dmapped W
- *             spreads it tile by tile
+ * aggregation first (the default)             projection first (GCN from wide to narrow)
+ *   forward   a = A x, y = a W^T                p = x W^T, y = A p
+ *   output    act(y + bias)                     act(y + bias)
+ *   backward  dW = dy^T a, da = dy W            dp = A^T dy, dW = dp^T x
+ *             dx = A^T da, which the layer      dx = dp W
+ *             below makes tile by tile
+ *
+ * A is the aggregation of operators/aggregation.h, and W the matrices of the layer side by side: the rows of a
+ * and p are called aggregated and projected.
  *
  * Everything runs over tiles of TILE_ROWS rows. Threads share the tiles out; a tile's products, its mean,
- * bias, ReLU and dropout are done while it is in cache. For the gradient of weights each of at most
- * LANE_COUNT lanes sums its own tiles (t, t + LANE_COUNT, ...) in order, and the lanes are added in
- * order: the same bits for any number of threads.
+ * bias, ReLU and dropout are done while it is in cache. The gradient of weights is summed in at most
+ * ACCUMULATOR_COUNT partial sums: accumulator k takes the tiles k, k + ACCUMULATOR_COUNT, ... in order, and the
+ * accumulators are added in order: the same bits for any number of threads.
  *
- * In bf16 the rows that products read are kept rounded: the input, the mixed rows, and the output when
+ * In bf16 the rows that products read are kept rounded: the input, the aggregated rows, and the output when
  * another layer reads it. Bias, ReLU and dropout come before the rounding, and every gradient is in floats
  * until it is an operand.
  *
@@ -31,9 +34,9 @@
 #include "common/math/matrix.h"
 #include "common/nn/activation.h"
 #include "common/nn/layer.h"
-#include "common/nn/layer_product.h"
-#include "common/nn/mixing.h"
 #include "common/nn/model.h"
+#include "common/nn/operators/aggregation.h"
+#include "common/nn/operators/linear.h"
 #include "common/nn/sparse_rows.h"
 #include "common/parallel/thread_pool.h"
 
@@ -41,7 +44,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TILE_ROWS = 512, LANE_COUNT = 16 };
+enum { TILE_ROWS = 512, ACCUMULATOR_COUNT = 16 };
 
 /* Rows of an output that are finished before they are rounded: they stay in the second cache. */
 enum { LAYER_ROUNDED_ROWS = 128 };
@@ -50,23 +53,24 @@ struct layer_pass {
     struct message_block block;
     struct input_rows input;
     uint32_t input_dim, output_dim;
-    size_t mixed_dim; /* columns of the weight matrix */
-    struct mixing mixing;
+    size_t aggregated_dim; /* columns of the weight matrix */
+    struct aggregation aggregation;
     struct activation activation;
     int matrix_count;
-    bool maps_first;
-    struct layer_weight weight; /* [output_dim, mixed_dim]: the layer's matrices side by side */
-    enum precision precision;   /* of input, mixed rows and weights */
+    bool projects_first;
+    struct linear_weight
+        weight;               /* [output_dim, aggregated_dim]: the layer's matrices side by side */
+    enum precision precision; /* of input, aggregated rows and weights */
     enum precision output_precision; /* float unless set after init */
-    void *mixed;                    /* [destinations, mixed_dim]; NULL when not kept for backward */
-    uint32_t mixed_count;           /* of its rows that are there before forward */
-    void *output;                   /* [destinations, output_dim] */
+    void *aggregated;          /* [destinations, aggregated_dim]; NULL when not kept for backward */
+    uint32_t aggregated_count; /* of its rows that are there before forward */
+    void *output;              /* [destinations, output_dim] */
     struct sparse_rows sparse_rows; /* the input, when it is mostly zero (sparse_layer.h) */
     uint64_t *active; /* with ReLU, when kept for backward: bits of `output` (activation.h) */
     /* Left by backward for the layer below, unless this is the first: */
     struct transposed_edges edges;
-    float *mixed_gradient; /* mixing first: [destinations, mixed_dim] */
-    float *input_gradient; /* map first: [sources, input_dim] */
+    float *aggregated_gradient; /* aggregation first: [destinations, aggregated_dim] */
+    float *input_gradient;      /* project first: [sources, input_dim] */
 };
 
 /* Fills everything but `output`, and draws no dropout. */
@@ -76,7 +80,7 @@ MUST_CHECK enum error_code layer_pass_init(struct layer_pass *out, const struct 
                                            const struct input_rows *input, struct arena *arena,
                                            struct error *err);
 
-/* Computes `output`. `keep`: leave what backward needs. A `mixed` that is set holds the mixed rows. */
+/* Computes `output`. `keep`: leave what backward needs. A `aggregated` that is set holds the aggregated rows. */
 MUST_CHECK enum error_code layer_pass_forward(struct layer_pass *pass, bool keep,
                                               struct arena *arena, struct thread_pool *pool,
                                               struct error *err);
@@ -93,11 +97,6 @@ MUST_CHECK enum error_code
 layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
                     const float *logits_gradient, bool is_first, const struct layer_gradient *out,
                     struct arena *arena, struct thread_pool *pool, struct error *err);
-
-/* Rows first .. end - 1 of an input of `dim` columns: in place when they lie together, else copied to
- * `scratch`, which has room for as many floats. */
-struct rows_view layer_pass_input(const struct input_rows *input, uint32_t dim, uint32_t first,
-                                  uint32_t end, void *scratch);
 
 /* Row `row` of those of `dim` columns that lie together from `value` on. */
 static inline void *layer_pass_row(enum precision precision, void *value, size_t dim, uint32_t row)

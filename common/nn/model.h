@@ -22,6 +22,7 @@
 #include "common/base/random.h"
 #include "common/graph/message_block.h"
 #include "common/math/precision.h"
+#include "common/nn/operators/gather.h"
 #include "common/parallel/thread_pool.h"
 
 #include <stdbool.h>
@@ -64,31 +65,16 @@ MUST_CHECK enum error_code model_table_text(const struct model *model, char *out
 /* Initial weights as PyG draws their distribution: SAGE U(+-1/sqrt(in)), GCN Glorot; from the seed. */
 void model_initialise(const struct model *model, uint64_t seed, float *value);
 
-struct sparse_rows;
-
-/* Input rows of a layer, as feature_source gives those of the first: row i starts at element
- * row_index[i] * stride of base. */
-struct input_rows {
-    const void *base;
-    size_t stride;
-    const uint32_t *row_index; /* [source_count of the layer]; NULL: i itself */
-    enum precision precision;  /* of the elements: that of the model */
-    bool mostly_zero; /* sparse_layer.h; only in fp32; must follow from the stored features alone */
-    /* All rows that row_index names, or would name; NULL: compressed for each batch. Only when mostly zero,
-     * and with row_index. */
-    const struct sparse_rows *compressed;
-};
-
 /* What a model computes on. */
 struct model_input {
     /* [layer_count], from the input side; block[l].destination_count is block[l+1].source_count. */
     const struct message_block *block;
     struct input_rows rows;
-    /* [block[0].destination_count, mixed width]: borrowed room for the first layer's mixed rows, of which
-     * the first mixed_count are there already (source_mixing.h, input_mixing.h): all, or whole tiles. The
+    /* [block[0].destination_count, aggregated width]: borrowed room for the first layer's aggregated rows, of which
+     * the first aggregated_count are there already (source_aggregation.h, input_aggregation.h): all, or whole tiles. The
      * others are gathered from `rows`. NULL: all are, and the room is the workspace's. */
-    void *mixed;
-    uint32_t mixed_count;
+    void *aggregated;
+    uint32_t aggregated_count;
     const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
 };
 

@@ -54,8 +54,8 @@ enum error_code model_forward(const struct model *model, const float *value,
             activation_set_dropout(&pass->activation, model->config.dropout,
                                    stream_of_layer(input->dropout, layer));
         if (layer == 0) {
-            pass->mixed = input->mixed;
-            pass->mixed_count = input->mixed_count;
+            pass->aggregated = input->aggregated;
+            pass->aggregated_count = input->aggregated_count;
         }
         if (rc == ERROR_NONE)
             rc = place_output(pass, is_last, logits, arena, err);

@@ -6,7 +6,7 @@
  * lin_l has the bias, lin_r has none; the mean over no neighbours is 0; an edge from i to itself is an
  * edge like others. A sampled neighbourhood needs no correction: its mean estimates the whole one's.
  *
- * Mean and own row lie side by side, so that both maps are one product.
+ * Mean and own row lie side by side, so that both projections are one product.
  */
 #include "common/nn/layer.h"
 
@@ -21,7 +21,7 @@ static float initial_bound(const struct layer_parameter *parameter, uint32_t inp
     return (float)(1 / sqrt((double)input_dim));
 }
 
-static bool maps_first(uint32_t input_dim, uint32_t output_dim)
+static bool projects_first(uint32_t input_dim, uint32_t output_dim)
 {
     (void)input_dim;
     (void)output_dim;
@@ -29,7 +29,7 @@ static bool maps_first(uint32_t input_dim, uint32_t output_dim)
 }
 
 static enum error_code weigh(const struct message_block *block, struct arena *arena,
-                             struct mixing *out, struct error *err)
+                             struct aggregation *out, struct error *err)
 {
     float *scale = NULL;
     const enum error_code rc =
@@ -40,9 +40,9 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
         const uint32_t count = block->row_start[i + 1] - block->row_start[i];
         scale[i] = count ? 1 / (float)count : 0;
     }
-    *out = (struct mixing){.destination_count = block->destination_count,
-                           .destination_scale = scale,
-                           .self_beside = true};
+    *out = (struct aggregation){.destination_count = block->destination_count,
+                                .destination_scale = scale,
+                                .self_beside = true};
     return ERROR_NONE;
 }
 
@@ -51,6 +51,6 @@ const struct layer_type sage_layer = {
     .parameter_count = 3,
     .parameter = {{"lin_l.weight", false}, {"lin_l.bias", true}, {"lin_r.weight", false}},
     .initial_bound = initial_bound,
-    .maps_first = maps_first,
+    .projects_first = projects_first,
     .weigh = weigh,
 };

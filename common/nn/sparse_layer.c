@@ -5,12 +5,12 @@
 
 enum { TILE_COLUMNS = 64 };
 
-/* The mixing of mapped rows: the own one is added apart when it has a matrix of its own. */
-static struct mixing mixing_of_mapped(const struct layer_pass *pass)
+/* The aggregation of projected rows: the own one is added apart when it has a matrix of its own. */
+static struct aggregation aggregation_of_projected(const struct layer_pass *pass)
 {
-    struct mixing mixing = pass->mixing;
-    mixing.self_beside = false;
-    return mixing;
+    struct aggregation aggregation = pass->aggregation;
+    aggregation.self_beside = false;
+    return aggregation;
 }
 
 static uint32_t column_tile_end(uint32_t first, uint32_t columns)
@@ -27,10 +27,11 @@ static int64_t column_tiles(uint32_t columns)
 
 struct forward_job {
     const struct layer_pass *pass;
-    struct mixing mixing;
-    size_t width;      /* of a mapped row: matrix_count * output_dim */
+    struct aggregation aggregation;
+    size_t width;      /* of a projected row: matrix_count * output_dim */
     float *transposed; /* [input_dim, width]: the matrices' transposes side by side */
-    float *mapped; /* [sources, width]; of a source that is no destination only the first matrix */
+    float
+        *projected; /* [sources, width]; of a source that is no destination only the first matrix */
 };
 
 static void transpose_tile(void *context, int64_t tile, int thread)
@@ -43,24 +44,25 @@ static void transpose_tile(void *context, int64_t tile, int thread)
     (void)thread;
     for (int m = 0; m < pass->matrix_count; m++)
         for (uint32_t o = 0; o < pass->output_dim; o++) {
-            const float *from = weight + o * pass->mixed_dim + (size_t)m * pass->input_dim;
+            const float *from = weight + o * pass->aggregated_dim + (size_t)m * pass->input_dim;
             float *to = job->transposed + (size_t)m * pass->output_dim + o;
             for (uint32_t k = first; k < end; k++)
                 to[k * job->width] = from[k];
         }
 }
 
-/* Rows first .. end - 1 of the mapped rows, their first `columns`. */
-static void map_rows(const struct forward_job *job, uint32_t first, uint32_t end, size_t columns)
+/* Rows first .. end - 1 of the projected rows, their first `columns`. */
+static void project_rows(const struct forward_job *job, uint32_t first, uint32_t end,
+                         size_t columns)
 {
     const struct sparse_matrix rows = sparse_rows_view(&job->pass->sparse_rows, first, end);
     const struct matrix_view weight = {job->transposed, job->pass->input_dim, columns, job->width};
     if (first < end)
-        sparse_product(&rows, rows_view_of(weight), false, job->mapped + first * job->width,
+        sparse_product(&rows, rows_view_of(weight), false, job->projected + first * job->width,
                        job->width);
 }
 
-static void map_tile(void *context, int64_t tile, int thread)
+static void project_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const struct message_block *block = &job->pass->block;
@@ -69,29 +71,31 @@ static void map_tile(void *context, int64_t tile, int thread)
     const uint32_t destinations = block->destination_count < end ? block->destination_count : end;
     const uint32_t middle = destinations > first ? destinations : first;
     (void)thread;
-    map_rows(job, first, middle, job->width);
-    map_rows(job, middle, end, job->pass->output_dim);
+    project_rows(job, first, middle, job->width);
+    project_rows(job, middle, end, job->pass->output_dim);
 }
 
 CPU_CLONES
-static void add_own_rows(const float *mapped, size_t width, size_t dim, size_t rows, float *output)
+static void add_own_rows(const float *projected, size_t width, size_t dim, size_t rows,
+                         float *output)
 {
     for (size_t row = 0; row < rows; row++)
-        vector_add(output + row * dim, mapped + row * width + dim, dim);
+        vector_add(output + row * dim, projected + row * width + dim, dim);
 }
 
-static void mix_tile(void *context, int64_t tile, int thread)
+static void aggregate_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const struct layer_pass *pass = job->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
-    const struct input_rows mapped = {.base = job->mapped, .stride = job->width};
+    const struct input_rows projected = {.base = job->projected, .stride = job->width};
     float *output = (float *)pass->output + (size_t)first * pass->output_dim;
     (void)thread;
-    mixing_gather(&job->mixing, &pass->block, &mapped, pass->output_dim, first, end, NULL, output);
-    if (pass->mixing.self_beside)
-        add_own_rows(job->mapped + first * job->width, job->width, pass->output_dim, end - first,
+    aggregation_forward(&job->aggregation, &pass->block, &projected, pass->output_dim, first, end,
+                        NULL, output);
+    if (pass->aggregation.self_beside)
+        add_own_rows(job->projected + first * job->width, job->width, pass->output_dim, end - first,
                      output);
     layer_pass_finish(pass, output, first, end);
 }
@@ -112,21 +116,21 @@ enum error_code sparse_layer_forward(struct layer_pass *pass, bool keep, struct 
 {
     must(pass->output_precision == PRECISION_FP32);
     struct forward_job job = {.pass = pass,
-                              .mixing = mixing_of_mapped(pass),
+                              .aggregation = aggregation_of_projected(pass),
                               .width = (size_t)pass->matrix_count * pass->output_dim};
     const uint32_t sources = pass->block.source_count;
     enum error_code rc = find_rows(pass, arena, pool, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job.transposed, pass->input_dim * job.width, "weights", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job.mapped, sources * job.width, "mapped rows", err);
+        rc = arena_new(arena, &job.projected, sources * job.width, "projected rows", err);
     if (rc == ERROR_NONE && keep && pass->activation.relu)
         rc = layer_pass_keep_active(pass, arena, err);
     if (rc != ERROR_NONE)
         return rc;
     thread_pool_run(pool, column_tiles(pass->input_dim), transpose_tile, &job);
-    thread_pool_run(pool, layer_pass_tiles(sources), map_tile, &job);
-    thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), mix_tile, &job);
+    thread_pool_run(pool, layer_pass_tiles(sources), project_tile, &job);
+    thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), aggregate_tile, &job);
     return ERROR_NONE;
 }
 
@@ -134,23 +138,23 @@ enum error_code sparse_layer_forward(struct layer_pass *pass, bool keep, struct 
 
 struct backward_job {
     const struct layer_pass *pass;
-    struct mixing mixing;
+    struct aggregation aggregation;
     const float *output_gradient;
     const struct layer_gradient *out;
-    float *mapped_gradient; /* [sources, output_dim], of the first matrix */
+    float *projected_gradient; /* [sources, output_dim], of the first matrix */
     struct sparse_columns columns;
     float *scratch; /* [threads, TILE_COLUMNS, output_dim] */
 };
 
-static void spread_tile(void *context, int64_t tile, int thread)
+static void backward_tile(void *context, int64_t tile, int thread)
 {
     const struct backward_job *job = context;
     const struct layer_pass *pass = job->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     (void)thread;
-    mixing_spread(&job->mixing, &pass->edges, job->output_gradient, pass->output_dim, first,
-                  layer_pass_tile_end(first, pass->block.source_count),
-                  job->mapped_gradient + (size_t)first * pass->output_dim);
+    aggregation_backward(&job->aggregation, &pass->edges, job->output_gradient, pass->output_dim,
+                         first, layer_pass_tile_end(first, pass->block.source_count),
+                         job->projected_gradient + (size_t)first * pass->output_dim);
 }
 
 /* Columns first .. end - 1 of the gradient of a matrix: made transposed, then put where they belong. */
@@ -160,8 +164,8 @@ static void weight_columns(const struct backward_job *job, int m, uint32_t first
     const struct layer_pass *pass = job->pass;
     const size_t dim = pass->output_dim;
     const struct sparse_matrix columns = sparse_columns_view(&job->columns, first, end, m > 0);
-    const float *mapped = m == 0 ? job->mapped_gradient : job->output_gradient;
-    sparse_product(&columns, rows_view_of(matrix_view_of(mapped, columns.cols, dim)), false,
+    const float *projected = m == 0 ? job->projected_gradient : job->output_gradient;
+    sparse_product(&columns, rows_view_of(matrix_view_of(projected, columns.cols, dim)), false,
                    scratch, dim);
     for (size_t o = 0; o < dim; o++)
         for (uint32_t k = first; k < end; k++)
@@ -183,12 +187,12 @@ enum error_code sparse_layer_backward(const struct layer_pass *pass, const float
 {
     static const char what[] = "gradients";
     struct backward_job job = {.pass = pass,
-                               .mixing = mixing_of_mapped(pass),
+                               .aggregation = aggregation_of_projected(pass),
                                .output_gradient = output_gradient,
                                .out = out};
     const uint32_t sources = pass->block.source_count;
     enum error_code rc =
-        arena_new(arena, &job.mapped_gradient, (size_t)sources * pass->output_dim, what, err);
+        arena_new(arena, &job.projected_gradient, (size_t)sources * pass->output_dim, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job.scratch,
                        (size_t)thread_pool_size(pool) * TILE_COLUMNS * pass->output_dim, what, err);
@@ -197,7 +201,7 @@ enum error_code sparse_layer_backward(const struct layer_pass *pass, const float
                                    &job.columns, err);
     if (rc != ERROR_NONE)
         return rc;
-    thread_pool_run(pool, layer_pass_tiles(sources), spread_tile, &job);
+    thread_pool_run(pool, layer_pass_tiles(sources), backward_tile, &job);
     thread_pool_run(pool, column_tiles(pass->input_dim), weight_tile, &job);
     return ERROR_NONE;
 }

@@ -1,12 +1,12 @@
 /*
  * sparse_layer - the first layer on input rows that are mostly zero.
  *
- * Mixing such rows would make them dense, so the map comes first, as a product that leaves the zeros out,
- * and then the mapped rows are mixed. The own row of SAGE, which has a matrix of its own, is added to the
+ * Aggregating such rows would make them dense, so the projection comes first, as a product that leaves the zeros out,
+ * and then the projected rows are aggregated. The own row of SAGE, which has a matrix of its own, is added to the
  * mean instead of lying beside it.
  *
- *   forward   mapped = x [W_0^T | W_1^T]                y = mix(mapped_0) (+ mapped_1)
- *   backward  dmapped_0 = spread(dy), dmapped_1 = dy    dW_m^T = x^T dmapped_m
+ *   forward   projected = x [W_0^T | W_1^T]                y = aggregate(projected_0) (+ projected_1)
+ *   backward  dprojected_0 = A^T dy, dprojected_1 = dy    dW_m^T = x^T dprojected_m
  *
  * The gradient is made column by column of x, each in the order of rows, and threads share the columns out.
  */

@@ -7,7 +7,7 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "common/math/sparse_product.h"
-#include "common/nn/model.h"
+#include "common/nn/operators/gather.h"
 #include "common/parallel/thread_pool.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * The schedule says which mini-batches there are, and the stage guesses which one its next unit has. A
  * guess that is wrong, a record that is not there yet, a failure of any kind: all cost time alone, since
  * a batch that was not read ahead is prepared when its unit comes, and fails then if it must. What is
- * read ahead is read, checked and mixed by the same code, and nothing is written.
+ * read ahead is read, checked and aggregated by the same code, and nothing is written.
  */
 #ifndef STAGES_TRAIN_STEP_BATCH_READER_H
 #define STAGES_TRAIN_STEP_BATCH_READER_H

@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/nn/source_mixing.h"
+#include "common/nn/source_aggregation.h"
 #include "stages/train-step/row_pipe.h"
 
 #include <inttypes.h>
@@ -43,7 +43,7 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
     to->area = from->area;
     from->area = (struct batch_area){0};
     from->has_rows = false;
-    from->mixed = NULL;
+    from->aggregated = NULL;
     from->rows = (struct input_rows){0};
 }
 
@@ -182,27 +182,29 @@ static enum error_code bring_rows(struct batch_preparer *preparer,
     return rc;
 }
 
-static void mix_rows(void *context, const struct feature_visit *visit)
+static void aggregate_rows(void *context, const struct feature_visit *visit)
 {
-    source_mixing_add(context, visit->place, visit->row, visit->count);
+    source_aggregation_add(context, visit->place, visit->row, visit->count);
 }
 
-static enum error_code fill_mixed(struct batch_preparer *preparer, struct prepared_batch *prepared,
-                                  uint64_t floats, const atomic_bool *stop, struct error *err)
+static enum error_code fill_aggregated(struct batch_preparer *preparer,
+                                       struct prepared_batch *prepared, uint64_t floats,
+                                       const atomic_bool *stop, struct error *err)
 {
     const struct message_block block = prepared_batch_block(prepared, 0);
-    struct source_mixing mixing;
-    enum error_code rc = reserve(preparer, prepared, floats * sizeof(float),
-                                 source_mixing_scratch(&block) + pipe_bytes(preparer, stop), err);
+    struct source_aggregation aggregation;
+    enum error_code rc =
+        reserve(preparer, prepared, floats * sizeof(float),
+                source_aggregation_scratch(&block) + pipe_bytes(preparer, stop), err);
     if (rc == ERROR_NONE)
-        rc = source_mixing_begin(&mixing, preparer->model, &block, prepared->area.data,
-                                 &preparer->scratch, err);
+        rc = source_aggregation_begin(&aggregation, preparer->model, &block, prepared->area.data,
+                                      &preparer->scratch, err);
     if (rc == ERROR_NONE)
-        rc = bring_rows(preparer, prepared, mix_rows, &mixing, stop, err);
+        rc = bring_rows(preparer, prepared, aggregate_rows, &aggregation, stop, err);
     if (rc != ERROR_NONE)
         return rc;
-    source_mixing_finish(&mixing);
-    prepared->mixed = mixing.mixed;
+    source_aggregation_finish(&aggregation);
+    prepared->aggregated = aggregation.aggregated;
     return ERROR_NONE;
 }
 
@@ -242,12 +244,12 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
 {
     const struct mini_batch *batch = &out->batch;
     const struct message_block block = prepared_batch_block(out, 0);
-    const uint64_t floats = source_mixing_floats(preparer->model, block.destination_count);
+    const uint64_t floats = source_aggregation_floats(preparer->model, block.destination_count);
     const uint64_t copied_bytes =
         (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features);
     enum error_code rc = ERROR_NONE;
     must(out->has_record && !out->has_rows);
-    out->mixed = NULL;
+    out->aggregated = NULL;
     if (feature_source_is_resident(preparer->features)) {
         struct feature_rows rows;
         rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
@@ -258,8 +260,8 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
         if (preparer->compressed.row_count)
             out->rows.compressed = &preparer->compressed;
     } else if (floats && floats * sizeof(float) < copied_bytes && !preparer->mostly_zero &&
-               source_mixing_is_exact(&block, batch->node)) {
-        rc = fill_mixed(preparer, out, floats, stop, err);
+               source_aggregation_is_exact(&block, batch->node)) {
+        rc = fill_aggregated(preparer, out, floats, stop, err);
     } else {
         rc = fill_copied(preparer, out, stop, err);
     }

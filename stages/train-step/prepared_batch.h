@@ -3,8 +3,8 @@
  *
  * In the budget, rows are found in the resident array by node id, and nothing is prepared. Out of it, one
  * ordered pass over the shards brings the rows, and each is added to the destinations that hear from it
- * and forgotten (common/nn/source_mixing.h); what is held is the batch's mixed rows, which backward needs
- * anyway. A first layer that maps before it mixes (and it does for rows that are mostly zero), or a batch
+ * and forgotten (common/nn/source_aggregation.h); what is held is the batch's aggregated rows, which backward needs
+ * anyway. A first layer that projects before it aggregates (and it does for rows that are mostly zero), or a batch
  * whose neighbours do not ascend, has its rows copied side by side instead. All three give the same bits.
  */
 #ifndef STAGES_TRAIN_STEP_PREPARED_BATCH_H
@@ -36,7 +36,7 @@ struct prepared_batch { /* {0} holds nothing; prepared_batch_release() */
     struct mini_batch batch;
     struct batch_area area;
     struct input_rows rows; /* as struct model_input has them: either these */
-    void *mixed;            /* or this; in the area */
+    void *aggregated;       /* or this; in the area */
 };
 
 /* What preparing takes. Threads: one preparation that fills rows at a time. */
@@ -48,7 +48,7 @@ struct batch_preparer {
     struct sparse_rows compressed; /* all of them, when resident and there is room; else no rows */
     uint64_t budget_bytes; /* out of the budget: of features, areas and scratch altogether */
     uint64_t area_bytes;   /* of all areas */
-    struct arena scratch;  /* edges and weights while rows are mixed */
+    struct arena scratch;  /* edges and weights while rows are aggregated */
     uint64_t scratch_bytes;
     bool brought_rows; /* once at least */
     bool

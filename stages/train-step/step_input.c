@@ -85,7 +85,7 @@ static enum error_code open_reader(const struct stage_context *context, struct s
     rc = batch_reader_new(&input->preparer, &input->reader, err);
     if (rc != ERROR_NONE)
         return rc;
-    return idle_mixing_new(&input->model, input->reader, context->pool, &input->idle, err);
+    return idle_aggregation_new(&input->model, input->reader, context->pool, &input->idle, err);
 }
 
 enum error_code step_input_open(const struct stage_context *context, struct step_input *out,
@@ -124,7 +124,7 @@ static void drop_weights(struct step_input *input)
 
 void step_input_close(struct step_input *input)
 {
-    idle_mixing_free(input->idle);
+    idle_aggregation_free(input->idle);
     batch_reader_free(input->reader);
     drop_weights(input);
     for (int use = 0; use < BATCH_USE_COUNT; use++)
@@ -184,25 +184,26 @@ static enum error_code find_batch(struct step_input *input, enum batch_use use,
     return rc == ERROR_NONE && !batch->has_rows ? fill_batch(input, use, err) : rc;
 }
 
-static struct input_mixing end_idle(const struct stage_context *context, struct step_input *input,
-                                    const struct key *key, struct arena *arena)
+static struct input_aggregation end_idle(const struct stage_context *context,
+                                         struct step_input *input, const struct key *key,
+                                         struct arena *arena)
 {
     double seconds = 0;
-    struct input_mixing mixed = {0};
+    struct input_aggregation aggregated = {0};
     if (input->idle)
-        mixed = idle_mixing_end(input->idle, key, &seconds);
-    input->is_mixing = false;
+        aggregated = idle_aggregation_end(input->idle, key, &seconds);
+    input->is_aggregation = false;
     stage_times_add_ahead(context->times, seconds);
-    if (!mixed.mixed)
+    if (!aggregated.aggregated)
         arena_reset(arena);
-    return mixed;
+    return aggregated;
 }
 
 enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
                                  enum batch_use use, const struct key *key, struct arena *arena,
                                  struct step_batch *out, struct error *err)
 {
-    const struct input_mixing mixed = end_idle(context, input, key, arena);
+    const struct input_aggregation aggregated = end_idle(context, input, key, arena);
     const enum error_code rc = find_batch(input, use, key, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -213,11 +214,11 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
     *out = (struct step_batch){.seed_count = batch->seed_count,
                                .node = batch->node,
                                .rows = prepared->rows,
-                               .mixed = mixed.mixed,
-                               .mixed_count = mixed.mixed_count};
-    if (prepared->mixed) {
-        out->mixed = prepared->mixed;
-        out->mixed_count = prepared_batch_block(prepared, 0).destination_count;
+                               .aggregated = aggregated.aggregated,
+                               .aggregated_count = aggregated.aggregated_count};
+    if (prepared->aggregated) {
+        out->aggregated = prepared->aggregated;
+        out->aggregated_count = prepared_batch_block(prepared, 0).destination_count;
     }
     for (int layer = 0; layer < batch->hop_count; layer++)
         out->block[layer] = prepared_batch_block(prepared, layer);
@@ -254,12 +255,12 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     batch_reader_begin(input->reader, &key, with_rows);
 }
 
-void step_input_mix_ahead(struct step_input *input, struct arena *arena)
+void step_input_aggregate_ahead(struct step_input *input, struct arena *arena)
 {
-    if (!input->reader || !feature_source_is_resident(input->features) || input->is_mixing)
+    if (!input->reader || !feature_source_is_resident(input->features) || input->is_aggregation)
         return;
-    idle_mixing_begin(input->idle, arena);
-    input->is_mixing = true;
+    idle_aggregation_begin(input->idle, arena);
+    input->is_aggregation = true;
 }
 
 void step_input_rest(const struct stage_context *context, struct step_input *input,
@@ -272,12 +273,12 @@ void step_input_rest(const struct stage_context *context, struct step_input *inp
     if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {
         const struct key key = batch_key(context, round, slot);
         if (!batch_reader_has(input->reader, &key)) {
-            (void)idle_mixing_end(input->idle, NULL, NULL);
-            input->is_mixing = false;
+            (void)idle_aggregation_end(input->idle, NULL, NULL);
+            input->is_aggregation = false;
             batch_reader_begin(input->reader, &key, true);
         }
     }
-    step_input_mix_ahead(input, arena);
+    step_input_aggregate_ahead(input, arena);
 }
 
 static const float *label_row(const struct feature_rows *rows, uint32_t seed)

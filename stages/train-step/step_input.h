@@ -3,8 +3,8 @@
  *
  * What the next unit is likely to want again is kept: the weights of a round for all its slots, and the
  * mini-batches last trained and last evaluated on (validation often has only one). What it is likely to
- * want for the first time is read ahead by a thread of its own (batch_reader.h), and mixed by another when
- * there is nothing else to do (idle_mixing.h). When the features do not
+ * want for the first time is read ahead by a thread of its own (batch_reader.h), and aggregated by another when
+ * there is nothing else to do (idle_aggregation.h). When the features do not
  * fit the budget, the rows that the stored mini-batches use most are kept (kept_choice.h).
  */
 #ifndef STAGES_TRAIN_STEP_STEP_INPUT_H
@@ -16,7 +16,7 @@
 #include "common/nn/model.h"
 #include "stages/stage.h"
 #include "stages/train-step/batch_reader.h"
-#include "stages/train-step/idle_mixing.h"
+#include "stages/train-step/idle_aggregation.h"
 #include "stages/train-step/kept_choice.h"
 #include "stages/train-step/prepared_batch.h"
 #include "stages/train-step/step_memory.h"
@@ -41,8 +41,8 @@ struct step_input { /* {0} is closed */
     struct arena compressed;                      /* the memory of preparer.compressed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
     struct batch_reader *reader;                  /* NULL in a replay, as is the next */
-    struct idle_mixing *idle;
-    bool is_mixing; /* the arena of a unit is `idle`'s */
+    struct idle_aggregation *idle;
+    bool is_aggregation; /* the arena of a unit is `idle`'s */
     struct unit_guess guess;
     struct kept_choice kept;
 };
@@ -53,8 +53,8 @@ struct step_batch {
     const uint32_t *node; /* [seed_count] first, then all others */
     struct message_block block[LAYER_COUNT_MAX];
     struct input_rows rows;
-    void *mixed; /* as in struct model_input, as is the next */
-    uint32_t mixed_count;
+    void *aggregated; /* as in struct model_input, as is the next */
+    uint32_t aggregated_count;
 };
 
 /* Labels of the seeds, in the arena: one of the two. */
@@ -73,7 +73,7 @@ void step_input_close(struct step_input *input);
 MUST_CHECK enum error_code step_input_weights(const struct stage_context *context,
                                               struct step_input *input, int64_t version,
                                               struct error *err);
-/* Resets the arena, but for rows of this batch that were mixed in it between units.
+/* Resets the arena, but for rows of this batch that were aggregated in it between units.
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT when the batch does not suit model or partition. */
 MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
                                             struct step_input *input, enum batch_use use,
@@ -85,11 +85,11 @@ MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
  * afterwards takes no second area. */
 void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
                            int64_t round, int32_t slot);
-/* When the gradient is published: begins to mix what was read ahead, in the arena, which is the mixing's until
+/* When the gradient is published: begins to aggregate what was read ahead, in the arena, which is the aggregation's until
  * the next batch is asked for. In the budget alone. */
-void step_input_mix_ahead(struct step_input *input, struct arena *arena);
+void step_input_aggregate_ahead(struct step_input *input, struct arena *arena);
 /* When the training unit given last was completed as the done_count-th of all: guesses once more what comes,
- * and reads and mixes that instead if it is another. */
+ * and reads and aggregates that instead if it is another. */
 void step_input_rest(const struct stage_context *context, struct step_input *input,
                      int64_t done_count, struct arena *arena);
 /* Fails: ERROR_CORRUPT for a label that is none. */

@@ -2,7 +2,7 @@
 
 #include "common/math/sparse_tile.h"
 #include "common/nn/layer_pass.h"
-#include "common/nn/source_mixing.h"
+#include "common/nn/source_aggregation.h"
 
 /* Known after each hop, and read by it, at most; double cannot overflow. */
 struct hops {
@@ -49,7 +49,7 @@ static double rounded_floats(double out, double in, double wide, bool trains, in
 
 /* What layer_pass.c and layer_backward.c ask the arena for, in floats. */
 static double layer_floats(const struct model *model, int layer, const struct hops *hops,
-                           bool trains, bool is_mixed, int threads)
+                           bool trains, bool is_aggregated, int threads)
 {
     const int layer_count = model->config.layer_count;
     const struct layer_type *type = layer_type_of(model->config.layer);
@@ -60,44 +60,45 @@ static double layer_floats(const struct model *model, int layer, const struct ho
     const double sources = hops->node[layer_count - layer];
     const double edges = hops->edge[layer_count - layer];
     const bool is_first = layer == 0, is_last = layer == layer_count - 1;
-    const bool maps_first =
-        type->maps_first(model_layer_input_dim(model, layer), model_layer_output_dim(model, layer));
+    const bool projects_first = type->projects_first(model_layer_input_dim(model, layer),
+                                                     model_layer_output_dim(model, layer));
     const double tile = (double)threads * TILE_ROWS;
     const bool rounds = model->config.precision == PRECISION_BF16;
     const double kept = rounds ? 0.5 : 1; /* floats for each element that is kept */
     double floats = wide * out + 2 * destinations + sources; /* joined weights; those of edges */
     floats += is_last ? 0 : destinations * (out + rounds) * kept;
     floats += rounds ? rounded_floats(out, in, wide, trains, threads) : 0;
-    if (maps_first)
+    if (projects_first)
         floats += sources * out + tile * in;
-    else if (!is_mixed)
+    else if (!is_aggregated)
         floats += trains ? destinations * (wide + rounds) * kept : tile * (wide + rounds);
     if (!trains)
         return floats;
-    if (is_first && !maps_first && !is_mixed) /* those of edges again, and sums: idle_mixing.h */
+    if (is_first && !projects_first &&
+        !is_aggregated) /* those of edges again, and sums: idle_aggregation.h */
         floats += 2 * destinations + sources + threads * (in + 16);
-    floats += LANE_COUNT * (wide + 1) * out + tile * (out + in) + threads * out;
+    floats += ACCUMULATOR_COUNT * (wide + 1) * out + tile * (out + in) + threads * out;
     if (!is_last) /* one bit for each output; tiles without zeros */
         floats +=
             destinations * (out / 32 + 2) + threads * sparse_tile_floats(TILE_ROWS, out, !is_first);
-    if (maps_first)
+    if (projects_first)
         floats += destinations * out + (is_first ? 0 : sources * in);
     else
         floats += is_first ? 0 : destinations * wide;
-    return floats + (maps_first || !is_first ? sources + edges : 0);
+    return floats + (projects_first || !is_first ? sources + edges : 0);
 }
 
 /* Of alignment and the arena's blocks, a few for each layer. */
 enum { SLACK_BYTES = 1 << 20 };
 
 static double pass_bytes(const struct model *model, const struct hops *hops, bool trains,
-                         bool is_mixed, int threads)
+                         bool is_aggregated, int threads)
 {
     /* The gradient; logits, their slope and labels. */
     double floats =
         (double)model->value_count + 4 * hops->node[0] * (double)model->config.output_dim;
     for (int layer = 0; layer < model->config.layer_count; layer++)
-        floats += layer_floats(model, layer, hops, trains, is_mixed && layer == 0, threads);
+        floats += layer_floats(model, layer, hops, trains, is_aggregated && layer == 0, threads);
     return 4 * floats + SLACK_BYTES;
 }
 

@@ -2,7 +2,7 @@
  * step_memory - how the budget of a train-step program is shared out before any of it is used.
  *
  * What a step needs follows from batch size, fan-outs and widths: an upper bound on the nodes and edges of
- * each hop gives one on every array. What is left holds feature rows: all of them, or else the mixed rows
+ * each hop gives one on every array. What is left holds feature rows: all of them, or else the aggregated rows
  * of two mini-batches (prepared_batch.h), which the step then need not hold, and the rows used most. When
  * it would be under a quarter of the budget, the feature rows get a quarter all the same, and the bound
  * being one, the step will often fit too; if not, it says what it wanted.

@@ -68,8 +68,8 @@ static enum error_code forward(const struct stage_context *context, struct train
     const struct model_workspace workspace = {&t->arena, context->pool};
     const struct model_input input = {.block = step->batch.block,
                                       .rows = step->batch.rows,
-                                      .mixed = step->batch.mixed,
-                                      .mixed_count = step->batch.mixed_count,
+                                      .aggregated = step->batch.aggregated,
+                                      .aggregated_count = step->batch.aggregated_count,
                                       .dropout = dropout};
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
@@ -299,7 +299,7 @@ static enum error_code work_train_step(const struct stage_context *context, void
                                                              : evaluate(context, t, unit, err);
     t->most_bytes = t->arena.used > t->most_bytes ? t->arena.used : t->most_bytes;
     if (rc == ERROR_NONE && unit->kind == UNIT_TRAIN_STEP)
-        step_input_mix_ahead(&t->input, &t->arena);
+        step_input_aggregate_ahead(&t->input, &t->arena);
     return rc;
 }
 

@@ -39,7 +39,7 @@ struct bench {
     struct arena arena;
     struct model model;
     struct message_block block;
-    float *value, *gradient, *input, *mixed, *output, *slope, *weight_gradient;
+    float *value, *gradient, *input, *aggregated, *output, *slope, *weight_gradient;
     uint32_t *row_start;
 };
 
@@ -64,9 +64,9 @@ static void prepare(struct bench *bench, struct shape shape, struct thread_pool 
     must(model_init(&bench->model, &config, &err) == ERROR_NONE);
     bench->value = allocate(bench->model.value_count);
     bench->gradient = allocate(bench->model.value_count);
-    bench->weight_gradient = allocate((size_t)LANE_COUNT * bench->model.value_count);
+    bench->weight_gradient = allocate((size_t)ACCUMULATOR_COUNT * bench->model.value_count);
     bench->input = allocate((size_t)shape.rows * shape.input);
-    bench->mixed = allocate((size_t)shape.rows * shape.input * 2);
+    bench->aggregated = allocate((size_t)shape.rows * shape.input * 2);
     bench->output = allocate((size_t)shape.rows * shape.output);
     bench->slope = allocate((size_t)shape.rows * shape.output);
     bench->row_start = memory_alloc((size_t)shape.rows + 1, sizeof *bench->row_start);
@@ -84,21 +84,23 @@ static struct matrix_view tile_of(const float *value, uint32_t rows, size_t dim,
 static void forward_tile(void *context, int64_t tile, int thread)
 {
     const struct bench *b = context;
-    const struct matrix_view x = tile_of(b->mixed, b->shape.rows, (size_t)2 * b->shape.input, tile);
+    const struct matrix_view x =
+        tile_of(b->aggregated, b->shape.rows, (size_t)2 * b->shape.input, tile);
     (void)thread;
     blas_product(BLAS_NT, x, matrix_view_of(b->value, b->shape.output, x.cols), false,
                  b->output + (size_t)tile * TILE_ROWS * b->shape.output, b->shape.output);
 }
 
-static void weight_lane(void *context, int64_t lane, int thread)
+static void weight_accumulator(void *context, int64_t accumulator, int thread)
 {
     const struct bench *b = context;
     const size_t width = (size_t)2 * b->shape.input;
     (void)thread;
-    for (int64_t tile = lane; tile < layer_pass_tiles(b->shape.rows); tile += LANE_COUNT)
+    for (int64_t tile = accumulator; tile < layer_pass_tiles(b->shape.rows);
+         tile += ACCUMULATOR_COUNT)
         blas_product(BLAS_TN, tile_of(b->slope, b->shape.rows, b->shape.output, tile),
-                     tile_of(b->mixed, b->shape.rows, width, tile), tile >= LANE_COUNT,
-                     b->weight_gradient + (size_t)lane * b->model.value_count, width);
+                     tile_of(b->aggregated, b->shape.rows, width, tile), tile >= ACCUMULATOR_COUNT,
+                     b->weight_gradient + (size_t)accumulator * b->model.value_count, width);
 }
 
 static double floor_forward(struct bench *b)
@@ -111,7 +113,7 @@ static double floor_forward(struct bench *b)
 static double floor_backward(struct bench *b)
 {
     const double start = clock_seconds();
-    thread_pool_run(b->pool, LANE_COUNT, weight_lane, b);
+    thread_pool_run(b->pool, ACCUMULATOR_COUNT, weight_accumulator, b);
     return clock_seconds() - start;
 }
 

@@ -5,7 +5,7 @@
  *
  *   gather_mean_<sources>x<columns>_floor   every cache line of the same rows in the same order, asked for
  *                                           ahead of use, own rows copied, and as much written; ratio 1
- *   gather_mean_<sources>x<columns>_ours    mixing_gather(): means and own rows
+ *   gather_mean_<sources>x<columns>_ours    aggregation_forward(): means and own rows
  *   gather_mean_<sources>x<columns>_read    the same in bytes of neighbours' rows
  *   copy_bandwidth                          of one long array to another, read and written bytes
  *
@@ -17,7 +17,7 @@
 #include "common/base/random.h"
 #include "common/math/vector.h"
 #include "common/nn/layer_pass.h"
-#include "common/nn/mixing.h"
+#include "common/nn/operators/aggregation.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const struct shape shapes[] = {{2400000, 100, 15, 60000},
 
 struct bench {
     struct shape shape;
-    struct mixing mixing;
+    struct aggregation aggregation;
     struct message_block block;
     struct input_rows input;
     float *out;
@@ -66,7 +66,7 @@ static void prepare(struct bench *bench, struct shape shape)
     for (uint32_t i = 0; i < shape.rows; i++)
         scale[i] = 1 / (float)shape.fanout;
     bench->shape = shape;
-    bench->mixing = (struct mixing){
+    bench->aggregation = (struct aggregation){
         .destination_count = shape.rows, .destination_scale = scale, .self_beside = true};
     bench->block = (struct message_block){.destination_count = shape.rows,
                                           .source_count = shape.sources,
@@ -82,12 +82,12 @@ static void gather_tile(void *context, int64_t tile, int thread)
     const struct bench *b = context;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     (void)thread;
-    mixing_gather(&b->mixing, &b->block, &b->input, b->shape.dim, first,
-                  layer_pass_tile_end(first, b->shape.rows), NULL,
-                  b->out + (size_t)first * 2 * b->shape.dim);
+    aggregation_forward(&b->aggregation, &b->block, &b->input, b->shape.dim, first,
+                        layer_pass_tile_end(first, b->shape.rows), NULL,
+                        b->out + (size_t)first * 2 * b->shape.dim);
 }
 
-/* How far ahead rows are asked for, in bytes of rows: as mixing_walk.h does. */
+/* How far ahead rows are asked for, in bytes of rows: as aggregation_walk.h does. */
 enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, COLUMNS_MAX = 256 };
 
 /* Touches every cache line of a row. */

@@ -141,7 +141,7 @@ static void make_batch(struct batch *batch, enum precision precision)
         batch->label[i] = (int32_t)(i % CLASSES);
     batch->left = filled((size_t)hop_end[LAYERS - 1] * 2 * HIDDEN);
     batch->right = filled((size_t)hop_end[LAYERS - 1] * HIDDEN);
-    batch->product = filled((size_t)LANE_COUNT * 2 * HIDDEN * HIDDEN);
+    batch->product = filled((size_t)ACCUMULATOR_COUNT * 2 * HIDDEN * HIDDEN);
 }
 
 /* --- the floor: dense products on the layer's shapes --- */
@@ -158,7 +158,7 @@ static struct matrix_view tile_of(const float *value, uint32_t rows, size_t dim,
     return matrix_view_of(value + first * dim, layer_pass_tile_end(first, rows) - first, dim);
 }
 
-static void map_tile(void *context, int64_t tile, int thread)
+static void project_tile(void *context, int64_t tile, int thread)
 {
     const struct product_job *job = context;
     (void)thread;
@@ -167,7 +167,7 @@ static void map_tile(void *context, int64_t tile, int thread)
                  job->batch->right + (size_t)tile * TILE_ROWS * job->out, job->out);
 }
 
-static void map_back_tile(void *context, int64_t tile, int thread)
+static void project_back_tile(void *context, int64_t tile, int thread)
 {
     const struct product_job *job = context;
     (void)thread;
@@ -176,14 +176,14 @@ static void map_back_tile(void *context, int64_t tile, int thread)
                  job->batch->left + (size_t)tile * TILE_ROWS * job->in, job->in);
 }
 
-static void weight_lane(void *context, int64_t lane, int thread)
+static void weight_accumulator(void *context, int64_t accumulator, int thread)
 {
     const struct product_job *job = context;
     (void)thread;
-    for (int64_t tile = lane; tile < layer_pass_tiles(job->rows); tile += LANE_COUNT)
+    for (int64_t tile = accumulator; tile < layer_pass_tiles(job->rows); tile += ACCUMULATOR_COUNT)
         blas_product(BLAS_TN, tile_of(job->batch->right, job->rows, job->out, tile),
-                     tile_of(job->batch->left, job->rows, job->in, tile), tile >= LANE_COUNT,
-                     job->batch->product + (size_t)lane * 2 * HIDDEN * HIDDEN, job->in);
+                     tile_of(job->batch->left, job->rows, job->in, tile), tile >= ACCUMULATOR_COUNT,
+                     job->batch->product + (size_t)accumulator * 2 * HIDDEN * HIDDEN, job->in);
 }
 
 static double seconds_since(double *moment)
@@ -207,11 +207,11 @@ static void floor_once(const struct batch *batch, struct times *times)
                                   2 * (size_t)model_layer_input_dim(&batch->model, layer),
                                   model_layer_output_dim(&batch->model, layer)};
         double part[PART_COUNT];
-        thread_pool_run(batch->pool, layer_pass_tiles(job.rows), map_tile, &job);
+        thread_pool_run(batch->pool, layer_pass_tiles(job.rows), project_tile, &job);
         part[FORWARD] = seconds_since(&moment);
-        thread_pool_run(batch->pool, LANE_COUNT, weight_lane, &job);
+        thread_pool_run(batch->pool, ACCUMULATOR_COUNT, weight_accumulator, &job);
         if (layer > 0)
-            thread_pool_run(batch->pool, layer_pass_tiles(job.rows), map_back_tile, &job);
+            thread_pool_run(batch->pool, layer_pass_tiles(job.rows), project_back_tile, &job);
         part[BACKWARD] = seconds_since(&moment);
         for (int p = 0; p < PART_COUNT; p++)
             keep_least(&times->floor[layer][p], part[p]);

@@ -16,7 +16,7 @@ struct sizes {
     uint32_t input, hidden, output;
 };
 
-/* Around the tile of 512 rows, in both orders of map and mixing (GCN decides by the widths). */
+/* Around the tile of 512 rows, in both orders of projection and aggregation (GCN decides by the widths). */
 static const struct sizes all_sizes[] =
     {
         {1, {1, 1}, 3, 1, 2},
@@ -29,7 +29,7 @@ static const struct sizes all_sizes[] =
         {2, {511, 512, 513}, 3, 2, 3},
         {2, {512, 1024, 1030}, 2, 3, 2},
         {2, {2, 1025, 1600}, 5, 3, 2},
-        {1, {8800, 9000}, 1, 1, 2}, /* more tiles than lanes, for either order */
+        {1, {8800, 9000}, 1, 1, 2}, /* more tiles than accumulators, for either order */
         {1, {8800, 9000}, 2, 1, 1},
 };
 
@@ -291,7 +291,7 @@ static double distance(const float *a, const float *b, uint64_t count)
 }
 
 /* Rounding an operand moves it by 2^-9 of itself at most; the signs of that do not add up. Dense tiles,
- * tiles without zeros (dropout), odd widths, both orders of map and mixing. */
+ * tiles without zeros (dropout), odd widths, both orders of projection and aggregation. */
 static void in_bf16_logits_and_gradient_are_close_to_those_in_floats(void **state)
 {
     static const struct sizes sizes[] = {{3, {100, 700, 1500, 3000}, 40, 33, 7},

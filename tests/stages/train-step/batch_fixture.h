@@ -104,7 +104,7 @@ static inline void batch_fixture_put(struct batch_fixture *f, int64_t round, boo
     block_fixture_release(&blocks);
 }
 
-/* `hidden` above FIXTURE_DIM: a GCN mixes first. */
+/* `hidden` above FIXTURE_DIM: a GCN aggregates first. */
 static inline void batch_fixture_open(struct batch_fixture *f, struct store *store,
                                       enum layer_kind kind, uint32_t hidden, uint64_t budget_bytes)
 {
@@ -156,30 +156,31 @@ static inline uint64_t batch_fixture_bytes(const struct batch_fixture *f)
            f->preparer.scratch_bytes;
 }
 
-/* The mixed rows must be those that are gathered from the features; rows must be the features. */
+/* The aggregated rows must be those that are gathered from the features; rows must be the features. */
 static inline void batch_fixture_check(struct batch_fixture *f, const struct prepared_batch *batch)
 {
     struct arena arena = {0};
-    struct mixing mixing;
+    struct aggregation aggregation;
     float *expected = NULL;
     const uint32_t *node = batch->batch.node;
     assert_true(batch->has_record && batch->has_rows);
-    for (uint32_t i = 0; !batch->mixed && i < FIXTURE_BATCH; i++) {
+    for (uint32_t i = 0; !batch->aggregated && i < FIXTURE_BATCH; i++) {
         const size_t at = batch->rows.row_index ? batch->rows.row_index[i] : i;
         assert_memory_equal((const float *)batch->rows.base + at * batch->rows.stride,
                             f->feature + (size_t)node[i] * FIXTURE_DIM,
                             FIXTURE_DIM * sizeof(float));
     }
-    if (!batch->mixed)
+    if (!batch->aggregated)
         return;
     const struct message_block block = prepared_batch_block(batch, 0);
     const struct input_rows rows = {.base = f->feature, .stride = FIXTURE_DIM, .row_index = node};
-    assert_ok(layer_type_of(f->model.config.layer)->weigh(&block, &arena, &mixing, &f->err),
+    assert_ok(layer_type_of(f->model.config.layer)->weigh(&block, &arena, &aggregation, &f->err),
               &f->err);
-    const size_t count = FIXTURE_DESTINATIONS * mixing_width(&mixing, FIXTURE_DIM);
+    const size_t count = FIXTURE_DESTINATIONS * aggregation_width(&aggregation, FIXTURE_DIM);
     assert_ok(arena_new(&arena, &expected, count, "rows", &f->err), &f->err);
-    mixing_gather(&mixing, &block, &rows, FIXTURE_DIM, 0, FIXTURE_DESTINATIONS, NULL, expected);
-    assert_memory_equal(batch->mixed, expected, count * sizeof *expected);
+    aggregation_forward(&aggregation, &block, &rows, FIXTURE_DIM, 0, FIXTURE_DESTINATIONS, NULL,
+                        expected);
+    assert_memory_equal(batch->aggregated, expected, count * sizeof *expected);
     arena_release(&arena);
 }
 

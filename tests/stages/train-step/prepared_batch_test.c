@@ -25,7 +25,7 @@ static void rows_are_the_same_whatever_the_budget(void **state)
             for (int64_t round = 0; round < 3; round++) {
                 batch_fixture_put(&f, round, true);
                 prepare(&f, &batch, round);
-                assert_true((batch.mixed != NULL) == (budget < all_bytes));
+                assert_true((batch.aggregated != NULL) == (budget < all_bytes));
             }
             prepared_batch_release(&f.preparer, &batch);
             assert_int_equal(f.preparer.area_bytes, 0);
@@ -34,23 +34,23 @@ static void rows_are_the_same_whatever_the_budget(void **state)
     assert_int_equal(memory_live_blocks(), blocks);
 }
 
-static void rows_that_cannot_be_mixed_ahead_are_copied(void **state)
+static void rows_that_cannot_be_aggregated_ahead_are_copied(void **state)
 {
     struct batch_fixture f;
     struct prepared_batch batch = {0};
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 100000);
     batch_fixture_put(&f, 0, false); /* neighbours in no order */
     prepare(&f, &batch, 0);
-    assert_null(batch.mixed);
+    assert_null(batch.aggregated);
     batch_fixture_put(&f, 1, true);
     prepare(&f, &batch, 1);
-    assert_non_null(batch.mixed);
+    assert_non_null(batch.aggregated);
     prepared_batch_release(&f.preparer, &batch);
     batch_fixture_close(&f);
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_GCN, 8,
                        100000); /* maps first */
     prepare(&f, &batch, 1);
-    assert_null(batch.mixed);
+    assert_null(batch.aggregated);
     prepared_batch_release(&f.preparer, &batch);
     batch_fixture_close(&f);
 }
@@ -64,7 +64,7 @@ static void rows_that_are_mostly_zero_are_copied_and_said_to_be(void **state)
         f.preparer.mostly_zero = true;
         batch_fixture_put(&f, 0, true);
         prepare(&f, &batch, 0);
-        assert_null(batch.mixed);
+        assert_null(batch.aggregated);
         assert_true(batch.rows.mostly_zero);
         prepared_batch_release(&f.preparer, &batch);
         batch_fixture_close(&f);
@@ -157,7 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_are_the_same_whatever_the_budget, temp_store_setup,
                                         temp_store_teardown),
-        cmocka_unit_test_setup_teardown(rows_that_cannot_be_mixed_ahead_are_copied,
+        cmocka_unit_test_setup_teardown(rows_that_cannot_be_aggregated_ahead_are_copied,
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(rows_that_are_mostly_zero_are_copied_and_said_to_be,
                                         temp_store_setup, temp_store_teardown),

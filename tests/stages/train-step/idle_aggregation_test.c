@@ -1,5 +1,5 @@
 #include "common/base/clock.h"
-#include "stages/train-step/idle_mixing.h"
+#include "stages/train-step/idle_aggregation.h"
 
 #include "tests/stages/train-step/batch_fixture.h"
 
@@ -14,7 +14,7 @@ struct idle_fixture {
     struct batch_fixture f;
     struct thread_pool *pool;
     struct batch_reader *reader;
-    struct idle_mixing *idle;
+    struct idle_aggregation *idle;
     struct arena arena;
     struct prepared_batch batch; /* taken from the reader last */
 };
@@ -27,12 +27,13 @@ static void open_fixture(struct idle_fixture *i, struct store *store, uint64_t b
         batch_fixture_put(&i->f, round, true);
     assert_ok(thread_pool_new(THREADS, &i->pool, &i->f.err), &i->f.err);
     assert_ok(batch_reader_new(&i->f.preparer, &i->reader, &i->f.err), &i->f.err);
-    assert_ok(idle_mixing_new(&i->f.model, i->reader, i->pool, &i->idle, &i->f.err), &i->f.err);
+    assert_ok(idle_aggregation_new(&i->f.model, i->reader, i->pool, &i->idle, &i->f.err),
+              &i->f.err);
 }
 
 static void close_fixture(struct idle_fixture *i)
 {
-    idle_mixing_free(i->idle);
+    idle_aggregation_free(i->idle);
     batch_reader_free(i->reader);
     thread_pool_free(i->pool);
     prepared_batch_release(&i->f.preparer, &i->batch);
@@ -46,20 +47,22 @@ static void read_ahead(struct idle_fixture *i, int64_t round)
     batch_reader_begin(i->reader, &key, true);
 }
 
-/* What is said to be mixed must be what is gathered. */
-static void check_mixed(struct idle_fixture *i, const struct input_mixing *mixed, int64_t round)
+/* What is said to be aggregated must be what is gathered. */
+static void check_aggregated(struct idle_fixture *i, const struct input_aggregation *aggregated,
+                             int64_t round)
 {
     const struct key key = key_of(round);
     assert_true(batch_reader_take(i->reader, &key, &i->batch));
     struct prepared_batch as_if = i->batch;
-    assert_non_null(mixed->mixed);
-    assert_true(mixed->mixed_count == 0 || mixed->mixed_count == FIXTURE_DESTINATIONS);
-    as_if.mixed = mixed->mixed;
-    if (mixed->mixed_count)
+    assert_non_null(aggregated->aggregated);
+    assert_true(aggregated->aggregated_count == 0 ||
+                aggregated->aggregated_count == FIXTURE_DESTINATIONS);
+    as_if.aggregated = aggregated->aggregated;
+    if (aggregated->aggregated_count)
         batch_fixture_check(&i->f, &as_if);
 }
 
-static void what_is_mixed_in_between_is_what_is_gathered(void **state)
+static void what_is_aggregated_in_between_is_what_is_gathered(void **state)
 {
     struct temp_store *temp = *state;
     struct idle_fixture i;
@@ -70,21 +73,21 @@ static void what_is_mixed_in_between_is_what_is_gathered(void **state)
         read_ahead(&i, turn % ROUNDS);
         if (turn % 3)
             (void)batch_reader_settle(i.reader);
-        idle_mixing_begin(i.idle, &i.arena);
+        idle_aggregation_begin(i.idle, &i.arena);
         if (turn % 2)
             clock_sleep_ms(turn % 4);
         const struct key key = key_of(turn % ROUNDS);
-        const struct input_mixing mixed = idle_mixing_end(i.idle, &key, &seconds);
-        if (mixed.mixed) { /* else the time was too short to begin */
-            check_mixed(&i, &mixed, turn % ROUNDS);
+        const struct input_aggregation aggregated = idle_aggregation_end(i.idle, &key, &seconds);
+        if (aggregated.aggregated) { /* else the time was too short to begin */
+            check_aggregated(&i, &aggregated, turn % ROUNDS);
             assert_true(seconds >= 0);
         }
-        finished += mixed.mixed_count > 0;
-        assert_null(idle_mixing_end(i.idle, &key, &seconds).mixed); /* once */
+        finished += aggregated.aggregated_count > 0;
+        assert_null(idle_aggregation_end(i.idle, &key, &seconds).aggregated); /* once */
     }
     assert_true(finished > 0);
     read_ahead(&i, 0);
-    idle_mixing_begin(i.idle, &i.arena);
+    idle_aggregation_begin(i.idle, &i.arena);
     close_fixture(&i); /* while it may be at work */
 }
 
@@ -96,30 +99,31 @@ static void another_batch_gets_nothing(void **state)
     open_fixture(&i, temp->store, ALL_FIT);
     const struct key right = key_of(1), wrong = key_of(2);
     read_ahead(&i, 1);
-    idle_mixing_begin(i.idle, &i.arena);
+    idle_aggregation_begin(i.idle, &i.arena);
     clock_sleep_ms(5);
-    assert_null(idle_mixing_end(i.idle, &wrong, &seconds).mixed);
-    assert_null(idle_mixing_end(i.idle, &right, &seconds).mixed); /* the arena is somebody else's */
+    assert_null(idle_aggregation_end(i.idle, &wrong, &seconds).aggregated);
+    assert_null(idle_aggregation_end(i.idle, &right, &seconds)
+                    .aggregated); /* the arena is somebody else's */
     close_fixture(&i);
 }
 
-static void check_that_nothing_is_mixed(struct idle_fixture *i)
+static void check_that_nothing_is_aggregated(struct idle_fixture *i)
 {
     double seconds = 0;
     const struct key key = key_of(0);
     read_ahead(i, 0);
-    idle_mixing_begin(i->idle, &i->arena);
+    idle_aggregation_begin(i->idle, &i->arena);
     clock_sleep_ms(5);
-    assert_null(idle_mixing_end(i->idle, &key, &seconds).mixed);
+    assert_null(idle_aggregation_end(i->idle, &key, &seconds).aggregated);
 }
 
-static void out_of_the_budget_rows_are_mixed_already(void **state)
+static void out_of_the_budget_rows_are_aggregated_already(void **state)
 {
     struct temp_store *temp = *state;
     struct idle_fixture i;
     open_fixture(&i, temp->store, NOT_ALL_FIT);
-    check_that_nothing_is_mixed(&i);
-    assert_non_null(batch_reader_settle(i.reader)->mixed);
+    check_that_nothing_is_aggregated(&i);
+    assert_non_null(batch_reader_settle(i.reader)->aggregated);
     close_fixture(&i);
 }
 
@@ -129,7 +133,7 @@ static void a_batch_too_large_for_the_arena_is_left_to_the_step(void **state)
     struct idle_fixture i;
     open_fixture(&i, temp->store, ALL_FIT);
     i.arena.limit = 4096;
-    check_that_nothing_is_mixed(&i);
+    check_that_nothing_is_aggregated(&i);
     close_fixture(&i);
 }
 
@@ -141,9 +145,9 @@ static void a_batch_that_is_not_there_is_none(void **state)
     const struct key key = key_of(ROUNDS);
     open_fixture(&i, temp->store, ALL_FIT);
     read_ahead(&i, ROUNDS);
-    idle_mixing_begin(i.idle, &i.arena);
+    idle_aggregation_begin(i.idle, &i.arena);
     clock_sleep_ms(5);
-    assert_null(idle_mixing_end(i.idle, &key, &seconds).mixed);
+    assert_null(idle_aggregation_end(i.idle, &key, &seconds).aggregated);
     close_fixture(&i);
 }
 
@@ -151,26 +155,26 @@ static void without_memory_there_is_none(void **state)
 {
     struct error err = {0};
     struct model model = {0};
-    struct idle_mixing *idle = NULL;
+    struct idle_aggregation *idle = NULL;
     (void)state;
     const long blocks = memory_live_blocks();
     memory_fail_after(0);
-    assert_int_equal(idle_mixing_new(&model, NULL, NULL, &idle, &err), ERROR_NO_MEMORY);
+    assert_int_equal(idle_aggregation_new(&model, NULL, NULL, &idle, &err), ERROR_NO_MEMORY);
     memory_fail_after(-1);
     assert_null(idle);
-    idle_mixing_free(idle);
+    idle_aggregation_free(idle);
     assert_int_equal(memory_live_blocks(), blocks);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_mixed_in_between_is_what_is_gathered,
+        cmocka_unit_test_setup_teardown(what_is_aggregated_in_between_is_what_is_gathered,
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(another_batch_gets_nothing, temp_store_setup,
                                         temp_store_teardown),
-        cmocka_unit_test_setup_teardown(out_of_the_budget_rows_are_mixed_already, temp_store_setup,
-                                        temp_store_teardown),
+        cmocka_unit_test_setup_teardown(out_of_the_budget_rows_are_aggregated_already,
+                                        temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_batch_that_is_not_there_is_none, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_batch_too_large_for_the_arena_is_left_to_the_step,

@@ -1,6 +1,6 @@
-/* Rows mixed tile by tile ahead of forward, against mixing_gather() and a forward pass that does it all. */
+/* Rows aggregated tile by tile ahead of forward, against aggregation_forward() and a forward pass that does it all. */
 #include "common/base/memory.h"
-#include "common/nn/input_mixing.h"
+#include "common/nn/input_aggregation.h"
 #include "common/nn/layer.h"
 #include "common/nn/layer_pass.h"
 
@@ -37,31 +37,31 @@ static void check_rows(enum layer_kind kind, enum precision precision, struct th
     struct error err = {0};
     struct arena arena = {0};
     struct block_fixture blocks;
-    struct input_mixing m;
+    struct input_aggregation m;
     struct model model = model_of(kind, 2 * DIM);
     float scratch[DIM];
     void *expected = NULL;
     make_block(&blocks, precision);
     model.config.precision = precision;
-    assert_true(input_mixing_is_possible(&model, &blocks.input));
+    assert_true(input_aggregation_is_possible(&model, &blocks.input));
     assert_ok(
-        input_mixing_begin(&m, &model, &blocks.block[0], &blocks.input, THREADS, &arena, &err),
+        input_aggregation_begin(&m, &model, &blocks.block[0], &blocks.input, THREADS, &arena, &err),
         &err);
     const size_t bytes = precision_bytes(precision) * DESTINATIONS *
-                         precision_stride(precision, mixing_width(&m.mixing, DIM));
+                         precision_stride(precision, aggregation_width(&m.aggregation, DIM));
     assert_ok(arena_new_bytes(&arena, &expected, bytes, 1, "rows", &err), &err);
-    mixing_gather(&m.mixing, &blocks.block[0], &blocks.input, DIM, 0, DESTINATIONS, scratch,
-                  expected);
-    memset(m.mixed, 0x7f, bytes);
-    assert_int_equal(m.mixed_count, 0);
-    assert_true(input_mixing_advance(&m, 1, pool));
-    assert_int_equal(m.mixed_count, TILE_ROWS);
-    assert_memory_equal(m.mixed, expected, bytes / DESTINATIONS * TILE_ROWS);
-    assert_false(input_mixing_advance(&m, 5, pool));
-    assert_int_equal(m.mixed_count, DESTINATIONS);
-    assert_memory_equal(m.mixed, expected, bytes);
-    assert_false(input_mixing_advance(&m, 1, pool));
-    assert_int_equal(m.mixed_count, DESTINATIONS);
+    aggregation_forward(&m.aggregation, &blocks.block[0], &blocks.input, DIM, 0, DESTINATIONS,
+                        scratch, expected);
+    memset(m.aggregated, 0x7f, bytes);
+    assert_int_equal(m.aggregated_count, 0);
+    assert_true(input_aggregation_advance(&m, 1, pool));
+    assert_int_equal(m.aggregated_count, TILE_ROWS);
+    assert_memory_equal(m.aggregated, expected, bytes / DESTINATIONS * TILE_ROWS);
+    assert_false(input_aggregation_advance(&m, 5, pool));
+    assert_int_equal(m.aggregated_count, DESTINATIONS);
+    assert_memory_equal(m.aggregated, expected, bytes);
+    assert_false(input_aggregation_advance(&m, 1, pool));
+    assert_int_equal(m.aggregated_count, DESTINATIONS);
     arena_release(&arena);
     block_fixture_release(&blocks);
 }
@@ -80,27 +80,28 @@ static void rows_are_those_of_the_gather(void **state)
     thread_pool_free(pool);
 }
 
-/* Logits, and behind them the gradient, after `tiles` were mixed ahead; below 0: none, and no room. */
+/* Logits, and behind them the gradient, after `tiles` were aggregated ahead; below 0: none, and no room. */
 static void step(const struct model *model, const struct block_fixture *blocks, int64_t tiles,
                  float *out)
 {
     struct error err = {0};
     struct arena arena = {0};
-    struct input_mixing m = {0};
+    struct input_aggregation m = {0};
     struct model_trace *trace = NULL;
     float *value = NULL;
     const struct model_workspace workspace = {.arena = &arena};
     assert_ok(arena_new(&arena, &value, model->value_count, "weights", &err), &err);
     model_initialise(model, 3, value);
     if (tiles >= 0)
-        assert_ok(input_mixing_begin(&m, model, &blocks->block[0], &blocks->input, 1, &arena, &err),
-                  &err);
+        assert_ok(
+            input_aggregation_begin(&m, model, &blocks->block[0], &blocks->input, 1, &arena, &err),
+            &err);
     if (tiles > 0)
-        (void)input_mixing_advance(&m, tiles, NULL);
+        (void)input_aggregation_advance(&m, tiles, NULL);
     const struct model_input input = {.block = blocks->block,
                                       .rows = blocks->input,
-                                      .mixed = m.mixed,
-                                      .mixed_count = m.mixed_count};
+                                      .aggregated = m.aggregated,
+                                      .aggregated_count = m.aggregated_count};
     assert_ok(model_forward(model, value, &input, &workspace, out, &trace, &err), &err);
     assert_ok(model_backward(model, value, trace, out, &workspace,
                              out + (size_t)DESTINATIONS * CLASSES, &err),
@@ -127,15 +128,15 @@ static void a_step_does_what_is_left_with_the_same_bits(void **state)
     block_fixture_release(&blocks);
 }
 
-static void a_layer_that_maps_first_has_nothing_to_mix(void **state)
+static void a_layer_that_projects_first_has_nothing_to_aggregate(void **state)
 {
     struct input_rows rows = {0};
     (void)state;
     const struct model narrow = model_of(LAYER_GCN, 2), sage = model_of(LAYER_SAGE, 2);
-    assert_false(input_mixing_is_possible(&narrow, &rows));
-    assert_true(input_mixing_is_possible(&sage, &rows));
+    assert_false(input_aggregation_is_possible(&narrow, &rows));
+    assert_true(input_aggregation_is_possible(&sage, &rows));
     rows.mostly_zero = true; /* and neither has one over compressed rows */
-    assert_false(input_mixing_is_possible(&sage, &rows));
+    assert_false(input_aggregation_is_possible(&sage, &rows));
 }
 
 static void an_arena_without_room_says_so(void **state)
@@ -143,12 +144,12 @@ static void an_arena_without_room_says_so(void **state)
     struct error err = {0};
     struct arena arena = {.limit = 4096};
     struct block_fixture blocks;
-    struct input_mixing m;
+    struct input_aggregation m;
     const struct model model = model_of(LAYER_SAGE, CLASSES);
     (void)state;
     make_block(&blocks, PRECISION_FP32);
     assert_int_equal(
-        input_mixing_begin(&m, &model, &blocks.block[0], &blocks.input, 1, &arena, &err),
+        input_aggregation_begin(&m, &model, &blocks.block[0], &blocks.input, 1, &arena, &err),
         ERROR_NO_MEMORY);
     arena_release(&arena);
     block_fixture_release(&blocks);
@@ -159,7 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_the_gather),
         cmocka_unit_test(a_step_does_what_is_left_with_the_same_bits),
-        cmocka_unit_test(a_layer_that_maps_first_has_nothing_to_mix),
+        cmocka_unit_test(a_layer_that_projects_first_has_nothing_to_aggregate),
         cmocka_unit_test(an_arena_without_room_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

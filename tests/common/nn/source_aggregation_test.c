@@ -1,7 +1,7 @@
-/* Mixing by source against mixing_gather(), bit for bit. */
+/* Aggregation by source against aggregation_forward(), bit for bit. */
 #include "common/base/memory.h"
 #include "common/nn/layer.h"
-#include "common/nn/source_mixing.h"
+#include "common/nn/source_aggregation.h"
 
 #include "tests/support/block_fixture.h"
 #include "tests/support/test.h"
@@ -43,8 +43,8 @@ static void make_block(struct block_fixture *blocks, uint32_t node[NODES])
 }
 
 /* All sources, ascending by node, some at a time. */
-static void add_all(const struct source_mixing *mixing, const struct block_fixture *blocks,
-                    const uint32_t node[NODES])
+static void add_all(const struct source_aggregation *aggregation,
+                    const struct block_fixture *blocks, const uint32_t node[NODES])
 {
     uint32_t at_node[NODES], source[VISIT_MAX], count = 0;
     const void *row[VISIT_MAX];
@@ -55,7 +55,7 @@ static void add_all(const struct source_mixing *mixing, const struct block_fixtu
         row[count] = precision_at(blocks->input.precision, blocks->input.base,
                                   blocks->input.row_index[source[count]] * blocks->input.stride);
         if (++count >= 1 + n % VISIT_MAX || n == NODES - 1) {
-            source_mixing_add(mixing, source, row, count);
+            source_aggregation_add(aggregation, source, row, count);
             count = 0;
         }
     }
@@ -66,29 +66,31 @@ static void check_kind(enum layer_kind kind, enum precision precision)
     struct error err = {0};
     struct arena arena = {0};
     struct block_fixture blocks;
-    struct source_mixing mixing;
+    struct source_aggregation aggregation;
     uint32_t node[NODES];
     struct model model = model_of(kind, DIM, 2 * DIM);
-    const uint64_t floats = source_mixing_floats(&model, DESTINATIONS);
+    const uint64_t floats = source_aggregation_floats(&model, DESTINATIONS);
     float *area = memory_alloc(floats, sizeof *area), scratch[DIM];
     void *expected = NULL;
     make_block(&blocks, node);
     model.config.precision = precision;
     if (precision == PRECISION_BF16)
         block_fixture_round(&blocks, DIM);
-    assert_true(source_mixing_is_exact(&blocks.block[0], node));
+    assert_true(source_aggregation_is_exact(&blocks.block[0], node));
     memset(area, 0x7f, floats * sizeof *area); /* what was there before does not matter */
-    assert_ok(source_mixing_begin(&mixing, &model, &blocks.block[0], area, &arena, &err), &err);
-    add_all(&mixing, &blocks, node);
-    source_mixing_finish(&mixing);
+    assert_ok(source_aggregation_begin(&aggregation, &model, &blocks.block[0], area, &arena, &err),
+              &err);
+    add_all(&aggregation, &blocks, node);
+    source_aggregation_finish(&aggregation);
     const size_t count =
-        DESTINATIONS * precision_stride(precision, mixing_width(&mixing.mixing, DIM));
+        DESTINATIONS *
+        precision_stride(precision, aggregation_width(&aggregation.aggregation, DIM));
     assert_ok(arena_new_bytes(&arena, &expected, count, precision_bytes(precision), "rows", &err),
               &err);
-    mixing_gather(&mixing.mixing, &blocks.block[0], &blocks.input, DIM, 0, DESTINATIONS, scratch,
-                  expected);
-    assert_ptr_equal(mixing.mixed, area);
-    assert_memory_equal(mixing.mixed, expected, count * precision_bytes(precision));
+    aggregation_forward(&aggregation.aggregation, &blocks.block[0], &blocks.input, DIM, 0,
+                        DESTINATIONS, scratch, expected);
+    assert_ptr_equal(aggregation.aggregated, area);
+    assert_memory_equal(aggregation.aggregated, expected, count * precision_bytes(precision));
     memory_free(area);
     arena_release(&arena);
     block_fixture_release(&blocks);
@@ -103,12 +105,12 @@ static void bits_are_those_of_the_gather(void **state)
     }
 }
 
-static void a_forward_on_mixed_rows_is_that_on_rows(void **state)
+static void a_forward_on_aggregated_rows_is_that_on_rows(void **state)
 {
     struct error err = {0};
     struct arena arena = {0};
     struct block_fixture blocks;
-    struct source_mixing mixing;
+    struct source_aggregation aggregation;
     struct model_trace *trace = NULL;
     uint32_t node[NODES];
     const struct model model = model_of(LAYER_SAGE, DIM, 8);
@@ -117,7 +119,7 @@ static void a_forward_on_mixed_rows_is_that_on_rows(void **state)
     (void)state;
     make_block(&blocks, node);
     struct model_input input = {.block = blocks.block, .rows = blocks.input};
-    assert_ok(arena_new(&arena, &area, source_mixing_floats(&model, DESTINATIONS), "a", &err),
+    assert_ok(arena_new(&arena, &area, source_aggregation_floats(&model, DESTINATIONS), "a", &err),
               &err);
     assert_ok(arena_new(&arena, &value, model.value_count, "a", &err), &err);
     model_initialise(&model, 3, value);
@@ -129,12 +131,14 @@ static void a_forward_on_mixed_rows_is_that_on_rows(void **state)
         assert_ok(
             model_backward(&model, value, trace, logits[way], &workspace, gradient[way], &err),
             &err);
-        assert_ok(source_mixing_begin(&mixing, &model, &blocks.block[0], area, &arena, &err), &err);
-        add_all(&mixing, &blocks, node);
-        source_mixing_finish(&mixing);
+        assert_ok(
+            source_aggregation_begin(&aggregation, &model, &blocks.block[0], area, &arena, &err),
+            &err);
+        add_all(&aggregation, &blocks, node);
+        source_aggregation_finish(&aggregation);
         input = (struct model_input){.block = blocks.block,
-                                     .mixed = mixing.mixed,
-                                     .mixed_count = blocks.block[0].destination_count};
+                                     .aggregated = aggregation.aggregated,
+                                     .aggregated_count = blocks.block[0].destination_count};
     }
     assert_memory_equal(logits[0], logits[1], (size_t)DESTINATIONS * 8 * sizeof(float));
     assert_memory_equal(gradient[0], gradient[1], model.value_count * sizeof(float));
@@ -157,25 +161,25 @@ static void an_order_that_would_change_sums_is_noticed(void **state)
     const uint32_t swapped = *first;
     *first = *last;
     *last = swapped;
-    assert_false(source_mixing_is_exact(&blocks.block[0], node));
+    assert_false(source_aggregation_is_exact(&blocks.block[0], node));
     block_fixture_release(&blocks);
 }
 
-static void a_layer_that_maps_first_has_nothing_to_mix_ahead(void **state)
+static void a_layer_that_projects_first_has_nothing_to_aggregate_ahead(void **state)
 {
     (void)state;
     const struct model narrow = model_of(LAYER_GCN, 40, 8), wide = model_of(LAYER_GCN, 8, 40);
-    assert_int_equal(source_mixing_floats(&narrow, 10), 0);
-    assert_int_equal(source_mixing_floats(&wide, 10), 160);
+    assert_int_equal(source_aggregation_floats(&narrow, 10), 0);
+    assert_int_equal(source_aggregation_floats(&wide, 10), 160);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_are_those_of_the_gather),
-        cmocka_unit_test(a_forward_on_mixed_rows_is_that_on_rows),
+        cmocka_unit_test(a_forward_on_aggregated_rows_is_that_on_rows),
         cmocka_unit_test(an_order_that_would_change_sums_is_noticed),
-        cmocka_unit_test(a_layer_that_maps_first_has_nothing_to_mix_ahead),
+        cmocka_unit_test(a_layer_that_projects_first_has_nothing_to_aggregate_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/* Both directions of mixing against plain loops, bit for bit, with and without the processor's vectors. */
+/* Both directions of aggregation against plain loops, bit for bit, with and without the processor's vectors. */
 #include "common/base/arena.h"
 #include "common/base/cpu_level.h"
 #include "common/base/memory.h"
-#include "common/nn/mixing.h"
+#include "common/nn/operators/aggregation.h"
 
 #include "tests/support/block_fixture.h"
 #include "tests/support/test.h"
@@ -17,7 +17,7 @@ static const uint32_t dims[] = {1,   7,   15,  16,  17,  31,  48,  100, 127,
 
 struct fixture {
     struct block_fixture blocks;
-    struct mixing mixing;
+    struct aggregation aggregation;
     uint32_t dim;
     size_t width;
     float destination_scale[DESTINATIONS], self_scale[DESTINATIONS], source_scale[SOURCES];
@@ -41,13 +41,13 @@ static void make(struct fixture *f, uint32_t dim, unsigned kind)
         f->destination_scale[i] = element(i + 200);
         f->self_scale[i] = element(i + 300);
     }
-    f->mixing = (struct mixing){.destination_count = DESTINATIONS,
-                                .destination_scale = f->destination_scale,
-                                .source_scale = kind & 1 ? f->source_scale : NULL,
-                                .self_scale = kind & 4 ? NULL : f->self_scale,
-                                .skip_self_loops = kind & 2,
-                                .self_beside = kind & 4};
-    f->width = mixing_width(&f->mixing, dim);
+    f->aggregation = (struct aggregation){.destination_count = DESTINATIONS,
+                                          .destination_scale = f->destination_scale,
+                                          .source_scale = kind & 1 ? f->source_scale : NULL,
+                                          .self_scale = kind & 4 ? NULL : f->self_scale,
+                                          .skip_self_loops = kind & 2,
+                                          .self_beside = kind & 4};
+    f->width = aggregation_width(&f->aggregation, dim);
     f->expected = memory_alloc(SOURCES * (f->width + 1), sizeof *f->expected);
     f->actual = memory_alloc(SOURCES * (f->width + 1), sizeof *f->actual);
     f->scratch = memory_alloc(dim, sizeof *f->scratch);
@@ -74,19 +74,19 @@ static float input_element(const struct fixture *f, uint32_t row, size_t column)
     return ((const float *)input->base)[at];
 }
 
-static float mixed_element(const struct fixture *f, uint32_t i, size_t column)
+static float aggregated_element(const struct fixture *f, uint32_t i, size_t column)
 {
     const struct message_block *block = &f->blocks.block[0];
     float sum = 0;
     for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
         const uint32_t j = block->neighbor[e];
         const float value = input_element(f, j, column);
-        const float term = f->mixing.source_scale ? f->source_scale[j] * value : value;
-        if (!f->mixing.skip_self_loops || j != i)
+        const float term = f->aggregation.source_scale ? f->source_scale[j] * value : value;
+        if (!f->aggregation.skip_self_loops || j != i)
             sum += term;
     }
     sum *= f->destination_scale[i];
-    if (f->mixing.self_scale)
+    if (f->aggregation.self_scale)
         sum += f->self_scale[i] * input_element(f, i, column);
     return sum;
 }
@@ -100,7 +100,7 @@ static void expect_element(const struct fixture *f, size_t at, float value)
 }
 
 /* Returns the bytes of what is expected. */
-static size_t expect_gather(const struct fixture *f)
+static size_t expect_forward(const struct fixture *f)
 {
     const enum precision precision = f->blocks.input.precision;
     const size_t stride = precision_stride(precision, f->width);
@@ -108,17 +108,17 @@ static size_t expect_gather(const struct fixture *f)
     memset(f->expected, 0, rows * stride * sizeof(float));
     for (uint32_t i = 0; i < rows; i++)
         for (size_t column = 0; column < f->dim; column++) {
-            expect_element(f, i * stride + column, mixed_element(f, FIRST + i, column));
-            if (f->mixing.self_beside)
+            expect_element(f, i * stride + column, aggregated_element(f, FIRST + i, column));
+            if (f->aggregation.self_beside)
                 expect_element(f, i * stride + f->dim + column,
                                input_element(f, FIRST + i, column));
         }
     return rows * stride * precision_bytes(precision);
 }
 
-static void expect_spread(const struct fixture *f, const struct transposed_edges *edges)
+static void expect_backward(const struct fixture *f, const struct transposed_edges *edges)
 {
-    const struct mixing *mixing = &f->mixing;
+    const struct aggregation *aggregation = &f->aggregation;
     for (uint32_t j = FIRST; j < SOURCES; j++)
         for (size_t column = 0; column < f->dim; column++) {
             float sum = 0;
@@ -126,42 +126,43 @@ static void expect_spread(const struct fixture *f, const struct transposed_edges
                 const uint32_t i = edges->destination[e];
                 sum += f->destination_scale[i] * f->gradient[i * f->width + column];
             }
-            if (mixing->source_scale)
+            if (aggregation->source_scale)
                 sum *= f->source_scale[j];
-            if (j < DESTINATIONS && mixing->self_beside)
+            if (j < DESTINATIONS && aggregation->self_beside)
                 sum += f->gradient[j * f->width + f->dim + column];
-            else if (j < DESTINATIONS && mixing->self_scale)
+            else if (j < DESTINATIONS && aggregation->self_scale)
                 sum += f->self_scale[j] * f->gradient[j * f->width + column];
             f->expected[(size_t)(j - FIRST) * f->dim + column] = sum;
         }
 }
 
-static void check_gather(const struct fixture *f)
+static void check_forward(const struct fixture *f)
 {
-    const size_t bytes = expect_gather(f);
+    const size_t bytes = expect_forward(f);
     for (int level = CPU_PLAIN; level <= CPU_AVX512; level++) {
         cpu_level_limit((enum cpu_level)level);
         memset(f->actual, 0x7f, bytes);
-        mixing_gather(&f->mixing, &f->blocks.block[0], &f->blocks.input, f->dim, FIRST,
-                      DESTINATIONS, f->scratch, f->actual);
+        aggregation_forward(&f->aggregation, &f->blocks.block[0], &f->blocks.input, f->dim, FIRST,
+                            DESTINATIONS, f->scratch, f->actual);
         assert_memory_equal(f->actual, f->expected, bytes);
     }
 }
 
-static void check_spread(const struct fixture *f)
+static void check_backward(const struct fixture *f)
 {
     struct error err = {0};
     struct arena arena = {0};
     struct transposed_edges edges;
-    assert_ok(transposed_edges_build(&f->blocks.block[0], f->mixing.skip_self_loops, &arena, &edges,
-                                     &err),
+    assert_ok(transposed_edges_build(&f->blocks.block[0], f->aggregation.skip_self_loops, &arena,
+                                     &edges, &err),
               &err);
-    expect_spread(f, &edges);
+    expect_backward(f, &edges);
     const size_t bytes = (size_t)(SOURCES - FIRST) * f->dim * sizeof(float);
     for (int level = CPU_PLAIN; level <= CPU_AVX512; level++) {
         cpu_level_limit((enum cpu_level)level);
         memset(f->actual, 0x7f, bytes);
-        mixing_spread(&f->mixing, &edges, f->gradient, f->dim, FIRST, SOURCES, f->actual);
+        aggregation_backward(&f->aggregation, &edges, f->gradient, f->dim, FIRST, SOURCES,
+                             f->actual);
         assert_memory_equal(f->actual, f->expected, bytes);
     }
     arena_release(&arena);
@@ -181,30 +182,30 @@ static void for_all_kinds(void (*check)(const struct fixture *f), enum precision
     cpu_level_limit(CPU_AVX512);
 }
 
-static void gathers_the_bits_of_plain_loops(void **state)
+static void forward_has_the_bits_of_plain_loops(void **state)
 {
     (void)state;
-    for_all_kinds(check_gather, PRECISION_FP32);
+    for_all_kinds(check_forward, PRECISION_FP32);
 }
 
 static void gathers_rows_in_bf16_and_rounds_once(void **state)
 {
     (void)state;
-    for_all_kinds(check_gather, PRECISION_BF16);
+    for_all_kinds(check_forward, PRECISION_BF16);
 }
 
-static void spreads_the_bits_of_plain_loops(void **state)
+static void backward_has_the_bits_of_plain_loops(void **state)
 {
     (void)state;
-    for_all_kinds(check_spread, PRECISION_FP32);
+    for_all_kinds(check_backward, PRECISION_FP32);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gathers_the_bits_of_plain_loops),
+        cmocka_unit_test(forward_has_the_bits_of_plain_loops),
         cmocka_unit_test(gathers_rows_in_bf16_and_rounds_once),
-        cmocka_unit_test(spreads_the_bits_of_plain_loops),
+        cmocka_unit_test(backward_has_the_bits_of_plain_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "common/nn/source_mixing.h"
+#include "common/nn/source_aggregation.h"
 
 #include "common/math/vector.h"
 #include "common/nn/layer.h"
@@ -13,7 +13,7 @@ enum { AHEAD_START = 56, AHEAD_EDGE = 40, AHEAD_FAR = 24, AHEAD_NEAR = 3, AHEAD_
  * sums need not be zeroed before nor, when nothing is added to them, scaled in a pass of their own. */
 static const uint32_t is_first = 1U << 31, is_last = 1U << 30, destination_mask = (1U << 30) - 1;
 
-bool source_mixing_is_exact(const struct message_block *block, const uint32_t *node)
+bool source_aggregation_is_exact(const struct message_block *block, const uint32_t *node)
 {
     unsigned descends = 0;
     for (uint32_t i = 0; i < block->destination_count; i++)
@@ -22,17 +22,17 @@ bool source_mixing_is_exact(const struct message_block *block, const uint32_t *n
     return !descends;
 }
 
-uint64_t source_mixing_floats(const struct model *model, uint64_t destination_count)
+uint64_t source_aggregation_floats(const struct model *model, uint64_t destination_count)
 {
     const struct layer_type *type = layer_type_of(model->config.layer);
     const uint32_t dim = model_layer_input_dim(model, 0);
-    if (type->maps_first(dim, model_layer_output_dim(model, 0)) ||
+    if (type->projects_first(dim, model_layer_output_dim(model, 0)) ||
         destination_count > destination_mask)
         return 0;
     return destination_count * 2 * dim; /* mean and own row, side by side or apart */
 }
 
-uint64_t source_mixing_scratch(const struct message_block *block)
+uint64_t source_aggregation_scratch(const struct message_block *block)
 {
     const uint64_t edges = block->row_start[block->destination_count] - block->row_start[0];
     const uint64_t weights = 2 * (uint64_t)block->destination_count + block->source_count;
@@ -40,22 +40,22 @@ uint64_t source_mixing_scratch(const struct message_block *block)
 }
 
 /* The next edge of destination `i` from `e` on that counts. */
-static uint32_t next_edge(const struct source_mixing *m, const struct message_block *block,
+static uint32_t next_edge(const struct source_aggregation *m, const struct message_block *block,
                           uint32_t i, uint32_t e)
 {
-    while (m->mixing.skip_self_loops && e < block->row_start[i + 1] && block->neighbor[e] == i)
+    while (m->aggregation.skip_self_loops && e < block->row_start[i + 1] && block->neighbor[e] == i)
         e++;
     return e;
 }
 
 /* As transposed_edges.c counts and fills. A destination that hears from nobody is zero. */
-static void turn_edges(const struct source_mixing *m, const struct message_block *block)
+static void turn_edges(const struct source_aggregation *m, const struct message_block *block)
 {
     uint32_t *start = m->start;
     memset(start, 0, ((size_t)block->source_count + 2) * sizeof *start);
     for (uint32_t e = block->row_start[0]; e < block->row_start[block->destination_count]; e++)
         start[(size_t)block->neighbor[e] + 2]++;
-    for (uint32_t i = 0; m->mixing.skip_self_loops && i < block->destination_count; i++)
+    for (uint32_t i = 0; m->aggregation.skip_self_loops && i < block->destination_count; i++)
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
             start[(size_t)i + 2] -= block->neighbor[e] == i;
     for (size_t j = 2; j <= (size_t)block->source_count + 1; j++)
@@ -64,7 +64,8 @@ static void turn_edges(const struct source_mixing *m, const struct message_block
         const uint32_t end = block->row_start[i + 1];
         uint32_t flags = is_first, next = 0, e = next_edge(m, block, i, block->row_start[i]);
         if (e == end)
-            memset(m->mixed + i * mixing_width(&m->mixing, m->dim), 0, m->dim * sizeof(float));
+            memset(m->aggregated + i * aggregation_width(&m->aggregation, m->dim), 0,
+                   m->dim * sizeof(float));
         for (; e < end; e = next, flags = 0) {
             next = next_edge(m, block, i, e + 1);
             m->edge[start[(size_t)block->neighbor[e] + 1]++] =
@@ -73,32 +74,34 @@ static void turn_edges(const struct source_mixing *m, const struct message_block
     }
 }
 
-enum error_code source_mixing_begin(struct source_mixing *out, const struct model *model,
-                                    const struct message_block *block, float *area,
-                                    struct arena *arena, struct error *err)
+enum error_code source_aggregation_begin(struct source_aggregation *out, const struct model *model,
+                                         const struct message_block *block, float *area,
+                                         struct arena *arena, struct error *err)
 {
     const uint32_t dim = model_layer_input_dim(model, 0);
     const size_t edges = block->row_start[block->destination_count] - block->row_start[0];
-    *out = (struct source_mixing){.dim = dim, .precision = model->config.precision, .mixed = area};
-    must(source_mixing_floats(model, block->destination_count) || !block->destination_count);
-    enum error_code rc = layer_type_of(model->config.layer)->weigh(block, arena, &out->mixing, err);
+    *out = (struct source_aggregation){
+        .dim = dim, .precision = model->config.precision, .aggregated = area};
+    must(source_aggregation_floats(model, block->destination_count) || !block->destination_count);
+    enum error_code rc =
+        layer_type_of(model->config.layer)->weigh(block, arena, &out->aggregation, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &out->start, (size_t)block->source_count + 2, "edges by source", err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &out->edge, edges, "edges by source", err);
     if (rc != ERROR_NONE)
         return rc;
-    if (!out->mixing.self_beside)
-        out->own = area + block->destination_count * mixing_width(&out->mixing, dim);
+    if (!out->aggregation.self_beside)
+        out->own = area + block->destination_count * aggregation_width(&out->aggregation, dim);
     turn_edges(out, block);
     return ERROR_NONE;
 }
 
-CPU_INLINE void ask_for_destinations(const struct source_mixing *m, uint32_t source, size_t width,
-                                     bool far)
+CPU_INLINE void ask_for_destinations(const struct source_aggregation *m, uint32_t source,
+                                     size_t width, bool far)
 {
     for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++) {
-        const float *sum = m->mixed + (m->edge[e] & destination_mask) * width;
+        const float *sum = m->aggregated + (m->edge[e] & destination_mask) * width;
         if (far)
             vector_prefetch_far(sum, m->dim * sizeof(float));
         else
@@ -106,7 +109,7 @@ CPU_INLINE void ask_for_destinations(const struct source_mixing *m, uint32_t sou
     }
 }
 
-CPU_INLINE void ask_ahead(const struct source_mixing *m, const uint32_t *source, uint32_t left,
+CPU_INLINE void ask_ahead(const struct source_aggregation *m, const uint32_t *source, uint32_t left,
                           size_t width)
 {
     if (left > AHEAD_START)
@@ -157,31 +160,32 @@ CPU_INLINE void add_row(float *sum, const void *row, enum precision precision, b
         add_to_sum(sum, row, scale, dim);
 }
 
-CPU_INLINE void add_source(const struct source_mixing *m, enum precision precision, uint32_t source,
-                           const void *row, size_t width)
+CPU_INLINE void add_source(const struct source_aggregation *m, enum precision precision,
+                           uint32_t source, const void *row, size_t width)
 {
-    const struct mixing *mixing = &m->mixing;
-    const float scale = mixing->source_scale ? mixing->source_scale[source] : 1;
+    const struct aggregation *aggregation = &m->aggregation;
+    const float scale = aggregation->source_scale ? aggregation->source_scale[source] : 1;
     for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++) {
         const uint32_t i = m->edge[e] & destination_mask;
-        float *sum = m->mixed + i * width;
+        float *sum = m->aggregated + i * width;
         add_row(sum, row, precision, m->edge[e] & is_first, scale, m->dim);
         if (m->edge[e] & is_last)
-            vector_scale(sum, mixing->destination_scale[i], m->dim);
+            vector_scale(sum, aggregation->destination_scale[i], m->dim);
     }
-    if (source >= mixing->destination_count)
+    if (source >= aggregation->destination_count)
         return;
-    float *own = m->own ? m->own + (size_t)source * m->dim : m->mixed + source * width + m->dim;
+    float *own =
+        m->own ? m->own + (size_t)source * m->dim : m->aggregated + source * width + m->dim;
     if (precision == PRECISION_BF16)
         bf16_to_floats(own, row, m->dim);
     else
         memcpy(own, row, m->dim * sizeof *own);
 }
 
-CPU_INLINE void add_sources(const struct source_mixing *m, enum precision precision,
+CPU_INLINE void add_sources(const struct source_aggregation *m, enum precision precision,
                             const uint32_t *source, const void *const *row, uint32_t count)
 {
-    const size_t width = mixing_width(&m->mixing, m->dim);
+    const size_t width = aggregation_width(&m->aggregation, m->dim);
     const size_t row_bytes = m->dim * precision_bytes(precision);
     for (uint32_t i = 0; i < count && i < AHEAD_FAR; i++)
         ask_for_destinations(m, source[i], width, true);
@@ -194,59 +198,59 @@ CPU_INLINE void add_sources(const struct source_mixing *m, enum precision precis
 }
 
 CPU_CLONES
-static void add_floats(const struct source_mixing *m, const uint32_t *source,
+static void add_floats(const struct source_aggregation *m, const uint32_t *source,
                        const void *const *row, uint32_t count)
 {
     add_sources(m, PRECISION_FP32, source, row, count);
 }
 
 CPU_CLONES
-static void add_bf16(const struct source_mixing *m, const uint32_t *source, const void *const *row,
-                     uint32_t count)
+static void add_bf16(const struct source_aggregation *m, const uint32_t *source,
+                     const void *const *row, uint32_t count)
 {
     add_sources(m, PRECISION_BF16, source, row, count);
 }
 
-void source_mixing_add(const struct source_mixing *mixing, const uint32_t *source,
-                       const void *const *row, uint32_t count)
+void source_aggregation_add(const struct source_aggregation *aggregation, const uint32_t *source,
+                            const void *const *row, uint32_t count)
 {
-    if (mixing->precision == PRECISION_BF16)
-        add_bf16(mixing, source, row, count);
+    if (aggregation->precision == PRECISION_BF16)
+        add_bf16(aggregation, source, row, count);
     else
-        add_floats(mixing, source, row, count);
+        add_floats(aggregation, source, row, count);
 }
 
 CPU_CLONES
-static void add_own(const struct source_mixing *m)
+static void add_own(const struct source_aggregation *m)
 {
-    const size_t width = mixing_width(&m->mixing, m->dim);
-    for (size_t i = 0; i < m->mixing.destination_count; i++)
-        vector_add_scaled(m->mixed + i * width, m->own + i * m->dim, m->mixing.self_scale[i],
-                          m->dim);
+    const size_t width = aggregation_width(&m->aggregation, m->dim);
+    for (size_t i = 0; i < m->aggregation.destination_count; i++)
+        vector_add_scaled(m->aggregated + i * width, m->own + i * m->dim,
+                          m->aggregation.self_scale[i], m->dim);
 }
 
 /* Each row moves down to where it lies at half the bytes, over rows that have moved already. By way of a
  * small array, since it may overlap with itself. */
 CPU_CLONES
-static void round_in_place(const struct source_mixing *m)
+static void round_in_place(const struct source_aggregation *m)
 {
     enum { PIECE = 64 };
-    const size_t width = mixing_width(&m->mixing, m->dim), stride = bf16_stride(width);
-    char *to = (char *)m->mixed;
-    for (size_t i = 0; i < m->mixing.destination_count; i++, to += stride * sizeof(bf16))
+    const size_t width = aggregation_width(&m->aggregation, m->dim), stride = bf16_stride(width);
+    char *to = (char *)m->aggregated;
+    for (size_t i = 0; i < m->aggregation.destination_count; i++, to += stride * sizeof(bf16))
         for (size_t first = 0; first < stride; first += PIECE) {
             const size_t count = stride - first < PIECE ? stride - first : PIECE;
             const size_t there = width - first < count ? width - first : count;
             bf16 piece[PIECE] = {0};
-            bf16_of_floats(piece, m->mixed + i * width + first, there);
+            bf16_of_floats(piece, m->aggregated + i * width + first, there);
             memcpy(to + first * sizeof *piece, piece, count * sizeof *piece);
         }
 }
 
-void source_mixing_finish(const struct source_mixing *mixing)
+void source_aggregation_finish(const struct source_aggregation *aggregation)
 {
-    if (mixing->own)
-        add_own(mixing);
-    if (mixing->precision == PRECISION_BF16)
-        round_in_place(mixing);
+    if (aggregation->own)
+        add_own(aggregation);
+    if (aggregation->precision == PRECISION_BF16)
+        round_in_place(aggregation);
 }

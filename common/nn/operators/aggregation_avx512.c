@@ -9,16 +9,16 @@
  * for. Compilers keep sums in registers only when each is a variable of its own, hence the macros, and find
  * room for addresses only when each number of vectors has a function of its own.
  */
-#include "common/nn/mixing_avx512.h"
+#include "common/nn/operators/aggregation_avx512.h"
 
 #include "common/base/cpu_level.h"
 #include "common/math/vector.h"
-#include "common/nn/mixing_walk.h"
+#include "common/nn/operators/aggregation_walk.h"
 
 #if CPU_LEVEL_X86
 #include <immintrin.h>
 
-enum { LANES = MIXING_AVX512_DIM_MIN, BLOCK_VECTORS = 16, SMALL_BLOCK_VECTORS = 8 };
+enum { LANES = AGGREGATION_AVX512_DIM_MIN, BLOCK_VECTORS = 16, SMALL_BLOCK_VECTORS = 8 };
 
 #define AVX512_INLINE CPU_AVX512_CODE CPU_INLINE
 
@@ -81,11 +81,11 @@ AVX512_INLINE void sum_columns(const struct walk *whole, enum precision precisio
                                const size_t vectors)
 {
     const struct walk walk = walk_over(whole, precision, columns);
-    const struct mixing *mixing = walk.mixing;
+    const struct aggregation *aggregation = walk.aggregation;
     const uint32_t *neighbor = walk.block->neighbor;
-    const float *source_scale = mixing->source_scale;
+    const float *source_scale = aggregation->source_scale;
     const uint32_t end = walk.block->row_start[destination + 1];
-    const uint32_t skipped = mixing->skip_self_loops ? destination : UINT32_MAX;
+    const uint32_t skipped = aggregation->skip_self_loops ? destination : UINT32_MAX;
     const size_t last = columns.count - LANES;
     out += columns.first;
     EACH_VECTOR(DECLARE)
@@ -98,49 +98,52 @@ AVX512_INLINE void sum_columns(const struct walk *whole, enum precision precisio
         const __m512 factor = _mm512_set1_ps(source_scale ? source_scale[j] : 1);
         EACH_VECTOR(ADD)
     }
-    __m512 factor = _mm512_set1_ps(mixing->destination_scale[destination]);
+    __m512 factor = _mm512_set1_ps(aggregation->destination_scale[destination]);
     EACH_VECTOR(SCALE)
-    if (!mixing->self_beside && mixing->self_scale) {
+    if (!aggregation->self_beside && aggregation->self_scale) {
         const void *row = any_row(&walk.input, precision, destination);
-        factor = _mm512_set1_ps(mixing->self_scale[destination]);
+        factor = _mm512_set1_ps(aggregation->self_scale[destination]);
         EACH_VECTOR(ADD)
     }
     EACH_VECTOR(STORE)
 }
 
-/* The arguments of mixing_spread() that all rows share. */
-struct spreading {
-    const struct mixing *mixing;
+/* The arguments of aggregation_backward() that all rows share. */
+struct transposing {
+    const struct aggregation *aggregation;
     const struct transposed_edges *edges;
     const float *gradient;
     size_t dim, width;
 };
 
 /* The same for the row of a source. */
-AVX512_INLINE void spread_columns(const struct spreading *spreading, struct columns columns,
-                                  uint32_t source, float *out, const size_t vectors)
+AVX512_INLINE void sum_source_columns(const struct transposing *transposing, struct columns columns,
+                                      uint32_t source, float *out, const size_t vectors)
 {
-    const struct mixing *mixing = spreading->mixing;
-    const uint32_t *destination = spreading->edges->destination;
-    const uint32_t end = spreading->edges->start[source + 1];
-    const float *gradient = spreading->gradient + columns.first;
-    const float *destination_scale = mixing->destination_scale;
+    const struct aggregation *aggregation = transposing->aggregation;
+    const uint32_t *destination = transposing->edges->destination;
+    const uint32_t end = transposing->edges->start[source + 1];
+    const float *gradient = transposing->gradient + columns.first;
+    const float *destination_scale = aggregation->destination_scale;
     const enum precision precision = PRECISION_FP32;
-    const size_t last = columns.count - LANES, width = spreading->width;
+    const size_t last = columns.count - LANES, width = transposing->width;
     out += columns.first;
     EACH_VECTOR(DECLARE)
-    for (uint32_t e = spreading->edges->start[source]; e < end; e++) {
+    for (uint32_t e = transposing->edges->start[source]; e < end; e++) {
         const float *row = gradient + destination[e] * width;
         const __m512 factor = _mm512_set1_ps(destination_scale[destination[e]]);
         EACH_VECTOR(ADD)
     }
-    if (mixing->source_scale) {
-        const __m512 factor = _mm512_set1_ps(mixing->source_scale[source]);
+    if (aggregation->source_scale) {
+        const __m512 factor = _mm512_set1_ps(aggregation->source_scale[source]);
         EACH_VECTOR(SCALE)
     }
-    if (source < mixing->destination_count && (mixing->self_beside || mixing->self_scale)) {
-        const float *row = gradient + source * width + (mixing->self_beside ? spreading->dim : 0);
-        const __m512 factor = _mm512_set1_ps(mixing->self_beside ? 1 : mixing->self_scale[source]);
+    if (source < aggregation->destination_count &&
+        (aggregation->self_beside || aggregation->self_scale)) {
+        const float *row =
+            gradient + source * width + (aggregation->self_beside ? transposing->dim : 0);
+        const __m512 factor =
+            _mm512_set1_ps(aggregation->self_beside ? 1 : aggregation->self_scale[source]);
         EACH_VECTOR(ADD)
     }
     EACH_VECTOR(STORE)
@@ -157,13 +160,14 @@ AVX512_INLINE void spread_columns(const struct spreading *spreading, struct colu
     {                                                                                              \
         sum_columns(walk, PRECISION_BF16, columns, destination, out, vectors);                     \
     }                                                                                              \
-    CPU_AVX512_CODE static void spread_##vectors(                                                  \
-        const struct spreading *spreading, struct columns columns, uint32_t source, float *out)    \
+    CPU_AVX512_CODE static void sum_sources_##vectors(const struct transposing *transposing,       \
+                                                      struct columns columns, uint32_t source,     \
+                                                      float *out)                                  \
     {                                                                                              \
-        spread_columns(spreading, columns, source, out, vectors);                                  \
+        sum_source_columns(transposing, columns, source, out, vectors);                            \
     }
 #define KERNEL_NAMES(vectors)                                                                      \
-    [vectors] = {sum_floats_##vectors, sum_bf16_##vectors, spread_##vectors},
+    [vectors] = {sum_floats_##vectors, sum_bf16_##vectors, sum_sources_##vectors},
 
 /* clang-format off */
 #define EACH_KERNEL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(16)
@@ -173,13 +177,13 @@ EACH_KERNEL(KERNELS)
 
 typedef void sum_kernel(const struct walk *walk, struct columns columns, uint32_t destination,
                         float *out);
-typedef void spread_kernel(const struct spreading *spreading, struct columns columns,
+typedef void source_kernel(const struct transposing *transposing, struct columns columns,
                            uint32_t source, float *out);
 
 /* By the number of vectors. */
 static const struct kernels {
     sum_kernel *sum_floats, *sum_bf16;
-    spread_kernel *spread;
+    source_kernel *sum_sources;
 } kernels[BLOCK_VECTORS + 1] = {EACH_KERNEL(KERNEL_NAMES)};
 
 CPU_INLINE const struct kernels *kernels_for(struct columns columns)
@@ -200,56 +204,57 @@ CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *out)
 }
 
 CPU_AVX512_CODE
-static void gather_floats(const struct mixing *mixing, const struct message_block *block,
+static void gather_floats(const struct aggregation *aggregation, const struct message_block *block,
                           const struct input_rows *input, uint32_t dim, uint32_t first,
                           uint32_t end, float *out)
 {
-    const struct walk walk = start_walk(mixing, block, input, PRECISION_FP32, dim, first, end);
-    const size_t width = mixing_width(mixing, dim);
+    const struct walk walk = start_walk(aggregation, block, input, PRECISION_FP32, dim, first, end);
+    const size_t width = aggregation_width(aggregation, dim);
     for (uint32_t i = first; i < end; i++, out += width) {
         sum_row(&walk, i, out);
-        if (mixing->self_beside)
+        if (aggregation->self_beside)
             vector_copy(out + dim, float_row(input, i), dim);
     }
 }
 
 CPU_AVX512_CODE
-static void gather_bf16(const struct mixing *mixing, const struct message_block *block,
+static void gather_bf16(const struct aggregation *aggregation, const struct message_block *block,
                         const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                         float *sum, bf16 *out)
 {
-    const struct walk walk = start_walk(mixing, block, input, PRECISION_BF16, dim, first, end);
-    const size_t stride = bf16_stride(mixing_width(mixing, dim));
+    const struct walk walk = start_walk(aggregation, block, input, PRECISION_BF16, dim, first, end);
+    const size_t stride = bf16_stride(aggregation_width(aggregation, dim));
     for (uint32_t i = first; i < end; i++, out += stride) {
         sum_row(&walk, i, sum);
         finish_bf16(&walk, i, sum, out);
     }
 }
 
-void mixing_gather_avx512(const struct mixing *mixing, const struct message_block *block,
-                          const struct input_rows *input, uint32_t dim, uint32_t first,
-                          uint32_t end, float *scratch, void *out)
+void aggregation_forward_avx512(const struct aggregation *aggregation,
+                                const struct message_block *block, const struct input_rows *input,
+                                uint32_t dim, uint32_t first, uint32_t end, float *scratch,
+                                void *out)
 {
     if (input->precision == PRECISION_BF16)
-        gather_bf16(mixing, block, input, dim, first, end, scratch, out);
+        gather_bf16(aggregation, block, input, dim, first, end, scratch, out);
     else
-        gather_floats(mixing, block, input, dim, first, end, out);
+        gather_floats(aggregation, block, input, dim, first, end, out);
 }
 
-void mixing_spread_avx512(const struct mixing *mixing, const struct transposed_edges *edges,
-                          const float *gradient, uint32_t dim, uint32_t first, uint32_t end,
-                          float *out)
+void aggregation_backward_avx512(const struct aggregation *aggregation,
+                                 const struct transposed_edges *edges, const float *gradient,
+                                 uint32_t dim, uint32_t first, uint32_t end, float *out)
 {
-    const struct spreading spreading = {.mixing = mixing,
-                                        .edges = edges,
-                                        .gradient = gradient,
-                                        .dim = dim,
-                                        .width = mixing_width(mixing, dim)};
+    const struct transposing transposing = {.aggregation = aggregation,
+                                            .edges = edges,
+                                            .gradient = gradient,
+                                            .dim = dim,
+                                            .width = aggregation_width(aggregation, dim)};
     for (uint32_t j = first; j < end; j++, out += dim) {
         struct columns columns = {0};
         for (size_t at = 0; at < dim; at = columns.first + columns.count) {
             columns = next_columns(dim, at);
-            kernels_for(columns)->spread(&spreading, columns, j, out);
+            kernels_for(columns)->sum_sources(&transposing, columns, j, out);
         }
     }
 }

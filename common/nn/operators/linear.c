@@ -1,4 +1,4 @@
-#include "common/nn/layer_product.h"
+#include "common/nn/operators/linear.h"
 
 #include "common/math/blas.h"
 
@@ -34,12 +34,12 @@ static struct bf16_left left_of(struct rows_view rows)
     return bf16_left_of_rows(rows.value, rows.rows, rows.cols, rows.stride);
 }
 
-enum error_code layer_weight_init(struct layer_weight *out, struct matrix_view value,
-                                  enum precision precision, struct arena *arena, struct error *err)
+enum error_code linear_weight_init(struct linear_weight *out, struct matrix_view value,
+                                   enum precision precision, struct arena *arena, struct error *err)
 {
     static const char what[] = "rounded weights";
     bf16 *rounded = NULL, *forward = NULL, *backward = NULL;
-    *out = (struct layer_weight){.rows = rows_view_of(value)};
+    *out = (struct linear_weight){.rows = rows_view_of(value)};
     if (precision == PRECISION_FP32)
         return ERROR_NONE;
     enum error_code rc =
@@ -57,7 +57,7 @@ enum error_code layer_weight_init(struct layer_weight *out, struct matrix_view v
     return ERROR_NONE;
 }
 
-void layer_product_map(const struct layer_weight *weight, struct rows_view x, float *y)
+void linear_forward(const struct linear_weight *weight, struct rows_view x, float *y)
 {
     if (x.precision == PRECISION_BF16)
         bf16_product(left_of(x), weight->forward, false, y, weight->rows.rows);
@@ -65,7 +65,7 @@ void layer_product_map(const struct layer_weight *weight, struct rows_view x, fl
         blas_product(BLAS_NT, floats_of(x), floats_of(weight->rows), false, y, weight->rows.rows);
 }
 
-size_t layer_product_room(const struct layer_weight *weight, size_t rows)
+size_t linear_room(const struct linear_weight *weight, size_t rows)
 {
     const size_t out = weight->rows.rows, in = weight->rows.cols;
     if (weight->rows.precision == PRECISION_FP32)
@@ -75,8 +75,8 @@ size_t layer_product_room(const struct layer_weight *weight, size_t rows)
     return for_weight > for_input ? for_weight : for_input;
 }
 
-void layer_product_weight(struct matrix_view dy, struct rows_view x, bool add, float *dw,
-                          bf16 *room)
+void linear_backward_weight(struct matrix_view dy, struct rows_view x, bool add, float *dw,
+                            bf16 *room)
 {
     if (x.precision == PRECISION_FP32) {
         blas_product(BLAS_TN, dy, floats_of(x), add, dw, x.cols);
@@ -89,8 +89,8 @@ void layer_product_weight(struct matrix_view dy, struct rows_view x, bool add, f
     bf16_product(left, right, add, dw, x.cols);
 }
 
-void layer_product_input(const struct layer_weight *weight, struct matrix_view dy, float *dx,
-                         bf16 *room)
+void linear_backward_input(const struct linear_weight *weight, struct matrix_view dy, float *dx,
+                           bf16 *room)
 {
     const size_t in = weight->rows.cols;
     if (weight->rows.precision == PRECISION_BF16)

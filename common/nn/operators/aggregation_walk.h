@@ -1,13 +1,13 @@
 /*
- * mixing_walk - the rows that a gather reads, in order, and asking for them ahead of use.
+ * aggregation_walk - the rows that a gather reads, in order, and asking for them ahead of use.
  *
  * Shared by the forms that the gather has for several instruction sets.
  */
-#ifndef COMMON_NN_MIXING_WALK_H
-#define COMMON_NN_MIXING_WALK_H
+#ifndef COMMON_NN_OPERATORS_AGGREGATION_WALK_H
+#define COMMON_NN_OPERATORS_AGGREGATION_WALK_H
 
 #include "common/math/vector.h"
-#include "common/nn/mixing.h"
+#include "common/nn/operators/aggregation.h"
 
 /* How far ahead of use rows are asked for: soon enough to hide memory, not so soon that they leave the cache
  * again. Counted in edges, so that rows of few neighbours and hubs are served alike. */
@@ -43,7 +43,7 @@ CPU_INLINE const void *any_row(const struct input_rows *input, enum precision pr
 
 /* A walk over the edges of some rows in order, which asks for rows ahead of it. */
 struct walk {
-    const struct mixing *mixing;
+    const struct aggregation *aggregation;
     const struct message_block *block;
     struct input_rows input;
     enum precision precision; /* a constant where it is used */
@@ -89,13 +89,14 @@ CPU_INLINE void ask_for_own_rows(const struct walk *walk, uint32_t i)
         ask_for_row(walk, i + ROWS_NEAR, false);
 }
 
-CPU_INLINE struct walk start_walk(const struct mixing *mixing, const struct message_block *block,
-                                  const struct input_rows *input, enum precision precision,
-                                  uint32_t dim, uint32_t first, uint32_t end)
+CPU_INLINE struct walk start_walk(const struct aggregation *aggregation,
+                                  const struct message_block *block, const struct input_rows *input,
+                                  enum precision precision, uint32_t dim, uint32_t first,
+                                  uint32_t end)
 {
     const size_t row_bytes = dim * precision_bytes(precision);
     const uint32_t edge = block->row_start[first];
-    const struct walk walk = {.mixing = mixing,
+    const struct walk walk = {.aggregation = aggregation,
                               .block = block,
                               .input = *input,
                               .precision = precision,
@@ -114,9 +115,9 @@ CPU_INLINE struct walk start_walk(const struct mixing *mixing, const struct mess
 CPU_INLINE void finish_bf16(const struct walk *walk, uint32_t i, const float *restrict sum,
                             bf16 *restrict out)
 {
-    const size_t width = mixing_width(walk->mixing, walk->dim);
+    const size_t width = aggregation_width(walk->aggregation, walk->dim);
     bf16_of_floats(out, sum, walk->dim);
-    if (walk->mixing->self_beside)
+    if (walk->aggregation->self_beside)
         memcpy(out + walk->dim, bf16_row(&walk->input, i), walk->dim * sizeof *out);
     if (width % 2)
         out[width] = 0;

@@ -1,0 +1,50 @@
+/*
+ * aggregation - how a destination combines the rows of its neighbours and its own.
+ *
+ *   a_i = destination_scale_i * sum over neighbours j of source_scale_j * x_j
+ *         + self_scale_i * x_i                     (GCN), or beside it
+ *         | x_i                                    (SAGE: two halves, [mean | self])
+ *
+ * A linear map, so one struct describes forward (a gather by destination) and backward (a gather by
+ * source over the transposed edges). Both work on a range of rows, for the tiles of model.h.
+ */
+#ifndef COMMON_NN_OPERATORS_AGGREGATION_H
+#define COMMON_NN_OPERATORS_AGGREGATION_H
+
+#include "common/graph/message_block.h"
+#include "common/graph/transposed_edges.h"
+#include "common/nn/operators/gather.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct aggregation {
+    uint32_t destination_count;
+    const float *destination_scale; /* [destination_count] */
+    const float *source_scale;      /* [source_count], or NULL for 1 */
+    const float *self_scale;        /* [destination_count], or NULL: the own row is not added */
+    bool skip_self_loops;           /* self_scale stands for them */
+    bool self_beside;               /* the own row is kept as a second half */
+};
+
+/* Columns of an aggregated row for inputs of `dim` columns. */
+static inline size_t aggregation_width(const struct aggregation *aggregation, size_t dim)
+{
+    return aggregation->self_beside ? 2 * dim : dim;
+}
+
+/* Aggregated rows of the destinations first .. end - 1 into out [end - first, aggregation_width(dim)], in the
+ * precision of the input: each row is summed in float and rounded once, in the end. `scratch` [dim]: for
+ * that row, only in bf16. */
+void aggregation_forward(const struct aggregation *aggregation, const struct message_block *block,
+                         const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                         float *scratch, void *out);
+
+/* The transpose: from the gradient of all aggregated rows [destination_count, aggregation_width(dim)] that of the
+ * inputs first .. end - 1 into out [end - first, dim]. */
+void aggregation_backward(const struct aggregation *aggregation,
+                          const struct transposed_edges *edges, const float *gradient, uint32_t dim,
+                          uint32_t first, uint32_t end, float *out);
+
+#endif
