@@ -3,7 +3,6 @@
 #include "common/base/host.h"
 #include "common/base/memory.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #if ARENA_IS_GUARDED
@@ -29,8 +28,9 @@ static size_t smaller(size_t a, size_t b)
 static bool reserve(struct arena *arena)
 {
     const size_t machine = rounded((size_t)host_memory_bytes(), COMMIT_BYTES);
-    const size_t wanted =
-        arena->limit && arena->limit < machine ? rounded(arena->limit, COMMIT_BYTES) : machine;
+    const size_t wanted = arena->limit && !arena->counts && arena->limit < machine
+                              ? rounded(arena->limit, COMMIT_BYTES)
+                              : machine;
     const size_t reserved = ARENA_IS_GUARDED ? 2 * wanted : wanted;
     arena->base = memory_reserve(reserved);
     arena->reserved = arena->base ? reserved : 0;
@@ -52,6 +52,28 @@ static bool commit(struct arena *arena, size_t end)
     return true;
 }
 
+static size_t sum_or_most(size_t a, size_t b)
+{
+    return b < SIZE_MAX / 2 - a ? a + b : SIZE_MAX / 2;
+}
+
+/* Large things are all at one place where nobody may look; `guards` is what the small ones take. */
+static enum error_code count_bytes(struct arena *arena, void **out, size_t bytes, const char *what,
+                                   struct error *err)
+{
+    static _Alignas(ALIGNMENT) char nowhere[ALIGNMENT];
+    arena->used = sum_or_most(arena->used, bytes);
+    *out = nowhere;
+    if (bytes > ARENA_REAL_BYTES)
+        return ERROR_NONE;
+    if ((!arena->base && !reserve(arena)) || !commit(arena, arena->guards + bytes))
+        return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu bytes", what, bytes);
+    *out = arena->base + arena->guards;
+    ASAN_UNPOISON_MEMORY_REGION(*out, bytes);
+    arena->guards += bytes;
+    return ERROR_NONE;
+}
+
 enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count, size_t size,
                                 const char *what, struct error *err)
 {
@@ -61,6 +83,8 @@ enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count, s
                          size);
     const size_t bytes = rounded(count && size ? count * size : 1, ALIGNMENT);
     const size_t at = arena->used + arena->guards;
+    if (arena->counts)
+        return count_bytes(arena, out, bytes, what, err);
     if (arena->limit && bytes > arena->limit - smaller(arena->used, arena->limit))
         return error_set(err, ERROR_NO_MEMORY,
                          "%s needs %zu bytes, %zu of the budget of %zu are used", what, bytes,
@@ -76,7 +100,8 @@ enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count, s
 
 void arena_reset(struct arena *arena)
 {
-    ASAN_POISON_MEMORY_REGION(arena->base, arena->used + arena->guards);
+    ASAN_POISON_MEMORY_REGION(arena->base,
+                              arena->counts ? arena->guards : arena->used + arena->guards);
     arena->used = 0;
     arena->guards = 0;
 }
@@ -85,5 +110,5 @@ void arena_release(struct arena *arena)
 {
     ASAN_UNPOISON_MEMORY_REGION(arena->base, arena->committed);
     memory_unmap(arena->base, arena->reserved);
-    *arena = (struct arena){.limit = arena->limit};
+    *arena = (struct arena){.limit = arena->limit, .counts = arena->counts};
 }

@@ -6,6 +6,10 @@
  * is touched for the first time, however the sizes of the requests vary from unit to unit.
  * What it hands out is 64-byte aligned and is NOT zeroed.
  *
+ * An arena that counts answers how much memory a piece of work takes, by the same code that does it: `used` grows as
+ * ever, but what it hands out may not be read, and work that sees `counts` only asks for memory. Small things,
+ * which say how large the others are, are real: see ARENA_REAL_BYTES.
+ *
  * AddressSanitizer sees into an arena: there what was not handed out since the last reset, and 64 bytes behind each
  * thing that was, may not be touched.
  */
@@ -14,6 +18,7 @@
 
 #include "common/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -32,9 +37,14 @@ struct arena { /* {0} is an empty arena */
     size_t reserved;  /* bytes of addresses from base */
     size_t committed; /* of them with memory */
     size_t used;      /* bytes handed out since the last reset */
-    size_t guards;    /* bytes that may not be touched, between what was handed out */
-    size_t limit;     /* refuse to grow past this many bytes; 0: all that the machine has */
+    size_t guards; /* bytes that may not be touched, between what was handed out; when it counts, of
+                       * what is real */
+    size_t limit;  /* refuse to grow past this many bytes; 0: all that the machine has */
+    bool counts;   /* set before the first request; then there is no limit */
 };
+
+/* Of an arena that counts, requests of at most this many bytes may be written and read. */
+enum { ARENA_REAL_BYTES = 1 << 16 };
 
 /* `count` elements in the arena, valid until arena_reset() or arena_release().
  * `out` is the address of any object pointer. Fails: ERROR_NO_MEMORY naming `what`. */

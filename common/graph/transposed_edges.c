@@ -19,12 +19,11 @@ enum error_code transposed_edges_build(const struct message_block *block, bool s
                                        struct arena *arena, struct transposed_edges *out,
                                        struct error *err)
 {
-    const size_t edge_count = block->row_start[block->destination_count] - block->row_start[0];
     enum error_code rc =
         arena_new(arena, &out->start, (size_t)block->source_count + 2, "the transposed edges", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &out->destination, edge_count, "the transposed edges", err);
-    if (rc != ERROR_NONE)
+        rc = arena_new(arena, &out->destination, message_block_edges(block), "the transposed edges", err);
+    if (rc != ERROR_NONE || arena->counts)
         return rc;
     count(block, skip_self_loops, out->start);
     for (uint32_t i = 0; i < block->destination_count; i++)

@@ -30,15 +30,9 @@ enum error_code sparse_tile_init(struct sparse_tile *tile, size_t row_capacity, 
         rc = arena_new(arena, &tile->row_start, row_capacity + 1, what, err);
     if (rc == ERROR_NONE && wants_rows)
         rc = arena_new(arena, &tile->by_row, cols * row_capacity / 2 + 1, what, err);
-    for (size_t c = 0; rc == ERROR_NONE && c < cols; c++)
+    for (size_t c = 0; rc == ERROR_NONE && !arena->counts && c < cols; c++)
         tile->column_start[c] = (uint32_t)(c * column_room(row_capacity));
     return rc;
-}
-
-double sparse_tile_floats(double row_capacity, double cols, bool wants_rows)
-{
-    return 2 * cols * (row_capacity + STAGGER) + 3 * cols + row_capacity +
-           (wants_rows ? cols * row_capacity : 0);
 }
 
 CPU_CLONES

@@ -32,8 +32,6 @@ struct sparse_tile {
 MUST_CHECK enum error_code sparse_tile_init(struct sparse_tile *tile, size_t row_capacity,
                                             size_t cols, bool wants_rows, struct arena *arena,
                                             struct error *err);
-/* Floats that this takes at most, for plans of memory. */
-double sparse_tile_floats(double row_capacity, double cols, bool wants_rows);
 
 /* Whether compressing pays for rows with these bits [words] of `count` elements: it does up to one half. */
 bool sparse_tile_pays(const uint64_t *active, size_t words, size_t count);

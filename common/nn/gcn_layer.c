@@ -38,6 +38,7 @@ static uint32_t neighbors_of(const struct message_block *block, uint32_t i)
 static void weigh_nodes(const struct message_block *block, float *destination_scale,
                         float *source_scale, float *self_scale)
 {
+    must(block->degree);
     for (uint32_t j = 0; j < block->source_count; j++)
         source_scale[j] = 1 / sqrtf((float)block->degree[j] + 1);
     for (uint32_t i = 0; i < block->destination_count; i++) {
@@ -54,7 +55,6 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
 {
     static const char what[] = "the weights of edges";
     float *destination_scale = NULL, *source_scale = NULL, *self_scale = NULL;
-    must(block->degree);
     enum error_code rc = arena_new(arena, &destination_scale, block->destination_count, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &source_scale, block->source_count, what, err);
@@ -62,7 +62,8 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
         rc = arena_new(arena, &self_scale, block->destination_count, what, err);
     if (rc != ERROR_NONE)
         return rc;
-    weigh_nodes(block, destination_scale, source_scale, self_scale);
+    if (!arena->counts)
+        weigh_nodes(block, destination_scale, source_scale, self_scale);
     *out = (struct aggregation){.destination_count = block->destination_count,
                                 .destination_scale = destination_scale,
                                 .source_scale = source_scale,

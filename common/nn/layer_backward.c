@@ -315,7 +315,7 @@ static enum error_code aggregation_first(struct backward_job *job, struct arena 
     if (rc == ERROR_NONE && !job->is_first)
         rc = arena_new(arena, &pass->aggregated_gradient,
                        pass->block.destination_count * pass->aggregated_dim, what, err);
-    if (rc != ERROR_NONE)
+    if (rc != ERROR_NONE || arena->counts)
         return rc;
     thread_pool_run(pool, accumulators_of(job->weight_tiles), aggregated_tiles, job);
     reduce_weights(job, pool);
@@ -331,7 +331,7 @@ static enum error_code project_first(struct backward_job *job, struct arena *are
     if (rc == ERROR_NONE && !job->is_first)
         rc = arena_new(arena, &pass->input_gradient,
                        (size_t)pass->block.source_count * pass->input_dim, what, err);
-    if (rc != ERROR_NONE)
+    if (rc != ERROR_NONE || arena->counts)
         return rc;
     thread_pool_run(pool, accumulators_of(job->bias_tiles), destination_tiles, job);
     thread_pool_run(pool, accumulators_of(job->weight_tiles), source_tiles, job);
@@ -371,7 +371,7 @@ enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_
         rc = project_first(&job, arena, pool, err);
     else
         rc = aggregation_first(&job, arena, pool, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !arena->counts)
         reduce_bias(&job);
     return rc;
 }

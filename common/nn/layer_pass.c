@@ -18,7 +18,7 @@ static enum error_code join_matrices(const struct layer_pass *pass, const float 
                                          "the joined weights", err);
     if (rc != ERROR_NONE)
         return rc;
-    for (int m = 0; m < pass->matrix_count; m++) {
+    for (int m = 0; !arena->counts && m < pass->matrix_count; m++) {
         must(matrix[m]);
         for (uint32_t row = 0; row < pass->output_dim; row++)
             vector_copy(joined + row * pass->aggregated_dim + (size_t)m * pass->input_dim,
@@ -226,7 +226,7 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
     if (pass->input.mostly_zero)
         return sparse_layer_forward(pass, keep, arena, pool, err);
     const enum error_code rc = find_room(&job, pass, keep, arena, thread_pool_size(pool), err);
-    if (rc != ERROR_NONE)
+    if (rc != ERROR_NONE || arena->counts)
         return rc;
     if (pass->projects_first) {
         thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), project_tile, &job);

@@ -8,6 +8,7 @@ struct model_trace {
     int layer_count;
     struct layer_pass layer[LAYER_COUNT_MAX];
 };
+_Static_assert(sizeof(struct model_trace) <= ARENA_REAL_BYTES, "a trace is written by what counts");
 
 static struct random_stream stream_of_layer(const struct random_stream *stream, int layer)
 {

@@ -36,7 +36,7 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
         arena_new(arena, &scale, block->destination_count, "the weights of means", err);
     if (rc != ERROR_NONE)
         return rc;
-    for (uint32_t i = 0; i < block->destination_count; i++) {
+    for (uint32_t i = 0; !arena->counts && i < block->destination_count; i++) {
         const uint32_t count = block->row_start[i + 1] - block->row_start[i];
         scale[i] = count ? 1 / (float)count : 0;
     }

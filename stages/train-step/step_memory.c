@@ -1,8 +1,8 @@
 #include "stages/train-step/step_memory.h"
 
-#include "common/math/sparse_tile.h"
-#include "common/nn/layer_pass.h"
-#include "common/nn/source_aggregation.h"
+#include "common/nn/input_aggregation.h"
+
+#include <math.h>
 
 /* Known after each hop, and read by it, at most; double cannot overflow. */
 struct hops {
@@ -37,69 +37,81 @@ static struct hops bound_hops(double seeds, const struct int_list *fanouts, int 
     return hops;
 }
 
-/* In bf16: the weights [out, wide] as products want them, a thread's rows before they are rounded, and of
- * backward the operands of a tile. In floats, of which each is two bf16. */
-static double rounded_floats(double out, double in, double wide, bool trains, int threads)
+/* A count of what a dry run only adds up: what does not fit is more memory than there is. */
+static uint32_t count_of(double count)
 {
-    const double weights =
-        ((wide + 1) * out + (wide + 1) * (out + 16) + (out + 1) * (wide + 16)) / 2;
-    const double operands = trains ? (double)TILE_ROWS * (out + wide + 32) / 2 : 0;
-    return weights + threads * (in + out * LAYER_ROUNDED_ROWS + operands + 64);
+    return count < (double)UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-/* What layer_pass.c and layer_backward.c ask the arena for, in floats. */
-static double layer_floats(const struct model *model, int layer, const struct hops *hops,
-                           bool trains, bool is_aggregated, int threads)
+/* The largest blocks that there can be; they have no edges to look at. */
+static void bound_blocks(const struct model *model, const struct hops *hops,
+                         struct message_block *block)
 {
     const int layer_count = model->config.layer_count;
-    const struct layer_type *type = layer_type_of(model->config.layer);
-    const double in = model_layer_input_dim(model, layer);
-    const double out = model_layer_output_dim(model, layer);
-    const double wide = in * layer_matrix_count(type);
-    const double destinations = hops->node[layer_count - 1 - layer];
-    const double sources = hops->node[layer_count - layer];
-    const double edges = hops->edge[layer_count - layer];
-    const bool is_first = layer == 0, is_last = layer == layer_count - 1;
-    const bool projects_first = type->projects_first(model_layer_input_dim(model, layer),
-                                                     model_layer_output_dim(model, layer));
-    const double tile = (double)threads * TILE_ROWS;
-    const bool rounds = model->config.precision == PRECISION_BF16;
-    const double kept = rounds ? 0.5 : 1; /* floats for each element that is kept */
-    double floats = wide * out + 2 * destinations + sources; /* joined weights; those of edges */
-    floats += is_last ? 0 : destinations * (out + rounds) * kept;
-    floats += rounds ? rounded_floats(out, in, wide, trains, threads) : 0;
-    if (projects_first)
-        floats += sources * out + tile * in;
-    else if (!is_aggregated)
-        floats += trains ? destinations * (wide + rounds) * kept : tile * (wide + rounds);
-    if (!trains)
-        return floats;
-    if (is_first && !projects_first &&
-        !is_aggregated) /* those of edges again, and sums: idle_aggregation.h */
-        floats += 2 * destinations + sources + threads * (in + 16);
-    floats += ACCUMULATOR_COUNT * (wide + 1) * out + tile * (out + in) + threads * out;
-    if (!is_last) /* one bit for each output; tiles without zeros */
-        floats +=
-            destinations * (out / 32 + 2) + threads * sparse_tile_floats(TILE_ROWS, out, !is_first);
-    if (projects_first)
-        floats += destinations * out + (is_first ? 0 : sources * in);
-    else
-        floats += is_first ? 0 : destinations * wide;
-    return floats + (projects_first || !is_first ? sources + edges : 0);
+    for (int layer = 0; layer < layer_count; layer++)
+        block[layer] = (struct message_block){
+            .destination_count = count_of(hops->node[layer_count - 1 - layer]),
+            .source_count = count_of(hops->node[layer_count - layer]),
+            .edge_count = (uint64_t)hops->edge[layer_count - layer]};
 }
 
-/* Of alignment and the arena's blocks, a few for each layer. */
-enum { SLACK_BYTES = 1 << 20 };
+enum first_rows { ROWS_AGGREGATED_BY_STEP, ROWS_AGGREGATED_AHEAD, ROWS_GIVEN_AGGREGATED };
 
-static double pass_bytes(const struct model *model, const struct hops *hops, bool trains,
-                         bool is_aggregated, int threads)
+/* Rows that were aggregated between two units lie in the arena (idle_aggregation.h); those of a batch out of the
+ * budget do not. */
+static enum error_code count_first_rows(const struct model *model, enum first_rows rows,
+                                        struct thread_pool *pool, struct arena *arena,
+                                        struct model_input *input, struct error *err)
 {
-    /* The gradient; logits, their slope and labels. */
-    double floats =
-        (double)model->value_count + 4 * hops->node[0] * (double)model->config.output_dim;
-    for (int layer = 0; layer < model->config.layer_count; layer++)
-        floats += layer_floats(model, layer, hops, trains, is_aggregated && layer == 0, threads);
-    return 4 * floats + SLACK_BYTES;
+    struct input_aggregation ahead = {0};
+    if (rows == ROWS_AGGREGATED_BY_STEP || !input_aggregation_is_possible(model, &input->rows))
+        return ERROR_NONE;
+    input->aggregated_count = input->block[0].destination_count;
+    input->aggregated = input; /* anywhere but NULL */
+    if (rows == ROWS_GIVEN_AGGREGATED)
+        return ERROR_NONE;
+    const enum error_code rc = input_aggregation_begin(&ahead, model, input->block, &input->rows,
+                                                       thread_pool_size(pool), arena, err);
+    input->aggregated = ahead.aggregated;
+    return rc;
+}
+
+/* What train_step.c does in a unit, in an arena that counts. */
+static enum error_code count_pass(const struct model *model, const struct hops *hops,
+                                  enum first_rows rows, bool trains, struct thread_pool *pool,
+                                  struct arena *arena)
+{
+    struct message_block block[LAYER_COUNT_MAX];
+    struct model_trace *trace = NULL;
+    float *value = NULL, *logits = NULL;
+    struct model_input input = {.block = block, .rows = {.precision = model->config.precision}};
+    const struct model_workspace workspace = {.arena = arena, .pool = pool};
+    bound_blocks(model, hops, block);
+    enum error_code rc = count_first_rows(model, rows, pool, arena, &input, NULL);
+    /* Labels, logits and their slope, or what is counted in the evaluation. */
+    for (int i = 0; rc == ERROR_NONE && i < 3; i++)
+        rc = arena_new(arena, &logits,
+                       (size_t)block[model->config.layer_count - 1].destination_count *
+                           model->config.output_dim,
+                       "logits", NULL);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &value, (size_t)model->value_count, "the gradient", NULL);
+    if (rc == ERROR_NONE)
+        rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, NULL);
+    if (rc == ERROR_NONE && trains)
+        rc = model_backward(model, value, trace, logits, &workspace, value, NULL);
+    return rc;
+}
+
+/* Infinite when not even that could be found out. */
+static double pass_bytes(const struct model *model, const struct hops *hops, enum first_rows rows,
+                         bool trains, struct thread_pool *pool)
+{
+    struct arena arena = {.counts = true};
+    const enum error_code rc = count_pass(model, hops, rows, trains, pool, &arena);
+    const double bytes = rc == ERROR_NONE ? (double)arena.used : HUGE_VAL;
+    arena_release(&arena);
+    return bytes;
 }
 
 /* The arrays of a mini-batch, and a bit for each node of the graph that checks it. */
@@ -124,7 +136,6 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const double rows = nodes * (double)precision_bytes(precision) *
                         (double)precision_stride(precision, context->book->feature_dim);
     const int layers = model->config.layer_count;
-    const int threads = thread_pool_size(context->pool);
     const struct hops training = bound_hops((double)context->schedule->batch_size,
                                             &settings->sample.fanouts, layers, context->book);
     const struct hops validation =
@@ -137,12 +148,14 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const double batches =
         3.5 * batch_bytes(model, &training, nodes) + 1.5 * batch_bytes(model, &validation, nodes);
     const double records = smaller(batches + weights, budget / 8);
-    double step = larger(pass_bytes(model, &training, true, false, threads),
-                         pass_bytes(model, &validation, false, false, threads));
+    double step = larger(
+        pass_bytes(model, &training, ROWS_AGGREGATED_BY_STEP, true, context->pool),
+        larger(pass_bytes(model, &training, ROWS_AGGREGATED_AHEAD, true, context->pool),
+               pass_bytes(model, &validation, ROWS_AGGREGATED_BY_STEP, false, context->pool)));
     const bool rows_fit = budget - labels - records - step >= rows;
     if (!rows_fit)
-        step = larger(pass_bytes(model, &training, true, true, threads),
-                      pass_bytes(model, &validation, false, true, threads));
+        step = larger(pass_bytes(model, &training, ROWS_GIVEN_AGGREGATED, true, context->pool),
+                      pass_bytes(model, &validation, ROWS_GIVEN_AGGREGATED, false, context->pool));
     const double left = budget - labels - records - step;
     return (struct step_memory){.step_bytes = bytes_of(step),
                                 .record_bytes = (uint64_t)records,

@@ -2,7 +2,8 @@
  * step_memory - how the budget of a train-step program is shared out before any of it is used.
  *
  * What a step needs follows from batch size, fan-outs and widths: an upper bound on the nodes and edges of
- * each hop gives one on every array. What is left holds feature rows: all of them, or else the aggregated rows
+ * each hop gives one on every array, and the step itself, run on blocks of those sizes in an arena that only
+ * counts (arena.h), says what that comes to. What is left holds feature rows: all of them, or else the aggregated rows
  * of two mini-batches (prepared_batch.h), which the step then need not hold, and the rows used most. When
  * it would be under a quarter of the budget, the feature rows get a quarter all the same, and the bound
  * being one, the step will often fit too; if not, it says what it wanted.

@@ -50,6 +50,10 @@ enum error_code linear_weight_init(struct linear_weight *out, struct matrix_view
         rc = arena_new(arena, &backward, bf16_right_size(value.rows, value.cols), what, err);
     if (rc != ERROR_NONE)
         return rc;
+    if (arena->counts) {
+        out->rows.precision = precision;
+        return ERROR_NONE;
+    }
     out->rows = round_rows(value, rounded);
     out->forward =
         bf16_right_of_columns(rounded, value.rows, value.cols, out->rows.stride, forward);

@@ -147,6 +147,31 @@ static void a_sanitizer_sees_what_was_not_handed_out(void **state)
     }
 }
 
+static void an_arena_that_counts_asks_for_what_any_machine_lacks(void **state)
+{
+    struct error err = {0};
+    struct arena counts = {.counts = true, .limit = 64}, real = {0};
+    uint64_t *small = NULL, *large = NULL;
+    (void)state;
+    for (int turn = 0; turn < 3; turn++) {
+        assert_ok(arena_new(&counts, &small, 100, "names", &err), &err);
+        for (int i = 0; i < 100; i++)
+            small[i] = 7; /* real */
+        assert_ok(arena_new(&counts, &large, 1ULL << 50, "rows", &err), &err);
+        assert_non_null(large);
+        assert_true(counts.used == (1ULL << 53) + 832);
+        arena_reset(&counts);
+        assert_int_equal(counts.used, 0);
+    }
+    for (int i = 0; i < 3000; i++) { /* more of them than are real at once, and all sizes */
+        assert_ok(arena_new(&counts, &small, (size_t)i, "bytes", &err), &err);
+        assert_ok(arena_new(&real, &large, (size_t)i, "bytes", &err), &err);
+    }
+    assert_int_equal(counts.used, real.used);
+    arena_release(&counts);
+    arena_release(&real);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +181,7 @@ int main(void)
         cmocka_unit_test(the_limit_is_kept_and_said),
         cmocka_unit_test(sizes_that_overflow_and_empty_memory_are_said),
         cmocka_unit_test(a_sanitizer_sees_what_was_not_handed_out),
+        cmocka_unit_test(an_arena_that_counts_asks_for_what_any_machine_lacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,22 +94,6 @@ static void compressing_pays_up_to_one_half(void **state)
     assert_false(sparse_tile_pays(more, 2, 64));
 }
 
-static void what_the_plan_says_is_what_it_takes(void **state)
-{
-    static const size_t widths[] = {1, 7, 256, 1000};
-    (void)state;
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        for (int rows = 0; rows <= 1; rows++) {
-            struct error err = {0};
-            struct arena arena = {0};
-            struct sparse_tile tile;
-            assert_ok(sparse_tile_init(&tile, 512, widths[i], rows, &arena, &err), &err);
-            assert_true((double)arena.used <=
-                        4 * sparse_tile_floats(512, (double)widths[i], rows) + 6 * 64);
-            arena_release(&arena);
-        }
-}
-
 static void memory_that_runs_out_is_an_error(void **state)
 {
     struct error err = {0};
@@ -130,7 +114,6 @@ int main(void)
         cmocka_unit_test(both_forms_hold_the_active_elements_in_order),
         cmocka_unit_test(columns_are_summed),
         cmocka_unit_test(compressing_pays_up_to_one_half),
-        cmocka_unit_test(what_the_plan_says_is_what_it_takes),
         cmocka_unit_test(memory_that_runs_out_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
