@@ -12,11 +12,11 @@
 
 struct message_block {
     uint32_t destination_count;
-    uint32_t source_count;     /* inputs, destinations included */
+    uint32_t source_count; /* inputs, destinations included */
     /* [destination_count + 1], from row_start[0], which may be > 0. NULL: there are no edges to read, but
      * edge_count of them would be, for whoever only counts what memory they take (arena.h). */
     const uint32_t *row_start;
-    const uint32_t *neighbor;  /* [row_start[destination_count]], each < source_count */
+    const uint32_t *neighbor; /* [row_start[destination_count]], each < source_count */
     /* In-degree in the whole graph without self loops; NULL unless the layer asks for it (GCN). */
     const uint32_t *degree; /* [source_count] */
     uint64_t edge_count;    /* only without row_start */

@@ -22,7 +22,8 @@ enum error_code transposed_edges_build(const struct message_block *block, bool s
     enum error_code rc =
         arena_new(arena, &out->start, (size_t)block->source_count + 2, "the transposed edges", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &out->destination, message_block_edges(block), "the transposed edges", err);
+        rc = arena_new(arena, &out->destination, message_block_edges(block), "the transposed edges",
+                       err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     count(block, skip_self_loops, out->start);

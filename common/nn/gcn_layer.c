@@ -13,13 +13,20 @@
 
 #include <math.h>
 
-/* Glorot uniform; the bias starts at zero. */
-static float initial_bound(const struct layer_parameter *parameter, uint32_t input_dim,
-                           uint32_t output_dim)
+/* The bias starts at zero. */
+static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    if (parameter->is_vector)
-        return 0;
-    return (float)sqrt(6 / ((double)input_dim + (double)output_dim));
+    const uint32_t rows = layer->output_dim, cols = layer->input_dim;
+    out[0] = (struct layer_parameter){.suffix = "lin.weight",
+                                      .dgl = "weight",
+                                      .dgl_transposes = true,
+                                      .dim_count = 2,
+                                      .rows = rows,
+                                      .cols = cols,
+                                      .bound = layer_glorot_bound(cols, rows)};
+    out[1] = (struct layer_parameter){
+        .suffix = "bias", .dgl = "bias", .dim_count = 1, .rows = rows, .cols = 1};
+    return 2;
 }
 
 static bool projects_first(uint32_t input_dim, uint32_t output_dim)
@@ -72,12 +79,25 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
     return ERROR_NONE;
 }
 
+static const char dgl_note[] =
+    "DGL's GraphConv is not GCN as it stands: it adds no loops and goes by out-degrees. "
+    "These lines give the\n"
+    "answers of this model on any graph, directed or not:\n"
+    "    g = dgl.add_self_loop(dgl.remove_self_loop(g))\n"
+    "    u, v = g.edges()\n"
+    "    d = g.in_degrees().float()\n"
+    "    w = 1 / torch.sqrt(d[u] * d[v])\n"
+    "    GraphConv(..., norm=\"none\")      # each layer, called as layer(g, x, "
+    "edge_weight=w)\n"
+    "On an undirected graph the first line alone, with GraphConv's own norm=\"both\", gives "
+    "the same.\n";
+
 const struct layer_type gcn_layer = {
     .name = "gcn",
+    .pyg_name = "GCN",
+    .dgl_note = dgl_note,
     .needs_degree = true,
-    .parameter_count = 2,
-    .parameter = {{"lin.weight", false}, {"bias", true}},
-    .initial_bound = initial_bound,
+    .parameters = parameters,
     .projects_first = projects_first,
     .weigh = weigh,
 };

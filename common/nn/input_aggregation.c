@@ -5,7 +5,7 @@
 
 bool input_aggregation_is_possible(const struct model *model, const struct input_rows *rows)
 {
-    const struct layer_type *type = layer_type_of(model->config.layer);
+    const struct layer_type *type = model->layer[0].type;
     return !rows->mostly_zero &&
            !type->projects_first(model_layer_input_dim(model, 0), model_layer_output_dim(model, 0));
 }
@@ -19,8 +19,7 @@ enum error_code input_aggregation_begin(struct input_aggregation *out, const str
     must(input_aggregation_is_possible(model, rows));
     *out = (struct input_aggregation){
         .block = *block, .rows = *rows, .dim = dim, .scratch_size = layer_pass_scratch(dim)};
-    enum error_code rc =
-        layer_type_of(model->config.layer)->weigh(block, arena, &out->aggregation, err);
+    enum error_code rc = model->layer[0].type->weigh(block, arena, &out->aggregation, err);
     const size_t width = aggregation_width(&out->aggregation, dim);
     if (rc == ERROR_NONE)
         rc = arena_new_bytes(arena, &out->aggregated,

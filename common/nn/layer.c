@@ -1,5 +1,7 @@
 #include "common/nn/layer.h"
 
+#include <math.h>
+
 static const struct layer_type *const layer_table[LAYER_GCN + 1] = {
     [LAYER_SAGE] = &sage_layer,
     [LAYER_GCN] = &gcn_layer,
@@ -11,10 +13,12 @@ const struct layer_type *layer_type_of(enum layer_kind kind)
     return layer_table[kind];
 }
 
-int layer_matrix_count(const struct layer_type *type)
+float layer_linear_bound(uint32_t input_dim)
 {
-    int count = 0;
-    for (int i = 0; i < type->parameter_count; i++)
-        count += !type->parameter[i].is_vector;
-    return count;
+    return (float)(1 / sqrt((double)input_dim));
+}
+
+float layer_glorot_bound(uint32_t input_dim, uint32_t output_dim)
+{
+    return (float)sqrt(6 / ((double)input_dim + (double)output_dim));
 }

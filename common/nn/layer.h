@@ -1,12 +1,12 @@
 /*
  * layer - the kinds of graph layer, one row of a table each.
  *
- * A layer here aggregates rows along the edges (aggregation.h) and maps them linearly, in this or the other order.
- * A kind says which tensors it has, how they are drawn at first, how rows are aggregated, and when the map
- * comes first. Its matrices stand side by side: the aggregated row has one part of the input's width for
- * each of them. layer_pass.h does the work for all kinds.
+ * A kind says which tensors a layer of it has: names and shapes, how they are drawn at first, and what PyG and DGL
+ * call them. A linear kind then says how rows are aggregated along the edges (operators/aggregation.h) and whether
+ * they are projected before that or afterwards; its matrices stand side by side: the aggregated row has one part of
+ * the input's width for each of them. layer_pass.h does the work for all linear kinds.
  *
- * To add a kind: a file <kind>_layer.c, a row in layer.c, a value in enum layer_kind.
+ * To add a kind: a file <kind>_layer.c, a row in layer.c, a value in enum layer_kind (README.md).
  */
 #ifndef COMMON_NN_LAYER_H
 #define COMMON_NN_LAYER_H
@@ -20,21 +20,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LAYER_PARAMETER_COUNT_MAX = 3 };
-
 struct layer_parameter {
-    const char *suffix; /* behind "convs.<k>." */
-    bool is_vector;     /* the bias [output_dim]; else a matrix [output_dim, input_dim] */
+    const char *suffix; /* behind "convs.<k>." here and in PyG */
+    const char *dgl;    /* behind "layers.<k>." */
+    bool dgl_transposes;
+    int dim_count; /* as in struct parameter, as are the next two */
+    uint32_t rows, cols;
+    float bound; /* first values are uniform in [-bound, bound) */
 };
 
 struct layer_type {
-    const char *name;
-    bool needs_degree; /* of message_block */
-    int parameter_count;
-    struct layer_parameter parameter[LAYER_PARAMETER_COUNT_MAX];
-    /* First values are uniform in [-bound, bound). */
-    float (*initial_bound)(const struct layer_parameter *parameter, uint32_t input_dim,
-                           uint32_t output_dim);
+    const char *name;     /* in pipeline files */
+    const char *pyg_name; /* the model of torch_geometric.nn that has such layers */
+    const char *dgl_note; /* what has to be known to use them in DGL, for people; NULL: nothing */
+    bool needs_degree;    /* of message_block */
+    /* Fills in the tensors of a layer of these widths; returns how many, at most LAYER_PARAMETER_COUNT_MAX. */
+    int (*parameters)(const struct model_layer *layer, struct layer_parameter *out);
     /* Whether the projection comes before the aggregation: decided by the widths alone. */
     bool (*projects_first)(uint32_t input_dim, uint32_t output_dim);
     /* The weights of the aggregation on one block, in the arena. */
@@ -46,7 +47,9 @@ extern const struct layer_type sage_layer;
 extern const struct layer_type gcn_layer;
 
 const struct layer_type *layer_type_of(enum layer_kind kind);
-/* Matrices among its parameters. */
-int layer_matrix_count(const struct layer_type *type);
+
+/* Bounds of first values: torch.nn.Linear's, which is Kaiming uniform with a = sqrt(5), and Glorot uniform. */
+float layer_linear_bound(uint32_t input_dim);
+float layer_glorot_bound(uint32_t input_dim, uint32_t output_dim);
 
 #endif

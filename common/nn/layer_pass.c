@@ -33,9 +33,8 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
                                 const struct input_rows *input, struct arena *arena,
                                 struct error *err)
 {
-    const struct layer_type *type = layer_type_of(model->config.layer);
-    const struct parameter *parameter =
-        &model->parameter[(size_t)layer * (size_t)type->parameter_count];
+    const struct model_layer *own = &model->layer[layer];
+    const struct parameter *parameter = &model->parameter[own->first_parameter];
     const float *matrix[LAYER_PARAMETER_COUNT_MAX] = {0};
     struct matrix_view weight;
     must(input->precision == model->config.precision);
@@ -43,20 +42,20 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     *out = (struct layer_pass){.block = *block,
                                .input = *input,
                                .precision = model->config.precision,
-                               .input_dim = model_layer_input_dim(model, layer),
-                               .output_dim = model_layer_output_dim(model, layer)};
-    for (int i = 0; i < type->parameter_count; i++) {
+                               .input_dim = own->input_dim,
+                               .output_dim = own->output_dim};
+    for (int i = 0; i < own->parameter_count; i++) {
         const float *values = value + parameter[i].offset;
-        if (parameter[i].is_vector)
+        if (parameter[i].dim_count == 1)
             out->activation.bias = values;
         else
             matrix[out->matrix_count++] = values;
     }
-    out->activation.relu = layer < model->config.layer_count - 1;
+    out->activation.relu = own->activates;
     out->activation.scale = 1;
     out->aggregated_dim = (size_t)out->matrix_count * out->input_dim;
-    out->projects_first = type->projects_first(out->input_dim, out->output_dim);
-    enum error_code rc = type->weigh(block, arena, &out->aggregation, err);
+    out->projects_first = own->type->projects_first(out->input_dim, out->output_dim);
+    enum error_code rc = own->type->weigh(block, arena, &out->aggregation, err);
     if (rc == ERROR_NONE)
         rc = join_matrices(out, matrix, arena, &weight, err);
     if (rc == ERROR_NONE)

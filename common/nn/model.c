@@ -8,24 +8,35 @@
 
 uint32_t model_layer_input_dim(const struct model *model, int layer)
 {
-    return layer == 0 ? model->config.input_dim : model->config.hidden_dim;
+    return model->layer[layer].input_dim;
 }
 
 uint32_t model_layer_output_dim(const struct model *model, int layer)
 {
-    return layer == model->config.layer_count - 1 ? model->config.output_dim
-                                                  : model->config.hidden_dim;
+    return model->layer[layer].output_dim;
 }
 
-static void add_layer(struct model *model, const struct layer_type *type, int layer)
+static void add_layer(struct model *model, int number)
 {
-    for (int i = 0; i < type->parameter_count; i++) {
+    const struct model_config *config = &model->config;
+    const bool is_last = number == config->layer_count - 1;
+    struct model_layer *layer = &model->layer[number];
+    struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
+    *layer = (struct model_layer){.type = layer_type_of(config->layer),
+                                  .input_dim = number == 0 ? config->input_dim : config->hidden_dim,
+                                  .output_dim = is_last ? config->output_dim : config->hidden_dim,
+                                  .activates = !is_last,
+                                  .dropout = is_last ? 0 : config->dropout,
+                                  .first_parameter = model->parameter_count};
+    layer->parameter_count = layer->type->parameters(layer, own);
+    model->needs_degree |= layer->type->needs_degree;
+    for (int i = 0; i < layer->parameter_count; i++) {
         struct parameter *parameter = &model->parameter[model->parameter_count++];
-        (void)snprintf(parameter->name, sizeof parameter->name, "convs.%d.%s", layer,
-                       type->parameter[i].suffix);
-        parameter->is_vector = type->parameter[i].is_vector;
-        parameter->rows = model_layer_output_dim(model, layer);
-        parameter->cols = parameter->is_vector ? 1 : model_layer_input_dim(model, layer);
+        (void)snprintf(parameter->name, sizeof parameter->name, "convs.%d.%s", number,
+                       own[i].suffix);
+        parameter->dim_count = own[i].dim_count;
+        parameter->rows = own[i].rows;
+        parameter->cols = own[i].cols;
         parameter->offset = model->value_count;
         model->value_count += (uint64_t)parameter->rows * parameter->cols;
     }
@@ -54,15 +65,13 @@ static enum error_code check_config(const struct model_config *config, struct er
 
 enum error_code model_init(struct model *out, const struct model_config *config, struct error *err)
 {
-    const struct layer_type *type = layer_type_of(config->layer);
     const enum error_code rc = check_config(config, err);
     *out = (struct model){0};
     if (rc != ERROR_NONE)
         return rc;
     out->config = *config;
-    out->needs_degree = type->needs_degree;
     for (int layer = 0; layer < config->layer_count; layer++)
-        add_layer(out, type, layer);
+        add_layer(out, layer);
     return ERROR_NONE;
 }
 
@@ -82,21 +91,25 @@ enum error_code model_table_text(const struct model *model, char *out, size_t si
     return ERROR_NONE;
 }
 
-void model_initialise(const struct model *model, uint64_t seed, float *value)
+static void initialise_layer(const struct model *model, const struct model_layer *layer,
+                             const struct random_stream *stream, float *value)
 {
-    const struct layer_type *type = layer_type_of(model->config.layer);
-    const struct random_stream stream = random_stream_of(seed, RANDOM_WEIGHT, 0, 0, 0);
-    for (int i = 0; i < model->parameter_count; i++) {
-        const struct parameter *parameter = &model->parameter[i];
-        const int layer = i / type->parameter_count;
-        const float bound = type->initial_bound(&type->parameter[i % type->parameter_count],
-                                                model_layer_input_dim(model, layer),
-                                                model_layer_output_dim(model, layer));
+    struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
+    (void)layer->type->parameters(layer, own);
+    for (int i = 0; i < layer->parameter_count; i++) {
+        const struct parameter *parameter = &model->parameter[layer->first_parameter + i];
         const uint64_t end = parameter->offset + (uint64_t)parameter->rows * parameter->cols;
         for (uint64_t at = parameter->offset; at < end; at++) {
             uint32_t word[4];
-            random_block(&stream, at / 4, 0, word);
-            value[at] = (2 * random_unit(word[at % 4]) - 1) * bound;
+            random_block(stream, at / 4, 0, word);
+            value[at] = (2 * random_unit(word[at % 4]) - 1) * own[i].bound;
         }
     }
+}
+
+void model_initialise(const struct model *model, uint64_t seed, float *value)
+{
+    const struct random_stream stream = random_stream_of(seed, RANDOM_WEIGHT, 0, 0, 0);
+    for (int layer = 0; layer < model->config.layer_count; layer++)
+        initialise_layer(model, &model->layer[layer], &stream, value);
 }

@@ -5,7 +5,8 @@
  * their shapes and where they lie; weights, gradients, optimizer state and checkpoints all follow it.
  * Weights of a linear map are [out, in], y = x W^T + b, as in torch.
  *
- * A layer is one file in common/nn (sage_layer.c, gcn_layer.c) and one row in layer_table (layer.h).
+ * A model is a list of layers. A kind of layer is one file in common/nn (sage_layer.c, gcn_layer.c) and one row in
+ * layer_table (layer.h); README.md says how to add one.
  * Between layers: ReLU, then dropout. The last layer gives the logits.
  *
  * In bf16 the input rows, the rows that a layer hands to the next and the operands of every product are
@@ -29,10 +30,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LAYER_COUNT_MAX = 16, PARAMETER_COUNT_MAX = 3 * LAYER_COUNT_MAX, PARAMETER_NAME_SIZE = 48 };
+enum {
+    LAYER_COUNT_MAX = 16,
+    LAYER_PARAMETER_COUNT_MAX = 6,
+    PARAMETER_COUNT_MAX = LAYER_PARAMETER_COUNT_MAX * LAYER_COUNT_MAX,
+    PARAMETER_NAME_SIZE = 48
+};
 
 enum layer_kind { LAYER_SAGE, LAYER_GCN }; /* the order of enum model_kind */
 
+/* The settings of a model whose layers are all of one kind: from input_dim to hidden_dim, and so on, to output_dim. */
 struct model_config {
     enum layer_kind layer;
     int layer_count;
@@ -43,13 +50,24 @@ struct model_config {
 
 struct parameter {
     char name[PARAMETER_NAME_SIZE];
-    uint32_t rows, cols; /* a bias is [rows] with cols 1 and is_vector set */
-    bool is_vector;
+    int dim_count; /* 1: [rows], with cols 1; 2: [rows, cols]; 3: [1, rows, cols] */
+    uint32_t rows, cols;
     uint64_t offset; /* of the first value in the flat array */
+};
+
+struct layer_type;
+
+struct model_layer {
+    const struct layer_type *type; /* its row in layer_table */
+    uint32_t input_dim, output_dim;
+    bool activates; /* ReLU and dropout follow: all layers but the last */
+    float dropout;
+    int first_parameter, parameter_count; /* in model.parameter */
 };
 
 struct model {
     struct model_config config;
+    struct model_layer layer[LAYER_COUNT_MAX]; /* [config.layer_count], from the input side */
     int parameter_count;
     struct parameter parameter[PARAMETER_COUNT_MAX];
     uint64_t value_count; /* of all parameters */

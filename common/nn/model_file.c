@@ -3,25 +3,13 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/formats/safetensors.h"
+#include "common/nn/layer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { TEXT_COUNT = 8, TEXT_SIZE = 32 };
-
-/* What a parameter is called elsewhere: its name behind "convs.<k>." here, and there. */
-static const struct {
-    const char *pyg, *dgl;
-    enum layer_kind layer;
-    bool transposed; /* in DGL */
-} dgl_name[] = {
-    {"lin_l.weight", "fc_neigh.weight", LAYER_SAGE, false},
-    {"lin_l.bias", "fc_self.bias", LAYER_SAGE, false},
-    {"lin_r.weight", "fc_self.weight", LAYER_SAGE, false},
-    {"lin.weight", "weight", LAYER_GCN, true},
-    {"bias", "bias", LAYER_GCN, false},
-};
 
 struct named_tensors {
     char name[PARAMETER_COUNT_MAX][PARAMETER_NAME_SIZE];
@@ -36,27 +24,22 @@ static void transpose(const float *from, uint32_t rows, uint32_t cols, float *to
             to[(size_t)c * rows + r] = from[(size_t)r * cols + c];
 }
 
-static void rename_for_dgl(const struct model *model, int index, const float *value,
+static void rename_for_dgl(const struct model *model, int layer, const float *value,
                            struct named_tensors *named)
 {
-    const struct parameter *p = &model->parameter[index];
-    int layer = 0, used = 0;
-    must(sscanf(p->name, "convs.%d.%n", &layer, &used) == 1 && used > 0); // NOLINT(cert-err34-c)
-    for (size_t i = 0; i < sizeof dgl_name / sizeof *dgl_name; i++) {
-        if (dgl_name[i].layer != model->config.layer ||
-            strcmp(dgl_name[i].pyg, p->name + used) != 0)
+    struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX];
+    const int count = model->layer[layer].type->parameters(&model->layer[layer], own);
+    for (int i = 0; i < count; i++) {
+        const int index = model->layer[layer].first_parameter + i;
+        const struct parameter *p = &model->parameter[index];
+        (void)snprintf(named->name[index], PARAMETER_NAME_SIZE, "layers.%d.%s", layer, own[i].dgl);
+        if (!own[i].dgl_transposes)
             continue;
-        (void)snprintf(named->name[index], PARAMETER_NAME_SIZE, "layers.%d.%s", layer,
-                       dgl_name[i].dgl);
-        if (dgl_name[i].transposed) {
-            transpose(value + p->offset, p->rows, p->cols, named->transposed + p->offset);
-            named->tensor[index].data = named->transposed + p->offset;
-            named->tensor[index].dim[0] = p->cols;
-            named->tensor[index].dim[1] = p->rows;
-        }
-        return;
+        transpose(value + p->offset, p->rows, p->cols, named->transposed + p->offset);
+        named->tensor[index].data = named->transposed + p->offset;
+        named->tensor[index].dim[0] = p->cols;
+        named->tensor[index].dim[1] = p->rows;
     }
-    must_failed("every parameter has a name in DGL", __FILE__, __LINE__);
 }
 
 static void name_tensors(const struct model *model, const float *value, enum model_flavor flavor,
@@ -66,12 +49,12 @@ static void name_tensors(const struct model *model, const float *value, enum mod
         const struct parameter *p = &model->parameter[i];
         memcpy(named->name[i], p->name, sizeof p->name);
         named->tensor[i] = (struct safetensors_tensor){.name = named->name[i],
-                                                       .dim_count = p->is_vector ? 1 : 2,
+                                                       .dim_count = (size_t)p->dim_count,
                                                        .dim = {p->rows, p->cols},
                                                        .data = value + p->offset};
-        if (flavor == MODEL_FLAVOR_DGL)
-            rename_for_dgl(model, i, value, named);
     }
+    for (int layer = 0; flavor == MODEL_FLAVOR_DGL && layer < model->config.layer_count; layer++)
+        rename_for_dgl(model, layer, value, named);
 }
 
 static enum error_code encode_and_write(const struct model *model,
@@ -88,7 +71,7 @@ static enum error_code encode_and_write(const struct model *model,
     (void)snprintf(number[4], TEXT_SIZE, "%.9g", (double)c->dropout);
     (void)snprintf(number[5], TEXT_SIZE, "%" PRId64, version);
     struct safetensors_text text[] = {
-        {"model", c->layer == LAYER_SAGE ? "GraphSAGE" : "GCN"},
+        {"model", model->layer[0].type->pyg_name},
         {"num_layers", number[0]},
         {"in_channels", number[1]},
         {"hidden_channels", number[2]},
@@ -134,17 +117,5 @@ enum error_code model_file_write(const struct model *model, const float *value, 
 
 const char *model_file_note(enum layer_kind layer, enum model_flavor flavor)
 {
-    if (layer != LAYER_GCN || flavor != MODEL_FLAVOR_DGL)
-        return NULL;
-    return "DGL's GraphConv is not GCN as it stands: it adds no loops and goes by out-degrees. "
-           "These lines give the\n"
-           "answers of this model on any graph, directed or not:\n"
-           "    g = dgl.add_self_loop(dgl.remove_self_loop(g))\n"
-           "    u, v = g.edges()\n"
-           "    d = g.in_degrees().float()\n"
-           "    w = 1 / torch.sqrt(d[u] * d[v])\n"
-           "    GraphConv(..., norm=\"none\")      # each layer, called as layer(g, x, "
-           "edge_weight=w)\n"
-           "On an undirected graph the first line alone, with GraphConv's own norm=\"both\", gives "
-           "the same.\n";
+    return flavor == MODEL_FLAVOR_DGL ? layer_type_of(layer)->dgl_note : NULL;
 }

@@ -51,8 +51,8 @@ enum error_code model_forward(const struct model *model, const float *value,
         struct layer_pass *pass = &made->layer[layer];
         const bool is_last = layer == made->layer_count - 1;
         rc = layer_pass_init(pass, model, value, layer, &input->block[layer], &rows, arena, err);
-        if (rc == ERROR_NONE && input->dropout && !is_last)
-            activation_set_dropout(&pass->activation, model->config.dropout,
+        if (rc == ERROR_NONE && input->dropout && model->layer[layer].activates)
+            activation_set_dropout(&pass->activation, model->layer[layer].dropout,
                                    stream_of_layer(input->dropout, layer));
         if (layer == 0) {
             pass->aggregated = input->aggregated;
@@ -74,12 +74,12 @@ enum error_code model_forward(const struct model *model, const float *value,
 static struct layer_gradient gradient_of_layer(const struct model *model, int layer,
                                                float *gradient)
 {
-    const int count = layer_type_of(model->config.layer)->parameter_count;
-    const struct parameter *parameter = &model->parameter[(size_t)layer * (size_t)count];
+    const struct model_layer *own = &model->layer[layer];
+    const struct parameter *parameter = &model->parameter[own->first_parameter];
     struct layer_gradient out = {0};
     int matrices = 0;
-    for (int i = 0; i < count; i++)
-        if (parameter[i].is_vector)
+    for (int i = 0; i < own->parameter_count; i++)
+        if (parameter[i].dim_count == 1)
             out.bias = gradient + parameter[i].offset;
         else
             out.matrix[matrices++] = gradient + parameter[i].offset;

@@ -10,15 +10,29 @@
  */
 #include "common/nn/layer.h"
 
-#include <math.h>
-
-/* torch.nn.Linear: Kaiming uniform with a = sqrt(5), which comes to this for weight and bias. */
-static float initial_bound(const struct layer_parameter *parameter, uint32_t input_dim,
-                           uint32_t output_dim)
+static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    (void)parameter;
-    (void)output_dim;
-    return (float)(1 / sqrt((double)input_dim));
+    const uint32_t rows = layer->output_dim, cols = layer->input_dim;
+    const float bound = layer_linear_bound(cols);
+    out[0] = (struct layer_parameter){.suffix = "lin_l.weight",
+                                      .dgl = "fc_neigh.weight",
+                                      .dim_count = 2,
+                                      .rows = rows,
+                                      .cols = cols,
+                                      .bound = bound};
+    out[1] = (struct layer_parameter){.suffix = "lin_l.bias",
+                                      .dgl = "fc_self.bias",
+                                      .dim_count = 1,
+                                      .rows = rows,
+                                      .cols = 1,
+                                      .bound = bound};
+    out[2] = (struct layer_parameter){.suffix = "lin_r.weight",
+                                      .dgl = "fc_self.weight",
+                                      .dim_count = 2,
+                                      .rows = rows,
+                                      .cols = cols,
+                                      .bound = bound};
+    return 3;
 }
 
 static bool projects_first(uint32_t input_dim, uint32_t output_dim)
@@ -48,9 +62,8 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
 
 const struct layer_type sage_layer = {
     .name = "sage",
-    .parameter_count = 3,
-    .parameter = {{"lin_l.weight", false}, {"lin_l.bias", true}, {"lin_r.weight", false}},
-    .initial_bound = initial_bound,
+    .pyg_name = "GraphSAGE",
+    .parameters = parameters,
     .projects_first = projects_first,
     .weigh = weigh,
 };

@@ -24,7 +24,7 @@ bool source_aggregation_is_exact(const struct message_block *block, const uint32
 
 uint64_t source_aggregation_floats(const struct model *model, uint64_t destination_count)
 {
-    const struct layer_type *type = layer_type_of(model->config.layer);
+    const struct layer_type *type = model->layer[0].type;
     const uint32_t dim = model_layer_input_dim(model, 0);
     if (type->projects_first(dim, model_layer_output_dim(model, 0)) ||
         destination_count > destination_mask)
@@ -83,8 +83,7 @@ enum error_code source_aggregation_begin(struct source_aggregation *out, const s
     *out = (struct source_aggregation){
         .dim = dim, .precision = model->config.precision, .aggregated = area};
     must(source_aggregation_floats(model, block->destination_count) || !block->destination_count);
-    enum error_code rc =
-        layer_type_of(model->config.layer)->weigh(block, arena, &out->aggregation, err);
+    enum error_code rc = model->layer[0].type->weigh(block, arena, &out->aggregation, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &out->start, (size_t)block->source_count + 2, "edges by source", err);
     if (rc == ERROR_NONE)

@@ -59,9 +59,9 @@ static void expect_tensor(const struct written *w, const char *name, const char 
         fail_msg("no tensor %s, or no parameter %s", name, own);
     must(tensor);
     const uint32_t rows = p->rows, cols = p->cols;
-    assert_int_equal(tensor->dim_count, p->is_vector ? 1 : 2);
+    assert_int_equal(tensor->dim_count, p->dim_count);
     assert_int_equal(tensor->dim[0], transposed ? cols : rows);
-    if (!p->is_vector)
+    if (p->dim_count == 2)
         assert_int_equal(tensor->dim[1], transposed ? rows : cols);
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t c = 0; c < cols; c++) {

@@ -77,8 +77,8 @@ static void sixteen_layers_fit(void **state)
     (void)state;
     config.layer_count = LAYER_COUNT_MAX;
     assert_ok(model_init(&model, &config, &err), &err);
-    assert_int_equal(model.parameter_count, PARAMETER_COUNT_MAX);
-    assert_string_equal(model.parameter[PARAMETER_COUNT_MAX - 1].name, "convs.15.lin_r.weight");
+    assert_int_equal(model.parameter_count, 3 * LAYER_COUNT_MAX);
+    assert_string_equal(model.parameter[3 * LAYER_COUNT_MAX - 1].name, "convs.15.lin_r.weight");
 }
 
 /* Mean and spread of a uniform distribution on +-bound, and no value outside. */
@@ -110,7 +110,7 @@ static void first_values_have_the_distribution_of_pyg(void **state)
             const struct parameter *p = &model.parameter[i];
             const double in = p->name[6] == '0' ? 30 : 20, out = p->rows;
             double bound = kind == LAYER_SAGE ? 1 / sqrt(in) : sqrt(6 / (in + out));
-            if (kind == LAYER_GCN && p->is_vector)
+            if (kind == LAYER_GCN && p->dim_count == 1)
                 bound = 0;
             check_uniform(value + p->offset, (uint64_t)p->rows * p->cols, bound + 1e-9);
         }
