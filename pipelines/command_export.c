@@ -52,7 +52,7 @@ static enum error_code write_model(const struct run_folder *folder,
                          options->flavor);
     enum error_code rc = run_model_init(&model, &folder->run.settings, &folder->run.book, err);
     if (rc == ERROR_NONE)
-        rc = snapshot_current_version(folder->store, run_id, &version, err);
+        rc = snapshot_current_version(folder->store, run_id, &version, NULL, err);
     if (rc == ERROR_NONE)
         rc = snapshot_get(folder->store, run_id, version, &snapshot, err);
     if (rc != ERROR_NONE)

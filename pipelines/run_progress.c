@@ -21,7 +21,7 @@ void run_progress_begin(struct run_progress *progress, const struct run_folder *
                                       .last_ms = clock_ms(),
                                       .metric_version = -1};
     int64_t version = -1;
-    if (snapshot_current_version(folder->store, folder->run.plan.id, &version, NULL) ==
+    if (snapshot_current_version(folder->store, folder->run.plan.id, &version, NULL, NULL) ==
             ERROR_NONE &&
         !quiet)
         (void)fprintf(stderr, "resuming   from round %" PRId64 " of %" PRId64 "\n", version,
@@ -34,7 +34,7 @@ static void read_metric(struct run_progress *progress, const struct run_folder *
 {
     int64_t version = -1;
     const char *run_id = folder->run.plan.id;
-    if (snapshot_current_version(folder->store, run_id, &version, NULL) != ERROR_NONE ||
+    if (snapshot_current_version(folder->store, run_id, &version, NULL, NULL) != ERROR_NONE ||
         version == progress->metric_version)
         return;
     struct snapshot snapshot = {0};

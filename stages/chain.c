@@ -300,20 +300,23 @@ enum error_code chain_state_refresh(const struct schedule *s, struct store *stor
                                     struct error *err)
 {
     int64_t version = -1;
+    bool is_named = false;
     struct snapshot snapshot = {0};
-    enum error_code rc = snapshot_current_version(store, run_id, &version, err);
+    enum error_code rc = snapshot_current_version(store, run_id, &version, &is_named, err);
     if (rc == ERROR_NONE && version != state->snapshot_version) {
         rc = snapshot_get_current(store, run_id, &snapshot, err);
         if (rc == ERROR_NONE)
             *state = (struct chain_state){.snapshot_version = snapshot.version,
                                           .stopped = snapshot.stop,
                                           .weights_version = chain_weights_version(s, &snapshot)};
+        is_named = is_named && snapshot.version == version;
         store_release_record(&snapshot.view);
     }
-    if (rc == ERROR_NOT_FOUND) {
+    if (rc == ERROR_NOT_FOUND)
         *state = (struct chain_state){.snapshot_version = -1, .weights_version = -1};
+    state->is_named = is_named;
+    if (rc == ERROR_NOT_FOUND)
         return ERROR_NONE;
-    }
     if (rc != ERROR_NONE || !state->stopped)
         return rc;
     const struct unit outputs = {.kind = UNIT_OUTPUTS, .round = state->weights_version};
@@ -332,6 +335,8 @@ enum error_code chain_state_mend(struct store *store, const char *run_id,
 {
     struct error cause = {0};
     struct snapshot_position position = {0};
+    if (state->is_named)
+        return ERROR_NONE;
     const int64_t version = state->snapshot_version > 0 ? state->snapshot_version : 0;
     const enum error_code rc = snapshot_position_get(store, run_id, &position, &cause);
     const bool is_lost = rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT;

@@ -62,9 +62,10 @@ MUST_CHECK enum error_code chain_roots(const struct schedule *schedule, struct u
 /* What storage says of a run. */
 struct chain_state {
     int64_t snapshot_version; /* the whole snapshot that the run stands at, or -1 */
-    bool stopped;             /* ... and it ends training */
-    int64_t weights_version;  /* of the weights that inference takes, or -1 until then */
-    bool finished;            /* the outputs of those weights are there, with their seal */
+    bool is_named; /* the switch names it, or with -1 no other; else: chain_state_mend() */
+    bool stopped;  /* ... and it ends training */
+    int64_t weights_version; /* of the weights that inference takes, or -1 until then */
+    bool finished;           /* the outputs of those weights are there, with their seal */
 };
 
 MUST_CHECK enum error_code chain_state_read(const struct schedule *schedule, struct store *store,
@@ -79,8 +80,8 @@ MUST_CHECK enum error_code chain_state_refresh(const struct schedule *schedule, 
                                                const char *run_id, struct chain_state *state,
                                                struct error *err);
 
-/* Sets the switch of the run to the snapshot that `state` names, when the switch or its snapshot was lost, and
- * says so in the log. For whoever is about to go on with the run. */
+/* Sets the switch of the run to the snapshot of `state`, which was just read, when the switch or its snapshot was
+ * lost (!state->is_named), and says so in the log. For whoever is about to go on with the run. */
 MUST_CHECK enum error_code chain_state_mend(struct store *store, const char *run_id,
                                             const struct chain_state *state, struct error *err);
 

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "stages/chain.h"
+#include "stages/stage_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +18,6 @@ enum {
     BEATS_MAX = 256,
     REASON_SIZE = 400,
 };
-
-static const char *const loop_stage[] = {"sample", "train-step", "aggregate", "checkpoint",
-                                         "infer"};
-enum { STAGE_COUNT = sizeof loop_stage / sizeof *loop_stage };
 
 /* Queues what storage says is next and the queue has lost. */
 static enum error_code compare(struct queue_watch *watch, struct work_queue *queue,
@@ -73,11 +70,11 @@ static enum error_code explain(struct work_queue *queue, char reason[REASON_SIZE
     int beat_count = 0;
     reason[0] = '\0';
     enum error_code rc = work_queue_beats(queue, beat, BEATS_MAX, &beat_count, err);
-    for (int i = 0; i < STAGE_COUNT && rc == ERROR_NONE; i++) {
+    for (int i = 0; i < STAGE_LOOP_COUNT && rc == ERROR_NONE; i++) {
         struct stage_counts counts = {0};
-        rc = work_queue_counts(queue, loop_stage[i], &counts, err);
+        rc = work_queue_counts(queue, stage_loop[i].name, &counts, err);
         if (rc == ERROR_NONE)
-            explain_stage(loop_stage[i], &counts, beat, beat_count, reason);
+            explain_stage(stage_loop[i].name, &counts, beat, beat_count, reason);
     }
     return rc;
 }
@@ -124,10 +121,13 @@ enum error_code queue_watch_turn(struct queue_watch *watch, struct work_queue *q
                                  struct error *err)
 {
     struct queue_look look = {0};
+    const char *stage[STAGE_LOOP_COUNT];
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++)
+        stage[i] = stage_loop[i].name;
     const int64_t now = clock_ms();
     const bool due = watch->moved_ms && now >= watch->compare_ms;
     enum error_code rc =
-        work_queue_look(queue, loop_stage, STAGE_COUNT, due ? PATIENCE_MS : 0, &look, err);
+        work_queue_look(queue, stage, STAGE_LOOP_COUNT, due ? PATIENCE_MS : 0, &look, err);
     if (rc != ERROR_NONE || !look.alive)
         return rc; /* a claim finds that it is lost */
     if (!watch->moved_ms || look.done != watch->done) {

@@ -7,30 +7,22 @@
 #include "common/base/text.h"
 #include "stages/chain.h"
 #include "stages/chain_repair.h"
+#include "stages/failure_policy.h"
 #include "stages/queue_watch.h"
 #include "stages/straggler.h"
 #include "stages/work_keeper.h"
 #include "store/records/snapshot.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 enum {
     BLOCK_MS = 1000,
     STATE_AGE_MS_MAX = 1000,
-    PAUSE_MS_MIN = 50,
-    PAUSE_MS_MAX = 1000,
-    SLEEP_SLICE_MS = 50,
     REBUILD_LOOK_MS = 10,
-    BURY_ATTEMPTS = 5,
-    TELL_SOON_MS = 10000, /* after a failure that was told, when it goes on; then each minute */
-    TELL_AGAIN_MS = 60000,
-    ROOM_PAUSE_MS_MAX = 5000, /* between two tries while a disk is full */
+    ROOM_PAUSE_MS = 1000, /* between two tries to open the stage while a disk is full */
     DEAD_LOOKS_MAX = 100,
 };
 
@@ -61,85 +53,15 @@ struct work_loop {
     struct unit_list successors;
     struct work_successor *entry; /* [entry_capacity] */
     int64_t entry_capacity;
-    int64_t contact_ms; /* when Redis answered last */
-    int failures;       /* in a row */
-    int64_t failed_ms;  /* when the first of them was */
-    int64_t tell_ms;    /* they are told again then */
-    int full_pauses;    /* in a row, while a disk is full */
+    struct failure_policy policy;
     struct queue_watch watch;
     struct straggler straggler;
 };
 
-static enum error_code asked_to_stop(struct error *err)
+static bool should_stop(const void *context)
 {
-    return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-}
-
-/* 50 ms, twice that, ... up to `longest`; then a random half of it, so that workers do not come all at once. */
-static int64_t pause_ms(int failures, int64_t longest)
-{
-    int64_t most = PAUSE_MS_MIN;
-    for (int i = 0; i < failures && most < longest; i++)
-        most *= 2;
-    most = most < longest ? most : longest;
-    const uint64_t noise =
-        ((uint64_t)(clock_seconds() * 1e6) + (uint64_t)getpid()) * 0x9E3779B97F4A7C15ULL;
-    const int64_t least = most / 2 > PAUSE_MS_MIN ? most / 2 : PAUSE_MS_MIN;
-    return least + (int64_t)(noise >> 33) % (most - least + 1);
-}
-
-static bool should_stop(const struct work_loop *loop)
-{
+    const struct work_loop *loop = context;
     return stop_signal_seen() || atomic_load(&loop->shared->first_failed) != NULL;
-}
-
-static void sleep_until_stop(const struct work_loop *loop, int64_t ms)
-{
-    for (; ms > 0 && !should_stop(loop); ms -= SLEEP_SLICE_MS)
-        clock_sleep_ms(ms < SLEEP_SLICE_MS ? ms : SLEEP_SLICE_MS);
-}
-
-static void succeeded(struct work_loop *loop)
-{
-    loop->contact_ms = clock_ms();
-    if (loop->failures > 0 && loop->contact_ms - loop->failed_ms > TELL_SOON_MS)
-        log_info("going on after %" PRId64 " s", (loop->contact_ms - loop->failed_ms) / 1000);
-    loop->failures = 0;
-}
-
-/* At once, after ten seconds, and then each minute: nobody should have to guess what a worker waits for. */
-static void tell_failure(struct work_loop *loop, const struct error *err)
-{
-    const int64_t now = clock_ms();
-    if (loop->failures == 0) {
-        loop->failed_ms = now;
-        loop->tell_ms = now + TELL_SOON_MS;
-        log_warn("%s; trying again", err->message);
-    } else if (now >= loop->tell_ms) {
-        loop->tell_ms = now + TELL_AGAIN_MS;
-        log_warn("%s; trying again, for %" PRId64 " s now", err->message,
-                 (now - loop->failed_ms) / 1000);
-    }
-}
-
-/* After a failure: waits and says true when the same call may be made again. Else *rc is the error to
- * end with. */
-static bool try_again(struct work_loop *loop, enum error_code *rc, struct error *err)
-{
-    const int64_t limit = loop->config->idle_exit_ms;
-    if (!error_is_retryable(*rc))
-        return false;
-    if (should_stop(loop)) {
-        *rc = asked_to_stop(err);
-        return false;
-    }
-    if (limit > 0 && clock_ms() - loop->contact_ms > limit) {
-        *rc = error_context(err, ERROR_UNAVAILABLE, "given up after %" PRId64 " ms", limit);
-        return false;
-    }
-    tell_failure(loop, err);
-    sleep_until_stop(loop, pause_ms(loop->failures++, PAUSE_MS_MAX));
-    return true;
 }
 
 static enum error_code refresh_state(struct work_loop *loop, struct error *err)
@@ -178,7 +100,7 @@ static enum error_code recover_queue(struct work_loop *loop, struct error *err)
     if (rc != ERROR_NONE || alive)
         return rc;
     if (!won) {
-        sleep_until_stop(loop, REBUILD_LOOK_MS);
+        failure_policy_sleep(&loop->policy, REBUILD_LOOK_MS);
         return ERROR_NONE;
     }
     rc = rebuild(loop, err);
@@ -297,7 +219,7 @@ static enum error_code complete(struct work_loop *loop, const struct work_claim 
     do
         rc = work_queue_complete(loop->queue, claim, loop->entry, loop->successors.count,
                                  done_count, err);
-    while (rc != ERROR_NONE && try_again(loop, &rc, err));
+    while (rc != ERROR_NONE && failure_policy_try_again(&loop->policy, &rc, err));
     if (rc == ERROR_NONE && *done_count == 0)
         log_debug("the lease of %s was lost; whoever holds it completes it", claim->unit);
     return rc;
@@ -396,25 +318,21 @@ static enum error_code work_and_heal(struct work_loop *loop, const struct work_c
         if (rc == ERROR_NONE)
             straggler_note(&loop->straggler, unit->kind, clock_seconds() - before);
         stage_times_enter(loop->context->times, TIME_HAND_OVER);
-        loop->contact_ms = clock_ms(); /* Redis was not asked meanwhile */
+        failure_policy_forgive(&loop->policy); /* Redis was not asked meanwhile */
         if ((rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) && !claim->is_copy)
             rc = heal(loop, claim, unit, given_back, &whole, err);
     }
     return rc;
 }
 
-/* A worker that was killed between a run's first snapshot and its switch: the snapshot stands for the switch, so
- * the unit counts as done, and nobody else would set it. */
+/* The snapshot that the unit counts as done by stands for a switch that is lost, or that its worker did not live to
+ * set; nobody else may come by. */
 static enum error_code set_lost_switch(struct work_loop *loop, struct error *err)
 {
-    const struct stage_context *context = loop->context;
-    struct snapshot_position position;
-    enum error_code rc = snapshot_position_get(context->store, context->run_id, &position, err);
-    if (rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT)
-        return rc;
-    rc = refresh_state(loop, err);
-    return rc == ERROR_NONE ? chain_state_mend(context->store, context->run_id, &loop->state, err)
-                            : rc;
+    const enum error_code rc = refresh_state(loop, err);
+    return rc == ERROR_NONE
+               ? chain_state_mend(loop->context->store, loop->context->run_id, &loop->state, err)
+               : rc;
 }
 
 static enum error_code do_unit(struct work_loop *loop, const struct work_claim *claim,
@@ -426,7 +344,7 @@ static enum error_code do_unit(struct work_loop *loop, const struct work_claim *
         rc = refresh_state(loop, err);
     if (rc == ERROR_NONE)
         rc = is_done(loop, unit, &done, err);
-    if (rc == ERROR_NONE && done && unit->kind == UNIT_CHECKPOINT)
+    if (rc == ERROR_NONE && done && !loop->state.is_named)
         rc = set_lost_switch(loop, err);
     if (rc != ERROR_NONE || done)
         return rc;
@@ -437,85 +355,10 @@ static enum error_code do_unit(struct work_loop *loop, const struct work_claim *
     return work_and_heal(loop, claim, unit, given_back, err);
 }
 
-/* No retry mends the unit: the dead list stops the other workers. When Redis does not take it, they meet
- * the same failure themselves. */
-static enum error_code bury(struct work_loop *loop, const struct work_claim *claim,
-                            enum error_code cause, struct error *err)
+static enum error_code give_up(struct work_loop *loop, const struct work_claim *claim,
+                               enum error_code rc, struct error *err)
 {
-    struct error ignored = {0};
-    (void)error_context(err, cause, "%s", claim->unit);
-    for (int i = 0; i < BURY_ATTEMPTS; i++) {
-        enum error_code rc = work_queue_bury(loop->queue, claim, err->message, &ignored);
-        if (rc == ERROR_NONE || !try_again(loop, &rc, &ignored))
-            break;
-    }
-    return cause;
-}
-
-/* Bad data is bad for every worker, and so are bad settings. */
-static bool fails_everywhere(enum error_code rc)
-{
-    return rc == ERROR_CORRUPT || rc == ERROR_INPUT || rc == ERROR_INVALID || rc == ERROR_NOT_FOUND;
-}
-
-/* The unit is as good as it was: others may have it at once. When Redis does not take it, the lease ends. */
-static void hand_back(struct work_loop *loop, const struct work_claim *claim)
-{
-    bool fenced = false;
-    if (work_queue_hand_back(loop->queue, claim, &fenced, NULL) != ERROR_NONE)
-        log_debug("%s could not be handed back", claim->unit);
-}
-
-/* What is left where the store is, in words. */
-static void describe_room(const struct work_loop *loop, char *out, size_t size)
-{
-    struct statvfs file_system;
-    char room[32];
-    const char *root = store_root(loop->context->store);
-    out[0] = '\0';
-    if (root && statvfs(root, &file_system) == 0)
-        (void)snprintf(out, size, ", %s free in %s",
-                       text_size((uint64_t)file_system.f_bavail * file_system.f_frsize, room),
-                       root);
-}
-
-/* A full disk is a pause, not a failure: others may have room, and this one goes on when it has. */
-static void wait_for_room(struct work_loop *loop, const struct error *err)
-{
-    char room[FILE_PATH_SIZE + 64];
-    if (loop->full_pauses == 0) {
-        describe_room(loop, room, sizeof room);
-        log_warn("%s%s; waiting until there is room for it, then going on", err->message, room);
-        if (loop->keeper)
-            work_keeper_note(loop->keeper, "waits for room: the disk or a quota is full");
-    }
-    sleep_until_stop(loop, pause_ms(loop->full_pauses++, ROOM_PAUSE_MS_MAX));
-}
-
-static void has_room(struct work_loop *loop)
-{
-    if (loop->full_pauses == 0)
-        return;
-    loop->full_pauses = 0;
-    log_info("there is room again");
-    work_keeper_note(loop->keeper, "");
-}
-
-/* A unit was not done. Its worker goes on (ERROR_NONE) or ends with the reason. */
-static enum error_code fail(struct work_loop *loop, const struct work_claim *claim,
-                            enum error_code rc, struct error *err)
-{
-    if (claim->is_copy) { /* whoever holds the unit meets the same, if it is more than bad luck */
-        log_debug("the second copy of %s: %s", claim->unit, err->message);
-        return ERROR_NONE;
-    }
-    if (fails_everywhere(rc))
-        return bury(loop, claim, rc, err);
-    hand_back(loop, claim);
-    if (rc != ERROR_NO_SPACE)
-        return error_is_retryable(rc) ? rc : error_context(err, rc, "%s", claim->unit);
-    wait_for_room(loop, err);
-    return ERROR_NONE;
+    return failure_policy_unit_failed(&loop->policy, loop->queue, loop->keeper, claim, rc, err);
 }
 
 /* Others work now on what was handed over. */
@@ -539,19 +382,20 @@ static enum error_code handle(struct work_loop *loop, const struct work_claim *c
     if (rc == ERROR_INVALID)
         return claim->is_copy ? ERROR_NONE : drop(loop, claim, err);
     if (rc != ERROR_NONE)
-        return fail(loop, claim, rc, err);
+        return give_up(loop, claim, rc, err);
     work_keeper_begin(loop->keeper, claim);
     stage_times_begin_unit(loop->context->times, &unit);
     do
         rc = do_unit(loop, claim, &unit, &given_back, err);
-    while (rc != ERROR_NONE && !given_back && !claim->is_copy && try_again(loop, &rc, err));
+    while (rc != ERROR_NONE && !given_back && !claim->is_copy &&
+           failure_policy_try_again(&loop->policy, &rc, err));
     if (rc == ERROR_NONE && !given_back)
         rc = complete(loop, claim, &unit, &done_count, err);
     work_keeper_end(loop->keeper, rc == ERROR_NONE && !given_back);
     stage_times_end_unit(loop->context->times, rc == ERROR_NONE && !given_back);
     if (rc != ERROR_NONE)
-        return fail(loop, claim, rc, err);
-    has_room(loop);
+        return give_up(loop, claim, rc, err);
+    failure_policy_has_room(&loop->policy, loop->keeper);
     rest(loop, &unit, done_count);
     return rc;
 }
@@ -583,7 +427,7 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
     enum error_code rc = work_queue_claim(loop->queue, BLOCK_MS, &result, &claim, err);
     if (rc != ERROR_NONE)
         return rc;
-    succeeded(loop);
+    failure_policy_succeeded(&loop->policy);
     if (result == CLAIM_LOST)
         return recover_queue(loop, err);
     if (result == CLAIM_NOTHING)
@@ -594,8 +438,8 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
         return ERROR_NONE;
     }
     if (stop_signal_seen()) {
-        hand_back(loop, &claim);
-        return asked_to_stop(err);
+        failure_policy_hand_back(loop->queue, &claim);
+        return failure_policy_stopped(err);
     }
     rc = handle(loop, &claim, err);
     if (rc == ERROR_NONE && strncmp(claim.unit, "outputs/", strlen("outputs/")) == 0)
@@ -606,10 +450,11 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
 static enum error_code connect(struct work_loop *loop, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    loop->contact_ms = loop->state_ms = clock_ms();
+    loop->state_ms = clock_ms();
+    failure_policy_forgive(&loop->policy);
     do
         rc = work_queue_open(&loop->queue_config, &loop->queue, err);
-    while (rc != ERROR_NONE && try_again(loop, &rc, err));
+    while (rc != ERROR_NONE && failure_policy_try_again(&loop->policy, &rc, err));
     /* Who started the run refused such a server; when it became one since, what it throws away is made again. */
     if (rc == ERROR_NONE && work_queue_check_policy(loop->queue, err) == ERROR_INVALID)
         log_warn("%s", err->message);
@@ -623,11 +468,11 @@ static enum error_code run_turns(struct work_loop *loop, struct error *err)
     stage_times_enter(loop->context->times, TIME_WAIT);
     while (rc == ERROR_NONE && !finished) {
         if (should_stop(loop)) {
-            rc = asked_to_stop(err);
+            rc = failure_policy_stopped(err);
             break;
         }
         rc = turn(loop, &finished, err);
-        if (rc != ERROR_NONE && try_again(loop, &rc, err))
+        if (rc != ERROR_NONE && failure_policy_try_again(&loop->policy, &rc, err))
             rc = ERROR_NONE;
     }
     work_keeper_free(loop->keeper);
@@ -656,6 +501,10 @@ static enum error_code loop_init(struct work_loop *loop, int number,
                                .own_context = *config->context,
                                .queue_config = config->queue,
                                .state = shared->at_start,
+                               .policy = {.store = config->context->store,
+                                          .should_stop = should_stop,
+                                          .context = loop,
+                                          .give_up_ms = config->idle_exit_ms},
                                .watch = {.schedule = config->context->schedule,
                                          .store = config->context->store,
                                          .run_id = config->context->run_id}};
@@ -733,7 +582,7 @@ static enum error_code open_stage(const struct work_loop_config *config,
         if (!told)
             log_warn("%s; waiting until there is room for it, then going on", err->message);
         close_stage(config, shared);
-        clock_sleep_ms(PAUSE_MS_MAX);
+        clock_sleep_ms(ROOM_PAUSE_MS);
     }
 }
 

@@ -307,16 +307,19 @@ enum error_code snapshot_get_current(struct store *store, const char *run_id, st
 }
 
 enum error_code snapshot_current_version(struct store *store, const char *run_id, int64_t *version,
-                                         struct error *err)
+                                         bool *is_named, struct error *err)
 {
     struct snapshot_position position = {0};
     struct snapshot snapshot = {0};
     bool found = false;
     enum error_code rc = snapshot_position_get(store, run_id, &position, err);
+    const bool says_none = rc == ERROR_NOT_FOUND || (rc == ERROR_NONE && position.version == 0);
     if (rc == ERROR_NONE && position.version > 0)
         rc = store_has(store, key_snapshot(run_id, position.version).text, &found, err);
     if (rc == ERROR_NONE && found) {
         *version = position.version;
+        if (is_named)
+            *is_named = true;
         return ERROR_NONE;
     }
     if (rc != ERROR_NONE && !is_lost(rc))
@@ -324,6 +327,8 @@ enum error_code snapshot_current_version(struct store *store, const char *run_id
     rc = snapshot_get_current(store, run_id, &snapshot, err);
     if (rc == ERROR_NONE)
         *version = snapshot.version;
+    if (is_named)
+        *is_named = rc == ERROR_NOT_FOUND && says_none;
     store_release_record(&snapshot.view);
     return rc;
 }

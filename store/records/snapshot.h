@@ -90,9 +90,11 @@ MUST_CHECK enum error_code snapshot_newest_whole(struct store *store, const char
  * lost. Fails: ERROR_NOT_FOUND when there is none. */
 MUST_CHECK enum error_code snapshot_get_current(struct store *store, const char *run_id,
                                                 struct snapshot *out, struct error *err);
-/* Its version; that of the switch is not looked at. */
+/* Its version; that of the switch is not looked at. *is_named: the switch names it; without any (ERROR_NOT_FOUND),
+ * it names none. May be NULL. */
 MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
-                                                    int64_t *version, struct error *err);
+                                                    int64_t *version, bool *is_named,
+                                                    struct error *err);
 /* Makes weights and optimizer state of that version again, bit for bit, where they are missing or damaged;
  * *changed says whether they were. Round records are not flushed to disk, the snapshot is: after a crash of the host it may be all there is.
  * Fails: ERROR_NOT_FOUND without that snapshot; ERROR_CORRUPT; ERROR_IO. */

@@ -84,9 +84,10 @@ enum error_code store_has(struct store *store, const char *key, bool *found, str
 }
 
 enum error_code snapshot_current_version(struct store *store, const char *run_id, int64_t *version,
-                                         struct error *err)
+                                         bool *is_named, struct error *err)
 {
     (void)store, (void)run_id, (void)err;
+    *is_named = true;
     *version = run.snapshot_version;
     return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
 }

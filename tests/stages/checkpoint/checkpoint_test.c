@@ -92,7 +92,8 @@ static char *describe(struct small_run *run)
     size_t size = 0;
     int64_t current = 0;
     assert_ok(store_list(run->store, "", list_one, &listing, &run->err), &run->err);
-    assert_ok(snapshot_current_version(run->store, SMALL_RUN_ID, &current, &run->err), &run->err);
+    assert_ok(snapshot_current_version(run->store, SMALL_RUN_ID, &current, NULL, &run->err),
+              &run->err);
     json_put_int64(&listing.text, "current", current);
     assert_ok(metrics_log_path(run->store, SMALL_RUN_ID, path, &run->err), &run->err);
     assert_ok(file_read(path, 0, &lines, &size, &run->err), &run->err);
@@ -397,7 +398,8 @@ static void a_file_of_metrics_that_cannot_be_written_stops_nothing(void **state)
 static int64_t current_version(struct small_run *run)
 {
     int64_t current = 0;
-    assert_ok(snapshot_current_version(run->store, SMALL_RUN_ID, &current, &run->err), &run->err);
+    assert_ok(snapshot_current_version(run->store, SMALL_RUN_ID, &current, NULL, &run->err),
+              &run->err);
     return current;
 }
 

@@ -142,16 +142,18 @@ static void the_switch_names_the_newest(void **state)
 {
     struct temp_store *p = *state;
     int64_t version = 0;
-    assert_int_equal(snapshot_current_version(p->store, run, &version, &p->err), ERROR_NOT_FOUND);
+    assert_int_equal(snapshot_current_version(p->store, run, &version, NULL, &p->err),
+                     ERROR_NOT_FOUND);
     struct snapshot put = some_snapshot();
     assert_fails(snapshot_switch(p->store, run, 5, &p->err), ERROR_NOT_FOUND, "0000000005",
                  &p->err);
-    assert_int_equal(snapshot_current_version(p->store, run, &version, &p->err), ERROR_NOT_FOUND);
+    assert_int_equal(snapshot_current_version(p->store, run, &version, NULL, &p->err),
+                     ERROR_NOT_FOUND);
     for (put.version = 5; put.version <= 12; put.version += 7) {
         assert_ok(snapshot_put(p->store, run, &put, &p->err), &p->err);
         assert_ok(snapshot_switch(p->store, run, put.version, &p->err), &p->err);
     }
-    assert_ok(snapshot_current_version(p->store, run, &version, &p->err), &p->err);
+    assert_ok(snapshot_current_version(p->store, run, &version, NULL, &p->err), &p->err);
     assert_int_equal(version, 12);
     struct snapshot_position position = {0};
     assert_ok(snapshot_position_get(p->store, run, &position, &p->err), &p->err);
@@ -163,7 +165,7 @@ static void the_switch_names_the_newest(void **state)
             &p->err);
         assert_fails(snapshot_position_get(p->store, run, &position, &p->err), ERROR_CORRUPT,
                      "expected the version of a snapshot", &p->err);
-        assert_ok(snapshot_current_version(p->store, run, &version, &p->err), &p->err);
+        assert_ok(snapshot_current_version(p->store, run, &version, NULL, &p->err), &p->err);
         assert_int_equal(version, 12);
     }
 }
