@@ -10,6 +10,7 @@
 #include "pipelines/run_state.h"
 #include "pipelines/unused_data.h"
 #include "pipelines/wait_for_room.h"
+#include "stages/setting_table.h"
 #include "store/work_queue.h"
 
 #include <inttypes.h>

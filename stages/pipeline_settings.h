@@ -1,5 +1,5 @@
 /*
- * pipeline_settings - all settings of a pipeline file, one section a stage, from one table.
+ * pipeline_settings - all settings of a pipeline file, one section a stage, from one table (setting_table.h).
  *
  * From the table come the file, --set section.key=value, --help, --print-config and the canonical text
  * that names a run, so that they cannot disagree. Precedence, lowest first: default in the table,
@@ -157,32 +157,6 @@ enum setting_part {
     SETTING_OF_OUTPUTS = 16,   /* of trained weights */
     SETTING_OF_OPERATION = 32, /* what is kept, how far ahead: changes no bit of anything */
 };
-
-enum setting_type {
-    SETTING_INT,
-    SETTING_DOUBLE,
-    SETTING_BOOL,
-    SETTING_TEXT,
-    SETTING_PATH, /* absolute once it is read */
-    SETTING_CHOICE,
-    SETTING_CHOICE_OR_PATH,
-    SETTING_INT_LIST
-};
-
-struct setting_spec {
-    const char *name; /* "sample.fanouts"; top level has no dot */
-    enum setting_type type;
-    unsigned part_of;      /* enum setting_part */
-    const char *only_with; /* "name=value,value": has no effect with other values; or NULL */
-    size_t offset, size;
-    const char *default_text;
-    double least, most;         /* of numbers and list items */
-    const char *const *choices; /* NULL-terminated */
-    const char *help;
-};
-
-/* All settings, in canonical order; ends with a NULL name. */
-extern const struct setting_spec setting_table[];
 
 /* Every setting at its default. */
 void pipeline_settings_defaults(struct pipeline_settings *settings);

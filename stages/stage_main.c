@@ -16,6 +16,7 @@
 #include "stages/library_failure.h"
 #include "stages/program_start.h"
 #include "stages/run_binding.h"
+#include "stages/setting_table.h"
 #include "stages/stage.h"
 #include "stages/work_loop.h"
 #include "store/work_queue.h"

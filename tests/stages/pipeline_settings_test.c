@@ -1,5 +1,6 @@
 #include "common/base/memory.h"
 #include "stages/pipeline_settings.h"
+#include "stages/setting_table.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

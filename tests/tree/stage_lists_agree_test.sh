@@ -20,7 +20,7 @@ in_order=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt)
 [ "$(grep -o '{"[a-z-]*"' stages/stage_list.c | tr -d '{"' | xargs)" = "$in_order" ] || fail "stages/stage_list.c: expected the order $in_order"
 said=$(tr '\n' ' ' <stages/stage_list.c | sed -n 's/.*stage_names_text\[\] = *"\([^"]*\)".*/\1/p' | sed 's/ or / /; s/,//g')
 [ "$said" = "$in_order" ] || fail "stages/stage_list.c: stage_names_text says '$said', expected '$in_order'"
-compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/pipeline_settings.c | sort -u)"
+compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/setting_table.c | sort -u)"
 compare 'Jobs in k8s/base' "$(grep -l '^kind: Job' k8s/base/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
 compare 'folders in tests/stages' "$(find tests/stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"
 compare 'rows of stages/README.md' "$(sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' stages/README.md | sort)"
