@@ -4,6 +4,7 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/redis_address.h"
 
 #include <hiredis/hiredis.h>
 #include <poll.h>
@@ -13,11 +14,7 @@
 #include <sys/time.h>
 
 enum {
-    HOST_SIZE = 256,
     PASSWORD_SIZE = 512,
-    DEFAULT_PORT = 6379,
-    PORT_MAX = 65535,
-    DB_MAX = 9999,
     LOOK_MS = 100,
     ELEMENTS_MAX = 65536, /* of an array in a reply */
 };
@@ -25,11 +22,9 @@ enum {
 struct redis_connection {
     redisContext *context; /* NULL between a failure and the next call */
     int64_t generation;
-    bool is_unix;
-    char url[FILE_PATH_SIZE + 8];
-    char host[FILE_PATH_SIZE]; /* or the path of the socket */
-    int port;
-    char db[8];
+    char url[REDIS_URL_SIZE];
+    struct redis_address address;
+    char db[8];                   /* of the address, as text */
     char password[PASSWORD_SIZE]; /* "" : none */
 };
 
@@ -65,64 +60,6 @@ static void guard_reader(redisReader *reader)
     (void)pthread_once(&guarded_once, make_guarded);
     if (create_any_array)
         reader->fn = &guarded;
-}
-
-static enum error_code bad_url(const char *url, struct error *err)
-{
-    return error_set(err, ERROR_INVALID,
-                     "'%s' is no Redis address, expected redis://host:port[/db] or unix:PATH", url);
-}
-
-/* A whole number from 0 to `most` in `text` [size]. */
-static bool number_up_to(const char *text, size_t size, int64_t most, int64_t *out)
-{
-    return text_int64(text, size, out) && *out >= 0 && *out <= most;
-}
-
-/* host:port[/db]; an IPv6 address stands in brackets. */
-static enum error_code parse_host(const char *url, const char *text, struct redis_connection *c,
-                                  struct error *err)
-{
-    const bool bracketed = text[0] == '[';
-    const char *host = bracketed ? text + 1 : text;
-    const size_t size = strcspn(host, bracketed ? "]" : ":/");
-    const char *rest = host + size + (bracketed && host[size] == ']');
-    int64_t port = DEFAULT_PORT, db = 0;
-    if (size == 0 || size >= HOST_SIZE || strchr(text, '@') || (bracketed && host[size] != ']'))
-        return bad_url(url, err);
-    memcpy(c->host, host, size);
-    c->host[size] = '\0';
-    if (*rest == ':') {
-        const size_t digits = strcspn(++rest, "/");
-        if (!number_up_to(rest, digits, PORT_MAX, &port) || port == 0)
-            return bad_url(url, err);
-        rest += digits;
-    }
-    if (*rest == '/' && rest[1]) {
-        if (!number_up_to(rest + 1, strlen(rest + 1), DB_MAX, &db))
-            return bad_url(url, err);
-    } else if (*rest && *rest != '/') {
-        return bad_url(url, err);
-    }
-    c->port = (int)port;
-    (void)snprintf(c->db, sizeof c->db, "%d", (int)db);
-    return ERROR_NONE;
-}
-
-static enum error_code parse_url(const char *url, struct redis_connection *c, struct error *err)
-{
-    static const char unix_scheme[] = "unix:", redis_scheme[] = "redis://";
-    if (!url || !text_copy(c->url, sizeof c->url, url))
-        return bad_url(url ? url : "", err);
-    if (strncmp(url, unix_scheme, sizeof unix_scheme - 1) == 0) {
-        const char *path = url + sizeof unix_scheme - 1;
-        c->is_unix = true;
-        memcpy(c->db, "0", 2);
-        return path[0] && text_copy(c->host, sizeof c->host, path) ? ERROR_NONE : bad_url(url, err);
-    }
-    if (strncmp(url, redis_scheme, sizeof redis_scheme - 1) == 0)
-        return parse_host(url, url + sizeof redis_scheme - 1, c, err);
-    return bad_url(url, err);
 }
 
 static enum error_code read_password(const char *path, struct redis_connection *c,
@@ -233,14 +170,15 @@ static bool send_command(struct redis_connection *c, int argc, const char **argv
 static enum error_code connect_now(struct redis_connection *c, struct error *err)
 {
     const struct timeval connect_timeout = milliseconds(REDIS_CONNECT_TIMEOUT_MS);
-    c->context = c->is_unix ? redisConnectUnixWithTimeout(c->host, connect_timeout)
-                            : redisConnectWithTimeout(c->host, c->port, connect_timeout);
+    const struct redis_address *to = &c->address;
+    c->context = to->is_unix ? redisConnectUnixWithTimeout(to->host, connect_timeout)
+                             : redisConnectWithTimeout(to->host, to->port, connect_timeout);
     if (!c->context || c->context->err)
         return unavailable(c, err);
     guard_reader(c->context->reader);
     if (redisSetTimeout(c->context, milliseconds(REDIS_ANSWER_TIMEOUT_MS)) != REDIS_OK)
         return unavailable(c, err);
-    if (!c->is_unix)
+    if (!to->is_unix)
         (void)redisEnableKeepAlive(c->context); /* an optimisation: a timeout finds it as well */
     c->generation++;
 
@@ -266,7 +204,11 @@ enum error_code redis_connection_new(const char *url, const char *password_file,
     *out = NULL;
     enum error_code rc = memory_new(&c, 1, "a Redis connection", err);
     if (rc == ERROR_NONE)
-        rc = parse_url(url, c, err);
+        rc = redis_address_parse(url, &c->address, err);
+    if (rc == ERROR_NONE) {
+        must(text_copy(c->url, sizeof c->url, url));
+        (void)snprintf(c->db, sizeof c->db, "%d", c->address.db);
+    }
     if (rc == ERROR_NONE)
         rc = read_password(password_file, c, err);
     if (rc == ERROR_NONE)

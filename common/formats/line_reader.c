@@ -6,26 +6,49 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A line of the largest size, its CRLF, and room to read ahead. */
-enum { BUFFER_SIZE = LINE_SIZE_MAX + (1 << 17) };
+/* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while the file fills it,
+ * up to a line of the largest size, its CRLF, and room to read ahead. */
+enum { FIRST_BUFFER_SIZE = 1 << 12, BUFFER_SIZE_MAX = LINE_SIZE_MAX + (1 << 17) };
 
 struct line_reader {
     struct byte_source *source;
     int64_t line_count; /* lines handed out */
     size_t begin, end;  /* unread bytes in `buffer` */
     bool at_end;        /* of the source */
-    char buffer[BUFFER_SIZE];
+    bool was_filled;    /* by the last read: there is more */
+    size_t capacity;
+    char *buffer; /* [capacity], owned */
 };
+
+static enum error_code grow(struct line_reader *reader, struct error *err)
+{
+    const size_t twice = reader->capacity ? 2 * reader->capacity : FIRST_BUFFER_SIZE;
+    const size_t capacity = twice < BUFFER_SIZE_MAX ? twice : BUFFER_SIZE_MAX;
+    char *grown = memory_resize(reader->buffer, capacity, 1);
+    if (!grown)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for a line buffer of %zu bytes",
+                         capacity);
+    reader->buffer = grown;
+    reader->capacity = capacity;
+    return ERROR_NONE;
+}
 
 static enum error_code fill(struct line_reader *reader, struct error *err)
 {
     size_t got = 0;
-    memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
+    enum error_code rc = ERROR_NONE;
+    if (reader->begin > 0)
+        memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
     reader->end -= reader->begin;
     reader->begin = 0;
-    const enum error_code rc = byte_source_read(reader->source, reader->buffer + reader->end,
-                                                BUFFER_SIZE - reader->end, &got, err);
+    if (reader->capacity < BUFFER_SIZE_MAX &&
+        (reader->was_filled || reader->end == reader->capacity))
+        rc = grow(reader, err);
+    const size_t room = reader->capacity - reader->end;
+    if (rc == ERROR_NONE)
+        rc = byte_source_read(reader->source, reader->buffer + reader->end, room, &got, err);
     reader->end += got;
+    reader->was_filled = got == room;
     reader->at_end = rc == ERROR_NONE && got == 0;
     return rc;
 }
@@ -46,7 +69,7 @@ static enum error_code reader_new(enum error_code opened, struct byte_source *so
     *out = NULL;
     if (opened != ERROR_NONE)
         return opened;
-    enum error_code rc = memory_new(out, 1, "a line buffer", err);
+    enum error_code rc = memory_new(out, 1, "a line reader", err);
     if (rc != ERROR_NONE) {
         byte_source_close(source);
         return rc;
@@ -80,6 +103,7 @@ void line_reader_close(struct line_reader *reader)
     if (!reader)
         return;
     byte_source_close(reader->source);
+    memory_free(reader->buffer);
     memory_free(reader);
 }
 

@@ -34,7 +34,7 @@ MUST_CHECK enum error_code line_reader_open_memory(const char *name, const void 
 void line_reader_close(struct line_reader *reader); /* NULL is fine */
 
 /* The next line; *found is false behind the last one.
- * Fails: ERROR_INPUT naming file and line or byte offset; ERROR_IO. */
+ * Fails: ERROR_INPUT naming file and line or byte offset; ERROR_IO; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code line_reader_next(struct line_reader *reader, struct text_line *line,
                                             bool *found, struct error *err);
 /* The path or name it was opened with. Borrowed. */
