@@ -193,15 +193,30 @@ enum error_code scratch_space_free_name(struct scratch_space *space, char path[F
     return rc == ERROR_NONE ? next_name(space, own, path, err) : rc;
 }
 
-enum error_code scratch_space_folder(struct scratch_space *space, char path[FILE_PATH_SIZE],
-                                     struct error *err)
+/* Makes something under a free name: a file descriptor, or 0 for a folder, comes back, or -1 with errno. */
+typedef int (*scratch_maker)(const char *path);
+
+static int make_folder(const char *path)
+{
+    return mkdir(path, 0777);
+}
+
+static int make_file(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+/* A space that somebody swept away meanwhile is made anew. */
+static enum error_code make_in_space(struct scratch_space *space, scratch_maker make,
+                                     char path[FILE_PATH_SIZE], int *made, struct error *err)
 {
     char own[FILE_PATH_SIZE];
     for (int i = 0; i < NAME_RETRY_COUNT; i++) {
         enum error_code rc = next_name(space, own, path, err);
         if (rc != ERROR_NONE)
             return rc;
-        if (mkdir(path, 0777) == 0)
+        *made = make(path);
+        if (*made >= 0)
             return ERROR_NONE;
         if (errno != ENOENT)
             break;
@@ -209,27 +224,20 @@ enum error_code scratch_space_folder(struct scratch_space *space, char path[FILE
         if (rc != ERROR_NONE)
             return rc;
     }
-    return error_set_errno(err, ERROR_IO, "folder %s cannot be made", path);
+    return error_set_errno(err, ERROR_IO, "%s cannot be made", path);
+}
+
+enum error_code scratch_space_folder(struct scratch_space *space, char path[FILE_PATH_SIZE],
+                                     struct error *err)
+{
+    int made = -1;
+    return make_in_space(space, make_folder, path, &made, err);
 }
 
 enum error_code scratch_space_file(struct scratch_space *space, char path[FILE_PATH_SIZE], int *fd,
                                    struct error *err)
 {
-    char own[FILE_PATH_SIZE];
-    for (int i = 0; i < NAME_RETRY_COUNT; i++) {
-        enum error_code rc = next_name(space, own, path, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        *fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd >= 0)
-            return ERROR_NONE;
-        if (errno != ENOENT)
-            break;
-        rc = open_space(space, own, err);
-        if (rc != ERROR_NONE)
-            return rc;
-    }
-    return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
+    return make_in_space(space, make_file, path, fd, err);
 }
 
 /* --- the others' --- */
