@@ -1,8 +1,10 @@
 #include "pipelines/run_summary.h"
 
 #include "common/base/json.h"
+#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "pipelines/own_command.h"
+#include "pipelines/unused_data.h"
 #include "stages/chain.h"
 #include "stages/run_result.h"
 #include "store/records/outputs_seal.h"
@@ -15,6 +17,8 @@
 /* What is printed, gathered first. */
 struct summary {
     struct outputs_seal seal;
+    struct dataset_schema dataset;
+    char *report; /* what ingest found out about it, as JSON; NULL: nothing. Owned */
     char weights_hash[CHECKSUM_TEXT_SIZE]; /* of the weights that the outputs are made with */
     int64_t last_version;
 };
@@ -55,7 +59,10 @@ static enum error_code gather(const struct run_folder *folder, struct summary *s
     if (rc == ERROR_NONE)
         rc = weights_identity_check(&weights, &s->seal.weights, key.text, err);
     checksum_text(&weights.sum, s->weights_hash);
-    return rc;
+    const char *dataset_id = folder->run.book.dataset_id;
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_get(folder->store, dataset_id, &s->dataset, err);
+    return rc == ERROR_NONE ? dataset_report_get(folder->store, dataset_id, &s->report, err) : rc;
 }
 
 /* With checkpoint.keep: 1 nothing is left of the last round that could be compared. */
@@ -82,6 +89,27 @@ static enum error_code print_text(const struct run_folder *folder, const struct 
     return ERROR_NONE;
 }
 
+static void put_dataset(struct json_writer *json, const struct summary *s)
+{
+    const struct dataset_schema *dataset = &s->dataset;
+    char unused[160];
+    unused_data_text(dataset, unused, sizeof unused);
+    json_open_object(json, "dataset");
+    json_put_string(json, "id", dataset->id);
+    json_put_int64(json, "nodes", dataset->node_count);
+    json_put_int64(json, "edges", (int64_t)dataset->edge_count);
+    json_put_bool(json, "undirected", dataset->undirected);
+    json_put_int64(json, "features", dataset->feature_dim);
+    json_put_int64(json, "classes", dataset->class_count);
+    json_put_int64(json, "train", dataset->train_count);
+    json_put_int64(json, "valid", dataset->valid_count);
+    json_put_int64(json, "test", dataset->test_count);
+    json_put_string(json, "unused", unused);
+    json_put_raw(json, ",\"report\":");
+    json_put_raw(json, s->report ? s->report : "null");
+    json_close_object(json);
+}
+
 static enum error_code print_json(const struct run_folder *folder, const struct summary *s,
                                   double seconds, struct error *err)
 {
@@ -97,6 +125,7 @@ static enum error_code print_json(const struct run_folder *folder, const struct 
     json_put_string(&json, "weights_hash", s->weights_hash);
     json_put_string(&json, "outputs", outputs);
     json_put_double(&json, "seconds", seconds);
+    put_dataset(&json, s);
     json_put_raw(&json, ",\"metrics\":");
     s->seal.metrics[0] ? json_put_raw(&json, s->seal.metrics) : json_put_raw(&json, "{}");
     while (json.size && json.text[json.size - 1] == '\n')
@@ -109,8 +138,11 @@ enum error_code run_summary_print(const struct run_folder *folder, double second
                                   struct error *err)
 {
     static struct summary summary;
-    const enum error_code rc = gather(folder, &summary, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    return as_json ? print_json(folder, &summary, seconds, err) : print_text(folder, &summary, err);
+    enum error_code rc = gather(folder, &summary, err);
+    if (rc == ERROR_NONE)
+        rc = as_json ? print_json(folder, &summary, seconds, err)
+                     : print_text(folder, &summary, err);
+    memory_free(summary.report);
+    summary.report = NULL;
+    return rc;
 }

@@ -323,6 +323,30 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
     return dataset_summary_count(summary, &builder->targets, err);
 }
 
+/* The schema commits the dataset, and what was found out about the data goes with it. */
+static enum error_code store_schema(struct dataset_builder *builder, bool one_way,
+                                    struct error *err)
+{
+    struct dataset_summary own = {0};
+    struct json_writer report = {0};
+    if (!builder->config.summary)
+        builder->config.summary = &own;
+    enum error_code rc = summarise(builder, one_way, err);
+    if (rc == ERROR_NONE) {
+        dataset_summary_report(builder->config.summary, &builder->schema, builder->config.settings,
+                               &report);
+        rc = json_writer_finish(&report, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_put_with_report(builder->config.store, &builder->schema, report.text,
+                                            err);
+    json_writer_release(&report);
+    dataset_summary_release(&own);
+    if (builder->config.summary == &own)
+        builder->config.summary = NULL;
+    return rc;
+}
+
 enum error_code dataset_builder_finish(struct dataset_builder *builder,
                                        struct dataset_schema *schema, struct error *err)
 {
@@ -346,8 +370,8 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
     if (rc == ERROR_NONE)
         rc = store_ids(builder, err);
     if (rc == ERROR_NONE)
-        rc = dataset_schema_put(builder->config.store, &builder->schema, err);
+        rc = store_schema(builder, one_way, err);
     if (rc == ERROR_NONE && schema)
         *schema = builder->schema;
-    return rc == ERROR_NONE && builder->config.summary ? summarise(builder, one_way, err) : rc;
+    return rc;
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CLASSES_MANY = 1000, CLASSES_SHOWN = 8 };
+enum { CLASSES_MANY = 1000, CLASSES_SHOWN = 8, CLASSES_REPORTED = 1000 };
 
 void dataset_summary_release(struct dataset_summary *summary)
 {
@@ -246,4 +246,31 @@ void dataset_summary_lines(const struct dataset_summary *summary,
     say_features(&lines);
     say_targets(&lines);
     say_unused(&lines);
+}
+
+static void put_warning(void *context, bool is_warning, const char *line)
+{
+    if (is_warning)
+        json_put_string(context, NULL, line);
+}
+
+void dataset_summary_report(const struct dataset_summary *summary,
+                            const struct dataset_schema *schema,
+                            const struct pipeline_settings *settings, struct json_writer *json)
+{
+    json_open_object(json, NULL);
+    json_put_int64(json, "isolated_nodes", (int64_t)summary->isolated_nodes);
+    json_put_int64(json, "labelled_nodes", (int64_t)summary->labelled_nodes);
+    json_open_array(json, "class_nodes");
+    for (uint32_t c = 0; c < summary->class_count && c < CLASSES_REPORTED; c++)
+        json_put_int64(json, NULL, (int64_t)summary->class_nodes[c]);
+    json_close_array(json);
+    json_put_double(json, "feature_zero_share",
+                    summary->feature_numbers
+                        ? (double)summary->feature_zeros / (double)summary->feature_numbers
+                        : 0.0);
+    json_open_array(json, "warnings");
+    dataset_summary_lines(summary, schema, settings, put_warning, json);
+    json_close_array(json);
+    json_close_object(json);
 }

@@ -3,12 +3,13 @@
  *
  * A graph may be read without an error and still not be what was meant: labels that begin at 1, an id among
  * the classes, edges listed once that were meant both ways, features that were not found. The builder counts,
- * the lines are written from the counts; nothing here is stored.
+ * the lines are written from the counts. Counts and warnings are stored beside the schema, for programs.
  */
 #ifndef STAGES_INGEST_DATASET_SUMMARY_H
 #define STAGES_INGEST_DATASET_SUMMARY_H
 
 #include "common/base/error.h"
+#include "common/base/json.h"
 #include "stages/ingest/node_targets.h"
 #include "stages/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
@@ -37,6 +38,11 @@ MUST_CHECK enum error_code dataset_summary_count(struct dataset_summary *summary
 
 /* Gets each line; `is_warning`: it is about a likely slip. */
 typedef void (*summary_visitor)(void *context, bool is_warning, const char *line);
+/* Appends one object: {"isolated_nodes":12,"labelled_nodes":2708,"class_nodes":[351,217,..],"feature_zero_share":0.98,
+ * "warnings":["labels begin at 1: ..",..]}; of more than 1000 classes the first 1000. */
+void dataset_summary_report(const struct dataset_summary *summary,
+                            const struct dataset_schema *schema,
+                            const struct pipeline_settings *settings, struct json_writer *json);
 void dataset_summary_lines(const struct dataset_summary *summary,
                            const struct dataset_schema *schema,
                            const struct pipeline_settings *settings, summary_visitor visit,

@@ -1,6 +1,7 @@
 #include "store/records/dataset_schema.h"
 
 #include "common/base/json.h"
+#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/keys.h"
 #include "store/records/feature_chunk.h"
@@ -90,6 +91,13 @@ static void put_types(struct json_writer *w, const struct dataset_schema *schema
 enum error_code dataset_schema_put(struct store *store, const struct dataset_schema *schema,
                                    struct error *err)
 {
+    return dataset_schema_put_with_report(store, schema, NULL, err);
+}
+
+enum error_code dataset_schema_put_with_report(struct store *store,
+                                               const struct dataset_schema *schema,
+                                               const char *report, struct error *err)
+{
     struct json_writer w = {0};
     json_open_object(&w, NULL);
     json_put_string(&w, "id", schema->id);
@@ -105,6 +113,8 @@ enum error_code dataset_schema_put(struct store *store, const struct dataset_sch
     if (rc == ERROR_NONE) {
         struct record record = {.kind = RECORD_DATASET_SCHEMA, .version = SCHEMA_VERSION};
         record_add_text(&record, "json", w.text);
+        if (report)
+            record_add_text(&record, "report", report);
         rc = store_put(store, key_dataset(schema->id, "schema").text, schema->id, &record,
                        STORE_DURABLE, err);
     }
@@ -391,6 +401,27 @@ enum error_code dataset_schema_get(struct store *store, const char *dataset_id,
     if (rc == ERROR_NONE && strcmp(out->id, dataset_id) != 0)
         rc = error_set(err, ERROR_CORRUPT, "%s: \"id\": expected %s, found %s", view.key,
                        dataset_id, out->id);
+    store_release_record(&view);
+    return rc;
+}
+
+enum error_code dataset_report_get(struct store *store, const char *dataset_id, char **report,
+                                   struct error *err)
+{
+    struct record_view view = {0};
+    const void *text = NULL;
+    uint64_t size = 0;
+    *report = NULL;
+    enum error_code rc =
+        store_get(store, key_dataset(dataset_id, "schema").text, dataset_id, &view, err);
+    if (rc == ERROR_NONE)
+        rc = record_expect(&view, RECORD_DATASET_SCHEMA, SCHEMA_VERSION, err);
+    if (rc == ERROR_NONE &&
+        record_section_get(&view, "report", ELEMENT_U8, -1, &text, &size, NULL) == ERROR_NONE) {
+        rc = memory_new(report, (size_t)size + 1, "the report of a dataset", err);
+        if (rc == ERROR_NONE)
+            memcpy(*report, text, (size_t)size);
+    }
     store_release_record(&view);
     return rc;
 }

@@ -6,6 +6,8 @@
  *
  *   key       dataset/<id>/schema
  *   sections  "json" U8: one object; keys below. Text, because schemas grow.
+ *             "report" U8 (optional): one object, what ingest found out about the data and warned of
+ *                      (stages/ingest/dataset_summary.h), for people and programs. Nothing computes with it.
  *   valid     1 to 2^32 - 2 nodes, feature_dim >= 1, self loops <= edges; node types are consecutive
  *             and cover all nodes; edge types' counts add up to edge_count; feature_chunk_count as
  *             feature_chunk.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
@@ -63,6 +65,14 @@ MUST_CHECK enum error_code
 dataset_schema_put(struct store *store, const struct dataset_schema *schema, struct error *err);
 MUST_CHECK enum error_code dataset_schema_get(struct store *store, const char *dataset_id,
                                               struct dataset_schema *out, struct error *err);
+/* The same with a report, the JSON of one object. */
+MUST_CHECK enum error_code dataset_schema_put_with_report(struct store *store,
+                                                          const struct dataset_schema *schema,
+                                                          const char *report, struct error *err);
+/* *report is that JSON, or NULL for a dataset of an earlier version, which has none. Owned: free it with
+ * memory_free(). Fails: ERROR_NOT_FOUND, ERROR_CORRUPT, ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code dataset_report_get(struct store *store, const char *dataset_id,
+                                              char **report, struct error *err);
 /* The reading alone, of a decoded record of any origin: ERROR_CORRUPT names the key, what was expected
  * and what was found. */
 MUST_CHECK enum error_code dataset_schema_decode(const struct record_view *view,

@@ -12,6 +12,15 @@ mkdir "$odd"
 "$bin/graphmill" run "$pipeline" --directory "$odd" --quiet --json >"$work/run.json"
 is_json run <"$work/run.json"
 [ "$(value outputs <"$work/run.json")" = "$odd/outputs" ] || fail "run: outputs is $(value outputs <"$work/run.json")"
+dataset() { python3 -c 'import json, sys; print(json.load(sys.stdin)["dataset"])' <"$1"; }
+python3 -c 'import json, sys
+data = json.load(sys.stdin)["dataset"]
+report = data["report"]
+assert (data["nodes"], data["classes"], data["train"], data["unused"]) == (34, 2, 8, ""), data
+assert (report["labelled_nodes"], report["class_nodes"]) == (34, [17, 17]), report
+assert isinstance(report["warnings"], list) and not report["isolated_nodes"], report' <"$work/run.json" || fail "run: what is said of the data"
+"$bin/graphmill" run "$pipeline" --directory "$odd" --quiet --json >"$work/again.json"
+[ "$(dataset "$work/run.json")" = "$(dataset "$work/again.json")" ] || fail "run: another answer about unchanged data"
 "$bin/graphmill" status "$odd" --json | is_json status
 "$bin/graphmill" replay "$odd" train-step --json | is_json replay
 [ "$("$bin/graphmill" export "$odd" --output "$odd/model" --json | value output)" = "$odd/model" ] || fail "export: another output"

@@ -2,14 +2,16 @@
 # Weights, times and types that training does not use are named, once a run, by `run` and by `start`; of a graph without
 # them nothing is said.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-mkdir "$work/plain" "$work/rich"
+mkdir "$work/plain" "$work/rich" "$work/typed"
 cp "$source_folder"/tests/data/karate/* "$work/plain/"
 cp "$source_folder"/tests/data/karate/* "$work/rich/"
+cp "$source_folder"/tests/data/karate/* "$work/typed/"
+awk -F, 'NR == 1 {print $1 "," $2 ",etype"} NR > 1 {print $1 "," $2 "," NR % 3}' "$work/plain/edges.csv" >"$work/typed/edges.csv"
 awk -F, 'NR == 1 {print $1 "," $2 ",weight,time"} NR > 1 {print $1 "," $2 "," NR / 10 "," NR}' \
     "$work/plain/edges.csv" >"$work/rich/edges.csv"
 printf 'type,name,count,first_id\n0,person,17,0\n1,officer,17,17\n' >"$work/rich/node-types.csv"
 sed "s,^  path:.*,  path: $work/GRAPH,; s/^epochs:.*/epochs: 1/" "$source_folder/pipelines/karate.yaml" >"$work/karate.yaml"
-for graph in plain rich; do
+for graph in plain rich typed; do
     sed "s,GRAPH,$graph,; s/^name:.*/name: $graph/" "$work/karate.yaml" >"$work/$graph.yaml"
     run $graph "$work/$graph.yaml" >"$work/answer" 2>"$work/$graph.said" || fail "$graph: $(cat "$work/$graph.said")"
     "$bin/graphmill" start "$work/$graph.yaml" --directory "$work/$graph-started" --quiet 2>"$work/$graph.start" >"$work/answer" ||
@@ -18,5 +20,8 @@ done
 says='has edge weights, edge times and 2 node types, which training DOES NOT USE'
 for said in "$work/rich.said" "$work/rich.start"; do
     [ "$(grep -c "$says" "$said")" -eq 1 ] || fail "not said once: $(cat "$said")"
+done
+for said in "$work/typed.said" "$work/typed.start"; do
+    [ "$(grep -c 'has 3 edge types, which training DOES NOT USE' "$said")" -eq 1 ] || fail "not said once: $(cat "$said")"
 done
 [ -z "$(grep -l 'NOT USE' "$work/plain.said" "$work/plain.start")" ] || fail "said of a plain graph: $(cat "$work"/plain.*)"

@@ -1,4 +1,5 @@
 /* What is said of a dataset, and which slips are noticed. */
+#include "common/base/memory.h"
 #include "stages/ingest/dataset_summary.h"
 
 #include "tests/stages/ingest/builder_fixture.h"
@@ -109,6 +110,33 @@ static void counts_are_said_and_nothing_is_warned_of(void **state)
         "splits: 2 train, 1 valid, 0 test\n");
 }
 
+/* What programs read is what people are told. */
+static void counts_and_warnings_are_stored(void **state)
+{
+    (void)state;
+    static const int64_t from_one[] = {1, 2, 1, -1};
+    struct graph graph = plain();
+    struct error err = {0};
+    char *report = NULL;
+    struct dataset_schema schema = build(&graph);
+    assert_ok(dataset_report_get(fixture.store, schema.id, &report, &err), &err);
+    assert_string_equal(report, "{\"isolated_nodes\":1,\"labelled_nodes\":3,\"class_nodes\":[2,1],"
+                                "\"feature_zero_share\":0.25,\"warnings\":[]}");
+    memory_free(report);
+    graph.label = from_one;
+    schema = build(&graph);
+    assert_ok(dataset_report_get(fixture.store, schema.id, &report, &err), &err);
+    assert_non_null(strstr(report, "\"class_nodes\":[0,2,1]"));
+    assert_non_null(strstr(report, "\"warnings\":[\"labels begin at 1"));
+    memory_free(report);
+    (void)snprintf(schema.id, sizeof schema.id, "as-before");
+    assert_ok(dataset_schema_put(fixture.store, &schema, &err), &err);
+    assert_ok(dataset_report_get(fixture.store, schema.id, &report, &err), &err);
+    assert_null(report);
+    assert_fails(dataset_report_get(fixture.store, "none", &report, &err), ERROR_NOT_FOUND, "none",
+                 &err);
+}
+
 static void edges_listed_once_are_remarked_or_taken_both_ways(void **state)
 {
     (void)state;
@@ -189,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(counts_are_said_and_nothing_is_warned_of),
+        FIXTURE_TEST(counts_and_warnings_are_stored),
         FIXTURE_TEST(edges_listed_once_are_remarked_or_taken_both_ways),
         FIXTURE_TEST(slips_are_noticed),
         FIXTURE_TEST(labels_that_are_ids_are_noticed),
