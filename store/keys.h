@@ -13,7 +13,7 @@
  *   run/<id>/infer/<v>/<layer>/part/<p>/shard (artifact)  shard_seal
  *   run/<id>/outputs/<v>[-<tag>] (artifact)  outputs/<v>[-<tag>]_seal
  *   switches: current/dataset/<settings>  current/partition/<settings>  current/run/newest
- *             current/id/<digits>  run/<id>/wanted
+ *             current/id/<digits>  current/file/<digits>  run/<id>/wanted
  *             run/<id>/recheck  run/<id>/current_snapshot  run/<id>/finished
  *
  * Weights of version v are those that round v computes with: round r turns version r into r + 1.

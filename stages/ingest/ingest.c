@@ -57,20 +57,22 @@ static bool uses_seed(const struct pipeline_settings *settings, bool has_feature
 }
 
 static enum error_code add_input(const struct pipeline_settings *settings,
-                                 struct checksum_stream *sum, struct error *err)
+                                 const struct file_notes *notes, struct checksum_stream *sum,
+                                 struct error *err)
 {
     bool has_features = false;
     enum error_code rc = add_settings(settings, sum, err);
     if (rc == ERROR_NONE)
-        rc = input_files_sum(settings, sum, &has_features, err);
+        rc = input_files_sum(settings, notes, sum, &has_features, err);
     if (rc == ERROR_NONE && uses_seed(settings, has_features))
         checksum_stream_add(sum, &settings->seed, sizeof settings->seed);
     return rc;
 }
 
 enum error_code ingest_dataset_id(struct store *store, const struct pipeline_settings *settings,
-                                  char id[ID_SIZE], struct error *err)
+                                  bool may_note, char id[ID_SIZE], struct error *err)
 {
+    const struct file_notes notes = {store, may_note, FILE_NOTE_SETTLED_MS};
     struct checksum_stream *sum = NULL;
     char text[CHECKSUM_TEXT_SIZE], digits[IDENTITY_DIGITS_SIZE];
     if (settings->ingest.format != FORMAT_GENERATED && !settings->ingest.path[0])
@@ -79,7 +81,7 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
     enum error_code rc = checksum_stream_new(&sum, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = add_input(settings, sum, err);
+    rc = add_input(settings, &notes, sum, err);
     if (rc == ERROR_NONE) {
         const struct checksum content = checksum_stream_sum(sum);
         checksum_text(&content, text);
@@ -228,7 +230,8 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     if (context->settings->ingest.format == FORMAT_EDGE_LIST)
         rc = node_files_check(context->settings, err);
     if (rc == ERROR_NONE)
-        rc = ingest_dataset_id(context->store, context->settings, id, err);
+        rc = ingest_dataset_id(context->store, context->settings,
+                               !context->is_dry_run && !context->is_replay, id, err);
     if (rc == ERROR_NONE)
         rc = store_has(context->store, key_dataset(id, "schema").text, &found, err);
     if (rc == ERROR_NONE && context->is_dry_run) {

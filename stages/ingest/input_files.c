@@ -38,14 +38,15 @@ struct walk {
     bool into_folders;
     struct checksum_stream *sum;
     bool *has_features;
+    const struct file_notes *notes;
 };
 
-static enum error_code sum_file(struct checksum_stream *sum, const char *path, const char *name,
-                                struct error *err)
+static enum error_code sum_file(const struct file_notes *notes, struct checksum_stream *sum,
+                                const char *path, const char *name, struct error *err)
 {
     struct checksum content;
     uint64_t size = 0;
-    const enum error_code rc = checksum_of_file(path, &content, &size, err);
+    const enum error_code rc = file_note_sum(notes, path, &content, &size, err);
     if (rc != ERROR_NONE)
         return rc;
     checksum_stream_add(sum, name, strlen(name) + 1);
@@ -85,18 +86,19 @@ static enum error_code walk_entry(void *context, const char *name, struct error 
         if (!walk->into_folders)
             return ERROR_NONE;
         rc = file_path(relative, err, "%s%s/", walk->relative, name);
-        struct walk below = {path, relative, true, walk->sum, walk->has_features};
+        struct walk below = {path, relative, true, walk->sum, walk->has_features, walk->notes};
         return rc == ERROR_NONE ? file_list(path, walk_entry, &below, err) : rc;
     }
     if (!is_data(name))
         return ERROR_NONE;
     *walk->has_features |= is_features(name);
-    return sum_file(walk->sum, path, relative, err);
+    return sum_file(walk->notes, walk->sum, path, relative, err);
 }
 
 /* An edge list, and what is known of its nodes; a file beside it goes by its setting, not by its name. */
 static enum error_code sum_edge_list(const struct pipeline_settings *settings,
-                                     struct checksum_stream *sum, struct error *err)
+                                     const struct file_notes *notes, struct checksum_stream *sum,
+                                     struct error *err)
 {
     const char *path = settings->ingest.path;
     const struct {
@@ -105,11 +107,11 @@ static enum error_code sum_edge_list(const struct pipeline_settings *settings,
         {"labels", settings->ingest.labels},           {"features", settings->ingest.features.path},
         {"feature_ids", settings->ingest.feature_ids}, {"train", settings->ingest.split_file[0]},
         {"valid", settings->ingest.split_file[1]},     {"test", settings->ingest.split_file[2]}};
-    enum error_code rc = sum_file(sum, path, "edges", err);
+    enum error_code rc = sum_file(notes, sum, path, "edges", err);
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof beside / sizeof beside[0]; i++) {
         if (!beside[i].path[0])
             continue;
-        rc = sum_file(sum, beside[i].path, beside[i].setting, err);
+        rc = sum_file(notes, sum, beside[i].path, beside[i].setting, err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "ingest.%s", beside[i].setting);
     }
@@ -117,14 +119,15 @@ static enum error_code sum_edge_list(const struct pipeline_settings *settings,
 }
 
 enum error_code input_files_sum(const struct pipeline_settings *settings,
-                                struct checksum_stream *sum, bool *has_features, struct error *err)
+                                const struct file_notes *notes, struct checksum_stream *sum,
+                                bool *has_features, struct error *err)
 {
     const enum ingest_format format = (enum ingest_format)settings->ingest.format;
-    struct walk walk = {settings->ingest.path, "", format == FORMAT_OGB, sum, has_features};
+    struct walk walk = {settings->ingest.path, "", format == FORMAT_OGB, sum, has_features, notes};
     *has_features = settings->ingest.features.path[0] != '\0';
     if (format == FORMAT_GENERATED)
         return ERROR_NONE;
     if (format == FORMAT_EDGE_LIST)
-        return sum_edge_list(settings, sum, err);
+        return sum_edge_list(settings, notes, sum, err);
     return file_list(settings->ingest.path, walk_entry, &walk, err);
 }

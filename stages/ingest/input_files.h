@@ -7,6 +7,7 @@
 #include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
+#include "stages/ingest/file_note.h"
 #include "stages/pipeline_settings.h"
 
 #include <stdbool.h>
@@ -18,9 +19,11 @@ MUST_CHECK enum error_code input_files_find(const char *folder, const char *stem
                                             struct error *err);
 
 /* Adds name, size and content of every input file to `sum`, in the order of their names: what the format
- * reads from ingest.path, and the files beside an edge list by their settings. *has_features: one of them holds node features.
+ * reads from ingest.path, and the files beside an edge list by their settings. What `notes` remember is not read.
+ * *has_features: one of them holds node features.
  * Fails: ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code input_files_sum(const struct pipeline_settings *settings,
+                                           const struct file_notes *notes,
                                            struct checksum_stream *sum, bool *has_features,
                                            struct error *err);
 

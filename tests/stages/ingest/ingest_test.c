@@ -62,7 +62,7 @@ static struct dataset_schema ingested(struct temp_store *t)
     struct dataset_schema schema;
     char id[ID_SIZE], current[ID_SIZE];
     assert_ok(work(t->store, &t->err), &t->err);
-    assert_ok(ingest_dataset_id(t->store, &settings, id, &t->err), &t->err);
+    assert_ok(ingest_dataset_id(t->store, &settings, true, id, &t->err), &t->err);
     assert_ok(store_switch_get(t->store, newest().text, current, sizeof current, &t->err), &t->err);
     assert_string_equal(current, id);
     assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
@@ -95,18 +95,18 @@ static void names_a_dataset_by_its_content(void **state)
     put(&there, "README.md", "is not data");
 
     use(here.path);
-    assert_ok(ingest_dataset_id(t->store, &settings, first, &err), &err);
+    assert_ok(ingest_dataset_id(t->store, &settings, true, first, &err), &err);
     assert_int_equal(strlen(first), strlen("sample-0123456789abcdef"));
     use(there.path);
-    assert_ok(ingest_dataset_id(t->store, &settings, second, &err), &err);
+    assert_ok(ingest_dataset_id(t->store, &settings, true, second, &err), &err);
     assert_string_equal(first, second); /* wherever it lies */
 
     settings.ingest.direction = DIRECTION_AS_GIVEN;
-    assert_ok(ingest_dataset_id(t->store, &settings, second, &err), &err);
+    assert_ok(ingest_dataset_id(t->store, &settings, true, second, &err), &err);
     assert_string_not_equal(first, second); /* another setting */
     use(there.path);
     put(&there, "train.csv", "1\n");
-    assert_ok(ingest_dataset_id(t->store, &settings, second, &err), &err);
+    assert_ok(ingest_dataset_id(t->store, &settings, true, second, &err), &err);
     assert_string_not_equal(first, second); /* another byte */
     temp_dir_remove(&here);
     temp_dir_remove(&there);
@@ -125,9 +125,9 @@ static void counts_the_seed_only_where_it_matters(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         settings.ingest.features.choice = cases[i].features;
         settings.seed = 1;
-        assert_ok(ingest_dataset_id(t->store, &settings, first, &err), &err);
+        assert_ok(ingest_dataset_id(t->store, &settings, true, first, &err), &err);
         settings.seed = 2;
-        assert_ok(ingest_dataset_id(t->store, &settings, second, &err), &err);
+        assert_ok(ingest_dataset_id(t->store, &settings, true, second, &err), &err);
         assert_int_equal(strcmp(first, second) != 0, cases[i].matters);
     }
 }
@@ -138,11 +138,11 @@ static void wants_a_path_that_is_there(void **state)
     struct error err = {0};
     char id[ID_SIZE];
     use("");
-    assert_fails(ingest_dataset_id(t->store, &settings, id, &err), ERROR_INVALID, "ingest.path",
-                 &err);
+    assert_fails(ingest_dataset_id(t->store, &settings, true, id, &err), ERROR_INVALID,
+                 "ingest.path", &err);
     use("/nowhere");
-    assert_fails(ingest_dataset_id(t->store, &settings, id, &err), ERROR_NOT_FOUND, "/nowhere",
-                 &err);
+    assert_fails(ingest_dataset_id(t->store, &settings, true, id, &err), ERROR_NOT_FOUND,
+                 "/nowhere", &err);
 }
 
 static void stores_a_dataset_once(void **state)
@@ -156,7 +156,7 @@ static void stores_a_dataset_once(void **state)
     assert_int_equal(schema.node_count, 34);
     assert_int_equal(schema.edge_count, 156);
     assert_true(schema.undirected);
-    assert_ok(ingest_dataset_id(t->store, &settings, id, &t->err), &t->err);
+    assert_ok(ingest_dataset_id(t->store, &settings, true, id, &t->err), &t->err);
     const struct key key = key_dataset(id, "schema");
     assert_ok(store_get(t->store, key.text, id, &view, &t->err), &t->err);
     content = view.content;
