@@ -1,5 +1,7 @@
 #include "pipelines/run_folder.h"
 
+#include "stages/metrics_log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -163,7 +165,13 @@ enum error_code run_folder_link(const struct run_folder *folder, const struct ch
     enum error_code rc = link_outputs(folder, state, err);
     if (rc == ERROR_NONE)
         rc = file_path(target, err, "store/logs/%s/metrics.jsonl", folder->run.plan.id);
-    return rc == ERROR_NONE ? set_link(folder, "metrics.jsonl", target, err) : rc;
+    if (rc == ERROR_NONE)
+        rc = set_link(folder, "metrics.jsonl", target, err);
+    /* The workers add to it as they go; afterwards nobody else would notice that it is gone. */
+    if (rc == ERROR_NONE && state->finished)
+        rc = metrics_log_update(folder->store, folder->run.plan.id, state->snapshot_version, NULL,
+                                err);
+    return rc;
 }
 
 void run_folder_close(struct run_folder *folder)

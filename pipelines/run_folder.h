@@ -39,7 +39,8 @@ MUST_CHECK enum error_code run_folder_open(struct run_folder *folder, const char
                                            const char *run_id, struct error *err);
 MUST_CHECK enum error_code run_folder_bind(struct run_folder *folder, const char *run_id,
                                            struct error *err);
-/* Points metrics.jsonl at the bound run, and outputs once they are there: before, there is no such link. */
+/* Points metrics.jsonl at the bound run, and outputs once they are there: before, there is no such link. The metrics of
+ * a finished run are written again when they are gone, from the snapshots that are left. */
 MUST_CHECK enum error_code run_folder_link(const struct run_folder *folder,
                                            const struct chain_state *state, struct error *err);
 void run_folder_close(struct run_folder *folder);

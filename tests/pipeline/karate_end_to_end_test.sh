@@ -19,6 +19,11 @@ cut -d, -f3 "$outputs/predictions.csv" | tail -n +2 | cmp -s - "$source_folder/t
 grep -q "weights hash   $hash" "$work"/karate/logs/infer-*.log || fail "infer's log has no weights hash"
 grep -qE "test +accuracy 0\.[0-9]{4}" "$work"/karate/logs/infer-*.log || fail "infer's log has no accuracy"
 [ -s "$work/karate/metrics.jsonl" ] || fail "metrics.jsonl is missing"
+# It is made of what is stored: deleted, it comes back.
+cp "$work/karate/metrics.jsonl" "$work/metrics"
+rm "$work"/karate/store/logs/*/metrics.jsonl
+run karate "$pipeline" --set checkpoint.keep=0 >/dev/null
+cmp "$work/metrics" "$work/karate/metrics.jsonl" || fail "metrics.jsonl came back otherwise"
 
 # Every unit of every stage computes the same bits again.
 replay() {
