@@ -17,7 +17,7 @@ bad=$(
         grep -rlE "#include <$1" common store stages pipelines --include='*.[ch]' | grep -vx "$2" |
             sed "s|\$|: only $2 may include <$1|"
     }
-    one_file 'rocksdb/' store/feature_shard.c
+    one_file 'rocksdb/' store/shard_database.c
     one_file 'lmdb\.h' store/topology.c
     one_file 'hiredis' store/redis_connection.c
     one_file 'metis\.h' stages/partition/metis_partitioner.c
