@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SUMS_SIZE_MAX = 1 << 16, NAME_SIZE = 256 };
+enum { SUMS_SIZE_MAX = 1 << 16, NAME_SIZE = 256, TABLE_END_BYTES = 16 << 10 };
 
 #define SUMS_NAME "SUMS"
 
@@ -25,32 +25,37 @@ static bool is_table(const char *name)
     return size > 4 && strcmp(name + size - 4, ".sst") == 0;
 }
 
-static enum error_code add_text(struct sums *sums, const char *sum, uint64_t size, const char *name,
-                                struct error *err)
+static enum error_code add_text(struct sums *sums, int size, struct error *err)
 {
     const size_t room = SUMS_SIZE_MAX - sums->size;
-    const int n =
-        *name ? snprintf(sums->text + sums->size, room, "%s %" PRIu64 " %s\n", sum, size, name)
-              : snprintf(sums->text + sums->size, room, "%s\n", sum);
-    if (n < 0 || (size_t)n >= room)
+    if (size < 0 || (size_t)size >= room)
         return error_set(err, ERROR_INVALID, "folder %s has too many files to seal", sums->folder);
-    sums->size += (size_t)n;
+    sums->size += (size_t)size;
     return ERROR_NONE;
 }
 
 static enum error_code add_file(void *context, const char *name, struct error *err)
 {
     struct sums *sums = context;
-    char path[FILE_PATH_SIZE], text[CHECKSUM_TEXT_SIZE];
-    struct checksum sum;
+    char path[FILE_PATH_SIZE], text[CHECKSUM_TEXT_SIZE], end_text[CHECKSUM_TEXT_SIZE] = "";
+    struct checksum sum, end;
     uint64_t size = 0;
     enum error_code rc = file_path(path, err, "%s/%s", sums->folder, name);
     if (rc == ERROR_NONE)
         rc = checksum_of_file(path, &sum, &size, err);
+    if (rc == ERROR_NONE && is_table(name)) {
+        rc = checksum_of_file_end(path, TABLE_END_BYTES, &end, NULL, err);
+        if (rc == ERROR_NONE)
+            checksum_text(&end, end_text);
+    }
     if (rc != ERROR_NONE)
         return rc;
     checksum_text(&sum, text);
-    return add_text(sums, text, size, name, err);
+    return add_text(sums,
+                    snprintf(sums->text + sums->size, SUMS_SIZE_MAX - sums->size,
+                             "%s %" PRIu64 " %s%s%s\n", text, size, name, *end_text ? " " : "",
+                             end_text),
+                    err);
 }
 
 enum error_code folder_sums_write(const char *folder, struct error *err)
@@ -65,7 +70,8 @@ enum error_code folder_sums_write(const char *folder, struct error *err)
     if (rc == ERROR_NONE) {
         const struct checksum sum = checksum_of(sums.text, sums.size);
         checksum_text(&sum, last);
-        rc = add_text(&sums, last, 0, "", err);
+        rc = add_text(
+            &sums, snprintf(sums.text + sums.size, SUMS_SIZE_MAX - sums.size, "%s\n", last), err);
     }
     if (rc == ERROR_NONE)
         rc = file_replace(path, sums.text, sums.size, false, err);
@@ -73,47 +79,54 @@ enum error_code folder_sums_write(const char *folder, struct error *err)
     return rc;
 }
 
+struct sums_line {
+    char sum[CHECKSUM_TEXT_SIZE], end[CHECKSUM_TEXT_SIZE]; /* end: of a table alone */
+    char name[NAME_SIZE];
+    uint64_t size;
+};
+
 /* A list with a right hash is as somebody wrote it, but that may not have been us: a name leads nowhere else. */
-static bool parse_line(const char *line, char sum[CHECKSUM_TEXT_SIZE], uint64_t *size,
-                       char name[NAME_SIZE])
+static bool parse_line(const char *text, struct sums_line *line)
 {
     struct checksum parsed;
     /* NOLINTNEXTLINE(cert-err34-c): what is no number is no line */
-    if (sscanf(line, "%32s %" SCNu64 " %255s", sum, size, name) != 3)
+    const int fields = sscanf(text, "%32s %" SCNu64 " %255s%*1[ ]%32[^ \n]", line->sum, &line->size,
+                              line->name, line->end);
+    if (fields < 3 || !checksum_parse(line->sum, &parsed) || strchr(line->name, '/') ||
+        strcmp(line->name, ".") == 0 || strcmp(line->name, "..") == 0)
         return false;
-    return checksum_parse(sum, &parsed) && !strchr(name, '/') && strcmp(name, ".") != 0 &&
-           strcmp(name, "..") != 0;
+    return is_table(line->name) ? fields == 4 && checksum_parse(line->end, &parsed) : fields == 3;
 }
 
 /* One line of the list against the file it names. */
-static enum error_code check_line(const char *folder, const char *artifact, const char *line,
+static enum error_code check_line(const char *folder, const char *artifact, const char *text,
                                   bool tables, struct error *err)
 {
-    char expected[CHECKSUM_TEXT_SIZE], found[CHECKSUM_TEXT_SIZE] = "none", name[NAME_SIZE];
-    char path[FILE_PATH_SIZE];
-    uint64_t expected_size = 0, size = 0;
+    char found[CHECKSUM_TEXT_SIZE] = "none", path[FILE_PATH_SIZE];
+    uint64_t size = 0;
     struct checksum sum;
-    if (!parse_line(line, expected, &expected_size, name))
+    struct sums_line line = {0};
+    if (!parse_line(text, &line))
         return error_set(err, ERROR_CORRUPT,
-                         "artifact %s: file %s: expected a hash, a size and a name in each line",
+                         "artifact %s: file %s: expected a hash, a size, a name, and the hash of "
+                         "the end of a table in each line",
                          artifact, SUMS_NAME);
-    const bool size_only = is_table(name) && !tables;
-    enum error_code rc = file_path(path, err, "%s/%s", folder, name);
-    if (rc == ERROR_NONE && size_only)
-        rc = file_size(path, &size, err);
-    else if (rc == ERROR_NONE)
-        rc = checksum_of_file(path, &sum, &size, err);
+    const bool end_only = is_table(line.name) && !tables;
+    const char *expected = end_only ? line.end : line.sum;
+    enum error_code rc = file_path(path, err, "%s/%s", folder, line.name);
+    if (rc == ERROR_NONE)
+        rc = checksum_of_file_end(path, end_only ? TABLE_END_BYTES : UINT64_MAX, &sum, &size, err);
     if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
         return rc;
-    if (rc == ERROR_NONE && !size_only)
+    if (rc == ERROR_NONE)
         checksum_text(&sum, found);
-    if (rc == ERROR_NONE && size == expected_size && (size_only || strcmp(expected, found) == 0))
+    if (rc == ERROR_NONE && size == line.size && strcmp(expected, found) == 0)
         return ERROR_NONE;
     return error_set(err, ERROR_CORRUPT,
-                     "artifact %s: file %s: expected %" PRIu64 " bytes with hash %s, found %" PRIu64
-                     " with %s%s",
-                     artifact, name, expected_size, expected, size, found,
-                     rc == ERROR_NOT_FOUND ? " (no file)" : "");
+                     "artifact %s: file %s: expected %" PRIu64
+                     " bytes with hash %s%s, found %" PRIu64 " with %s%s",
+                     artifact, line.name, line.size, expected, end_only ? " of the end" : "", size,
+                     found, rc == ERROR_NOT_FOUND ? " (no file)" : "");
 }
 
 /* Cuts the last line, the hash of the others, off `text`; false when it is not that. */

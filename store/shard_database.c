@@ -117,8 +117,8 @@ enum error_code shard_database_open(const char *path, const char *shard, const c
     rocksdb_options_set_advise_random_on_open(d->options, 0);
     d->read_options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_readahead_size(d->read_options, READAHEAD_BYTES);
-    /* Every value is behind a hash of its own. */
-    rocksdb_readoptions_set_verify_checksums(d->read_options, 0);
+    /* Every value is behind a hash of its own, but where it lies in its block is not. */
+    rocksdb_readoptions_set_verify_checksums(d->read_options, 1);
     for (int i = 0; i <= count; i++) {
         if (i > 0)
             must(text_copy(d->name[i - 1], sizeof d->name[i - 1], family[i - 1]));

@@ -145,20 +145,15 @@ void checksum_stream_free(struct checksum_stream *stream)
     memory_free(stream);
 }
 
-enum error_code checksum_of_file(const char *path, struct checksum *out, uint64_t *size_bytes,
-                                 struct error *err)
+/* From where `fd` stands to its end, which is `status->st_size` for the progress alone. */
+static enum error_code sum_rest(int fd, const char *path, const struct stat *status,
+                                struct checksum *out, uint64_t *bytes, struct error *err)
 {
     enum { BUFFER_BYTES = 1 << 20 };
-    enum error_code rc = ERROR_NONE;
     struct checksum_stream *stream = NULL;
     unsigned char *buffer = NULL;
     uint64_t total = 0;
-    struct stat status = {0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
-    (void)fstat(fd, &status); /* for the progress alone */
-    rc = checksum_stream_new(&stream, err);
+    enum error_code rc = checksum_stream_new(&stream, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&buffer, BUFFER_BYTES, "a file buffer", err);
     while (rc == ERROR_NONE && stream) {
@@ -172,16 +167,43 @@ enum error_code checksum_of_file(const char *path, struct checksum *out, uint64_
         else {
             checksum_stream_add(stream, buffer, (size_t)n);
             total += (uint64_t)n;
-            progress_note(path, total, (uint64_t)status.st_size);
+            progress_note(path, total, (uint64_t)status->st_size);
         }
     }
     if (rc == ERROR_NONE && stream) {
         *out = checksum_stream_sum(stream);
-        if (size_bytes)
-            *size_bytes = total;
+        *bytes = total;
     }
     memory_free(buffer);
     checksum_stream_free(stream);
+    return rc;
+}
+
+enum error_code checksum_of_file(const char *path, struct checksum *out, uint64_t *size_bytes,
+                                 struct error *err)
+{
+    return checksum_of_file_end(path, UINT64_MAX, out, size_bytes, err);
+}
+
+enum error_code checksum_of_file_end(const char *path, uint64_t bytes, struct checksum *out,
+                                     uint64_t *size_bytes, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    struct stat status = {0};
+    uint64_t start = 0, rest = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
+    if (fstat(fd, &status) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s: its size cannot be read", path);
+    else if ((uint64_t)status.st_size > bytes)
+        start = (uint64_t)status.st_size - bytes;
+    if (start && lseek(fd, (off_t)start, SEEK_SET) < 0)
+        rc = error_set_errno(err, ERROR_IO, "%s: cannot be read", path);
+    if (rc == ERROR_NONE)
+        rc = sum_rest(fd, path, &status, out, &rest, err);
+    if (rc == ERROR_NONE && size_bytes)
+        *size_bytes = start + rest;
     (void)close(fd);
     return rc;
 }

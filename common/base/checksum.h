@@ -50,5 +50,9 @@ void checksum_stream_free(struct checksum_stream *stream);
 /* The checksum of a whole file. Fails: ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code checksum_of_file(const char *path, struct checksum *out,
                                             uint64_t *size_bytes, struct error *err);
+/* The same of its last `bytes`, or of all of it when it is shorter. *size_bytes is the size of the file. */
+MUST_CHECK enum error_code checksum_of_file_end(const char *path, uint64_t bytes,
+                                                struct checksum *out, uint64_t *size_bytes,
+                                                struct error *err);
 
 #endif

@@ -13,7 +13,7 @@ UNIT = "deliveries"
 
 
 def plan(bench, level):
-    trials, each = {"quick": (1, 5_000), "full": (10, 60_000)}[level]
+    trials, each = {"quick": (1, 5_000), "full": (10, 70_000)}[level]
     return [Trial(f"storm-{i}", lambda room, rng: storm(bench, room, rng, each)) for i in range(trials)]
 
 
