@@ -81,18 +81,19 @@ static enum error_code record_path(const struct directory *directory, const char
 static bool to_parent(const struct directory *directory, char *path)
 {
     char *slash = strrchr(path, '/');
-    if (!slash || (size_t)(slash - path) <= strlen(directory->root))
+    if (slash <= path + strlen(directory->root))
         return false;
     *slash = '\0';
     return true;
 }
 
 /* Flushes the folders from `path`'s own up to the store's root. One that is gone was pruned with all in it. */
-static enum error_code flush_folders(const struct directory *directory, const char *path,
-                                     struct error *err)
+static enum error_code flush_folders(const struct directory *directory,
+                                     const char path[FILE_PATH_SIZE], struct error *err)
 {
     char folder[FILE_PATH_SIZE];
-    enum error_code rc = file_path(folder, err, "%s", path);
+    enum error_code rc = ERROR_NONE;
+    (void)text_copy(folder, sizeof folder, path);
     while (rc == ERROR_NONE && to_parent(directory, folder)) {
         rc = file_sync(folder, err);
         rc = rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
@@ -100,22 +101,19 @@ static enum error_code flush_folders(const struct directory *directory, const ch
     return rc == ERROR_NONE ? file_sync(directory->root, err) : rc;
 }
 
-static enum error_code make_parents(const struct directory *directory, const char *path,
-                                    struct error *err)
+static enum error_code make_parents(const struct directory *directory,
+                                    const char path[FILE_PATH_SIZE], struct error *err)
 {
     char folder[FILE_PATH_SIZE];
-    const enum error_code rc = file_path(folder, err, "%s", path);
-    if (rc != ERROR_NONE || !to_parent(directory, folder))
-        return rc;
-    return file_make_folders(folder, err);
+    (void)text_copy(folder, sizeof folder, path);
+    return to_parent(directory, folder) ? file_make_folders(folder, err) : ERROR_NONE;
 }
 
 /* Removes the folders above `path` that have become empty. */
-static void remove_empty_parents(const struct directory *directory, const char *path)
+static void remove_empty_parents(const struct directory *directory, const char path[FILE_PATH_SIZE])
 {
     char folder[FILE_PATH_SIZE];
-    if (file_path(folder, NULL, "%s", path) != ERROR_NONE)
-        return;
+    (void)text_copy(folder, sizeof folder, path);
     while (to_parent(directory, folder) && rmdir(folder) == 0)
         continue;
 }

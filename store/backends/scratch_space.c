@@ -64,15 +64,15 @@ enum error_code scratch_space_init(struct scratch_space *space, const char *tmp,
 static bool describe_kernel(char text[OWNER_SIZE])
 {
     char host[128] = "", boot[64] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    const bool known = file && fgets(boot, sizeof boot, file);
-    if (file)
-        (void)fclose(file);
-    boot[strcspn(boot, "\n")] = '\0';
-    if (gethostname(host, sizeof host - 1) != 0)
+    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
         return false;
+    const ssize_t size = read(file, boot, sizeof boot - 1);
+    (void)close(file);
+    boot[strcspn(boot, "\n")] = '\0';
+    must(gethostname(host, sizeof host - 1) == 0);
     (void)snprintf(text, OWNER_SIZE, "%s %s\n", host, boot);
-    return known && *boot;
+    return size > 0 && *boot;
 }
 
 /* The first line says which kernel, the second is for people. */

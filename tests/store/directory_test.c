@@ -1,6 +1,8 @@
 /* What only a store in a folder meets: devices and networks that fail, file systems that lack something. */
 #include "common/base/memory.h"
+#include "store/backends/directory.h"
 #include "store/store.h"
+#include "store/store_backend.h"
 
 #include "tests/support/failing_calls.h"
 #include "tests/support/temp_store.h"
@@ -91,7 +93,7 @@ static void what_cannot_be_looked_at_is_not_absent(void **state)
 static void records_and_files_are_published_where_there_are_no_hard_links(void **state)
 {
     struct temp_store *f = *state;
-    static const int failing[] = {EPERM, EOPNOTSUPP, ENOSYS};
+    static const int failing[] = {EPERM, EOPNOTSUPP, ENOSYS, EMLINK};
     for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
         char key[32], path[FILE_PATH_SIZE];
         failing_calls_plan(CALL_LINK, 0, -1, failing[i]);
@@ -188,6 +190,117 @@ static void whichever_call_fails_a_put_is_whole_or_told(void **state)
             }
 }
 
+/* Somebody prunes empty folders just when one was made for us. */
+static void folders_that_vanish_are_made_again_and_not_for_ever(void **state)
+{
+    struct temp_store *f = *state;
+    char path[FILE_PATH_SIZE];
+    failing_calls_plan(CALL_LINK, 0, 3, ENOENT);
+    assert_ok(put_number(f->store, "run/a", 1, STORE_DURABLE, &f->err), &f->err);
+    assert_int_equal(failing_calls_end(), 3);
+    assert_number(f->store, "run/a", 1);
+    failing_calls_plan(CALL_RENAME, 2, 3, ENOENT); /* after the file's and the mark's */
+    assert_ok(publish(f->store, "run/folder", true, &f->err), &f->err);
+    assert_int_equal(failing_calls_end(), 3);
+    assert_ok(store_artifact(f->store, "run/folder", path, &f->err), &f->err);
+    failing_calls_plan(CALL_LINK, 0, -1, ENOENT);
+    assert_fails(put_number(f->store, "run/b", 1, STORE_DURABLE, &f->err), ERROR_IO, "run/b",
+                 &f->err);
+    failing_calls_plan(CALL_RENAME, 2, -1, ENOENT);
+    assert_fails(publish(f->store, "run/other", true, &f->err), ERROR_IO,
+                 "run/other: the folders above it vanish", &f->err);
+    (void)failing_calls_end();
+    assert_ok(put_number(f->store, "run/b", 1, STORE_DURABLE, &f->err), &f->err);
+    assert_ok(publish(f->store, "run/other", true, &f->err), &f->err);
+}
+
+static void a_write_that_a_signal_interrupts_goes_on(void **state)
+{
+    struct temp_store *f = *state;
+    struct record_view view;
+    failing_calls_plan(CALL_WRITE, 0, 2, EINTR);
+    assert_ok(put_number(f->store, "run/a", 1, STORE_DURABLE, &f->err), &f->err);
+    assert_true(failing_calls_end() > 0);
+    failing_calls_plan(CALL_READ, 0, 2, EINTR);
+    assert_ok(store_get(f->store, "run/a", "owner", &view, &f->err), &f->err);
+    assert_int_equal(failing_calls_end(), 2);
+    store_release_record(&view);
+}
+
+/* Found damaged, and good by the time it is thrown away: another worker has made it again. */
+static void a_record_that_became_good_is_not_thrown_away(void **state)
+{
+    struct temp_store *f = *state;
+    const struct stored_bytes same_size = {.data = (uint8_t[]){"DAMAGED"}, .size = 7},
+                              shorter = {.data = same_size.data, .size = 3},
+                              seen = {.data = (uint8_t[]){"damaged"}, .size = 7};
+    const struct stored_bytes *const others[] = {&same_size, &shorter};
+    void *directory = NULL;
+    char path[FILE_PATH_SIZE];
+    assert_ok(directory_backend.open(f->dir.path, false, &directory, &f->err), &f->err);
+    (void)snprintf(path, sizeof path, "%s", temp_dir_write(&f->dir, "a.record", "damaged", 7));
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(directory_backend.discard(directory, "a", others[i], &f->err), &f->err);
+        assert_true(file_exists(path));
+    }
+    assert_ok(directory_backend.discard(directory, "a", &seen, &f->err), &f->err);
+    assert_false(file_exists(path));
+    assert_ok(directory_backend.discard(directory, "a", &seen, &f->err), &f->err); /* gone */
+    directory_backend.close(directory);
+}
+
+/* Found, and gone by the time it is removed: that is what was wanted. */
+static void a_record_or_artifact_that_another_removes_first_is_fine(void **state)
+{
+    struct temp_store *f = *state;
+    bool found = true;
+    assert_ok(publish(f->store, "run/a", true, &f->err), &f->err);
+    failing_calls_plan(CALL_RENAME, 0, 1, ENOENT);
+    assert_ok(store_remove(f->store, "run/a", &f->err), &f->err);
+    assert_int_equal(failing_calls_end(), 1);
+    assert_ok(store_remove(f->store, "run/a", &f->err), &f->err);
+    assert_ok(store_has(f->store, "run/a", &found, &f->err), &f->err);
+    assert_false(found);
+    assert_ok(store_list(f->store, "run", visit_nothing, NULL, &f->err), &f->err);
+}
+
+static void what_lies_below_a_file_is_not_there(void **state)
+{
+    struct temp_store *f = *state;
+    bool found = true;
+    assert_ok(publish(f->store, "run/file", false, &f->err), &f->err);
+    assert_ok(store_remove(f->store, "run/file/x", &f->err), &f->err);
+    assert_ok(store_has(f->store, "run/file/x", &found, &f->err), &f->err);
+    assert_false(found);
+    assert_ok(store_switch_set(f->store, "s", "on", &f->err), &f->err);
+    assert_ok(store_switch_remove(f->store, "s/x", &f->err), &f->err);
+    assert_ok(store_has(f->store, "run/file", &found, &f->err), &f->err);
+    assert_true(found);
+}
+
+static void a_switch_that_is_no_text_is_corrupt(void **state)
+{
+    struct temp_store *f = *state;
+    static const char zero[] = "on\0off";
+    static char large[9000];
+    char text[8], path[FILE_PATH_SIZE];
+    assert_ok(store_switch_set(f->store, "s", "on", &f->err), &f->err);
+    assert_ok(file_path(path, &f->err, "%s/switch/s", f->dir.path), &f->err);
+    assert_ok(file_replace(path, zero, sizeof zero, false, &f->err), &f->err);
+    assert_fails(store_switch_get(f->store, "s", text, sizeof text, &f->err), ERROR_CORRUPT,
+                 "switch/s: expected text", &f->err);
+    memset(large, 'x', sizeof large);
+    assert_ok(file_replace(path, large, sizeof large, false, &f->err), &f->err);
+    assert_fails(store_switch_get(f->store, "s", text, sizeof text, &f->err), ERROR_CORRUPT,
+                 "switch/s", &f->err);
+    assert_ok(file_replace(path, large, 8000, false, &f->err), &f->err);
+    assert_fails(store_switch_get(f->store, "s", text, sizeof text, &f->err), ERROR_CORRUPT,
+                 "switch/s: expected text", &f->err);
+    assert_ok(store_switch_set(f->store, "s", "off", &f->err), &f->err);
+    assert_ok(store_switch_get(f->store, "s", text, sizeof text, &f->err), &f->err);
+    assert_string_equal(text, "off");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +310,12 @@ int main(void)
         test_with_store(an_answer_lost_on_the_way_is_no_failure),
         test_with_store(folders_that_cannot_be_flushed_are_fine),
         test_with_store(whichever_call_fails_a_put_is_whole_or_told),
+        test_with_store(folders_that_vanish_are_made_again_and_not_for_ever),
+        test_with_store(a_write_that_a_signal_interrupts_goes_on),
+        test_with_store(a_record_that_became_good_is_not_thrown_away),
+        test_with_store(a_record_or_artifact_that_another_removes_first_is_fine),
+        test_with_store(what_lies_below_a_file_is_not_there),
+        test_with_store(a_switch_that_is_no_text_is_corrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,12 @@
 #include "common/base/clock.h"
 #include "store/backends/scratch_space.h"
 
+#include "tests/support/child_end.h"
+#include "tests/support/failing_calls.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -225,12 +228,131 @@ static void a_fork_makes_a_space_of_its_own(void **state)
         const bool made = scratch_space_file(&p->space, own, &fd, NULL) == ERROR_NONE;
         const bool apart = strncmp(own, path, strlen(p->dir.path) + 17) != 0;
         scratch_space_close(&p->space);
-        _exit(made && apart && !file_exists(own) ? 0 : 1);
+        child_end(made && apart && !file_exists(own) ? 0 : 1);
     }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_true(file_exists(path));
+}
+
+/* Leases of what no live process can tell: without a boot id nobody is taken for of our kernel, and without any
+ * lock or look nothing is taken for dead. */
+static void what_cannot_be_found_out_leaves_all_in_place(void **state)
+{
+    struct place *p = *state;
+    static const enum failing_call calls[] = {CALL_OPEN, CALL_READ, CALL_PREAD, CALL_FLOCK};
+    const pid_t child = start_owner(p);
+    end_owner(child);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        failing_calls_plan(calls[i], 0, -1, EIO);
+        const enum error_code rc = scratch_space_sweep(&p->space, &p->err);
+        assert_true(failing_calls_end() > 0);
+        assert_int_equal(rc, ERROR_NONE);
+        assert_int_equal(spaces_in(p), 1);
+    }
+    p->space.idle_ms = 0;
+    (void)temp_dir_write(&p->dir, "host-12-3", "x", 1);
+    for (size_t i = 0; i < 2; i++) {
+        failing_calls_plan(i ? CALL_RENAME : CALL_STAT, 0, -1, EIO);
+        assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+        assert_true(failing_calls_end() > 0);
+        assert_true(spaces_in(p) > 0);
+    }
+    assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), 0);
+}
+
+/* A lease that its writer could not finish says nothing: it goes by its age. */
+static void an_empty_lease_goes_by_its_age(void **state)
+{
+    struct place *p = *state;
+    make_foreign(p, "0123456789abcdef");
+    (void)temp_dir_write(&p->dir, "0123456789abcdef/lease", "", 0);
+    assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), 1);
+    p->space.idle_ms = 0;
+    failing_calls_plan(CALL_FSTAT, 0, 1, EIO);
+    assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(failing_calls_end(), 1);
+    assert_int_equal(spaces_in(p), 1);
+    assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), 0);
+}
+
+/* Only so many can be watched; the others have their turn when those are gone. */
+static void more_than_can_be_watched_go_in_the_end(void **state)
+{
+    struct place *p = *state;
+    char name[32];
+    for (int i = 0; i < SCRATCH_SEEN_COUNT + 6; i++) {
+        (void)snprintf(name, sizeof name, "host-12-%d", i);
+        (void)temp_dir_write(&p->dir, name, "x", 1);
+    }
+    assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), SCRATCH_SEEN_COUNT + 6);
+    p->space.idle_ms = 0;
+    for (int i = 0; i < 2; i++)
+        assert_ok(scratch_space_sweep(&p->space, &p->err), &p->err);
+    assert_int_equal(spaces_in(p), 0);
+}
+
+/* A folder of tmp/ that is none is told when it is looked through, and a name in it that is too long for a path. */
+static void a_folder_that_cannot_be_looked_through_is_told(void **state)
+{
+    struct place *p = *state;
+    struct scratch_space other;
+    char path[FILE_PATH_SIZE];
+    assert_ok(file_path(path, &p->err, "%s/none", p->dir.path), &p->err);
+    assert_ok(scratch_space_init(&other, path, &p->err), &p->err);
+    assert_ok(scratch_space_sweep(&other, &p->err), &p->err); /* not made yet */
+    (void)temp_dir_write(&p->dir, "none", "x", 1);
+    assert_fails(scratch_space_sweep(&other, &p->err), ERROR_IO, "/none cannot be read", &p->err);
+    assert_fails(scratch_space_folder(&other, path, &p->err), ERROR_IO, "/none", &p->err);
+    scratch_space_close(&other);
+}
+
+/* The space is taken away, and no other can be made: each way to a name says so, and works again later. */
+static void an_owner_that_can_make_no_other_space_says_so(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE];
+    int fd = -1;
+    for (int way = 0; way < 3; way++)
+        for (int round = 0; round < 2; round++) {
+            make_file(&p->space, path);
+            assert_ok(file_remove_all(p->space.path, &p->err), &p->err);
+            failing_calls_plan(way == 1 ? CALL_RENAME : CALL_MKDIR, way == 2, round ? -1 : 1, EIO);
+            const enum error_code rc = way == 0 ? scratch_space_free_name(&p->space, path, &p->err)
+                                       : way == 1
+                                           ? scratch_space_file(&p->space, path, &fd, &p->err)
+                                           : scratch_space_folder(&p->space, path, &p->err);
+            assert_true(failing_calls_end() > 0);
+            assert_failed(rc, ERROR_IO, "cannot be", &p->err);
+            make_file(&p->space, path);
+        }
+}
+
+/* Somebody takes each space away as soon as it is made. */
+static void a_space_that_vanishes_each_time_is_told(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE];
+    int fd = -1;
+    make_file(&p->space, path);
+    failing_calls_plan(CALL_MKDIR, 0, 1, ENOENT);
+    assert_ok(scratch_space_folder(&p->space, path, &p->err), &p->err);
+    failing_calls_plan(CALL_OPEN, 0, 1, ENOENT);
+    assert_ok(scratch_space_file(&p->space, path, &fd, &p->err), &p->err);
+    assert_int_equal(failing_calls_end(), 1);
+    assert_int_equal(close(fd), 0);
+    failing_calls_plan(CALL_MKDIR, 0, 1, EACCES);
+    assert_fails(scratch_space_folder(&p->space, path, &p->err), ERROR_IO, "cannot be made",
+                 &p->err);
+    failing_calls_plan(CALL_OPEN, 0, 1, EACCES);
+    assert_fails(scratch_space_file(&p->space, path, &fd, &p->err), ERROR_IO, "cannot be created",
+                 &p->err);
+    (void)failing_calls_end();
 }
 
 #define with_place(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -245,6 +367,12 @@ int main(void)
         with_place(the_keeper_touches_the_lease_and_sweeps),
         with_place(an_owner_whose_space_was_taken_makes_another),
         with_place(a_fork_makes_a_space_of_its_own),
+        with_place(what_cannot_be_found_out_leaves_all_in_place),
+        with_place(an_empty_lease_goes_by_its_age),
+        with_place(more_than_can_be_watched_go_in_the_end),
+        with_place(a_folder_that_cannot_be_looked_through_is_told),
+        with_place(an_owner_that_can_make_no_other_space_says_so),
+        with_place(a_space_that_vanishes_each_time_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,17 @@
 #undef _FILE_OFFSET_BITS /* both forms of a call are ours: ours and the libraries' code use one each */
 #include "tests/support/failing_calls.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -225,4 +228,40 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
 void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
 {
     return mmap(address, size, protection, flags, fd, offset);
+}
+
+int close(int fd)
+{
+    ANSWER(CALL_CLOSE, (int)syscall(SYS_close, fd));
+}
+
+int socket(int domain, int type, int protocol)
+{
+    ANSWER(CALL_SOCKET, (int)syscall(SYS_socket, domain, type, protocol));
+}
+
+int connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+    ANSWER(CALL_CONNECT, (int)syscall(SYS_connect, fd, address, size));
+}
+
+ssize_t send(int fd, const void *data, size_t size, int flags)
+{
+    ANSWER(CALL_WRITE, syscall(SYS_sendto, fd, data, size, flags, NULL, 0));
+}
+
+ssize_t recv(int fd, void *buffer, size_t size, int flags)
+{
+    ANSWER(CALL_READ, syscall(SYS_recvfrom, fd, buffer, size, flags, NULL, NULL));
+}
+
+/* Not by the system's call: the C library has work of its own at a fork. */
+pid_t fork(void)
+{
+    static pid_t (*library_fork)(void);
+    if (!library_fork) {
+        void *const symbol = dlsym(RTLD_NEXT, "fork");
+        memcpy(&library_fork, &symbol, sizeof library_fork);
+    }
+    ANSWER(CALL_FORK, library_fork());
 }

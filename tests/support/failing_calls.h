@@ -13,8 +13,8 @@ enum failing_call {
     CALL_STAT, /* by name: stat, lstat */
     CALL_FSTAT,
     CALL_PREAD,
-    CALL_READ,
-    CALL_WRITE, /* write, writev, pwrite */
+    CALL_READ,  /* read, recv */
+    CALL_WRITE, /* write, writev, pwrite, send */
     CALL_FSYNC, /* fsync, fdatasync */
     CALL_FTRUNCATE,
     CALL_LINK,
@@ -24,6 +24,10 @@ enum failing_call {
     CALL_UNLINK,
     CALL_FLOCK,
     CALL_MMAP,
+    CALL_CLOSE,
+    CALL_SOCKET,
+    CALL_CONNECT,
+    CALL_FORK,
     CALL_COUNT
 };
 
