@@ -276,7 +276,8 @@ static enum error_code load_script(struct redis_connection *c, struct redis_scri
     struct redisReply *reply = NULL;
     const char *argv[] = {"SCRIPT", "LOAD", script->text};
     enum error_code rc = redis_connection_call(c, 3, argv, &reply, err);
-    if (rc == ERROR_NONE && !text_copy(script->sha, sizeof script->sha, redis_reply_text(reply)))
+    const char *hash = redis_reply_text(reply);
+    if (rc == ERROR_NONE && (!*hash || !text_copy(script->sha, sizeof script->sha, hash)))
         rc = error_set(err, ERROR_IO, "Redis at %s: SCRIPT LOAD answered no hash", c->url);
     redis_reply_free(reply);
     return rc;
