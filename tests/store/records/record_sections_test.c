@@ -1,0 +1,605 @@
+/* Every section of a record is checked by its reader: left out, of another element type, in a record of another kind or
+ * version, and with values that no writer writes. */
+#include "common/base/memory.h"
+#include "store/keys.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/feature_chunk.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_labels.h"
+#include "store/records/node_permutation.h"
+#include "store/records/outputs_seal.h"
+#include "store/records/parameters.h"
+#include "store/records/partition_book.h"
+#include "store/records/run_plan.h"
+#include "store/records/shard_seal.h"
+#include "store/records/snapshot.h"
+#include "store/records/topology_seal.h"
+
+#include "tests/support/record_tamper.h"
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+
+static const char run[] = "run-1", table[] = "convs.0.bias 2 1\n";
+static const float value[2] = {1, 2};
+static const struct weights_identity weights_of = {
+    .version = 5, .snapshot_version = 5, .sum = {{1, 2, 3}}};
+
+/* --- a record of each kind: how it is put and read --- */
+
+static enum error_code put_topology_seal(struct store *store, struct error *err)
+{
+    const struct topology_seal seal = {.first_node = 3, .node_count = 4, .edge_count = 9};
+    return topology_seal_put(store, "p", 0, &seal, err);
+}
+
+static enum error_code get_topology_seal(struct store *store, struct error *err)
+{
+    struct topology_seal seal;
+    return topology_seal_get(store, "p", 0, &seal, err);
+}
+
+static enum error_code put_shard_seal(struct store *store, struct error *err)
+{
+    const struct shard_seal seal = {.tensor_count = 2,
+                                    .tensor = {{.name = "features", .dim = 3, .row_count = 7},
+                                               {.name = "labels", .dim = 1, .row_count = 7}},
+                                    .has_weights = true,
+                                    .weights = weights_of};
+    return shard_seal_put(store, "partition/p/shard_seal", "p", &seal, err);
+}
+
+static enum error_code get_shard_seal(struct store *store, struct error *err)
+{
+    static struct shard_seal seal;
+    return shard_seal_get(store, "partition/p/shard_seal", "p", &seal, err);
+}
+
+static enum error_code put_outputs_seal(struct store *store, struct error *err)
+{
+    static struct outputs_seal seal = {
+        .weights = weights_of, .files = "a 1 2\n", .metrics = "{}\n"};
+    return outputs_seal_put(store, "run/run-1/outputs/seal", run, &seal, err);
+}
+
+static enum error_code get_outputs_seal(struct store *store, struct error *err)
+{
+    static struct outputs_seal seal;
+    return outputs_seal_get(store, "run/run-1/outputs/seal", run, &seal, err);
+}
+
+static enum error_code put_integer_ids(struct store *store, struct error *err)
+{
+    static const int64_t integer[3] = {17, -4, 5};
+    const struct node_ids ids = {.node_count = 3, .integer = integer};
+    return node_ids_put(store, "d", &ids, err);
+}
+
+static enum error_code put_text_ids(struct store *store, struct error *err)
+{
+    static const uint64_t offset[3] = {0, 3, 5};
+    const struct node_ids ids = {.node_count = 2, .offset = offset, .text = "bobal"};
+    return node_ids_put(store, "d", &ids, err);
+}
+
+static enum error_code get_ids(struct store *store, struct error *err)
+{
+    struct node_ids ids;
+    const enum error_code rc = node_ids_get(store, "d", &ids, err);
+    store_release_record(&ids.view);
+    return rc;
+}
+
+static enum error_code put_label(struct store *store, struct error *err)
+{
+    static const int32_t label[3] = {0, -1, 2};
+    const struct node_labels labels = {.node_count = 3, .label = label};
+    return node_labels_put(store, "d", &labels, err);
+}
+
+static enum error_code put_multi(struct store *store, struct error *err)
+{
+    static const float multi[4] = {0, 1, 1, 1};
+    const struct node_labels labels = {.node_count = 2, .class_count = 2, .multi = multi};
+    return node_labels_put(store, "d", &labels, err);
+}
+
+static enum error_code get_labels(struct store *store, struct error *err)
+{
+    struct node_labels labels;
+    const enum error_code rc = node_labels_get(store, "d", &labels, err);
+    store_release_record(&labels.view);
+    return rc;
+}
+
+static enum error_code put_book(struct store *store, struct error *err)
+{
+    static const uint32_t bounds[3] = {0, 4, 9};
+    const struct partition_book book = {.id = "p",
+                                        .dataset_id = "d",
+                                        .part_count = 2,
+                                        .node_count = 9,
+                                        .edge_count = 12,
+                                        .task = TASK_SINGLE_LABEL,
+                                        .book = bounds};
+    return partition_book_put(store, &book, err);
+}
+
+static enum error_code get_book(struct store *store, struct error *err)
+{
+    struct partition_book book;
+    const enum error_code rc = partition_book_get(store, "p", &book, err);
+    store_release_record(&book.view);
+    return rc;
+}
+
+static enum error_code put_assignment(struct store *store, struct error *err)
+{
+    static const uint32_t part[3] = {0, 1, 0};
+    return assignment_put(store, "p", part, 3, err);
+}
+
+static enum error_code get_assignment(struct store *store, struct error *err)
+{
+    const uint32_t *part = NULL;
+    uint32_t count = 0;
+    struct record_view view;
+    const enum error_code rc = assignment_get(store, "p", &part, &count, &view, err);
+    store_release_record(&view);
+    return rc;
+}
+
+static enum error_code put_plan(struct store *store, struct error *err)
+{
+    static const struct run_plan plan = {.id = "run-1",
+                                         .partition_id = "p",
+                                         .origin = "run-0",
+                                         .first_version = 4,
+                                         .environment = "here",
+                                         .settings = "{}"};
+    return run_plan_put(store, &plan, err);
+}
+
+static enum error_code get_plan(struct store *store, struct error *err)
+{
+    static struct run_plan plan;
+    return run_plan_get(store, run, &plan, err);
+}
+
+static enum error_code put_features(struct store *store, struct error *err)
+{
+    const struct feature_chunk rows = {.first_node = 0, .node_count = 1, .dim = 2, .row = value};
+    return feature_chunk_put(store, "d", 0, &rows, err);
+}
+
+static enum error_code get_features(struct store *store, struct error *err)
+{
+    struct feature_chunk rows;
+    const enum error_code rc = feature_chunk_get(store, "d", 0, &rows, err);
+    store_release_record(&rows.view);
+    return rc;
+}
+
+static enum error_code put_weights(struct store *store, struct error *err)
+{
+    const struct weights weights = {.version = 5,
+                                    .value_count = 2,
+                                    .value = value,
+                                    .table = table,
+                                    .table_size = sizeof table - 1};
+    return weights_put(store, run, &weights, err);
+}
+
+static enum error_code get_weights(struct store *store, struct error *err)
+{
+    struct weights weights;
+    const enum error_code rc = weights_get(store, run, 5, &weights, err);
+    store_release_record(&weights.view);
+    return rc;
+}
+
+static const double rounds[PROGRESS_COUNT] = {0.5, 1, 2};
+
+static enum error_code put_state(struct store *store, struct error *err)
+{
+    const struct optimizer_state state = {.version = 5,
+                                          .step = 5,
+                                          .value_count = 2,
+                                          .first = value,
+                                          .second = value,
+                                          .rounds = rounds,
+                                          .round_count = 1};
+    return optimizer_state_put(store, run, &state, err);
+}
+
+static enum error_code get_state(struct store *store, struct error *err)
+{
+    struct optimizer_state state;
+    const enum error_code rc = optimizer_state_get(store, run, 5, &state, err);
+    store_release_record(&state.view);
+    return rc;
+}
+
+static enum error_code put_gradient(struct store *store, struct error *err)
+{
+    const struct gradient gradient = {.weights_version = 5,
+                                      .value_count = 2,
+                                      .value = value,
+                                      .seed_count = 4,
+                                      .right_count = 3,
+                                      .loss_sum = 0.5};
+    return gradient_put(store, run, 5, 0, &gradient, err);
+}
+
+static enum error_code get_gradient(struct store *store, struct error *err)
+{
+    struct gradient gradient;
+    const enum error_code rc = gradient_get(store, run, 5, 0, &gradient, err);
+    store_release_record(&gradient.view);
+    return rc;
+}
+
+static enum error_code put_evaluation(struct store *store, struct error *err)
+{
+    static const uint64_t confusion[6] = {1, 2, 0, 1, 0, 1};
+    static const uint8_t truth[2] = {0, 1};
+    const struct evaluation evaluation = {.version = 5,
+                                          .seed_count = 4,
+                                          .right_count = 3,
+                                          .loss_sum = 0.5,
+                                          .class_count = 2,
+                                          .confusion = confusion,
+                                          .score_count = 2,
+                                          .score = value,
+                                          .truth = truth};
+    return evaluation_put(store, run, 0, &evaluation, err);
+}
+
+static enum error_code get_evaluation(struct store *store, struct error *err)
+{
+    struct evaluation evaluation;
+    const enum error_code rc = evaluation_get(store, run, 5, 0, &evaluation, err);
+    store_release_record(&evaluation.view);
+    return rc;
+}
+
+static enum error_code put_snapshot(struct store *store, struct error *err)
+{
+    const struct snapshot snapshot = {.version = 5,
+                                      .previous_version = 3,
+                                      .best_version = 3,
+                                      .value_count = 2,
+                                      .value = value,
+                                      .first = value,
+                                      .second = value,
+                                      .best_value = value,
+                                      .table = table,
+                                      .table_size = sizeof table - 1,
+                                      .rounds = rounds,
+                                      .round_count = 1,
+                                      .log = "{}\n",
+                                      .log_size = 3};
+    return snapshot_put(store, run, &snapshot, err);
+}
+
+static enum error_code get_snapshot(struct store *store, struct error *err)
+{
+    struct snapshot snapshot;
+    const enum error_code rc = snapshot_get(store, run, 5, &snapshot, err);
+    store_release_record(&snapshot.view);
+    return rc;
+}
+
+static const struct kind {
+    const char *owner;
+    enum error_code (*put)(struct store *store, struct error *err);
+    enum error_code (*get)(struct store *store, struct error *err);
+    const char *optional; /* sections that may be left out */
+} kinds[] = {
+    {"p", put_topology_seal, get_topology_seal, ""},
+    {"p", put_shard_seal, get_shard_seal, "weights"},
+    {run, put_outputs_seal, get_outputs_seal, ""},
+    {"d", put_integer_ids, get_ids, ""},
+    {"d", put_text_ids, get_ids, ""},
+    {"d", put_label, get_labels, ""},
+    {"d", put_multi, get_labels, ""},
+    {"p", put_book, get_book, ""},
+    {"p", put_assignment, get_assignment, ""},
+    {run, put_plan, get_plan, ""},
+    {"d", put_features, get_features, ""},
+    {run, put_weights, get_weights, ""},
+    {run, put_state, get_state, "second rounds"},
+    {run, put_gradient, get_gradient, ""},
+    {run, put_evaluation, get_evaluation, "score"},
+    {run, put_snapshot, get_snapshot, "second rounds"},
+};
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+/* --- the walk --- */
+
+struct found {
+    char key[KEY_SIZE];
+    int count;
+};
+
+static enum error_code note_key(void *context, const char *key, bool is_artifact, struct error *err)
+{
+    struct found *found = context;
+    (void)is_artifact;
+    (void)err;
+    found->count++;
+    (void)snprintf(found->key, sizeof found->key, "%s", key);
+    return ERROR_NONE;
+}
+
+/* Puts the one record that the store holds then; its key. */
+static void put_alone(struct temp_store *p, const struct kind *kind, struct found *out)
+{
+    *out = (struct found){0};
+    assert_ok(kind->put(p->store, &p->err), &p->err);
+    assert_ok(store_list(p->store, "", note_key, out, &p->err), &p->err);
+    assert_int_equal(out->count, 1);
+    assert_ok(kind->get(p->store, &p->err), &p->err);
+}
+
+static void check_change(struct temp_store *p, const struct kind *kind, const char *key,
+                         const struct tamper *change, bool may_succeed)
+{
+    struct error err = {0};
+    const long blocks = memory_live_blocks();
+    record_tamper(p->store, key, kind->owner, change);
+    const enum error_code rc = kind->get(p->store, &err);
+    assert_int_equal(memory_live_blocks(), blocks);
+    if (rc != (may_succeed ? ERROR_NONE : ERROR_CORRUPT))
+        fail_msg("%s: section %s: code %d: %s", key, change->section, (int)rc, err.message);
+    /* labels without "multi" are taken for those of one class, which their shape is not */
+    const char *named = strcmp(change->section, "multi") == 0 ? "" : change->section;
+    if (!may_succeed && (!strstr(err.message, key) || !strstr(err.message, named)))
+        fail_msg("%s: section %s: not named: %s", key, change->section, err.message);
+    assert_ok(store_remove(p->store, key, &err), &err);
+    assert_ok(kind->put(p->store, &err), &err);
+}
+
+static void each_section_of_each_record_is_demanded(void **state)
+{
+    struct temp_store *p = *state;
+    static const uint64_t zeros[4];
+    for (int k = 0; k < KIND_COUNT; k++) {
+        const struct kind *kind = &kinds[k];
+        struct found found;
+        struct record_view view;
+        put_alone(p, kind, &found);
+        assert_ok(store_get(p->store, found.key, kind->owner, &view, &p->err), &p->err);
+        for (uint32_t s = 0; s < view.section_count; s++) {
+            struct tamper change = {.section = view.section[s].name};
+            const bool optional = strstr(kind->optional, change.section) != NULL;
+            if (k != 3) /* ids without "integer" are looked for as texts */
+                check_change(p, kind, found.key, &change, optional);
+            change.type = view.section[s].type == ELEMENT_F64 ? ELEMENT_U16 : ELEMENT_F64;
+            change.data = zeros;
+            change.count = 1;
+            check_change(p, kind, found.key, &change, false);
+        }
+        store_release_record(&view);
+        assert_ok(store_remove(p->store, found.key, &p->err), &p->err);
+    }
+}
+
+static void another_kind_or_version_is_refused(void **state)
+{
+    struct temp_store *p = *state;
+    for (int k = 0; k < KIND_COUNT; k++)
+        for (int later = 0; later < 2; later++) {
+            const struct kind *kind = &kinds[k];
+            struct found found;
+            struct record_view view;
+            struct record copy = {.kind = RECORD_STORE_IDENTITY};
+            put_alone(p, kind, &found);
+            assert_ok(store_get(p->store, found.key, kind->owner, &view, &p->err), &p->err);
+            copy.version = view.version + (later ? 1 : 0);
+            copy.kind = later ? view.kind : copy.kind;
+            for (uint32_t s = 0; s < view.section_count; s++)
+                record_add(&copy, view.section[s].name, view.section[s].type, view.section[s].data,
+                           view.section[s].count);
+            assert_ok(store_remove(p->store, found.key, &p->err), &p->err);
+            assert_ok(
+                store_put(p->store, found.key, kind->owner, &copy, STORE_RECOMPUTABLE, &p->err),
+                &p->err);
+            store_release_record(&view);
+            assert_fails(kind->get(p->store, &p->err), ERROR_CORRUPT, found.key, &p->err);
+            assert_ok(store_remove(p->store, found.key, &p->err), &p->err);
+            assert_int_equal(memory_live_blocks(), 2); /* the store's */
+        }
+}
+
+/* --- values that no writer writes --- */
+
+static void values_that_no_writer_writes_are_refused(void **state)
+{
+    struct temp_store *p = *state;
+    const uint64_t two_32 = 1ULL << 32;
+    const uint64_t node_beyond[4] = {two_32, 1, 9, 0}, count_beyond[4] = {1, two_32 - 1, 9, 0},
+                   facts_wide[8] = {12, 0, two_32}, task_nine[8] = {12, 0, 0, 0, 9},
+                   no_nodes[2] = {0, 0}, many_nodes[2] = {two_32, 0}, many_classes[2] = {2, two_32},
+                   none[1] = {0};
+    static const uint8_t flag_two[3][3] = {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}};
+    static const uint32_t no_dim[2] = {3, 0}, large_dim[2] = {3, TENSOR_DIM_MAX + 1},
+                          one_bound[1] = {9}, many_dims[SHARD_TENSOR_COUNT_MAX + 1] = {1};
+    static const int64_t before[1] = {-1}, start[1] = {0}, past[2] = {7, 5}, negative[2] = {-1, 5};
+    static char same[2 * TENSOR_NAME_SIZE] = "labels", empty[2 * TENSOR_NAME_SIZE] = "labels",
+                         unended[2 * TENSOR_NAME_SIZE];
+    memcpy(same + TENSOR_NAME_SIZE, "labels", 6);
+    memset(unended, 'n', sizeof unended);
+    static const double odd_rounds[PROGRESS_COUNT + 1];
+    const struct {
+        int kind;
+        struct tamper change;
+    } bad[] = {
+        {0, {"counts", ELEMENT_U64, node_beyond, 4}},
+        {0, {"counts", ELEMENT_U64, count_beyond, 4}},
+        {0, {"arrays", ELEMENT_U8, flag_two[0], 3}},
+        {0, {"arrays", ELEMENT_U8, flag_two[1], 3}},
+        {0, {"arrays", ELEMENT_U8, flag_two[2], 3}},
+        {1, {"dim", ELEMENT_U32, no_dim, 2}},
+        {1, {"dim", ELEMENT_U32, large_dim, 2}},
+        {1, {"dim", ELEMENT_U32, no_dim, 0}},
+        {1, {"dim", ELEMENT_U32, many_dims, SHARD_TENSOR_COUNT_MAX + 1}},
+        {1, {"name", ELEMENT_U8, same, sizeof same}},
+        {1, {"name", ELEMENT_U8, empty, sizeof empty}},
+        {1, {"name", ELEMENT_U8, unended, sizeof unended}},
+        {1, {"weights", ELEMENT_I64, past, 2}},
+        {2, {"weights", ELEMENT_I64, negative, 2}},
+        {3, {"integer", ELEMENT_I64, before, 0}},
+        {4, {"offset", ELEMENT_U64, none, 1}},
+        {5, {"shape", ELEMENT_U64, no_nodes, 2}},
+        {5, {"shape", ELEMENT_U64, many_nodes, 2}},
+        {6, {"shape", ELEMENT_U64, many_classes, 2}},
+        {7, {"facts", ELEMENT_U64, facts_wide, 8}},
+        {7, {"facts", ELEMENT_U64, task_nine, 8}},
+        {7, {"book", ELEMENT_U32, one_bound, 1}},
+        {9, {"first", ELEMENT_I64, before, 1}},
+        {9, {"first", ELEMENT_I64, start, 1}},
+        {12, {"rounds", ELEMENT_F64, odd_rounds, PROGRESS_COUNT + 1}},
+        {12, {"rounds", ELEMENT_F64, odd_rounds, 0}},
+        {14, {"confusion", ELEMENT_U64, node_beyond, 4}},
+        {14, {"confusion", ELEMENT_U64, none, 0}},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct kind *kind = &kinds[bad[i].kind];
+        struct found found;
+        struct error err = {0};
+        put_alone(p, kind, &found);
+        record_tamper(p->store, found.key, kind->owner, &bad[i].change);
+        const enum error_code rc = kind->get(p->store, &err);
+        if (rc != ERROR_CORRUPT || !strstr(err.message, found.key))
+            fail_msg("change %zu, section %s: code %d: %s", i, bad[i].change.section, (int)rc,
+                     err.message);
+        assert_ok(store_remove(p->store, found.key, &err), &err);
+    }
+}
+
+static void every_cursor_of_a_snapshot_is_checked(void **state)
+{
+    struct temp_store *p = *state;
+    static const int64_t bad[][8] = {{5, -2, 0, 3, 1, 2}, {3, 3, 0, 3, 1, 2},  {5, 3, 0, -1, 1, 2},
+                                     {5, 3, 0, 6, 1, 2},  {5, 3, 0, 3, -1, 2}, {5, 3, 0, 3, 1, -1},
+                                     {5, 3, -1, 3, 1, 2}, {5, 3, 2, 3, 1, 2}};
+    struct found found;
+    put_alone(p, &kinds[15], &found);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct tamper change = {"cursor", ELEMENT_I64, bad[i], 8};
+        check_change(p, &kinds[15], found.key, &change, false);
+    }
+}
+
+static void shards_are_equal_in_every_field_or_not_at_all(void **state)
+{
+    (void)state;
+    const struct shard_seal seal = {.tensor_count = 1,
+                                    .tensor = {{.name = "features", .dim = 3, .row_count = 7}}};
+    struct shard_seal other = seal;
+    assert_true(shard_seal_equal(&seal, &other));
+    other.tensor_count = 0;
+    assert_false(shard_seal_equal(&seal, &other));
+    other = seal, other.tensor[0].name[0] = 'F';
+    assert_false(shard_seal_equal(&seal, &other));
+    other = seal, other.tensor[0].dim = 4;
+    assert_false(shard_seal_equal(&seal, &other));
+    other = seal, other.tensor[0].row_count = 8;
+    assert_false(shard_seal_equal(&seal, &other));
+    other = seal, other.content[0].bytes[0] = 1;
+    assert_false(shard_seal_equal(&seal, &other));
+}
+
+static void a_node_is_named_by_whatever_it_has(void **state)
+{
+    (void)state;
+    static const int64_t integer[2] = {17, -4};
+    static const uint64_t offset[3] = {0, 3, 63};
+    static const char text[] = "bobaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    const struct node_ids numbers = {.node_count = 2, .integer = integer},
+                          texts = {.node_count = 2, .offset = offset, .text = text},
+                          none = {.node_count = 2};
+    char out[NODE_ID_TEXT_SIZE];
+    assert_string_equal(node_ids_text(&numbers, 1, out), "-4");
+    assert_string_equal(node_ids_text(&texts, 0, out), "'bob'");
+    assert_string_equal(node_ids_text(&texts, 1, out),
+                        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'");
+    assert_string_equal(node_ids_text(&none, 1, out), "1");
+}
+
+static void a_topology_is_compared_with_its_seal(void **state)
+{
+    struct temp_store *p = *state;
+    struct topology_seal seal = {.node_count = 4, .file_size = 4};
+    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    seal.file = checksum_of("text", 4);
+    assert_fails(topology_seal_verify(p->store, "p", 0, &p->err), ERROR_NOT_FOUND, "topology_seal",
+                 &p->err);
+    assert_ok(topology_seal_put(p->store, "p", 0, &seal, &p->err), &p->err);
+    assert_fails(topology_seal_verify(p->store, "p", 0, &p->err), ERROR_NOT_FOUND, "topology",
+                 &p->err);
+    assert_ok(store_scratch(p->store, scratch, &p->err), &p->err);
+    assert_ok(file_path(path, &p->err, "%s/topology", scratch), &p->err);
+    assert_ok(file_replace(path, "text", 4, false, &p->err), &p->err);
+    assert_ok(store_publish(p->store, path, key_part("p", 0, "topology").text, &p->err), &p->err);
+    assert_ok(topology_seal_verify(p->store, "p", 0, &p->err), &p->err);
+    assert_ok(store_artifact(p->store, key_part("p", 0, "topology").text, path, &p->err), &p->err);
+    assert_ok(file_replace(path, "texts", 5, false, &p->err), &p->err);
+    assert_fails(topology_seal_verify(p->store, "p", 0, &p->err), ERROR_CORRUPT,
+                 "of 4 bytes, found ", &p->err);
+    assert_non_null(strstr(p->err.message, key_part("p", 0, "topology").text));
+    assert_non_null(strstr(p->err.message, " of 5"));
+}
+
+static void weights_are_compared_with_the_snapshot_they_name(void **state)
+{
+    struct temp_store *p = *state;
+    static const float best[2] = {7, 8};
+    const float *found = NULL;
+    struct snapshot snapshot = {.version = 5,
+                                .previous_version = 3,
+                                .best_version = 3,
+                                .value_count = 2,
+                                .value = value,
+                                .first = value,
+                                .best_value = best,
+                                .table = table,
+                                .table_size = sizeof table - 1};
+    const struct weights_identity own = weights_identity_of(&snapshot, false, &found);
+    assert_ptr_equal(found, value);
+    const struct weights_identity of_best = weights_identity_of(&snapshot, true, &found);
+    assert_ptr_equal(found, best);
+    assert_int_equal(of_best.version, 3);
+    assert_ok(weights_identity_verify(p->store, run, &own, "x", &p->err), &p->err); /* none there */
+    assert_ok(snapshot_put(p->store, run, &snapshot, &p->err), &p->err);
+    assert_ok(weights_identity_verify(p->store, run, &own, "x", &p->err), &p->err);
+    assert_ok(weights_identity_verify(p->store, run, &of_best, "x", &p->err), &p->err);
+    struct weights_identity other = own;
+    other.sum = of_best.sum;
+    assert_fails(weights_identity_verify(p->store, run, &other, "the layer", &p->err),
+                 ERROR_CORRUPT, "the layer: expected weights 5", &p->err);
+    const struct tamper damage = {.section = "value"};
+    record_tamper(p->store, key_snapshot(run, 5).text, run, &damage);
+    assert_ok(weights_identity_verify(p->store, run, &other, "x", &p->err), &p->err);
+    memory_fail_after(0);
+    const enum error_code rc = weights_identity_verify(p->store, run, &own, "x", &p->err);
+    memory_fail_after(-1);
+    assert_failed(rc, ERROR_NO_MEMORY, "no memory", &p->err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(each_section_of_each_record_is_demanded),
+        test_with_store(another_kind_or_version_is_refused),
+        test_with_store(values_that_no_writer_writes_are_refused),
+        test_with_store(every_cursor_of_a_snapshot_is_checked),
+        cmocka_unit_test(shards_are_equal_in_every_field_or_not_at_all),
+        cmocka_unit_test(a_node_is_named_by_whatever_it_has),
+        test_with_store(a_topology_is_compared_with_its_seal),
+        test_with_store(weights_are_compared_with_the_snapshot_they_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
