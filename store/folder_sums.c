@@ -40,6 +40,8 @@ static enum error_code add_file(void *context, const char *name, struct error *e
     char path[FILE_PATH_SIZE], text[CHECKSUM_TEXT_SIZE], end_text[CHECKSUM_TEXT_SIZE] = "";
     struct checksum sum, end;
     uint64_t size = 0;
+    if (strcmp(name, SUMS_NAME) == 0) /* of an attempt before */
+        return ERROR_NONE;
     enum error_code rc = file_path(path, err, "%s/%s", sums->folder, name);
     if (rc == ERROR_NONE)
         rc = checksum_of_file(path, &sum, &size, err);

@@ -60,6 +60,6 @@ enum error_code redis_address_parse(const char *url, struct redis_address *out, 
         return ERROR_NONE;
     *out = (struct redis_address){0};
     return error_set(err, ERROR_INVALID,
-                     "'%s' is no Redis address, expected redis://host:port[/db] or unix:PATH",
+                     "'%.200s' is no Redis address, expected redis://host:port[/db] or unix:PATH",
                      url ? url : "");
 }

@@ -114,10 +114,11 @@ enum error_code outputs_seal_check(const struct outputs_seal *seal, const char *
             rc = outputs_seal_add_file(&again, folder, line.name, err);
         if (rc != ERROR_NONE)
             return rc;
-        if (strncmp(again.files + before, line.text, (size_t)line.size) != 0)
+        const char *found = again.files + before;
+        const int found_size = (int)strcspn(found, "\n");
+        if (found_size != line.size || memcmp(found, line.text, (size_t)found_size) != 0)
             return error_set(err, ERROR_CORRUPT, "%s/%s: expected '%.*s', found '%.*s'", folder,
-                             line.name, line.size, line.text,
-                             (int)strcspn(again.files + before, "\n"), again.files + before);
+                             line.name, line.size, line.text, found_size, found);
     }
     return ERROR_NONE;
 }

@@ -79,10 +79,10 @@ static inline bool fault_walk_step(const struct fault_walk *walk,
     return failed > 0;
 }
 
-enum { FAULT_WALK_CODES = 3 };
+enum { FAULT_WALK_CODES = 3, FAULT_WALK_FORMS = 3 };
 
-/* With the first `code_count` codes of FAULT_WALK_CODES: fewer for what takes long. */
-static inline void fault_walk_some(const struct fault_walk *walk, size_t code_count)
+/* With the first codes and forms alone: fewer for what takes long. */
+static inline void fault_walk_some(const struct fault_walk *walk, int code_count, int form_count)
 {
     static const enum error_code codes[FAULT_WALK_CODES] = {ERROR_IO, ERROR_UNAVAILABLE,
                                                             ERROR_NO_MEMORY};
@@ -92,8 +92,8 @@ static inline void fault_walk_some(const struct fault_walk *walk, size_t code_co
     assert_ok(walk->attempt(walk->context, &err), &err);
     fault_walk_list(walk, &expected);
     assert_true(strlen(expected.text) > 0);
-    for (size_t c = 0; c < code_count; c++)
-        for (int form = 0; form < 3; form++) {
+    for (int c = 0; c < code_count; c++)
+        for (int form = 0; form < form_count; form++) {
             /* once; once, after it has done its work; from then on */
             struct store_fault_plan plan = {
                 .count = form == 2 ? -1 : 1, .code = codes[c], .after = form == 1};
@@ -105,7 +105,7 @@ static inline void fault_walk_some(const struct fault_walk *walk, size_t code_co
 
 static inline void fault_walk_all(const struct fault_walk *walk)
 {
-    fault_walk_some(walk, FAULT_WALK_CODES);
+    fault_walk_some(walk, FAULT_WALK_CODES, FAULT_WALK_FORMS);
 }
 
 #endif

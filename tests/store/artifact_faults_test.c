@@ -168,7 +168,7 @@ static void whichever_store_call_fails_an_artifact_is_whole_or_told(void **state
                                         .prefix = "partition/p",
                                         .attempt = walks[i].attempt,
                                         .undo = walks[i].undo};
-        fault_walk_some(&walk, 1); /* RocksDB takes its time */
+        fault_walk_some(&walk, 1, 2); /* RocksDB takes its time */
     }
     struct error err = {0};
     assert_ok(verify_topology(scene, &err), &err);

@@ -4,6 +4,7 @@
 #include "store/keys.h"
 #include "store/records/shard_seal.h"
 
+#include "tests/support/child_end.h"
 #include "tests/support/failing_calls.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
@@ -251,7 +252,7 @@ static void readers_leave_the_folder_as_it_is(void **state)
             if (rc == ERROR_NONE)
                 rc = feature_shard_verify(shard, &err);
             feature_shard_close(shard);
-            _exit((int)rc);
+            child_end((int)rc);
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -397,8 +398,8 @@ static int build_with_failing_read(struct fixture *f, long passed, long count)
         const enum error_code rc = write_shard(f->store, 64, &f->err);
         const long failed = failing_calls_end();
         if ((rc != ERROR_NONE && rc != ERROR_IO) || memory_live_blocks() != blocks)
-            _exit(BUILD_OTHERWISE);
-        _exit(rc == ERROR_IO ? BUILD_FAILED : failed ? 0 : BUILD_MET_NO_FAILURE);
+            child_end(BUILD_OTHERWISE);
+        child_end(rc == ERROR_IO ? BUILD_FAILED : failed ? 0 : BUILD_MET_NO_FAILURE);
     }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -2,6 +2,7 @@
 #include "store/redis_connection.h"
 #include "store/redis_server.h"
 
+#include "tests/support/child_end.h"
 #include "tests/support/redis_fixture.h"
 #include "tests/support/test.h"
 
@@ -116,7 +117,7 @@ static void dies_with_the_process_that_started_it(void **state)
     if (child == 0) {
         struct redis_server *server = NULL;
         if (redis_server_open(dir->path, &server, NULL) != ERROR_NONE)
-            _exit(1);
+            child_end(1);
         const pid_t pid = redis_server_pid(server);
         (void)!write(pipe_end[1], &pid, sizeof pid);
         for (;;)

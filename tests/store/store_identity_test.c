@@ -1,5 +1,7 @@
 #include "store/store.h"
 
+#include "tests/support/memory_store.h"
+#include "tests/support/store_faults.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
@@ -109,6 +111,51 @@ static void a_damaged_identity_is_drawn_again(void **state)
     temp_dir_remove(&dir);
 }
 
+/* Whole, and yet none: not what anybody draws, so it is not ours to replace. */
+static void what_is_no_identity_is_told(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"0123456789abcdef", "0123456789ABCDEF0123456789abcdef", ""};
+    static char identity[STORE_IDENTITY_SIZE];
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct temp_dir dir;
+        struct error err = {0};
+        struct store *store = NULL;
+        struct record record = {.kind = RECORD_STORE_IDENTITY, .version = 1};
+        make_store(&dir, &store);
+        record_add_text(&record, "identity", texts[i]);
+        assert_ok(store_put(store, "identity", "store", &record, STORE_DURABLE, &err), &err);
+        assert_fails(store_identity(store, identity, &err), ERROR_CORRUPT,
+                     "expected 32 hexadecimal digits", &err);
+        assert_ok(store_identity_renew(store, identity, &err), &err);
+        store_close(store);
+        temp_dir_remove(&dir);
+    }
+}
+
+static void whichever_store_call_fails_it_is_drawn_once_or_told(void **state)
+{
+    (void)state;
+    for (int after = 0; after < 2; after++)
+        for (long passed = 0, failed = 1; failed; passed++) {
+            struct error err = {0};
+            char first[STORE_IDENTITY_SIZE], second[STORE_IDENTITY_SIZE];
+            struct store *store = store_faults_open(&memory_backend, "identity-faults");
+            const struct store_fault_plan plan = {
+                .passed = passed, .count = 1, .code = ERROR_IO, .after = after};
+            store_faults_plan(&plan);
+            const enum error_code rc = store_identity(store, first, &err);
+            failed = store_faults_end();
+            if (rc != ERROR_NONE)
+                assert_failed(rc, ERROR_IO, "the identity of the store: planned failure", &err);
+            assert_ok(store_identity(store, second, &err), &err);
+            if (rc == ERROR_NONE)
+                assert_string_equal(first, second);
+            store_close(store);
+            memory_store_forget("identity-faults");
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +163,8 @@ int main(void)
         cmocka_unit_test(two_stores_differ),
         cmocka_unit_test(all_who_ask_at_once_get_the_same),
         cmocka_unit_test(a_damaged_identity_is_drawn_again),
+        cmocka_unit_test(what_is_no_identity_is_told),
+        cmocka_unit_test(whichever_store_call_fails_it_is_drawn_once_or_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

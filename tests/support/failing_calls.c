@@ -2,14 +2,12 @@
 #undef _FILE_OFFSET_BITS /* both forms of a call are ours: ours and the libraries' code use one each */
 #include "tests/support/failing_calls.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -253,15 +251,4 @@ ssize_t send(int fd, const void *data, size_t size, int flags)
 ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
     ANSWER(CALL_READ, syscall(SYS_recvfrom, fd, buffer, size, flags, NULL, NULL));
-}
-
-/* Not by the system's call: the C library has work of its own at a fork. */
-pid_t fork(void)
-{
-    static pid_t (*library_fork)(void);
-    if (!library_fork) {
-        void *const symbol = dlsym(RTLD_NEXT, "fork");
-        memcpy(&library_fork, &symbol, sizeof library_fork);
-    }
-    ANSWER(CALL_FORK, library_fork());
 }

@@ -27,7 +27,6 @@ enum failing_call {
     CALL_CLOSE,
     CALL_SOCKET,
     CALL_CONNECT,
-    CALL_FORK,
     CALL_COUNT
 };
 

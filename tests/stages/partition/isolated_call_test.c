@@ -2,6 +2,7 @@
 #include "common/base/stop_signal.h"
 #include "stages/partition/isolated_call.h"
 
+#include "tests/support/child_end.h"
 #include "tests/support/test.h"
 
 #include <signal.h>
@@ -42,7 +43,7 @@ static int is_killed(void *context, void *result)
 static int exits(void *context, void *result)
 {
     (void)result;
-    _exit(*(const int *)context);
+    child_end(*(const int *)context);
 }
 
 static int hangs(void *context, void *result)

@@ -4,6 +4,8 @@
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
+
 static const char run[] = "run-1", key[] = "run/run-1/outputs/0000000015_seal";
 static const struct weights_identity weights = {
     .version = 15, .snapshot_version = 17, .sum = {{1, 2, 3}}};
@@ -114,6 +116,44 @@ static void lines_that_are_none_and_files_too_many_are_refused(void **state)
     assert_failed(rc, ERROR_INVALID, "more output files than a seal holds: a.npy", &p->err);
 }
 
+static void every_line_that_is_none_is_named(void **state)
+{
+    struct temp_store *p = *state;
+    static struct outputs_seal seal;
+    static char long_name[300];
+    uint64_t bytes = 0;
+    memset(long_name, 'n', sizeof long_name - 1);
+    memcpy(long_name + 290, " 1 2\n", 6);
+    const char *const lines[] = {" 5 abc\n", "a.npy\n", "a.npy five abc\n", "a.npy -5 abc\n",
+                                 "\n",       long_name, "a.npy 5"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        make_seal(p, &seal);
+        (void)snprintf(seal.files, sizeof seal.files, "%s", lines[i]);
+        const bool is_cut = i == 6; /* name and size are there, the hash is not */
+        assert_fails(outputs_seal_check(&seal, p->dir.path, &p->err), ERROR_CORRUPT,
+                     is_cut ? "expected 'a.npy 5'" : "not a file line", &p->err);
+        if (!is_cut)
+            assert_fails(outputs_seal_check_sizes(&seal, p->dir.path, &bytes, &p->err),
+                         ERROR_CORRUPT, "not a file line", &p->err);
+    }
+}
+
+static void a_folder_whose_path_is_too_long_is_refused(void **state)
+{
+    struct temp_store *p = *state;
+    static struct outputs_seal seal;
+    static char deep[FILE_PATH_SIZE];
+    uint64_t bytes = 0;
+    make_seal(p, &seal);
+    memset(deep, 'd', sizeof deep - 2);
+    assert_fails(outputs_seal_add_file(&seal, deep, "a.npy", &p->err), ERROR_INVALID,
+                 "path is longer", &p->err);
+    assert_fails(outputs_seal_check(&seal, deep, &p->err), ERROR_INVALID, "path is longer",
+                 &p->err);
+    assert_fails(outputs_seal_check_sizes(&seal, deep, &bytes, &p->err), ERROR_INVALID,
+                 "path is longer", &p->err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +163,8 @@ int main(void)
         test_with_store(a_changed_byte_is_named_with_both_hashes),
         test_with_store(sizes_and_names_are_compared_without_reading),
         test_with_store(lines_that_are_none_and_files_too_many_are_refused),
+        test_with_store(every_line_that_is_none_is_named),
+        test_with_store(a_folder_whose_path_is_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
