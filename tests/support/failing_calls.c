@@ -238,10 +238,14 @@ int socket(int domain, int type, int protocol)
     ANSWER(CALL_SOCKET, (int)syscall(SYS_socket, domain, type, protocol));
 }
 
+/* Declared with a union of all kinds of addresses. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
 int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
     ANSWER(CALL_CONNECT, (int)syscall(SYS_connect, fd, address, size));
 }
+#pragma GCC diagnostic pop
 
 ssize_t send(int fd, const void *data, size_t size, int flags)
 {
