@@ -438,13 +438,43 @@ static void whichever_read_fails_while_writing_no_bad_file_is_sealed(void **stat
 static void a_full_disk_is_told_from_other_trouble(void **state)
 {
     (void)state;
-    struct fixture f = open_fixture();
-    failing_calls_plan(CALL_WRITE, 0, -1, ENOSPC);
-    const enum error_code rc = write_part(&f, 0, true);
-    assert_true(failing_calls_end() > 0);
-    assert_int_equal(rc, ERROR_NO_SPACE);
-    assert_ok(write_part(&f, 0, true), &f.err);
-    close_fixture(&f);
+    static const struct {
+        int number;
+        enum error_code code;
+    } failures[] = {{ENOSPC, ERROR_NO_SPACE}, {EDQUOT, ERROR_NO_SPACE}, {ENOMEM, ERROR_NO_MEMORY}};
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        struct fixture f = open_fixture();
+        assert_ok(write_part(&f, 1, true), &f.err); /* the scratch space is there */
+        failing_calls_plan(CALL_WRITE, 0, -1, failures[i].number);
+        const enum error_code rc = write_part(&f, 0, true);
+        assert_true(failing_calls_end() > 0);
+        assert_failed(rc, failures[i].code, "topology: LMDB cannot write the arrays", &f.err);
+        assert_ok(write_part(&f, 0, true), &f.err);
+        close_fixture(&f);
+    }
+}
+
+/* A part that lacks one kind of array which the first one has. */
+static void parts_with_other_arrays_are_refused(void **state)
+{
+    (void)state;
+    static struct part_arrays a;
+    for (int lacking = 0; lacking < 3; lacking++) {
+        struct fixture f = open_fixture();
+        struct topology t = {0};
+        assert_ok(write_part(&f, 0, true), &f.err);
+        for (int p = 1; p < PART_COUNT; p++) {
+            struct topology_arrays arrays = make_part(&a, p, true);
+            arrays.weight = lacking == 0 ? NULL : arrays.weight;
+            arrays.time = lacking == 1 ? NULL : arrays.time;
+            arrays.edge_type = lacking == 2 ? NULL : arrays.edge_type;
+            assert_ok(topology_write(f.store, "p", p, &arrays, &f.err), &f.err);
+        }
+        assert_fails(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), ERROR_CORRUPT,
+                     "topology of part 1 has other arrays", &f.err);
+        assert_int_equal(count_name(f.scratch), 0);
+        close_fixture(&f);
+    }
 }
 
 static void a_damaged_file_makes_way_when_it_is_written_again(void **state)
@@ -470,6 +500,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whichever_read_fails_while_writing_no_bad_file_is_sealed),
         cmocka_unit_test(a_full_disk_is_told_from_other_trouble),
+        cmocka_unit_test(parts_with_other_arrays_are_refused),
         cmocka_unit_test(a_damaged_file_makes_way_when_it_is_written_again),
         cmocka_unit_test(every_row_of_every_part_reads_back),
         cmocka_unit_test(equal_arrays_give_equal_files),
