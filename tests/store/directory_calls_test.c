@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBER = 5, LARGE_COUNT = 2 * STORED_BYTES_MAP_FROM / sizeof(uint32_t) };
+enum { NUMBER = 5, LARGE_COUNT = STORED_BYTES_MAP_FROM / 2 }; /* of four bytes */
 
 struct place {
     struct store *store;
