@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-/* gcc's; there is none in builds without --coverage. NOLINTNEXTLINE(*-reserved-identifier,cert-dcl*) */
+/* gcc's; there is none in builds without --coverage. NOLINTNEXTLINE */
 extern void __gcov_dump(void) __attribute__((weak));
 
 static inline _Noreturn void child_end(int status)

@@ -58,8 +58,8 @@ static enum error_code get_shard_seal(struct store *store, struct error *err)
 
 static enum error_code put_outputs_seal(struct store *store, struct error *err)
 {
-    static struct outputs_seal seal = {
-        .weights = weights_of, .files = "a 1 2\n", .metrics = "{}\n"};
+    static struct outputs_seal seal = {.files = "a 1 2\n", .metrics = "{}\n"};
+    seal.weights = weights_of;
     return outputs_seal_put(store, "run/run-1/outputs/seal", run, &seal, err);
 }
 
@@ -429,7 +429,7 @@ static void values_that_no_writer_writes_are_refused(void **state)
     static const int64_t before[1] = {-1}, start[1] = {0}, past[2] = {7, 5}, negative[2] = {-1, 5};
     static char same[2 * TENSOR_NAME_SIZE] = "labels", empty[2 * TENSOR_NAME_SIZE] = "labels",
                          unended[2 * TENSOR_NAME_SIZE];
-    memcpy(same + TENSOR_NAME_SIZE, "labels", 6);
+    (void)snprintf(same + TENSOR_NAME_SIZE, TENSOR_NAME_SIZE, "labels");
     memset(unended, 'n', sizeof unended);
     static const double odd_rounds[PROGRESS_COUNT + 1];
     const struct {
