@@ -3,9 +3,11 @@
 #include "store/redis_server.h"
 
 #include "tests/support/child_end.h"
+#include "tests/support/failing_calls.h"
 #include "tests/support/redis_fixture.h"
 #include "tests/support/test.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +193,74 @@ static void starts_again_when_it_is_killed_while_it_starts(void **state)
     redis_server_close(server);
 }
 
+static void is_found_by_its_folder_while_it_runs(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    char url[200], small[8], deep[FILE_PATH_SIZE];
+    if (!redis_fixture_installed())
+        skip();
+    assert_fails(redis_server_find(dir->path, url, sizeof url, &err), ERROR_NOT_FOUND, "/url",
+                 &err);
+    assert_ok(redis_server_open(dir->path, &server, &err), &err);
+    assert_ok(redis_server_find(dir->path, url, sizeof url, &err), &err);
+    assert_string_equal(url, redis_server_url(server));
+    assert_fails(redis_server_find(dir->path, small, sizeof small, &err), ERROR_INPUT, "/url",
+                 &err);
+    redis_server_close(server);
+    assert_fails(redis_server_find(dir->path, url, sizeof url, &err), ERROR_NOT_FOUND, "/url",
+                 &err);
+    memset(deep, 'd', sizeof deep - 2);
+    deep[sizeof deep - 2] = '\0';
+    assert_fails(redis_server_find(deep, url, sizeof url, &err), ERROR_INVALID, "path is longer",
+                 &err);
+    assert_fails(redis_server_open(deep, &server, &err), ERROR_IO, "ddd", &err);
+    assert_null(server);
+}
+
+/* On a full disk nobody else finds the server, and the run goes on. */
+static void works_where_its_address_cannot_be_written(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    char path[FILE_PATH_SIZE];
+    if (!redis_fixture_installed())
+        skip();
+    failing_calls_plan(CALL_RENAME, 0, -1, ENOSPC);
+    assert_ok(redis_server_open(dir->path, &server, &err), &err);
+    assert_true(failing_calls_end() > 0);
+    assert_ok(file_path(path, &err, "%s/url", dir->path), &err);
+    assert_false(file_exists(path));
+    assert_true(answers(redis_server_url(server)));
+    redis_server_close(server);
+}
+
+/* A look that cannot be had says nothing about the server: it is left alone. */
+static void is_left_alone_when_it_cannot_be_asked(void **state)
+{
+    const struct temp_dir *dir = *state;
+    struct error err = {0};
+    struct redis_server *server = NULL;
+    static const enum failing_call calls[] = {CALL_SOCKET, CALL_CONNECT, CALL_WRITE, CALL_READ};
+    if (!redis_fixture_installed())
+        skip();
+    assert_ok(redis_server_open(dir->path, &server, &err), &err);
+    const pid_t pid = redis_server_pid(server);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        bool restarted = true;
+        failing_calls_plan(calls[i], 0, -1, EMFILE);
+        for (int look = 0; look < 2; look++)
+            assert_ok(redis_server_check(server, &restarted, &err), &err);
+        assert_true(failing_calls_end() > 0);
+        assert_false(restarted);
+    }
+    assert_int_equal(redis_server_pid(server), pid);
+    assert_true(answers(redis_server_url(server)));
+    redis_server_close(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +273,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(serves_a_folder_whose_path_is_too_long_for_a_socket,
                                         temp_dir_setup, temp_dir_teardown),
         cmocka_unit_test_setup_teardown(dies_with_the_process_that_started_it, temp_dir_setup,
+                                        temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(is_found_by_its_folder_while_it_runs, temp_dir_setup,
+                                        temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(works_where_its_address_cannot_be_written, temp_dir_setup,
+                                        temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(is_left_alone_when_it_cannot_be_asked, temp_dir_setup,
                                         temp_dir_teardown),
         cmocka_unit_test_setup_teardown(says_which_package_has_the_server, temp_dir_setup,
                                         temp_dir_teardown),
