@@ -20,11 +20,11 @@ static bool describe(const char *path, int64_t settled_ms, char text[NOTE_SIZE],
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
         status.st_size < FILE_NOTE_BYTES_MIN || clock_gettime(CLOCK_REALTIME, &now) != 0)
         return false;
-    const struct timespec *times[] = {&status.st_mtim, &status.st_ctim};
+    const struct timespec times[] = {status.st_mtim, status.st_ctim};
     *settled = true;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         const int64_t age_ms =
-            (now.tv_sec - times[i]->tv_sec) * MS_A_S + (now.tv_nsec - times[i]->tv_nsec) / NS_A_MS;
+            (now.tv_sec - times[i].tv_sec) * MS_A_S + (now.tv_nsec - times[i].tv_nsec) / NS_A_MS;
         *settled = *settled && age_ms >= settled_ms;
     }
     (void)snprintf(text, NOTE_SIZE, "%ju:%ju %jd %jd.%09ld %jd.%09ld", (uintmax_t)status.st_dev,
