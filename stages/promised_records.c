@@ -101,7 +101,6 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
     const char *id = run->plan.id;
     struct snapshot_position position = {0};
     struct snapshot snapshot = {0};
-    int64_t best = 0;
     *out = (struct kept_rounds){0};
     enum error_code rc = snapshot_position_get(store, id, &position, err);
     out->is_named = rc == ERROR_NONE || rc == ERROR_CORRUPT; /* a damaged one is met as such */
@@ -111,7 +110,6 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
     if (rc == ERROR_NONE) {
         out->version = snapshot.version;
         out->stopped = snapshot.stop;
-        best = snapshot.stop ? snapshot.best_version : 0;
     }
     store_release_record(&snapshot.view);
     if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
@@ -125,10 +123,6 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
         out->oldest =
             retention_rule_of(&run->schedule, out->version, run->settings.checkpoint.keep, 0)
                 .oldest_version;
-    /* One from before what was taken over from another run lies there. */
-    if ((!is_known || out->version == position.version) && best < out->oldest &&
-        best >= run->plan.first_version)
-        out->best = best;
     return ERROR_NONE;
 }
 
@@ -147,8 +141,6 @@ static enum error_code expect_snapshots(const struct search *search, const struc
         if (v == s->round_count)
             break;
     }
-    if (rc == ERROR_NONE && kept->best > 0)
-        rc = expect(search, key_snapshot(id, kept->best), err);
     for (int32_t k = 0; rc == ERROR_NONE && k < s->evaluation_slot_count; k++)
         rc = expect(search, key_evaluation_mini_batch(id, k), err);
     return rc;

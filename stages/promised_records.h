@@ -6,10 +6,8 @@
  * rule keeps (stages/retention_rule.h), the seal of the outputs the training that they stand on.
  *
  * A dataset without schema, a partition without book and a run without snapshot are unfinished, and promise
- * nothing, unless something that stands on them is there. The snapshot with the best weights, when it is older than
- * the others that are kept, is promised once training has ended. Before, a better one may come; and of a run that was
- * set back it may have gone when a better one was there. Lost, it costs the training after the snapshot before it
- * once more, though outputs do not wait for it: the newest snapshot holds those weights, too.
+ * nothing, unless something that stands on them is there. An older snapshot that has the best weights is kept, but
+ * not promised: the newest one holds them, too, and to make it again could cost the whole of the training.
  */
 #ifndef STAGES_PROMISED_RECORDS_H
 #define STAGES_PROMISED_RECORDS_H
@@ -37,7 +35,6 @@ MUST_CHECK enum error_code promised_by_partition(struct store *store, const char
 struct kept_rounds {
     int64_t version; /* the run stands at this snapshot; 0: at its start */
     int64_t oldest;  /* weights, rounds and snapshots from here on are kept */
-    int64_t best;    /* and this older snapshot; 0: none */
     bool stopped;    /* training has ended, or may have: its snapshot is lost */
     bool is_named;   /* the switch is there */
 };

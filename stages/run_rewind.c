@@ -105,8 +105,7 @@ static enum error_code limit_of(const struct rewind *r, const struct loss *loss,
         return ERROR_NONE;
     case LOSS_OF_EVALUATION:
     case LOSS_OF_SNAPSHOT:
-        if (number >= kept->oldest ||
-            (loss->kind == LOSS_OF_SNAPSHOT && number > 0 && number == kept->best))
+        if (number >= kept->oldest)
             *limit = number - 1;
         return ERROR_NONE;
     case LOSS_OF_EVALUATION_BATCH:

@@ -145,16 +145,6 @@ for case in "${together[@]}"; do
     mends "$case"
 done
 
-# The best snapshot, older than the newest two that are kept, is kept and promised as well.
-copy whole
-best=$(sed -n 's/.*"best":\([0-9]*\).*/\1/p' "$work/hurt/metrics.jsonl" | tail -1)
-best=$(snapshots | grep "/snapshot/0*$best.record") || fail "the best snapshot was not kept"
-[ "$best" != "$(snapshots | tail -2 | head -1)" ] && [ "$best" != "$(snapshots | tail -1)" ] || fail "the best snapshot is none of the older ones"
-sum=$(sha256sum "$best")
-rm "$best"
-mends 'the best snapshot'
-[ "$(sha256sum "$best")" = "$sum" ] || fail "the best snapshot came back otherwise"
-
 # Which run is the newest shows without its switch, as long as it is the only one.
 copy whole
 for damage in 'echo x >' 'rm'; do
