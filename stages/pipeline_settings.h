@@ -43,7 +43,7 @@ enum feature_choice {
 };
 enum task_choice { TASK_CHOICE_AUTO, TASK_CHOICE_SINGLE, TASK_CHOICE_MULTI };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
-enum model_kind { MODEL_SAGE, MODEL_GCN };
+enum model_kind { MODEL_SAGE, MODEL_GCN, MODEL_GAT, MODEL_GATV2 };
 enum optimizer_kind { OPTIMIZER_ADAM, OPTIMIZER_ADAMW, OPTIMIZER_SGD };
 enum rate_schedule { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP };
 enum metric_choice {
@@ -121,6 +121,7 @@ struct pipeline_settings {
     struct {
         int64_t model;
         int64_t hidden;
+        int64_t heads; /* of gat and gatv2 */
         double dropout;
         int64_t precision; /* enum precision */
     } train_step;

@@ -1,6 +1,8 @@
 /* What is right for one setting and wrong beside another. */
+#include "common/math/precision.h"
 #include "stages/pipeline_settings.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +68,22 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
+static enum error_code check_attention(const struct pipeline_settings *s, struct error *err)
+{
+    if (s->train_step.model != MODEL_GAT && s->train_step.model != MODEL_GATV2)
+        return ERROR_NONE;
+    if (s->train_step.hidden % s->train_step.heads != 0)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.hidden is %" PRId64 ", expected a multiple of the %" PRId64
+                         " of train-step.heads",
+                         s->train_step.hidden, s->train_step.heads);
+    if (s->train_step.precision != PRECISION_FP32)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.precision is bf16, expected fp32 with train-step.model %s",
+                         s->train_step.model == MODEL_GAT ? "gat" : "gatv2");
+    return ERROR_NONE;
+}
+
 enum error_code pipeline_settings_check(const struct pipeline_settings *s, struct error *err)
 {
     static const char allowed[] =
@@ -85,7 +103,9 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
     if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
-    const enum error_code rc = check_beside_input(s, err);
+    enum error_code rc = check_beside_input(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_attention(s, err);
     if (rc != ERROR_NONE)
         return rc;
     if (s->ingest.train_share + s->ingest.valid_share > 1.0)

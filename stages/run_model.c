@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-_Static_assert((int)LAYER_SAGE == (int)MODEL_SAGE && (int)LAYER_GCN == (int)MODEL_GCN,
+_Static_assert((int)LAYER_SAGE == (int)MODEL_SAGE && (int)LAYER_GCN == (int)MODEL_GCN &&
+                   (int)LAYER_GAT == (int)MODEL_GAT && (int)LAYER_GATV2 == (int)MODEL_GATV2,
                "settings and layer table name the same models");
 
 enum error_code run_model_init(struct model *out, const struct pipeline_settings *settings,
@@ -18,6 +19,7 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
         .input_dim = book->feature_dim,
         .hidden_dim = (uint32_t)settings->train_step.hidden,
         .output_dim = book->class_count,
+        .heads = (uint32_t)settings->train_step.heads,
         .dropout = (float)settings->train_step.dropout,
     };
     *out = (struct model){0};

@@ -12,7 +12,7 @@ static const char *const feature_names[] = {"auto",   "given",         "degree",
                                             "random", "degree+random", NULL};
 static const char *const task_names[] = {"auto", "single_label", "multi_label", NULL};
 static const char *const method_names[] = {"metis", "hash", "file", NULL};
-static const char *const model_names[] = {"sage", "gcn", NULL};
+static const char *const model_names[] = {"sage", "gcn", "gat", "gatv2", NULL};
 static const char *const precision_names[] = {"fp32", "bf16", NULL};
 static const char *const optimizer_names[] = {"adam", "adamw", "sgd", NULL};
 static const char *const schedule_names[] = {"constant", "cosine", "step", NULL};
@@ -110,8 +110,9 @@ const struct setting_spec setting_table[] = {
     INT_LIST(TRAINING, "sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
     INT(TRAINING, "sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
 
-    CHOICE(TRAINING, "train-step.model", train_step.model, "sage", model_names, "sage (GraphSAGE, mean) or gcn"),
+    CHOICE(TRAINING, "train-step.model", train_step.model, "sage", model_names, "sage (GraphSAGE, mean), gcn, gat or gatv2"),
     INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
+    INT(TRAINING_IF("train-step.model=gat,gatv2"), "train-step.heads", train_step.heads, "8", 1, 1024, "heads of attention, which share out the width of the hidden layers"),
     DOUBLE(TRAINING, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
 

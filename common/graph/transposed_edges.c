@@ -15,21 +15,48 @@ static void count(const struct message_block *block, bool skip_self_loops, uint3
         start[j] += start[j - 1];
 }
 
+/* `out->edge` NULL: they are not numbered. */
+static void fill(const struct message_block *block, bool skip_self_loops,
+                 const struct transposed_edges *out)
+{
+    for (uint32_t i = 0; i < block->destination_count; i++)
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+            if (skip_self_loops && block->neighbor[e] == i)
+                continue;
+            const uint32_t at = out->start[(size_t)block->neighbor[e] + 1]++;
+            out->destination[at] = i;
+            if (out->edge)
+                out->edge[at] = e;
+        }
+}
+
+static enum error_code build(const struct message_block *block, bool skip_self_loops, bool numbers,
+                             struct arena *arena, struct transposed_edges *out, struct error *err)
+{
+    static const char what[] = "the transposed edges";
+    *out = (struct transposed_edges){.edge = NULL};
+    enum error_code rc = arena_new(arena, &out->start, (size_t)block->source_count + 2, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->destination, message_block_edges(block), what, err);
+    if (rc == ERROR_NONE && numbers)
+        rc = arena_new(arena, &out->edge, message_block_edges(block), what, err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    count(block, skip_self_loops, out->start);
+    fill(block, skip_self_loops, out);
+    return ERROR_NONE;
+}
+
 enum error_code transposed_edges_build(const struct message_block *block, bool skip_self_loops,
                                        struct arena *arena, struct transposed_edges *out,
                                        struct error *err)
 {
-    enum error_code rc =
-        arena_new(arena, &out->start, (size_t)block->source_count + 2, "the transposed edges", err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &out->destination, message_block_edges(block), "the transposed edges",
-                       err);
-    if (rc != ERROR_NONE || arena->counts)
-        return rc;
-    count(block, skip_self_loops, out->start);
-    for (uint32_t i = 0; i < block->destination_count; i++)
-        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
-            if (!skip_self_loops || block->neighbor[e] != i)
-                out->destination[out->start[(size_t)block->neighbor[e] + 1]++] = i;
-    return ERROR_NONE;
+    return build(block, skip_self_loops, false, arena, out, err);
+}
+
+enum error_code transposed_edges_number(const struct message_block *block, bool skip_self_loops,
+                                        struct arena *arena, struct transposed_edges *out,
+                                        struct error *err)
+{
+    return build(block, skip_self_loops, true, arena, out, err);
 }

@@ -17,11 +17,17 @@
 struct transposed_edges {
     uint32_t *start;       /* [source_count + 1] */
     uint32_t *destination; /* [start[source_count]], ascending within a source */
+    uint32_t *edge;        /* likewise: positions in block->neighbor; NULL unless numbered */
 };
 
 /* By counting sort, in the arena. Edges from a node to itself are left out when `skip_self_loops`. */
 MUST_CHECK enum error_code transposed_edges_build(const struct message_block *block,
                                                   bool skip_self_loops, struct arena *arena,
                                                   struct transposed_edges *out, struct error *err);
+
+/* The same, numbered. */
+MUST_CHECK enum error_code transposed_edges_number(const struct message_block *block,
+                                                   bool skip_self_loops, struct arena *arena,
+                                                   struct transposed_edges *out, struct error *err);
 
 #endif

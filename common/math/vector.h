@@ -72,6 +72,23 @@ CPU_INLINE void vector_scale(float *restrict y, float scale, size_t count)
         y[i] *= scale;
 }
 
+enum { DOT_PARTS = 16 };
+
+/* The sum of products. In DOT_PARTS partial sums, which any vector width adds up alike; they are added in order. */
+CPU_INLINE float vector_dot(const float *restrict x, const float *restrict y, size_t count)
+{
+    float part[DOT_PARTS] = {0}, sum = 0;
+    size_t i = 0;
+    for (; count - i >= DOT_PARTS; i += DOT_PARTS)
+        for (size_t k = 0; k < DOT_PARTS; k++)
+            part[k] += x[i + k] * y[i + k];
+    for (size_t k = 0; i < count; i++, k++)
+        part[k] += x[i] * y[i];
+    for (size_t k = 0; k < DOT_PARTS; k++)
+        sum += part[k];
+    return sum;
+}
+
 enum { CACHE_LINE_BYTES = 64 };
 
 /* Asks for a row long before it is needed: into the second cache, whose misses do not stop the first. */

@@ -5,9 +5,7 @@
 
 bool input_aggregation_is_possible(const struct model *model, const struct input_rows *rows)
 {
-    const struct layer_type *type = model->layer[0].type;
-    return !rows->mostly_zero &&
-           !type->projects_first(model_layer_input_dim(model, 0), model_layer_output_dim(model, 0));
+    return !rows->mostly_zero && layer_aggregates_first(&model->layer[0]);
 }
 
 enum error_code input_aggregation_begin(struct input_aggregation *out, const struct model *model,

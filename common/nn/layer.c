@@ -2,14 +2,16 @@
 
 #include <math.h>
 
-static const struct layer_type *const layer_table[LAYER_GCN + 1] = {
+static const struct layer_type *const layer_table[LAYER_KIND_COUNT] = {
     [LAYER_SAGE] = &sage_layer,
     [LAYER_GCN] = &gcn_layer,
+    [LAYER_GAT] = &gat_layer,
+    [LAYER_GATV2] = &gatv2_layer,
 };
 
 const struct layer_type *layer_type_of(enum layer_kind kind)
 {
-    must(kind <= LAYER_GCN);
+    must(kind < LAYER_KIND_COUNT);
     return layer_table[kind];
 }
 

@@ -75,16 +75,20 @@ static void add_bias_tile(const struct backward_job *job, int64_t tile, const fl
 }
 
 /* Gradient of the output for rows first .. end - 1, in `scratch` or where it lies. */
-static float *output_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
-                              float *scratch)
+static float *gradient_from_above(const struct layer_pass *above, size_t dim, uint32_t first,
+                                  uint32_t end, float *scratch)
 {
-    const size_t dim = job->pass->output_dim;
-    const struct layer_pass *above = job->above;
-    if (above->projects_first)
+    if (above->input_gradient)
         return above->input_gradient + first * dim;
     aggregation_backward(&above->aggregation, &above->edges, above->aggregated_gradient,
                          (uint32_t)dim, first, end, scratch);
     return scratch;
+}
+
+static float *output_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
+                              float *scratch)
+{
+    return gradient_from_above(job->above, job->pass->output_dim, first, end, scratch);
 }
 
 static const uint64_t *active_row(const struct layer_pass *pass, uint32_t row)
@@ -92,17 +96,24 @@ static const uint64_t *active_row(const struct layer_pass *pass, uint32_t row)
     return pass->active + row * activation_words(pass->output_dim);
 }
 
-/* Gradient of the product (before bias and activation). */
-static const float *product_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
-                                     float *scratch)
+const float *layer_pass_product_gradient(const struct layer_pass *pass,
+                                         const struct layer_pass *above,
+                                         const float *logits_gradient, uint32_t first, uint32_t end,
+                                         float *scratch)
 {
-    const struct layer_pass *pass = job->pass;
-    if (!job->above)
-        return job->logits_gradient + (size_t)first * pass->output_dim;
-    float *gradient = output_gradient(job, first, end, scratch);
+    if (!above)
+        return logits_gradient + (size_t)first * pass->output_dim;
+    float *gradient = gradient_from_above(above, pass->output_dim, first, end, scratch);
     activation_backward(&pass->activation, active_row(pass, first), gradient, pass->output_dim,
                         end - first);
     return gradient;
+}
+
+static const float *product_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
+                                     float *scratch)
+{
+    return layer_pass_product_gradient(job->pass, job->above, job->logits_gradient, first, end,
+                                       scratch);
 }
 
 static float *thread_scratch(const struct backward_job *job, int thread)
@@ -352,6 +363,9 @@ enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_
                                     const struct layer_gradient *out, struct arena *arena,
                                     struct thread_pool *pool, struct error *err)
 {
+    if (pass->layer->type->backward)
+        return pass->layer->type->backward(pass, above, logits_gradient, is_first, out, arena, pool,
+                                           err);
     struct backward_job job = {
         .pass = pass,
         .above = above,

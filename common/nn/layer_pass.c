@@ -39,13 +39,15 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     struct matrix_view weight;
     must(input->precision == model->config.precision);
     must(!input->mostly_zero || input->precision == PRECISION_FP32);
-    *out = (struct layer_pass){.block = *block,
+    *out = (struct layer_pass){.layer = own,
+                               .block = *block,
                                .input = *input,
                                .precision = model->config.precision,
                                .input_dim = own->input_dim,
                                .output_dim = own->output_dim};
     for (int i = 0; i < own->parameter_count; i++) {
         const float *values = value + parameter[i].offset;
+        out->parameter[i] = values;
         if (parameter[i].dim_count == 1)
             out->activation.bias = values;
         else
@@ -53,6 +55,8 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     }
     out->activation.relu = own->activates;
     out->activation.scale = 1;
+    if (own->type->forward)
+        return ERROR_NONE;
     out->aggregated_dim = (size_t)out->matrix_count * out->input_dim;
     out->projects_first = own->type->projects_first(out->input_dim, out->output_dim);
     enum error_code rc = own->type->weigh(block, arena, &out->aggregation, err);
@@ -222,6 +226,8 @@ enum error_code layer_pass_forward(struct layer_pass *pass, bool keep, struct ar
                                    struct thread_pool *pool, struct error *err)
 {
     struct forward_job job = {.pass = pass};
+    if (pass->layer->type->forward)
+        return pass->layer->type->forward(pass, keep, arena, pool, err);
     if (pass->input.mostly_zero)
         return sparse_layer_forward(pass, keep, arena, pool, err);
     const enum error_code rc = find_room(&job, pass, keep, arena, thread_pool_size(pool), err);

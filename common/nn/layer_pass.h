@@ -50,6 +50,11 @@ enum { TILE_ROWS = 512, ACCUMULATOR_COUNT = 16 };
 enum { LAYER_ROUNDED_ROWS = 128 };
 
 struct layer_pass {
+    const struct model_layer *layer;
+    const float *parameter[LAYER_PARAMETER_COUNT_MAX]; /* in the order of its row of the table */
+    void *state; /* of a kind that is not linear; what follows `activation` is of linear ones */
+    struct activation
+        slot_dropout; /* of edges, by such a kind: drop_below, scale and stream alone */
     struct message_block block;
     struct input_rows input;
     uint32_t input_dim, output_dim;
@@ -70,7 +75,7 @@ struct layer_pass {
     /* Left by backward for the layer below, unless this is the first: */
     struct transposed_edges edges;
     float *aggregated_gradient; /* aggregation first: [destinations, aggregated_dim] */
-    float *input_gradient;      /* project first: [sources, input_dim] */
+    float *input_gradient;      /* all others: [sources, input_dim] */
 };
 
 /* Fills everything but `output`, and draws no dropout. */
@@ -87,8 +92,9 @@ MUST_CHECK enum error_code layer_pass_forward(struct layer_pass *pass, bool keep
 
 /* Where the gradients of the layer's parameters go. */
 struct layer_gradient {
-    float *matrix[LAYER_PARAMETER_COUNT_MAX]; /* [output_dim, input_dim] each */
-    float *bias;                              /* [output_dim] */
+    float *parameter[LAYER_PARAMETER_COUNT_MAX]; /* in the order of the layer's row of the table */
+    float *matrix[LAYER_PARAMETER_COUNT_MAX];    /* of them, [output_dim, input_dim] each */
+    float *bias;                                 /* [output_dim] */
 };
 
 /* The gradient of the output comes from `above` after its own backward, or for the last layer (`above`
@@ -97,6 +103,13 @@ MUST_CHECK enum error_code
 layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
                     const float *logits_gradient, bool is_first, const struct layer_gradient *out,
                     struct arena *arena, struct thread_pool *pool, struct error *err);
+
+/* For a layer's backward: the gradient of the rows first .. end - 1 before bias and activation, in `scratch`
+ * [end - first, output_dim] or where it lies. `above` and `logits_gradient` as in layer_pass_backward(). */
+const float *layer_pass_product_gradient(const struct layer_pass *pass,
+                                         const struct layer_pass *above,
+                                         const float *logits_gradient, uint32_t first, uint32_t end,
+                                         float *scratch);
 
 /* Row `row` of those of `dim` columns that lie together from `value` on. */
 static inline void *layer_pass_row(enum precision precision, void *value, size_t dim, uint32_t row)

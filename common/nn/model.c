@@ -26,7 +26,8 @@ static void add_layer(struct model *model, int number)
                                   .input_dim = number == 0 ? config->input_dim : config->hidden_dim,
                                   .output_dim = is_last ? config->output_dim : config->hidden_dim,
                                   .activates = !is_last,
-                                  .dropout = is_last ? 0 : config->dropout,
+                                  .heads = config->heads ? config->heads : 1,
+                                  .dropout = config->dropout,
                                   .first_parameter = model->parameter_count};
     layer->parameter_count = layer->type->parameters(layer, own);
     model->needs_degree |= layer->type->needs_degree;
@@ -57,6 +58,16 @@ static enum error_code check_config(const struct model_config *config, struct er
                              "the %s width of the model is %" PRIu32 "; 1 to %" PRIu32
                              " are possible",
                              names[i], dims[i], dim_max);
+    const struct layer_type *type = layer_type_of(config->layer);
+    if (type->has_heads && config->layer_count > 1 && config->heads > 1 &&
+        config->hidden_dim % config->heads != 0)
+        return error_set(err, ERROR_INVALID,
+                         "the hidden width of the model is %" PRIu32 ", which its %" PRIu32
+                         " heads do not divide",
+                         config->hidden_dim, config->heads);
+    if (type->forward && config->precision != PRECISION_FP32)
+        return error_set(err, ERROR_INVALID, "layers of kind %s are computed in fp32 alone",
+                         type->name);
     if (!(config->dropout >= 0 && config->dropout < 1))
         return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
                          (double)config->dropout);

@@ -37,13 +37,15 @@ enum {
     PARAMETER_NAME_SIZE = 48
 };
 
-enum layer_kind { LAYER_SAGE, LAYER_GCN }; /* the order of enum model_kind */
+/* The order of enum model_kind. */
+enum layer_kind { LAYER_SAGE, LAYER_GCN, LAYER_GAT, LAYER_GATV2, LAYER_KIND_COUNT };
 
 /* The settings of a model whose layers are all of one kind: from input_dim to hidden_dim, and so on, to output_dim. */
 struct model_config {
     enum layer_kind layer;
     int layer_count;
     uint32_t input_dim, hidden_dim, output_dim;
+    uint32_t heads; /* of kinds that have them; 0: one */
     float dropout;
     enum precision precision; /* of the input rows and of every product's operands */
 };
@@ -60,8 +62,10 @@ struct layer_type;
 struct model_layer {
     const struct layer_type *type; /* its row in layer_table */
     uint32_t input_dim, output_dim;
+    uint32_t heads; /* at least 1 */
     bool activates; /* ReLU and dropout follow: all layers but the last */
-    float dropout;
+    float
+        dropout; /* of what is dropped in training inside the layer, and behind it when it activates */
     int first_parameter, parameter_count; /* in model.parameter */
 };
 

@@ -52,6 +52,11 @@ static void name_tensors(const struct model *model, const float *value, enum mod
                                                        .dim_count = (size_t)p->dim_count,
                                                        .dim = {p->rows, p->cols},
                                                        .data = value + p->offset};
+        if (p->dim_count == 3) {
+            named->tensor[i].dim[0] = 1;
+            named->tensor[i].dim[1] = p->rows;
+            named->tensor[i].dim[2] = p->cols;
+        }
     }
     for (int layer = 0; flavor == MODEL_FLAVOR_DGL && layer < model->config.layer_count; layer++)
         rename_for_dgl(model, layer, value, named);
@@ -70,6 +75,7 @@ static enum error_code encode_and_write(const struct model *model,
     (void)snprintf(number[3], TEXT_SIZE, "%" PRIu32, c->output_dim);
     (void)snprintf(number[4], TEXT_SIZE, "%.9g", (double)c->dropout);
     (void)snprintf(number[5], TEXT_SIZE, "%" PRId64, version);
+    (void)snprintf(number[6], TEXT_SIZE, "%" PRIu32, c->heads);
     struct safetensors_text text[] = {
         {"model", model->layer[0].type->pyg_name},
         {"num_layers", number[0]},
@@ -81,13 +87,17 @@ static enum error_code encode_and_write(const struct model *model,
         {"run", run_id},
         {"flavor", flavor == MODEL_FLAVOR_DGL ? "dgl" : "pyg"},
         {"format", "pt"},
+        {"heads", number[6]}, /* these two only of models with heads */
+        {"v2", c->layer == LAYER_GATV2 ? "True" : "False"},
     };
+    const size_t text_count =
+        sizeof text / sizeof *text - (model->layer[0].type->has_heads ? 0 : 2);
     struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];
     memcpy(tensor, named->tensor, sizeof tensor);
     const struct safetensors content = {.tensor = tensor,
                                         .tensor_count = (size_t)model->parameter_count,
                                         .metadata = text,
-                                        .metadata_count = sizeof text / sizeof *text};
+                                        .metadata_count = text_count};
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum error_code rc = safetensors_encode(&content, &bytes, &size, err);
@@ -102,6 +112,11 @@ enum error_code model_file_write(const struct model *model, const float *value, 
                                  struct error *err)
 {
     struct named_tensors *named = NULL;
+    if (flavor == MODEL_FLAVOR_DGL && model->layer[0].type->has_heads)
+        return error_set(err, ERROR_INVALID,
+                         "models of kind %s are written for PyG alone: DGL's last layer does not "
+                         "take the mean of its heads",
+                         model->layer[0].type->name);
     enum error_code rc = memory_new(&named, 1, "tensor names", err);
     if (rc == ERROR_NONE && flavor == MODEL_FLAVOR_DGL)
         rc = memory_new(&named->transposed, model->value_count, "transposed weights", err);

@@ -2,12 +2,13 @@
  * model_file - a model as safetensors, under the names that PyG or DGL give its parameters.
  *
  * PyG's BasicGNN (GraphSAGE, GCN) loads it with load_state_dict(..., strict=True) and computes the same
- * function.
+ * function. GAT (with v2 for GATv2) has the names and shapes of PyG's.
  *
  * DGL: SAGEConv (mean) keeps the bias on the self side and computes the same function. GraphConv has the weight
  * transposed, and another function: it adds no loops, and divides by the root of the *out*-degree of the source,
  * where GCN (Kipf and Welling 2017, and PyG) divides by the root of its in-degree, a loop at each node counted.
- * model_file_note() says how to get GCN's answers from it.
+ * model_file_note() says how to get GCN's answers from it. Attention is not written for DGL, whose last layer keeps its
+ * heads apart.
  */
 #ifndef COMMON_NN_MODEL_FILE_H
 #define COMMON_NN_MODEL_FILE_H
@@ -20,7 +21,8 @@
 enum model_flavor { MODEL_FLAVOR_PYG, MODEL_FLAVOR_DGL };
 
 /* Writes `path` whole or not at all. value [model->value_count]. The metadata says model, sizes, run and
- * version. Equal input gives equal bytes. */
+ * version. Equal input gives equal bytes.
+ * Fails: ERROR_INVALID for a flavour that has no such layers; ERROR_IO. */
 MUST_CHECK enum error_code model_file_write(const struct model *model, const float *value,
                                             const char *run_id, int64_t version,
                                             enum model_flavor flavor, const char *path,

@@ -17,6 +17,13 @@ static struct random_stream stream_of_layer(const struct random_stream *stream, 
     return own;
 }
 
+static void set_dropout(struct layer_pass *pass, struct random_stream stream)
+{
+    activation_set_dropout(&pass->slot_dropout, pass->layer->dropout, stream);
+    if (pass->layer->activates)
+        activation_set_dropout(&pass->activation, pass->layer->dropout, stream);
+}
+
 /* The last layer's output is the caller's, in floats. The others' lie in the arena, as the next reads
  * them. */
 static enum error_code place_output(struct layer_pass *pass, bool is_last, float *logits,
@@ -51,9 +58,8 @@ enum error_code model_forward(const struct model *model, const float *value,
         struct layer_pass *pass = &made->layer[layer];
         const bool is_last = layer == made->layer_count - 1;
         rc = layer_pass_init(pass, model, value, layer, &input->block[layer], &rows, arena, err);
-        if (rc == ERROR_NONE && input->dropout && model->layer[layer].activates)
-            activation_set_dropout(&pass->activation, model->layer[layer].dropout,
-                                   stream_of_layer(input->dropout, layer));
+        if (rc == ERROR_NONE && input->dropout)
+            set_dropout(pass, stream_of_layer(input->dropout, layer));
         if (layer == 0) {
             pass->aggregated = input->aggregated;
             pass->aggregated_count = input->aggregated_count;
@@ -78,11 +84,13 @@ static struct layer_gradient gradient_of_layer(const struct model *model, int la
     const struct parameter *parameter = &model->parameter[own->first_parameter];
     struct layer_gradient out = {0};
     int matrices = 0;
-    for (int i = 0; i < own->parameter_count; i++)
+    for (int i = 0; i < own->parameter_count; i++) {
+        out.parameter[i] = gradient + parameter[i].offset;
         if (parameter[i].dim_count == 1)
             out.bias = gradient + parameter[i].offset;
         else
             out.matrix[matrices++] = gradient + parameter[i].offset;
+    }
     return out;
 }
 

@@ -24,10 +24,8 @@ bool source_aggregation_is_exact(const struct message_block *block, const uint32
 
 uint64_t source_aggregation_floats(const struct model *model, uint64_t destination_count)
 {
-    const struct layer_type *type = model->layer[0].type;
     const uint32_t dim = model_layer_input_dim(model, 0);
-    if (type->projects_first(dim, model_layer_output_dim(model, 0)) ||
-        destination_count > destination_mask)
+    if (!layer_aggregates_first(&model->layer[0]) || destination_count > destination_mask)
         return 0;
     return destination_count * 2 * dim; /* mean and own row, side by side or apart */
 }

@@ -279,7 +279,8 @@ static void backward_layer(struct batch *batch, struct layer_pass *pass, int lay
     struct error err = {0};
     float *value = batch->gradient;
     const size_t matrix = (size_t)pass[layer].output_dim * pass[layer].input_dim;
-    const struct layer_gradient out = {{value, value + matrix}, value + 2 * matrix};
+    const struct layer_gradient out = {.matrix = {value, value + matrix},
+                                       .bias = value + 2 * matrix};
     must(layer_pass_backward(&pass[layer], layer < LAYERS - 1 ? &pass[layer + 1] : NULL,
                              batch->slope, layer == 0, &out, &batch->arena, batch->pool,
                              &err) == ERROR_NONE);

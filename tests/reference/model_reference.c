@@ -1,6 +1,9 @@
 #include "tests/reference/model_reference.h"
 
 #include "common/base/memory.h"
+#include "common/nn/layer.h"
+
+#include "tests/reference/attention_reference.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,20 +82,79 @@ static double kept(const struct layer *layer, const struct random_stream *dropou
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
-static double *layer_output(const struct layer *layer, const struct random_stream *dropout)
+/* What attention's dropout makes of each share; NULL: 1. */
+static double *kept_slots(const struct layer *layer, const struct random_stream *dropout)
 {
-    const bool is_last = layer->number == layer->model->config.layer_count - 1;
+    const struct model_layer *own = &layer->model->layer[layer->number];
+    const size_t slots = message_block_edges(layer->block) + layer->block->destination_count;
+    const double dropped = round((double)own->dropout * 65536);
+    if (!dropout)
+        return NULL;
+    struct random_stream stream = *dropout;
+    stream.purpose_word |= (uint32_t)layer->number << 16;
+    double *kept = memory_alloc(slots * own->heads, sizeof *kept);
+    must(kept);
+    for (size_t at = 0; at < slots * own->heads; at++) {
+        const uint32_t head = (uint32_t)(at % own->heads);
+        uint32_t word[4];
+        random_block(&stream, 1ULL << 39 | at / own->heads, head / 8, word);
+        const uint32_t draw = word[head % 8 / 2] >> (head % 2 ? 16 : 0) & 0xffffU;
+        kept[at] = draw < dropped ? 0 : 65536 / (65536 - dropped);
+    }
+    return kept;
+}
+
+static double *attention_output(const struct layer *layer, const struct random_stream *dropout)
+{
+    const struct model_layer *own = &layer->model->layer[layer->number];
+    const bool is_v2 = layer->model->config.layer == LAYER_GATV2;
+    double *kept = kept_slots(layer, dropout);
+    const struct attention_reference reference = {
+        .block = layer->block,
+        .in = layer->in,
+        .heads = own->heads,
+        .channels = own->activates ? layer->out / own->heads : layer->out,
+        .joins = own->activates,
+        .x = layer->x,
+        .source_weight = tensor(layer, is_v2 ? "lin_l.weight" : "lin.weight"),
+        .source_bias = is_v2 ? tensor(layer, "lin_l.bias") : NULL,
+        .destination_weight = is_v2 ? tensor(layer, "lin_r.weight") : NULL,
+        .destination_bias = is_v2 ? tensor(layer, "lin_r.bias") : NULL,
+        .att = tensor(layer, is_v2 ? "att" : "att_src"),
+        .att_destination = is_v2 ? NULL : tensor(layer, "att_dst"),
+        .bias = tensor(layer, "bias"),
+        .kept = kept};
+    double *y = attention_reference_output(&reference);
+    memory_free(kept);
+    return y;
+}
+
+static double *linear_output(const struct layer *layer)
+{
     const uint32_t rows = layer->block->destination_count;
     double *y = memory_alloc((size_t)rows * layer->out, sizeof *y);
     must(y);
     for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t o = 0; o < layer->out; o++)
+            y[(size_t)i * layer->out + o] = layer->model->config.layer == LAYER_SAGE
+                                                ? sage_element(layer, i, o)
+                                                : gcn_element(layer, i, o);
+    return y;
+}
+
+static double *layer_output(const struct layer *layer, const struct random_stream *dropout)
+{
+    const bool is_last = layer->number == layer->model->config.layer_count - 1;
+    const uint32_t rows = layer->block->destination_count;
+    double *y = layer->model->layer[layer->number].type->has_heads
+                    ? attention_output(layer, dropout)
+                    : linear_output(layer);
+    for (uint32_t i = 0; !is_last && i < rows; i++)
         for (uint32_t o = 0; o < layer->out; o++) {
             double *element = &y[(size_t)i * layer->out + o];
-            *element = layer->model->config.layer == LAYER_SAGE ? sage_element(layer, i, o)
-                                                                : gcn_element(layer, i, o);
-            if (!is_last && *element < 0)
+            if (*element < 0)
                 *element = 0;
-            if (!is_last && dropout)
+            if (dropout)
                 *element *= kept(layer, dropout, i, o);
         }
     return y;

@@ -24,6 +24,7 @@ static void add_step(enum layer_kind kind, struct checksum_stream *sum)
                                         .input_dim = DIM,
                                         .hidden_dim = 24,
                                         .output_dim = CLASSES,
+                                        .heads = 3,
                                         .dropout = 0.25F};
     const struct random_stream dropout = random_stream_of(7, RANDOM_DROPOUT, 3, 0, 1);
     const struct optimizer_config adam = {
@@ -64,8 +65,8 @@ int main(void)
     struct checksum_stream *sum = NULL;
     char text[CHECKSUM_TEXT_SIZE];
     must(checksum_stream_new(&sum, NULL) == ERROR_NONE);
-    add_step(LAYER_SAGE, sum);
-    add_step(LAYER_GCN, sum);
+    for (int kind = 0; kind < LAYER_KIND_COUNT; kind++)
+        add_step((enum layer_kind)kind, sum);
     const struct checksum all = checksum_stream_sum(sum);
     checksum_text(&all, text);
     checksum_stream_free(sum);

@@ -1,169 +1,24 @@
 /* Forward and backward of whole models against slow references, and the same bits for any threads. */
-#include "common/base/memory.h"
 #include "common/math/bf16_product.h"
-#include "common/nn/model.h"
 #include "common/nn/sparse_rows.h"
 
-#include "tests/reference/model_reference.h"
-#include "tests/support/block_fixture.h"
-#include "tests/support/test.h"
-
-#include <math.h>
-
-struct sizes {
-    int layer_count;
-    uint32_t hop_end[5];
-    uint32_t input, hidden, output;
-};
+#include "tests/common/nn/model_run.h"
 
 /* Around the tile of 512 rows, in both orders of projection and aggregation (GCN decides by the widths). */
-static const struct sizes all_sizes[] =
-    {
-        {1, {1, 1}, 3, 1, 2},
-        {1, {7, 30}, 4, 1, 6},
-        {2, {5, 20, 60}, 6, 5, 3},
-        {2, {1, 3, 9}, 3, 8, 4},
-        {3, {4, 9, 25, 70}, 9, 4, 5},
-        {4, {3, 8, 20, 40, 80}, 4, 6, 3},
-        {1, {513, 1100}, 2, 1, 3},
-        {2, {511, 512, 513}, 3, 2, 3},
-        {2, {512, 1024, 1030}, 2, 3, 2},
-        {2, {2, 1025, 1600}, 5, 3, 2},
-        {1, {8800, 9000}, 1, 1, 2}, /* more tiles than accumulators, for either order */
-        {1, {8800, 9000}, 2, 1, 1},
+static const struct sizes all_sizes[] = {
+    {1, {1, 1}, 3, 1, 2, 1},
+    {1, {7, 30}, 4, 1, 6, 1},
+    {2, {5, 20, 60}, 6, 5, 3, 1},
+    {2, {1, 3, 9}, 3, 8, 4, 1},
+    {3, {4, 9, 25, 70}, 9, 4, 5, 1},
+    {4, {3, 8, 20, 40, 80}, 4, 6, 3, 1},
+    {1, {513, 1100}, 2, 1, 3, 1},
+    {2, {511, 512, 513}, 3, 2, 3, 1},
+    {2, {512, 1024, 1030}, 2, 3, 2, 1},
+    {2, {2, 1025, 1600}, 5, 3, 2, 1},
+    {1, {8800, 9000}, 1, 1, 2, 1}, /* more tiles than accumulators, for either order */
+    {1, {8800, 9000}, 2, 1, 1, 1},
 };
-
-struct run {
-    struct model model;
-    struct block_fixture blocks;
-    struct arena arena;
-    float *value, *logits, *slope, *gradient;
-    size_t logit_count;
-};
-
-/* Leaves a tenth of the features other than zero, and says so. Rows without any give what the bias is: not
- * zero, where ReLU has no slope. */
-static void thin_out(struct run *run, uint32_t input_dim)
-{
-    for (size_t i = 0; i < run->blocks.node_count * run->blocks.input.stride; i++)
-        if (i % 10 != 3 && i % run->blocks.input.stride < input_dim)
-            run->blocks.feature[i] = 0;
-    for (uint64_t i = 0; i < run->model.value_count; i++)
-        run->value[i] += 0.01F;
-    run->blocks.input.mostly_zero = true;
-}
-
-static void run_start(struct run *run, enum layer_kind kind, const struct sizes *sizes,
-                      float dropout)
-{
-    struct error err = {0};
-    const struct model_config config = {.layer = kind,
-                                        .layer_count = sizes->layer_count,
-                                        .input_dim = sizes->input,
-                                        .hidden_dim = sizes->hidden,
-                                        .output_dim = sizes->output,
-                                        .dropout = dropout};
-    *run = (struct run){0};
-    assert_ok(model_init(&run->model, &config, &err), &err);
-    block_fixture_make(&run->blocks, sizes->layer_count, sizes->hop_end, sizes->input, 11);
-    run->logit_count = (size_t)sizes->hop_end[0] * sizes->output;
-    run->value = memory_alloc(run->model.value_count, sizeof *run->value);
-    run->gradient = memory_alloc(run->model.value_count, sizeof *run->gradient);
-    run->logits = memory_alloc(run->logit_count, sizeof *run->logits);
-    run->slope = memory_alloc(run->logit_count, sizeof *run->slope);
-    model_initialise(&run->model, 5, run->value);
-    /* Biases of GCN start at zero, which would hide them. */
-    for (uint64_t i = 0; i < run->model.value_count; i += 3)
-        run->value[i] += 0.05F;
-    for (size_t i = 0; i < run->logit_count; i++)
-        run->slope[i] = sinf((float)i * 1.7F) / (float)run->logit_count;
-}
-
-/* After run_start(). */
-static void run_in_bf16(struct run *run)
-{
-    run->model.config.precision = PRECISION_BF16;
-    block_fixture_round(&run->blocks, run->model.config.input_dim);
-}
-
-static void run_end(struct run *run)
-{
-    block_fixture_release(&run->blocks);
-    arena_release(&run->arena);
-    memory_free(run->value);
-    memory_free(run->gradient);
-    memory_free(run->logits);
-    memory_free(run->slope);
-}
-
-static void run_both(struct run *run, const struct random_stream *dropout, struct thread_pool *pool)
-{
-    struct error err = {0};
-    struct model_trace *trace = NULL;
-    const struct model_workspace workspace = {&run->arena, pool};
-    const struct model_input input = {
-        .block = run->blocks.block, .rows = run->blocks.input, .dropout = dropout};
-    arena_reset(&run->arena);
-    assert_ok(model_forward(&run->model, run->value, &input, &workspace, run->logits, &trace, &err),
-              &err);
-    assert_ok(
-        model_backward(&run->model, run->value, trace, run->slope, &workspace, run->gradient, &err),
-        &err);
-}
-
-static double *in_double(const struct run *run)
-{
-    double *value = memory_alloc(run->model.value_count, sizeof *value);
-    for (uint64_t i = 0; i < run->model.value_count; i++)
-        value[i] = (double)run->value[i];
-    return value;
-}
-
-/* A scalar that depends on every logit: their sum weighted with `slope`. */
-static double reference_scalar(const struct run *run, const double *value,
-                               const struct random_stream *dropout)
-{
-    double *logits =
-        model_reference_logits(&run->model, value, run->blocks.block, &run->blocks.input, dropout);
-    double sum = 0;
-    for (size_t i = 0; i < run->logit_count; i++)
-        sum += logits[i] * (double)run->slope[i];
-    memory_free(logits);
-    return sum;
-}
-
-static void check_logits(const struct run *run, const struct random_stream *dropout)
-{
-    double *value = in_double(run);
-    double *logits =
-        model_reference_logits(&run->model, value, run->blocks.block, &run->blocks.input, dropout);
-    for (size_t i = 0; i < run->logit_count; i++)
-        if (!(fabs(logits[i] - (double)run->logits[i]) <= 1e-5 * (1 + fabs(logits[i]))))
-            fail_msg("logit %zu of %zu is %g, expected %g", i, run->logit_count,
-                     (double)run->logits[i], logits[i]);
-    memory_free(logits);
-    memory_free(value);
-}
-
-static void check_gradient(const struct run *run, const struct random_stream *dropout)
-{
-    double *value = in_double(run), size = 0;
-    for (uint64_t i = 0; i < run->model.value_count; i++)
-        size = fmax(size, fabs((double)run->gradient[i]));
-    for (uint64_t i = 0; i < run->model.value_count; i++) {
-        const double kept = value[i], step = 1e-6;
-        value[i] = kept + step;
-        const double above = reference_scalar(run, value, dropout);
-        value[i] = kept - step;
-        const double below = reference_scalar(run, value, dropout);
-        value[i] = kept;
-        const double expected = (above - below) / (2 * step);
-        if (!(fabs(expected - (double)run->gradient[i]) <= 2e-5 * size + 1e-8))
-            fail_msg("gradient of value %d is %g, expected %g", (int)i, (double)run->gradient[i],
-                     expected);
-    }
-    memory_free(value);
-}
 
 static void check_all_sizes(enum layer_kind kind, float dropout, bool mostly_zero)
 {
@@ -208,7 +63,7 @@ static void mostly_zero_inputs_give_what_others_give(void **state)
 
 static void rows_compressed_beforehand_give_the_same_bits(void **state)
 {
-    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5, 1};
     struct error err = {0};
     (void)state;
     for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
@@ -252,7 +107,7 @@ static void take_form(struct run *run, int form)
 
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
-    static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 17, 9};
+    static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 17, 9, 1};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     (void)state;
     for (int turn = 0; turn < 2 * form_count(); turn++) {
@@ -294,9 +149,9 @@ static double distance(const float *a, const float *b, uint64_t count)
  * tiles without zeros (dropout), odd widths, both orders of projection and aggregation. */
 static void in_bf16_logits_and_gradient_are_close_to_those_in_floats(void **state)
 {
-    static const struct sizes sizes[] = {{3, {100, 700, 1500, 3000}, 40, 33, 7},
-                                         {2, {600, 1100, 2000}, 33, 16, 5},
-                                         {2, {5, 20, 60}, 6, 5, 3}};
+    static const struct sizes sizes[] = {{3, {100, 700, 1500, 3000}, 40, 33, 7, 1},
+                                         {2, {600, 1100, 2000}, 33, 16, 5, 1},
+                                         {2, {5, 20, 60}, 6, 5, 3, 1}};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     (void)state;
     if (form_count() < 3)
@@ -319,7 +174,7 @@ static void in_bf16_logits_and_gradient_are_close_to_those_in_floats(void **stat
 
 static void a_warm_step_makes_no_allocation(void **state)
 {
-    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5, 1};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     struct error err = {0};
     struct thread_pool *pool = NULL;
@@ -341,7 +196,7 @@ static void a_warm_step_makes_no_allocation(void **state)
 
 static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
 {
-    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5, 1};
     struct error err = {0};
     (void)state;
     for (int turn = 0; turn < 2 * form_count(); turn++) {
@@ -387,7 +242,7 @@ static float *infer_whole(const struct run *run, const struct block_fixture *who
 
 static void layer_by_layer_inference_equals_forward_on_whole_neighbourhoods(void **state)
 {
-    static const struct sizes sizes = {3, {40, 50, 60, 70}, 8, 12, 5};
+    static const struct sizes sizes = {3, {40, 50, 60, 70}, 8, 12, 5, 1};
     struct error err = {0};
     (void)state;
     for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
@@ -413,7 +268,7 @@ static void layer_by_layer_inference_equals_forward_on_whole_neighbourhoods(void
 
 static void a_nan_in_the_features_reaches_the_logits(void **state)
 {
-    static const struct sizes sizes = {2, {3, 9, 20}, 4, 5, 3};
+    static const struct sizes sizes = {2, {3, 9, 20}, 4, 5, 3, 1};
     (void)state;
     for (int turn = 0; turn < 4; turn++) {
         struct run run;
@@ -429,7 +284,7 @@ static void a_nan_in_the_features_reaches_the_logits(void **state)
 
 static void memory_that_runs_out_is_an_error_at_any_point(void **state)
 {
-    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5};
+    static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5, 1};
     struct error err = {0};
     (void)state;
     for (int turn = 0; turn < 4; turn++) {

@@ -1,0 +1,79 @@
+#include "common/nn/operators/edge_score.h"
+
+#include "common/math/vector.h"
+
+static float leaky(float x)
+{
+    return x > 0 ? x : EDGE_SCORE_SLOPE * x;
+}
+
+void edge_score_add(const struct edge_shape *shape, const float *source, const float *destination,
+                    uint32_t first, uint32_t end, float *score)
+{
+    const size_t heads = shape->heads;
+    for (uint32_t i = first; i < end; i++) {
+        float *row = score + edge_slot(&shape->block, i) * heads;
+        for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++, row += heads) {
+            const float *a = source + edge_slot_source(&shape->block, i, k) * heads;
+            for (size_t h = 0; h < heads; h++)
+                row[h] = leaky(a[h] + destination[i * heads + h]);
+        }
+    }
+}
+
+void edge_score_add_backward(const struct edge_shape *shape, const float *source,
+                             const float *destination, uint32_t first, uint32_t end,
+                             float *gradient, float *destination_gradient)
+{
+    const size_t heads = shape->heads;
+    for (uint32_t i = first; i < end; i++) {
+        float *row = gradient + edge_slot(&shape->block, i) * heads;
+        float *sum = destination_gradient + i * heads;
+        vector_zero(sum, heads);
+        for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++, row += heads) {
+            const float *a = source + edge_slot_source(&shape->block, i, k) * heads;
+            for (size_t h = 0; h < heads; h++) {
+                row[h] *= a[h] + destination[i * heads + h] > 0 ? 1 : EDGE_SCORE_SLOPE;
+                sum[h] += row[h];
+            }
+        }
+    }
+}
+
+void edge_score_add_transposed(const struct edge_shape *shape, const struct transposed_edges *edges,
+                               const float *gradient, uint32_t first, uint32_t end,
+                               float *source_gradient)
+{
+    const struct message_block *block = &shape->block;
+    const size_t heads = shape->heads;
+    for (uint32_t j = first; j < end; j++) {
+        float *sum = source_gradient + j * heads;
+        vector_zero(sum, heads);
+        for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++)
+            vector_add(sum,
+                       gradient +
+                           edge_slot_of_edge(block, edges->destination[e], edges->edge[e]) * heads,
+                       heads);
+        if (j < block->destination_count)
+            vector_add(sum, gradient + edge_slot_of_self(block, j) * heads, heads);
+    }
+}
+
+CPU_CLONES
+static void dot_row_of_slots(const struct edge_shape *shape, const float *p, const float *q,
+                             uint32_t i, float *row)
+{
+    const size_t channels = shape->channels, width = shape->heads * channels;
+    for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++, row += shape->heads) {
+        const float *other = q + edge_slot_source(&shape->block, i, k) * width;
+        for (size_t h = 0; h < shape->heads; h++)
+            row[h] = vector_dot(p + i * width + h * channels, other + h * channels, channels);
+    }
+}
+
+void edge_score_dot(const struct edge_shape *shape, const float *p, const float *q, uint32_t first,
+                    uint32_t end, float *score)
+{
+    for (uint32_t i = first; i < end; i++)
+        dot_row_of_slots(shape, p, q, i, score + edge_slot(&shape->block, i) * shape->heads);
+}

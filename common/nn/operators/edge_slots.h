@@ -1,0 +1,69 @@
+/*
+ * edge_slots - where values of edges lie: for every edge of a block, and for each destination itself.
+ *
+ * Attention looks at the neighbours of a destination and at the destination itself. So row i of an array by slots
+ * has one slot for each edge of i, in their order, and one more for i itself; an edge from i to itself is replaced
+ * by that one (its own slot holds 0 and is read by nobody). With several heads a slot has a value for each.
+ *
+ *   edges of i   j0 j1 j2        edge_slot(block, i) is where row i begins
+ *   slots of i   j0 j1 j2 i      edge_slot(block, i + 1) where it ends
+ */
+#ifndef COMMON_NN_OPERATORS_EDGE_SLOTS_H
+#define COMMON_NN_OPERATORS_EDGE_SLOTS_H
+
+#include "common/graph/message_block.h"
+#include "common/graph/transposed_edges.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What all operators on slots share. */
+struct edge_shape {
+    struct message_block block;
+    uint32_t heads, channels; /* a row of nodes is [heads, channels] */
+};
+
+static inline size_t edge_slot(const struct message_block *block, uint32_t i)
+{
+    return (size_t)(block->row_start[i] - block->row_start[0]) + i;
+}
+
+/* Values of slots, for one head. */
+static inline size_t edge_slot_count(const struct message_block *block)
+{
+    return message_block_edges(block) + block->destination_count;
+}
+
+/* The slot of destination i itself. */
+static inline size_t edge_slot_of_self(const struct message_block *block, uint32_t i)
+{
+    return edge_slot(block, i + 1) - 1;
+}
+
+/* The source of slot number k of row i. */
+static inline uint32_t edge_slot_source(const struct message_block *block, uint32_t i, uint32_t k)
+{
+    const uint32_t e = block->row_start[i] + k;
+    return e < block->row_start[i + 1] ? block->neighbor[e] : i;
+}
+
+/* Slots of row i. */
+static inline uint32_t edge_slots_of(const struct message_block *block, uint32_t i)
+{
+    return block->row_start[i + 1] - block->row_start[i] + 1;
+}
+
+/* Whether slot k of row i is an edge from i to itself, which the last slot replaces. */
+static inline bool edge_slot_is_replaced(const struct message_block *block, uint32_t i, uint32_t k)
+{
+    return k + 1 < edge_slots_of(block, i) && edge_slot_source(block, i, k) == i;
+}
+
+/* The slot of edge `edge` (transposed_edges.h) of destination i. */
+static inline size_t edge_slot_of_edge(const struct message_block *block, uint32_t i, uint32_t edge)
+{
+    return (size_t)(edge - block->row_start[0]) + i;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* model_run - a model on random blocks, run forward and backward, and held against the slow reference. */
+#ifndef TESTS_COMMON_NN_MODEL_RUN_H
+#define TESTS_COMMON_NN_MODEL_RUN_H
+
+#include "common/base/memory.h"
+#include "common/nn/model.h"
+
+#include "tests/reference/model_reference.h"
+#include "tests/support/block_fixture.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+
+struct sizes {
+    int layer_count;
+    uint32_t hop_end[5];
+    uint32_t input, hidden, output, heads;
+};
+
+struct run {
+    struct model model;
+    struct block_fixture blocks;
+    struct arena arena;
+    float *value, *logits, *slope, *gradient;
+    size_t logit_count;
+};
+
+/* Leaves a tenth of the features other than zero, and says so. Rows without any give what the bias is: not
+ * zero, where ReLU has no slope. */
+static inline void thin_out(struct run *run, uint32_t input_dim)
+{
+    for (size_t i = 0; i < run->blocks.node_count * run->blocks.input.stride; i++)
+        if (i % 10 != 3 && i % run->blocks.input.stride < input_dim)
+            run->blocks.feature[i] = 0;
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        run->value[i] += 0.01F;
+    run->blocks.input.mostly_zero = true;
+}
+
+static inline void run_start(struct run *run, enum layer_kind kind, const struct sizes *sizes,
+                             float dropout)
+{
+    struct error err = {0};
+    const struct model_config config = {.layer = kind,
+                                        .layer_count = sizes->layer_count,
+                                        .input_dim = sizes->input,
+                                        .hidden_dim = sizes->hidden,
+                                        .output_dim = sizes->output,
+                                        .heads = sizes->heads,
+                                        .dropout = dropout};
+    *run = (struct run){0};
+    assert_ok(model_init(&run->model, &config, &err), &err);
+    block_fixture_make(&run->blocks, sizes->layer_count, sizes->hop_end, sizes->input, 11);
+    run->logit_count = (size_t)sizes->hop_end[0] * sizes->output;
+    run->value = memory_alloc(run->model.value_count, sizeof *run->value);
+    run->gradient = memory_alloc(run->model.value_count, sizeof *run->gradient);
+    run->logits = memory_alloc(run->logit_count, sizeof *run->logits);
+    run->slope = memory_alloc(run->logit_count, sizeof *run->slope);
+    model_initialise(&run->model, 5, run->value);
+    /* Some biases start at zero, which would hide them. */
+    for (uint64_t i = 0; i < run->model.value_count; i += 3)
+        run->value[i] += 0.05F;
+    for (size_t i = 0; i < run->logit_count; i++)
+        run->slope[i] = sinf((float)i * 1.7F) / (float)run->logit_count;
+}
+
+/* After run_start(). */
+static inline void run_in_bf16(struct run *run)
+{
+    run->model.config.precision = PRECISION_BF16;
+    block_fixture_round(&run->blocks, run->model.config.input_dim);
+}
+
+static inline void run_end(struct run *run)
+{
+    block_fixture_release(&run->blocks);
+    arena_release(&run->arena);
+    memory_free(run->value);
+    memory_free(run->gradient);
+    memory_free(run->logits);
+    memory_free(run->slope);
+}
+
+static inline void run_both(struct run *run, const struct random_stream *dropout,
+                            struct thread_pool *pool)
+{
+    struct error err = {0};
+    struct model_trace *trace = NULL;
+    const struct model_workspace workspace = {&run->arena, pool};
+    const struct model_input input = {
+        .block = run->blocks.block, .rows = run->blocks.input, .dropout = dropout};
+    arena_reset(&run->arena);
+    assert_ok(model_forward(&run->model, run->value, &input, &workspace, run->logits, &trace, &err),
+              &err);
+    assert_ok(
+        model_backward(&run->model, run->value, trace, run->slope, &workspace, run->gradient, &err),
+        &err);
+}
+
+static inline double *in_double(const struct run *run)
+{
+    double *value = memory_alloc(run->model.value_count, sizeof *value);
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        value[i] = (double)run->value[i];
+    return value;
+}
+
+/* A scalar that depends on every logit: their sum weighted with `slope`. */
+static inline double reference_scalar(const struct run *run, const double *value,
+                                      const struct random_stream *dropout)
+{
+    double *logits =
+        model_reference_logits(&run->model, value, run->blocks.block, &run->blocks.input, dropout);
+    double sum = 0;
+    for (size_t i = 0; i < run->logit_count; i++)
+        sum += logits[i] * (double)run->slope[i];
+    memory_free(logits);
+    return sum;
+}
+
+static inline void check_logits(const struct run *run, const struct random_stream *dropout)
+{
+    double *value = in_double(run);
+    double *logits =
+        model_reference_logits(&run->model, value, run->blocks.block, &run->blocks.input, dropout);
+    for (size_t i = 0; i < run->logit_count; i++)
+        if (!(fabs(logits[i] - (double)run->logits[i]) <= 1e-5 * (1 + fabs(logits[i]))))
+            fail_msg("logit %zu of %zu is %g, expected %g", i, run->logit_count,
+                     (double)run->logits[i], logits[i]);
+    memory_free(logits);
+    memory_free(value);
+}
+
+static inline void check_gradient(const struct run *run, const struct random_stream *dropout)
+{
+    double *value = in_double(run), size = 0;
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        size = fmax(size, fabs((double)run->gradient[i]));
+    for (uint64_t i = 0; i < run->model.value_count; i++) {
+        const double kept = value[i], step = 1e-6;
+        value[i] = kept + step;
+        const double above = reference_scalar(run, value, dropout);
+        value[i] = kept - step;
+        const double below = reference_scalar(run, value, dropout);
+        value[i] = kept;
+        const double expected = (above - below) / (2 * step);
+        if (!(fabs(expected - (double)run->gradient[i]) <= 2e-5 * size + 1e-8))
+            fail_msg("gradient of value %d is %g, expected %g", (int)i, (double)run->gradient[i],
+                     expected);
+    }
+    memory_free(value);
+}
+
+#endif
