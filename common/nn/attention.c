@@ -287,20 +287,27 @@ static void destination_tiles(void *context, int64_t accumulator, int thread)
         destination_tile(job, tile, &sums, thread);
 }
 
-/* The gradients of one projection from those of its rows first .. end - 1; of its input when it is wanted. */
-static void project_back(const struct backward_job *job, const float *matrix, const float *rows,
-                         uint32_t first, uint32_t end, float *weight_sum, float *bias_sum,
-                         float *input_gradient, float *scratch)
+/* One of the projections on its way back. */
+struct projection {
+    const float *matrix;   /* [width, input_dim] */
+    const float *gradient; /* of its rows [.., width] */
+    float *weight_sum, *bias_sum;
+};
+
+/* Adds the gradients of its weights, from rows first .. end - 1, and writes that of their input unless it is NULL. */
+static void project_back(const struct backward_job *job, const struct projection *projection,
+                         uint32_t first, uint32_t end, float *input_gradient, float *scratch)
 {
     const struct layer_pass *pass = job->pass;
     const size_t width = job->a->width;
-    const struct matrix_view gradient = matrix_view_of(rows + first * width, end - first, width);
+    const struct matrix_view gradient =
+        matrix_view_of(projection->gradient + first * width, end - first, width);
     const struct linear_weight weight = {
-        .rows = rows_view_of(matrix_view_of(matrix, width, pass->input_dim))};
-    add_column_sums(gradient.value, end - first, width, scratch, bias_sum);
+        .rows = rows_view_of(matrix_view_of(projection->matrix, width, pass->input_dim))};
+    add_column_sums(gradient.value, end - first, width, scratch, projection->bias_sum);
     linear_backward_weight(gradient,
                            gather_rows(&pass->input, pass->input_dim, first, end, scratch), true,
-                           weight_sum, NULL);
+                           projection->weight_sum, NULL);
     if (input_gradient)
         linear_backward_input(&weight, gradient, input_gradient, NULL);
 }
@@ -327,12 +334,15 @@ static void source_tile(const struct backward_job *job, int64_t tile, const stru
     slot_aggregation_backward(&a->shape, &a->edges, a->weight, a->output_gradient, first, end,
                               a->source_gradient + first * a->width);
     a->kind->score_transposed(a, first, end, sums->vectors);
-    project_back(job, parameter_of(a, at->source_weight), a->source_gradient, first, end,
-                 sums->source_weight, sums->source_bias, input, scratch);
+    const struct projection of_sources = {parameter_of(a, at->source_weight), a->source_gradient,
+                                          sums->source_weight, sums->source_bias};
+    project_back(job, &of_sources, first, end, input, scratch);
     if (at->destination_weight < 0 || first >= own_end)
         return;
-    project_back(job, parameter_of(a, at->destination_weight), a->destination_gradient, first,
-                 own_end, sums->destination_weight, sums->destination_bias, own, scratch);
+    const struct projection of_own = {parameter_of(a, at->destination_weight),
+                                      a->destination_gradient, sums->destination_weight,
+                                      sums->destination_bias};
+    project_back(job, &of_own, first, own_end, own, scratch);
     if (input)
         add_own_gradient(input, own, (size_t)(own_end - first) * dim);
 }
@@ -384,7 +394,8 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     const struct message_block *block = &a->shape.block;
     const size_t sources = block->source_count, destinations = block->destination_count;
     const size_t widest = a->width > pass->output_dim ? a->width : pass->output_dim;
-    job->scratch_size = layer_pass_scratch(TILE_ROWS * (2 * pass->input_dim + widest) + widest);
+    job->scratch_size =
+        layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest);
     enum error_code rc = transposed_edges_number(block, true, arena, &a->edges, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->output_gradient, destinations * a->width, what, err);

@@ -111,7 +111,8 @@ CPU_INLINE void add_slopes_of_slot(struct attention *a, uint32_t j, uint32_t i, 
 }
 
 CPU_CLONES
-static void gatv2_transposed(struct attention *a, uint32_t first, uint32_t end, float *vector_sum)
+static void gatv2_transposed(struct attention *a, uint32_t first, uint32_t end,
+                             float *vector_sum) // NOLINT(readability-non-const-parameter)
 {
     const struct message_block *block = &a->shape.block;
     (void)vector_sum;

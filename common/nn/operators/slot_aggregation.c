@@ -19,7 +19,7 @@ static void sum_slots_of_destination(const struct edge_shape *shape, const float
     for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++)
         if (!edge_slot_is_replaced(&shape->block, i, k))
             add_by_head(shape, y, x + edge_slot_source(&shape->block, i, k) * width,
-                        weight + k * shape->heads);
+                        weight + (size_t)k * shape->heads);
 }
 
 void slot_aggregation_forward(const struct edge_shape *shape, const float *weight, const float *x,

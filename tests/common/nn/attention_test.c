@@ -90,7 +90,7 @@ static void neighbours_that_are_alike_count_once(void **state)
             run.blocks.feature[i] = (float)(i % run.blocks.input.stride) - 1.5F;
         run_both(&run, NULL, NULL);
         for (size_t i = 0; i < run.logit_count; i++)
-            assert_float_equal(run.logits[i], run.logits[i % 6], 1e-5);
+            assert_float_equal(run.logits[i], run.logits[i % 6], 1e-5F);
         run_end(&run);
     }
 }
