@@ -49,7 +49,7 @@ static void name_tensors(const struct model *model, const float *value, enum mod
         const struct parameter *p = &model->parameter[i];
         memcpy(named->name[i], p->name, sizeof p->name);
         named->tensor[i] = (struct safetensors_tensor){.name = named->name[i],
-                                                       .dim_count = (size_t)p->dim_count,
+                                                       .dim_count = p->dim_count,
                                                        .dim = {p->rows, p->cols},
                                                        .data = value + p->offset};
         if (p->dim_count == 3) {

@@ -130,7 +130,7 @@ static void more_files_than_a_list_holds_are_refused(void **state)
     char name[256];
     memset(name, 'n', 220);
     for (int i = 0; i < 300; i++) {
-        (void)snprintf(name + 220, 5, "%04d", i);
+        (void)snprintf(name + 220, sizeof name - 220, "%04d", i);
         (void)temp_dir_write(dir, name, "", 0);
     }
     assert_fails(folder_sums_write(dir->path, &err), ERROR_INVALID, "has too many files to seal",
