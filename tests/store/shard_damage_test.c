@@ -126,12 +126,13 @@ static void any_byte_of_a_small_table(void **state)
 static void what_lies_between_the_values_of_a_large_table(void **state)
 {
     (void)state;
-    enum { BLOCK_BYTES = 256 * DIM_MAX * 4, BLOCKS = 5 };
-    struct fixture f = make_shard(DIM_MAX, 256 * BLOCKS);
-    assert_true(f.table_size > BLOCKS * BLOCK_BYTES);
+    enum { BLOCK_ROWS = 256, BLOCKS = 5 };
+    const uint64_t block_bytes = (uint64_t)BLOCK_ROWS * DIM_MAX * sizeof(float);
+    struct fixture f = make_shard(DIM_MAX, (uint64_t)BLOCK_ROWS * BLOCKS);
+    assert_true(f.table_size > BLOCKS * block_bytes);
     flip_each(&f, 0, 40);
     for (uint64_t block = 1; block < 3; block++)
-        flip_each(&f, block * BLOCK_BYTES, block * (BLOCK_BYTES + 64));
+        flip_each(&f, block * block_bytes, block * (block_bytes + 64));
     close_fixture(&f);
 }
 
