@@ -91,6 +91,15 @@ sed -n 's/^    //p' "$work/next" >"$work/lines"
 [ "$(wc -l <"$work/lines")" -eq 6 ] || fail "lines to type: $(cat "$work/next")"
 bash "$work/lines" >"$work/status" 2>&1 || fail "the lines of start failed: $(tail -3 "$work/status")"
 kill $redis
+# Workers that had not seen the end when Redis went find it in storage.
+for ((i = 0; i < 300; i++)); do
+    left=$(pgrep -f -- "--store dir:$work/started/store") || break
+    sleep 0.1
+done
+[ -z "$left" ] || {
+    kill $left
+    fail "still there without Redis 30 s after the run was finished: $left"
+}
 grep -q finished "$work/status" && [ -e "$work/started/outputs/predictions.csv" ] || fail "no outputs link: $(tail -3 "$work/status")"
 
 # On a terminal of 60 columns no line of the panel is wider, and none says that nothing is left while infer is at work.

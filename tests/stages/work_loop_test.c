@@ -168,6 +168,24 @@ static void a_worker_gives_up_when_redis_stays_away(void **state)
     assert_non_null(strstr(worker.err.message, "/nowhere/redis.sock"));
 }
 
+/* Redis is taken away once nothing is left to do, and not everybody has seen that by then. */
+static void a_worker_without_redis_ends_when_the_run_is_finished(void **state)
+{
+    NEED_REDIS(state);
+    char path[FILE_PATH_SIZE];
+    pthread_t thread;
+    struct toy_worker worker[WORKER_COUNT];
+    store_in(state, path);
+    struct toy_worker lonely = worker_of(state, path, 0);
+    lonely.url = "unix:/nowhere/redis.sock";
+    lonely.idle_exit_ms = HANG_MS;
+    assert_int_equal(pthread_create(&thread, NULL, run_worker, &lonely), 0);
+    run_pipeline(state, path, worker);
+    expect_undisturbed(state, path, worker);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_ok(lonely.rc, &lonely.err);
+}
+
 /* A unit that takes several leases stays with its worker, whose heartbeat names it. */
 static void a_long_unit_keeps_its_lease_and_shows_in_the_heartbeat(void **state)
 {
@@ -233,6 +251,7 @@ int main(void)
         WITH_REDIS(a_full_disk_is_a_pause),
         WITH_REDIS(a_stop_signal_ends_a_worker_soon),
         WITH_REDIS(a_worker_gives_up_when_redis_stays_away),
+        WITH_REDIS(a_worker_without_redis_ends_when_the_run_is_finished),
         WITH_REDIS(a_long_unit_keeps_its_lease_and_shows_in_the_heartbeat),
     };
     log_open("work_loop_test", LOG_LEVEL_ERROR);
