@@ -210,11 +210,17 @@ static enum error_code name_successors(struct work_loop *loop, const struct unit
     return ERROR_NONE;
 }
 
-/* Redis may have been taken away because nothing is left to do: storage knows. */
-static bool is_over(struct work_loop *loop)
+/* After a call that may have failed: true when it may be made again. Redis may have been taken away because nothing
+ * is left to do, which storage knows: then *rc is ERROR_NONE and loop->state is finished. */
+static bool ask_again(struct work_loop *loop, enum error_code *rc, struct error *err)
 {
     struct error ignored = {0};
-    return refresh_state(loop, &ignored) == ERROR_NONE && loop->state.finished;
+    if (*rc == ERROR_NONE || !failure_policy_try_again(&loop->policy, rc, err))
+        return false;
+    if (refresh_state(loop, &ignored) != ERROR_NONE || !loop->state.finished)
+        return true;
+    *rc = ERROR_NONE;
+    return false;
 }
 
 static enum error_code complete(struct work_loop *loop, const struct work_claim *claim,
@@ -223,15 +229,11 @@ static enum error_code complete(struct work_loop *loop, const struct work_claim 
     enum error_code rc = name_successors(loop, unit, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = work_queue_complete(loop->queue, claim, loop->entry, loop->successors.count, done_count,
-                             err);
-    while (rc != ERROR_NONE && failure_policy_try_again(&loop->policy, &rc, err)) {
+    do {
         *done_count = 0;
-        if (is_over(loop))
-            return ERROR_NONE;
         rc = work_queue_complete(loop->queue, claim, loop->entry, loop->successors.count,
                                  done_count, err);
-    }
+    } while (ask_again(loop, &rc, err));
     if (rc == ERROR_NONE && *done_count == 0)
         log_debug("the lease of %s was lost; whoever holds it completes it", claim->unit);
     return rc;
@@ -459,27 +461,27 @@ static enum error_code turn(struct work_loop *loop, bool *finished, struct error
     return rc;
 }
 
-static enum error_code connect(struct work_loop *loop, bool *finished, struct error *err)
+/* loop->queue is NULL when the run is over before Redis answers. */
+static enum error_code connect(struct work_loop *loop, struct error *err)
 {
+    enum error_code rc = ERROR_NONE;
     loop->state_ms = clock_ms();
     failure_policy_forgive(&loop->policy);
-    enum error_code rc = work_queue_open(&loop->queue_config, &loop->queue, err);
-    while (rc != ERROR_NONE && failure_policy_try_again(&loop->policy, &rc, err)) {
-        *finished = is_over(loop);
-        if (*finished)
-            return ERROR_NONE;
+    do
         rc = work_queue_open(&loop->queue_config, &loop->queue, err);
-    }
+    while (ask_again(loop, &rc, err));
+    if (rc != ERROR_NONE || !loop->queue)
+        return rc;
     /* Who started the run refused such a server; when it became one since, what it throws away is made again. */
-    if (rc == ERROR_NONE && work_queue_check_policy(loop->queue, err) == ERROR_INVALID)
+    if (work_queue_check_policy(loop->queue, err) == ERROR_INVALID)
         log_warn("%s", err->message);
-    return rc == ERROR_NONE ? work_keeper_new(&loop->queue_config, &loop->keeper, err) : rc;
+    return work_keeper_new(&loop->queue_config, &loop->keeper, err);
 }
 
 static enum error_code run_turns(struct work_loop *loop, struct error *err)
 {
-    bool finished = false;
-    enum error_code rc = connect(loop, &finished, err);
+    enum error_code rc = connect(loop, err);
+    bool finished = !loop->queue;
     stage_times_enter(loop->context->times, TIME_WAIT);
     while (rc == ERROR_NONE && !finished) {
         if (should_stop(loop)) {
@@ -487,10 +489,12 @@ static enum error_code run_turns(struct work_loop *loop, struct error *err)
             break;
         }
         rc = turn(loop, &finished, err);
-        if (rc != ERROR_NONE && failure_policy_try_again(&loop->policy, &rc, err)) {
+        if (rc == ERROR_NONE)
+            continue;
+        if (ask_again(loop, &rc, err))
             rc = ERROR_NONE;
-            finished = is_over(loop);
-        }
+        else
+            finished = rc == ERROR_NONE;
     }
     work_keeper_free(loop->keeper);
     work_queue_close(loop->queue);
