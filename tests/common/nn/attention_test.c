@@ -124,9 +124,7 @@ static void a_nan_in_the_features_reaches_the_logits(void **state)
     for (int k = 0; k < 2; k++) {
         struct run run;
         run_start(&run, kinds[k], &sizes, 0);
-        run.blocks.feature[run.blocks.row_index[0] * run.blocks.input.stride] = NAN;
-        run_both(&run, NULL, NULL);
-        assert_true(isnan(run.logits[0]));
+        check_nan_reaches_logits(&run);
         run_end(&run);
     }
 }
@@ -134,27 +132,11 @@ static void a_nan_in_the_features_reaches_the_logits(void **state)
 static void memory_that_runs_out_is_an_error_at_any_point(void **state)
 {
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5, 2};
-    struct error err = {0};
     (void)state;
     for (int k = 0; k < 2; k++) {
         struct run run;
         run_start(&run, kinds[k], &sizes, 0);
-        const struct model_workspace workspace = {.arena = &run.arena};
-        const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
-        enum error_code rc = ERROR_NO_MEMORY;
-        int refused = 0;
-        for (size_t limit = 1; rc != ERROR_NONE; limit += 8192) {
-            struct model_trace *trace = NULL;
-            run.arena.limit = limit;
-            arena_reset(&run.arena);
-            rc = model_forward(&run.model, run.value, &input, &workspace, run.logits, &trace, &err);
-            if (rc == ERROR_NONE)
-                rc = model_backward(&run.model, run.value, trace, run.slope, &workspace,
-                                    run.gradient, &err);
-            refused += rc != ERROR_NONE;
-            assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
-        }
-        assert_true(refused > 10);
+        check_memory_refusals(&run);
         run_end(&run);
     }
 }

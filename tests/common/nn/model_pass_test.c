@@ -275,9 +275,7 @@ static void a_nan_in_the_features_reaches_the_logits(void **state)
         run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0);
         if (turn >= 2)
             thin_out(&run, sizes.input);
-        run.blocks.feature[run.blocks.row_index[0] * run.blocks.input.stride] = NAN;
-        run_both(&run, NULL, NULL);
-        assert_true(isnan(run.logits[0]));
+        check_nan_reaches_logits(&run);
         run_end(&run);
     }
 }
@@ -285,32 +283,13 @@ static void a_nan_in_the_features_reaches_the_logits(void **state)
 static void memory_that_runs_out_is_an_error_at_any_point(void **state)
 {
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5, 1};
-    struct error err = {0};
     (void)state;
     for (int turn = 0; turn < 4; turn++) {
         struct run run;
         run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0);
         if (turn >= 2)
             thin_out(&run, sizes.input);
-        const struct model_workspace workspace = {.arena = &run.arena};
-        const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
-        bool done = false;
-        int refused = 0;
-        for (size_t limit = 1; !done; limit += 4096) {
-            struct model_trace *trace = NULL;
-            run.arena.limit = limit;
-            arena_reset(&run.arena);
-            enum error_code rc =
-                model_forward(&run.model, run.value, &input, &workspace, run.logits, &trace, &err);
-            if (rc == ERROR_NONE)
-                rc = model_backward(&run.model, run.value, trace, run.slope, &workspace,
-                                    run.gradient, &err);
-            done = rc == ERROR_NONE;
-            refused += !done;
-            if (!done)
-                assert_int_equal(rc, ERROR_NO_MEMORY);
-        }
-        assert_true(refused > 10);
+        check_memory_refusals(&run);
         run_end(&run);
     }
 }

@@ -97,6 +97,36 @@ static inline void run_both(struct run *run, const struct random_stream *dropout
         &err);
 }
 
+/* Each limit of the arena that is too small for a step is ERROR_NO_MEMORY, wherever it is met. */
+static inline void check_memory_refusals(struct run *run)
+{
+    struct error err = {0};
+    const struct model_workspace workspace = {.arena = &run->arena};
+    const struct model_input input = {.block = run->blocks.block, .rows = run->blocks.input};
+    enum error_code rc = ERROR_NO_MEMORY;
+    int refused = 0;
+    for (size_t limit = 1; rc != ERROR_NONE; limit += 4096) {
+        struct model_trace *trace = NULL;
+        run->arena.limit = limit;
+        arena_reset(&run->arena);
+        rc = model_forward(&run->model, run->value, &input, &workspace, run->logits, &trace, &err);
+        if (rc == ERROR_NONE)
+            rc = model_backward(&run->model, run->value, trace, run->slope, &workspace,
+                                run->gradient, &err);
+        refused += rc != ERROR_NONE;
+        assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
+    }
+    assert_true(refused > 10);
+}
+
+/* What is no number in the features is none in the first logit. */
+static inline void check_nan_reaches_logits(struct run *run)
+{
+    run->blocks.feature[run->blocks.row_index[0] * run->blocks.input.stride] = NAN;
+    run_both(run, NULL, NULL);
+    assert_true(isnan(run->logits[0]));
+}
+
 static inline double *in_double(const struct run *run)
 {
     double *value = memory_alloc(run->model.value_count, sizeof *value);
