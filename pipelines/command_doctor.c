@@ -11,11 +11,11 @@
 #include "pipelines/child_process.h"
 #include "pipelines/commands.h"
 #include "pipelines/product_rates.h"
-#include "stages/core_type.h"
-#include "stages/environment.h"
-#include "stages/stage_list.h"
-#include "store/redis_server.h"
-#include "store/work_queue.h"
+#include "stages/engine/stage_list.h"
+#include "stages/plan/core_type.h"
+#include "stages/plan/environment.h"
+#include "store/queue/redis_server.h"
+#include "store/queue/work_queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "pipelines/commands.h"
 #include "pipelines/export_target.h"
 #include "pipelines/run_folder.h"
-#include "stages/run_model.h"
+#include "stages/plan/run_model.h"
 #include "store/records/partition_report.h"
 #include "store/records/snapshot.h"
 

@@ -8,8 +8,8 @@
 #include "pipelines/child_process.h"
 #include "pipelines/commands.h"
 #include "pipelines/run_folder.h"
-#include "stages/chain.h"
-#include "stages/stage_list.h"
+#include "stages/engine/stage_list.h"
+#include "stages/plan/chain.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,9 +16,9 @@
 #include "pipelines/run_summary.h"
 #include "pipelines/stage_crew.h"
 #include "pipelines/wait_for_room.h"
-#include "stages/chain.h"
-#include "stages/run_model.h"
-#include "store/redis_server.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/run_model.h"
+#include "store/queue/redis_server.h"
 
 #include <stdio.h>
 

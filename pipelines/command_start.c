@@ -5,7 +5,7 @@
 #include "pipelines/pipeline_options.h"
 #include "pipelines/queue_fill.h"
 #include "pipelines/run_preview.h"
-#include "stages/stage_list.h"
+#include "stages/engine/stage_list.h"
 
 #include <stdio.h>
 

@@ -11,11 +11,11 @@
 #include "pipelines/queue_fill.h"
 #include "pipelines/run_folder.h"
 #include "pipelines/run_state.h"
-#include "stages/chain.h"
-#include "stages/stage_list.h"
+#include "stages/engine/stage_list.h"
+#include "stages/plan/chain.h"
+#include "store/queue/redis_server.h"
+#include "store/queue/work_queue.h"
 #include "store/records/snapshot.h"
-#include "store/redis_server.h"
-#include "store/work_queue.h"
 
 #include <inttypes.h>
 #include <stdio.h>

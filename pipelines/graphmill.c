@@ -9,8 +9,8 @@
 #include "common/base/text.h"
 #include "pipelines/commands.h"
 #include "pipelines/own_command.h"
-#include "stages/library_failure.h"
-#include "stages/program_start.h"
+#include "stages/engine/library_failure.h"
+#include "stages/engine/program_start.h"
 
 #include <stdio.h>
 #include <stdlib.h>

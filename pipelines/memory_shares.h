@@ -3,7 +3,7 @@
  *
  *   the driver and its Redis      32 MiB
  *   each worker, as a program     24 MiB: code, libraries, the weights of a usual model
- *   what is left                  by the portions of stages/stage_list.h: sample 1, train-step 2, infer 2 in five, each
+ *   what is left                  by the portions of stages/engine/stage_list.h: sample 1, train-step 2, infer 2 in five, each
  *                                 divided by the workers of the stage; the others keep nothing that grows with the graph
  *
  * ingest and partition run alone and have all of it but for the first two lines. Without a budget the workers divide
@@ -14,7 +14,7 @@
 #define PIPELINES_MEMORY_SHARES_H
 
 #include "common/base/error.h"
-#include "stages/stage_list.h"
+#include "stages/engine/stage_list.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "pipelines/outputs_check.h"
 
 #include "common/base/log.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/outputs_seal.h"
 
 static bool is_damage(enum error_code rc)

@@ -11,7 +11,7 @@
 
 #include "common/base/error.h"
 #include "pipelines/run_folder.h"
-#include "stages/chain.h"
+#include "stages/plan/chain.h"
 
 enum { OUTPUTS_HASH_BYTES_MAX = 512 << 20 };
 

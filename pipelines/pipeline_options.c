@@ -10,8 +10,8 @@
 #include "pipelines/run_state.h"
 #include "pipelines/unused_data.h"
 #include "pipelines/wait_for_room.h"
-#include "stages/setting_table.h"
-#include "store/work_queue.h"
+#include "stages/plan/setting_table.h"
+#include "store/queue/work_queue.h"
 
 #include <inttypes.h>
 #include <stdio.h>

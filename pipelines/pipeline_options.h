@@ -8,7 +8,7 @@
 #include "common/base/options.h"
 #include "pipelines/memory_shares.h"
 #include "pipelines/run_folder.h"
-#include "stages/pipeline_settings.h"
+#include "stages/plan/pipeline_settings.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  *
  * The type is fixed when the library is loaded, so each is measured in a child of its own: this program
  * again, with OPENBLAS_CORETYPE set. One core, tiles as a step has them, the best of some, a few
- * milliseconds each: enough to tell 5 %, for doctor to show that the rule in stages/core_type.h holds here.
+ * milliseconds each: enough to tell 5 %, for doctor to show that the rule in stages/plan/core_type.h holds here.
  */
 #ifndef PIPELINES_PRODUCT_RATES_H
 #define PIPELINES_PRODUCT_RATES_H

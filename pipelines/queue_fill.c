@@ -2,7 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "stages/chain.h"
+#include "stages/plan/chain.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,8 +13,8 @@
 #define PIPELINES_QUEUE_FILL_H
 
 #include "pipelines/run_folder.h"
-#include "stages/queue_watch.h"
-#include "store/work_queue.h"
+#include "stages/engine/queue_watch.h"
+#include "store/queue/work_queue.h"
 
 /* The queue of the folder's run. Owns: *out; close with work_queue_close(). */
 MUST_CHECK enum error_code queue_open(const struct run_folder *folder, const char *url,

@@ -1,6 +1,6 @@
 #include "pipelines/run_folder.h"
 
-#include "stages/metrics_log.h"
+#include "stages/plan/metrics_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  *
  *   store/           the store: dataset, partition, run records
  *   logs/            one file a worker: its stderr
- *   times/           one file a worker: where its time went (stages/stage_times.h)
+ *   times/           one file a worker: where its time went (stages/engine/stage_times.h)
  *   redis/           socket and log of the private Redis, while one runs
  *   outputs          link to the outputs of the newest run, once they are there
  *   metrics.jsonl    link to its metrics
@@ -14,9 +14,9 @@
 
 #include "common/base/error.h"
 #include "common/base/file.h"
-#include "stages/chain.h"
-#include "stages/run_binding.h"
-#include "store/store.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/run_binding.h"
+#include "store/objects/store.h"
 
 struct run_folder { /* {0} is closed */
     char path[FILE_PATH_SIZE];

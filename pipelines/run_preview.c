@@ -3,8 +3,8 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "pipelines/child_process.h"
-#include "stages/chain.h"
-#include "stages/identity.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/identity.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "pipelines/pipeline_options.h"
-#include "stages/run_binding.h"
+#include "stages/plan/run_binding.h"
 
 /* Prints it, as JSON with --json. Reads the input to know whether it has changed; writes nothing.
  * Fails: as `run` would before anything is written: bad settings, bad input, another environment. */

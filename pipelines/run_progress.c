@@ -3,7 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "pipelines/terminal.h"
-#include "stages/stage_list.h"
+#include "stages/engine/stage_list.h"
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include "common/base/error.h"
 #include "pipelines/run_folder.h"
-#include "store/work_queue.h"
+#include "store/queue/work_queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
 #include "common/base/text.h"
 #include "pipelines/own_command.h"
 #include "pipelines/unused_data.h"
-#include "stages/chain.h"
-#include "stages/run_result.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/run_result.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/snapshot.h"
 

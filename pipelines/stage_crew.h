@@ -12,8 +12,8 @@
 #include "pipelines/child_restart.h"
 #include "pipelines/memory_shares.h"
 #include "pipelines/run_folder.h"
-#include "stages/stage_list.h"
-#include "store/work_queue.h"
+#include "stages/engine/stage_list.h"
+#include "store/queue/work_queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>

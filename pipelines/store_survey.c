@@ -3,12 +3,12 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "stages/chain.h"
-#include "stages/promised_records.h"
-#include "stages/run_binding.h"
-#include "stages/run_recheck.h"
-#include "stages/run_rewind.h"
-#include "store/artifact_kinds.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/promised_records.h"
+#include "stages/plan/run_binding.h"
+#include "stages/plan/run_recheck.h"
+#include "stages/plan/run_rewind.h"
+#include "store/objects/artifact_kinds.h"
 
 #include <stdio.h>
 #include <string.h>

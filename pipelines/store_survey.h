@@ -9,8 +9,8 @@
 #define PIPELINES_STORE_SURVEY_H
 
 #include "common/base/error.h"
-#include "store/keys.h"
-#include "store/store.h"
+#include "store/objects/keys.h"
+#include "store/objects/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>

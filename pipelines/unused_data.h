@@ -8,8 +8,8 @@
 #define PIPELINES_UNUSED_DATA_H
 
 #include "common/base/error.h"
+#include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
-#include "store/store.h"
 
 #include <stddef.h>
 

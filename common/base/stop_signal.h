@@ -2,7 +2,7 @@
  * stop_signal - SIGTERM and SIGINT as a flag that loops look at between steps.
  *
  * No request is lost and none ends the program: it waits, blocked, while there is no handler. That is so from
- * before the constructors of shared libraries on (stages/program_start.h) and over an exec of the program
+ * before the constructors of shared libraries on (stages/engine/program_start.h) and over an exec of the program
  * by itself. What is left is the time that the dynamic loader takes; whoever starts a program with the signals
  * blocked, as the driver does, closes that too, because the mask and what is pending outlive exec.
  */

@@ -1,7 +1,7 @@
 #include "common/nn/input_aggregation.h"
 
-#include "common/nn/layer.h"
-#include "common/nn/layer_pass.h"
+#include "common/nn/layers/layer.h"
+#include "common/nn/layers/layer_pass.h"
 
 bool input_aggregation_is_possible(const struct model *model, const struct input_rows *rows)
 {

@@ -1,7 +1,7 @@
 /* The table of parameters; model_pass.c computes with it. */
 #include "common/nn/model.h"
 
-#include "common/nn/layer.h"
+#include "common/nn/layers/layer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/formats/safetensors.h"
-#include "common/nn/layer.h"
+#include "common/nn/layers/layer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

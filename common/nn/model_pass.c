@@ -1,6 +1,6 @@
 /* Forward and backward of a whole model, and one layer of it alone (model.h). */
-#include "common/nn/layer.h"
-#include "common/nn/layer_pass.h"
+#include "common/nn/layers/layer.h"
+#include "common/nn/layers/layer_pass.h"
 #include "common/nn/model.h"
 
 struct model_trace {

@@ -1,7 +1,7 @@
 #include "common/nn/source_aggregation.h"
 
 #include "common/math/vector.h"
-#include "common/nn/layer.h"
+#include "common/nn/layers/layer.h"
 
 #include <string.h>
 

@@ -24,9 +24,9 @@
 #include "common/nn/optimizer.h"
 #include "stages/aggregate/gradient_mean.h"
 #include "stages/aggregate/round_window.h"
-#include "stages/run_model.h"
-#include "stages/stage.h"
-#include "store/keys.h"
+#include "stages/engine/stage.h"
+#include "stages/plan/run_model.h"
+#include "store/objects/keys.h"
 #include "store/records/parameter_values.h"
 #include "store/records/parameters.h"
 

@@ -11,7 +11,7 @@
 #define STAGES_AGGREGATE_ROUND_WINDOW_H
 
 #include "common/base/error.h"
-#include "stages/schedule.h"
+#include "stages/plan/schedule.h"
 #include "store/records/parameters.h"
 
 #include <stdbool.h>

@@ -14,9 +14,9 @@
 #include "stages/checkpoint/best_rule.h"
 #include "stages/checkpoint/snapshot_commit.h"
 #include "stages/checkpoint/validation.h"
-#include "stages/metrics_log.h"
-#include "stages/stage.h"
-#include "store/keys.h"
+#include "stages/engine/stage.h"
+#include "stages/plan/metrics_log.h"
+#include "store/objects/keys.h"
 #include "store/records/parameters.h"
 #include "store/records/snapshot.h"
 

@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #define STAGES_CHECKPOINT_RECORD_PRUNER_H
 
 #include "common/base/error.h"
-#include "stages/retention_rule.h"
-#include "stages/stage.h"
+#include "stages/engine/stage.h"
+#include "stages/plan/retention_rule.h"
 
 /* Fails: ERROR_IO. Done twice, the second time finds nothing to do. */
 MUST_CHECK enum error_code record_pruner_run(const struct stage_context *context,

@@ -15,8 +15,8 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "stages/checkpoint/record_pruner.h"
-#include "stages/retention_rule.h"
-#include "store/keys.h"
+#include "stages/plan/retention_rule.h"
+#include "store/objects/keys.h"
 
 enum error_code snapshot_commit_note(struct snapshot_commit *commit,
                                      const struct snapshot *snapshot, struct error *err)

@@ -15,8 +15,8 @@
 #define STAGES_CHECKPOINT_SNAPSHOT_COMMIT_H
 
 #include "common/base/error.h"
-#include "stages/metrics_log.h"
-#include "stages/stage.h"
+#include "stages/engine/stage.h"
+#include "stages/plan/metrics_log.h"
 #include "store/records/snapshot.h"
 
 #include <stdbool.h>

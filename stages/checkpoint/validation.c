@@ -1,7 +1,7 @@
 #include "stages/checkpoint/validation.h"
 
 #include "common/base/memory.h"
-#include "common/nn/metrics.h"
+#include "common/nn/tasks/metrics.h"
 #include "store/records/parameters.h"
 
 #include <inttypes.h>

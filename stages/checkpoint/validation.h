@@ -8,7 +8,7 @@
 #define STAGES_CHECKPOINT_VALIDATION_H
 
 #include "common/base/error.h"
-#include "stages/stage.h"
+#include "stages/engine/stage.h"
 
 #include <stdint.h>
 

@@ -25,11 +25,11 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/nn/model.h"
-#include "stages/chain.h"
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
-#include "stages/run_model.h"
-#include "stages/sparse_features.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/run_model.h"
+#include "stages/plan/sparse_features.h"
 #include "store/records/snapshot.h"
 
 #include <inttypes.h>

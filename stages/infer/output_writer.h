@@ -18,7 +18,7 @@
 
 #include "common/base/error.h"
 #include "common/nn/model.h"
-#include "stages/stage.h"
+#include "stages/engine/stage.h"
 #include "store/records/weights_identity.h"
 
 struct output_request {

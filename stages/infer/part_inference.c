@@ -1,8 +1,8 @@
 #include "stages/infer/part_inference.h"
 
 #include "common/base/stop_signal.h"
-#include "store/feature_shard.h"
-#include "store/keys.h"
+#include "store/features/feature_shard.h"
+#include "store/objects/keys.h"
 
 #include <stdio.h>
 

@@ -11,9 +11,9 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "common/nn/model.h"
-#include "stages/neighbor_sampler.h"
-#include "stages/stage.h"
-#include "store/feature_source.h"
+#include "stages/engine/stage.h"
+#include "stages/sampling/neighbor_sampler.h"
+#include "store/features/feature_source.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #include "stages/infer/split_metrics.h"
 
 #include "common/base/memory.h"
-#include "common/nn/metrics.h"
+#include "common/nn/tasks/metrics.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
-#include "common/nn/loss.h"
+#include "common/nn/tasks/loss.h"
 #include "store/records/dataset_schema.h"
 
 #include <stddef.h>

@@ -3,13 +3,13 @@
 #define STAGES_INGEST_INGEST_H
 
 #include "common/base/error.h"
-#include "stages/pipeline_settings.h"
-#include "store/keys.h"
-#include "store/store.h"
+#include "stages/plan/pipeline_settings.h"
+#include "store/objects/keys.h"
+#include "store/objects/store.h"
 
 #include <stdbool.h>
 
-/* The id (stages/identity.h) of the dataset that these settings and the input files as they are now make: its
+/* The id (stages/plan/identity.h) of the dataset that these settings and the input files as they are now make: its
  * digits come from the settings of ingest (but not where the input lies), the seed when it has an influence, and
  * name and content of each file in the input folder. So equal input has equal records wherever it
  * lies, and a changed file makes another dataset.

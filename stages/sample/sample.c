@@ -12,19 +12,19 @@
  *
  * With --threads N up to N units are drawn side by side, each by a sampler of its own on the same topology.
  *
- * Up to half of --memory may go into a copy of the topology (store/topology.h); a topology that is larger is
+ * Up to half of --memory may go into a copy of the topology (store/topology/topology.h); a topology that is larger is
  * read where the files are mapped, which takes longer and no memory that the system cannot have back. The
  * rest of --memory is for the samplers.
  */
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/neighbor_sampler.h"
-#include "stages/stage.h"
-#include "store/keys.h"
+#include "stages/engine/stage.h"
+#include "stages/sampling/neighbor_sampler.h"
+#include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
 #include "store/records/node_splits.h"
-#include "store/topology.h"
+#include "store/topology/topology.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -19,7 +19,7 @@
 #include "common/nn/model.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/train-step/batch_reader.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 struct idle_aggregation;
 

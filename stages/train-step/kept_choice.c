@@ -2,7 +2,7 @@
 
 #include "common/base/log.h"
 #include "common/base/memory.h"
-#include "store/feature_shard.h"
+#include "store/features/feature_shard.h"
 
 #include <math.h>
 

@@ -15,9 +15,9 @@
 #include "common/graph/message_block.h"
 #include "common/nn/model.h"
 #include "common/nn/sparse_rows.h"
-#include "stages/stage.h"
-#include "store/feature_source.h"
-#include "store/keys.h"
+#include "stages/engine/stage.h"
+#include "store/features/feature_source.h"
+#include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 #include "stages/train-step/row_pipe.h"
 
 #include "common/base/memory.h"
-#include "store/feature_walk.h"
+#include "store/features/feature_walk.h"
 
 #include <pthread.h>
 #include <stdbool.h>

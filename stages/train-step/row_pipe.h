@@ -1,7 +1,7 @@
 /*
  * row_pipe - a visit of feature rows on all threads of a pool.
  *
- * Stripes of rows (store/feature_walk.h) may be read side by side, but have to come to the visitor one after the
+ * Stripes of rows (store/features/feature_walk.h) may be read side by side, but have to come to the visitor one after the
  * other in their order. So a thread that is free sees to the stripe whose turn it is, when that was read and
  * nobody else is at one, and else reads the next that nobody has begun. Reading takes longer than what is done
  * with rows, so one thread is often at its end of a stripe when that one's turn comes, with its rows in the
@@ -14,7 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/parallel/thread_pool.h"
-#include "store/feature_source.h"
+#include "store/features/feature_source.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "stages/train-step/step_input.h"
 
-#include "stages/run_model.h"
-#include "stages/sparse_features.h"
+#include "stages/plan/run_model.h"
+#include "stages/plan/sparse_features.h"
 
 #include <inttypes.h>
 #include <math.h>

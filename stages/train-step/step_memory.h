@@ -12,7 +12,7 @@
 #define STAGES_TRAIN_STEP_STEP_MEMORY_H
 
 #include "common/nn/model.h"
-#include "stages/stage.h"
+#include "stages/engine/stage.h"
 
 #include <stdbool.h>
 #include <stdint.h>

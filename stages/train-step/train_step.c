@@ -13,10 +13,10 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/nn/loss.h"
-#include "common/nn/metrics.h"
-#include "stages/run_model.h"
-#include "stages/stage.h"
+#include "common/nn/tasks/loss.h"
+#include "common/nn/tasks/metrics.h"
+#include "stages/engine/stage.h"
+#include "stages/plan/run_model.h"
 #include "stages/train-step/step_input.h"
 
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 #ifndef STAGES_TRAIN_STEP_UNIT_GUESS_H
 #define STAGES_TRAIN_STEP_UNIT_GUESS_H
 
-#include "stages/schedule.h"
+#include "stages/plan/schedule.h"
 
 #include <stdbool.h>
 #include <stdint.h>

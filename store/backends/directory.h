@@ -17,7 +17,7 @@
 #ifndef STORE_BACKENDS_DIRECTORY_H
 #define STORE_BACKENDS_DIRECTORY_H
 
-#include "store/store_backend.h"
+#include "store/objects/store_backend.h"
 
 extern const struct store_backend directory_backend;
 

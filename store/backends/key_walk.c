@@ -1,7 +1,7 @@
 #include "store/backends/key_walk.h"
 
 #include "common/base/memory.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #define STORE_BACKENDS_KEY_WALK_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdbool.h>
 

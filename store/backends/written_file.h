@@ -1,7 +1,7 @@
 /*
  * written_file - records that were written and are not on disk yet.
  *
- * A round record is written into memory and flushed by nobody (store/store.h): the system sends it to disk
+ * A round record is written into memory and flushed by nobody (store/objects/store.h): the system sends it to disk
  * when it is half a minute old. Until then its pages cannot be given up, so a run of megabytes a round takes
  * free pages all the time, and on a virtual machine the first touch of a page costs some ten times what
  * copying to it does. So what is large is sent to disk early, without waiting. Then whoever was the last to

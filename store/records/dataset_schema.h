@@ -7,7 +7,7 @@
  *   key       dataset/<id>/schema
  *   sections  "json" U8: one object; keys below. Text, because schemas grow.
  *             "report" U8 (optional): one object, what ingest found out about the data and warned of
- *                      (stages/ingest/dataset_summary.h), for people and programs. Nothing computes with it.
+ *                      (stages/ingest/build/dataset_summary.h), for people and programs. Nothing computes with it.
  *   valid     1 to 2^32 - 2 nodes, feature_dim >= 1, self loops <= edges; node types are consecutive
  *             and cover all nodes; edge types' counts add up to edge_count; feature_chunk_count as
  *             feature_chunk.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
@@ -20,7 +20,7 @@
 #define STORE_RECORDS_DATASET_SCHEMA_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@
 #define STORE_RECORDS_EDGE_CHUNK_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "store/records/feature_chunk.h"
 
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/node_range.h"
 
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 #define STORE_RECORDS_FEATURE_CHUNK_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

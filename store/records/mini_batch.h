@@ -31,7 +31,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

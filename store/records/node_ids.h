@@ -10,7 +10,7 @@
 #define STORE_RECORDS_NODE_IDS_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

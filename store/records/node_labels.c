@@ -1,6 +1,6 @@
 #include "store/records/node_labels.h"
 
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include <inttypes.h>
 #include <math.h>

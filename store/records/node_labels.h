@@ -11,7 +11,7 @@
 #define STORE_RECORDS_NODE_LABELS_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

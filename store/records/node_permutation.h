@@ -13,7 +13,7 @@
 #define STORE_RECORDS_NODE_PERMUTATION_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

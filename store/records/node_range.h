@@ -3,7 +3,7 @@
 #define STORE_RECORDS_NODE_RANGE_H
 
 #include "common/base/error.h"
-#include "store/record.h"
+#include "store/objects/record.h"
 
 #include <stdint.h>
 

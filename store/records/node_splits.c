@@ -1,6 +1,6 @@
 #include "store/records/node_splits.h"
 
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include <inttypes.h>
 

@@ -13,8 +13,8 @@
 #define STORE_RECORDS_OUTPUTS_SEAL_H
 
 #include "common/base/error.h"
+#include "store/objects/store.h"
 #include "store/records/weights_identity.h"
-#include "store/store.h"
 
 #include <stdint.h>
 

@@ -8,7 +8,7 @@
 #define STORE_RECORDS_PARAMETER_VALUES_H
 
 #include "common/base/error.h"
-#include "store/record.h"
+#include "store/objects/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

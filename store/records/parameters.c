@@ -1,6 +1,6 @@
 #include "store/records/parameters.h"
 
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/parameter_values.h"
 
 #include <inttypes.h>

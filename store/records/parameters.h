@@ -39,7 +39,7 @@
 #define STORE_RECORDS_PARAMETERS_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

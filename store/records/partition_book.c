@@ -1,7 +1,7 @@
 #include "store/records/partition_book.h"
 
 #include "common/base/text.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include <inttypes.h>
 #include <string.h>

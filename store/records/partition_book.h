@@ -18,8 +18,8 @@
 #define STORE_RECORDS_PARTITION_BOOK_H
 
 #include "common/base/error.h"
+#include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
-#include "store/store.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include <inttypes.h>
 #include <string.h>

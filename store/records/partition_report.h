@@ -14,7 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

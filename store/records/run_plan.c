@@ -1,6 +1,6 @@
 #include "store/records/run_plan.h"
 
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include <inttypes.h>
 #include <string.h>

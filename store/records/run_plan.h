@@ -2,14 +2,14 @@
  * run_plan - what a run is: its settings, and the partition it works on.
  *
  * Written once when a run starts, read by every program of the run. What the id of a run is made of, so that the
- * same pipeline on the same data is the same run, and resumes: stages/identity.h.
+ * same pipeline on the same data is the same run, and resumes: stages/plan/identity.h.
  *
  *   key       run/<id>/plan
  *   sections  "settings"    text: all effective settings, "section.key = value" lines. What outputs and operation
  *                           settings are wanted may change in a run's life: the switch run/<id>/wanted has
- *                           the newest (stages/run_binding.h)
+ *                           the newest (stages/plan/run_binding.h)
  *             "partition"   text: id of the partition
- *             "environment" text: what the bits depend on (stages/environment.h); a program that differs refuses
+ *             "environment" text: what the bits depend on (stages/plan/environment.h); a program that differs refuses
  *                           to work on the run
  *             "first"       I64 [1]: the version of the weights that the run starts from: 0, or that of the
  *                           snapshot that it took over from another run, whose later rounds it does not share
@@ -22,7 +22,7 @@
 #define STORE_RECORDS_RUN_PLAN_H
 
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdint.h>
 

@@ -20,9 +20,9 @@
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
-#include "store/feature_shard.h"
+#include "store/objects/store.h"
+#include "store/records/tensor_spec.h"
 #include "store/records/weights_identity.h"
-#include "store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "store/records/snapshot.h"
 
 #include "common/base/text.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/parameter_values.h"
 
 #include <inttypes.h>

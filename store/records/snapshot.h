@@ -30,8 +30,8 @@
 #define STORE_RECORDS_SNAPSHOT_H
 
 #include "common/base/error.h"
+#include "store/objects/store.h"
 #include "store/records/parameters.h"
-#include "store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "store/records/topology_seal.h"
 
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include <string.h>
 

@@ -18,7 +18,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

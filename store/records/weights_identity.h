@@ -12,9 +12,9 @@
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
-#include "store/record.h"
+#include "store/objects/record.h"
+#include "store/objects/store.h"
 #include "store/records/snapshot.h"
-#include "store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

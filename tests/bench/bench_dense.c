@@ -15,7 +15,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/math/blas.h"
-#include "common/nn/layer_pass.h"
+#include "common/nn/layers/layer_pass.h"
 #include "common/nn/model.h"
 
 #include <inttypes.h>

@@ -12,9 +12,9 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "store/feature_shard.h"
-#include "store/feature_source.h"
-#include "store/keys.h"
+#include "store/features/feature_shard.h"
+#include "store/features/feature_source.h"
+#include "store/objects/keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>

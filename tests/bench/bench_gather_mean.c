@@ -16,7 +16,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/math/vector.h"
-#include "common/nn/layer_pass.h"
+#include "common/nn/layers/layer_pass.h"
 #include "common/nn/operators/aggregation.h"
 
 #include <inttypes.h>

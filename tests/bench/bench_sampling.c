@@ -12,7 +12,7 @@
  *   sampling_floor_l2  the same with prefetches into the second-level cache, whose queue of misses is twice as
  *                      deep: the least that was found, without a draw or a comparison
  *   sampling           neighbor_sampler_draw(): draws, deduplicates, relabels
- *   sampling_stored    the same from a sealed topology file through store/topology.h, copied to memory as
+ *   sampling_stored    the same from a sealed topology file through store/topology/topology.h, copied to memory as
  *                      graphmill-sample does when its --memory has room
  *   sampling_mapped    the same without the copy: from the pages of the file
  *
@@ -23,8 +23,8 @@
 #include "common/base/cpu_clones.h"
 #include "common/base/file.h"
 #include "common/base/memory.h"
-#include "stages/distinct_positions.h"
-#include "stages/neighbor_sampler.h"
+#include "stages/sampling/distinct_positions.h"
+#include "stages/sampling/neighbor_sampler.h"
 
 #include "tests/bench/power_law_graph.h"
 

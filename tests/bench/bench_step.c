@@ -19,9 +19,9 @@
 #include "common/base/memory.h"
 #include "common/math/bf16_product.h"
 #include "common/math/blas.h"
-#include "common/nn/layer_pass.h"
-#include "common/nn/loss.h"
+#include "common/nn/layers/layer_pass.h"
 #include "common/nn/model.h"
+#include "common/nn/tasks/loss.h"
 
 #include <inttypes.h>
 #include <stdio.h>

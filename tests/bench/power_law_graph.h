@@ -10,7 +10,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "store/topology.h"
+#include "store/topology/topology.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #define TESTS_FUZZ_CHECKING_BUILDER_H
 
 #include "common/base/error.h"
-#include "stages/ingest/dataset_builder.h"
+#include "stages/ingest/build/dataset_builder.h"
 #include "store/records/node_ids.h"
 
 #include <math.h>

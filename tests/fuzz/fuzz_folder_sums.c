@@ -1,7 +1,7 @@
 /* fuzz_folder_sums - the list of files of a sealed folder: as it is, and with the hash of its lines behind it. */
 #include "common/base/checksum.h"
 #include "common/base/file.h"
-#include "store/folder_sums.h"
+#include "store/features/folder_sums.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * fuzz_partition_records - book, permutation, assignment, report and the seals from arbitrary sections, through a
  * store. The first byte says which, the second its version; what a reader lets through is then read to its end.
  */
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/node_permutation.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/partition_book.h"

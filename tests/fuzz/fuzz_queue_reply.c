@@ -4,7 +4,7 @@
  *
  * The first byte picks the parser, the others are what the server sends.
  */
-#include "store/queue_reply.h"
+#include "store/queue/queue_reply.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * mended, which is how a record of a faulty program looks.
  */
 #include "common/base/memory.h"
-#include "store/record.h"
+#include "store/objects/record.h"
 
 #include <string.h>
 

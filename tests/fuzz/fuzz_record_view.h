@@ -10,7 +10,7 @@
 #ifndef TESTS_FUZZ_FUZZ_RECORD_VIEW_H
 #define TESTS_FUZZ_FUZZ_RECORD_VIEW_H
 
-#include "store/record.h"
+#include "store/objects/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

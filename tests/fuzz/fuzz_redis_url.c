@@ -1,6 +1,6 @@
 /* fuzz_redis_url - addresses of Redis servers: what is one has a host and numbers in their bounds, and reads back
  * as the same one when it is written in full. */
-#include "store/redis_address.h"
+#include "store/queue/redis_address.h"
 
 #include <stdio.h>
 #include <stdlib.h>

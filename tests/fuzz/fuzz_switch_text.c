@@ -1,5 +1,5 @@
 /* fuzz_switch_text - the line of a switch: what is read must be what would be written. */
-#include "store/switch_text.h"
+#include "store/objects/switch_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

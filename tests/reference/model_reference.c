@@ -1,7 +1,7 @@
 #include "tests/reference/model_reference.h"
 
 #include "common/base/memory.h"
-#include "common/nn/layer.h"
+#include "common/nn/layers/layer.h"
 
 #include "tests/reference/attention_reference.h"
 

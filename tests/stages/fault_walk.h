@@ -9,7 +9,7 @@
 #define TESTS_STAGES_FAULT_WALK_H
 
 #include "common/base/memory.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include "tests/support/store_faults.h"
 #include "tests/support/test.h"

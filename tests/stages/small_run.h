@@ -8,8 +8,8 @@
 #define TESTS_STAGES_SMALL_RUN_H
 
 #include "common/base/random.h"
-#include "stages/stage.h"
-#include "store/keys.h"
+#include "stages/engine/stage.h"
+#include "store/objects/keys.h"
 #include "store/records/parameters.h"
 
 #include "tests/support/temp_store.h"

@@ -1,7 +1,7 @@
 #include "tests/support/memory_store.h"
 
 #include "common/base/text.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 
 #include "tests/support/temp_dir.h"
 

@@ -8,7 +8,7 @@
 #ifndef TESTS_SUPPORT_MEMORY_STORE_H
 #define TESTS_SUPPORT_MEMORY_STORE_H
 
-#include "store/store_backend.h"
+#include "store/objects/store_backend.h"
 
 /* Scheme "memory"; open it with store_open_on(). */
 extern const struct store_backend memory_backend;

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_MEMORY_TOPOLOGY_H
 #define TESTS_SUPPORT_MEMORY_TOPOLOGY_H
 
-#include "store/topology.h"
+#include "store/topology/topology.h"
 
 #include <stdint.h>
 

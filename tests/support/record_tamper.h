@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_RECORD_TAMPER_H
 #define TESTS_SUPPORT_RECORD_TAMPER_H
 
-#include "store/store.h"
+#include "store/objects/store.h"
 
 /* What becomes of one section. */
 struct tamper {

@@ -2,8 +2,8 @@
 #ifndef TESTS_SUPPORT_REDIS_FIXTURE_H
 #define TESTS_SUPPORT_REDIS_FIXTURE_H
 
-#include "store/redis_server.h"
-#include "store/work_queue.h"
+#include "store/queue/redis_server.h"
+#include "store/queue/work_queue.h"
 
 #include "tests/support/temp_dir.h"
 

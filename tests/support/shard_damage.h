@@ -2,8 +2,8 @@
 #ifndef TESTS_SUPPORT_SHARD_DAMAGE_H
 #define TESTS_SUPPORT_SHARD_DAMAGE_H
 
-#include "store/keys.h"
-#include "store/store.h"
+#include "store/objects/keys.h"
+#include "store/objects/store.h"
 
 /* Cuts all tables of the shard `key` to nothing; aborts the test when that fails. */
 void shard_damage_empty_tables(struct store *store, struct key key);

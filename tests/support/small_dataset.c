@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_labels.h"

@@ -8,8 +8,8 @@
 #ifndef TESTS_SUPPORT_SMALL_DATASET_H
 #define TESTS_SUPPORT_SMALL_DATASET_H
 
+#include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
-#include "store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

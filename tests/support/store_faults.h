@@ -7,7 +7,7 @@
 #ifndef TESTS_SUPPORT_STORE_FAULTS_H
 #define TESTS_SUPPORT_STORE_FAULTS_H
 
-#include "store/store_backend.h"
+#include "store/objects/store_backend.h"
 
 #include <stdbool.h>
 

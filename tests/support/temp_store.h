@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_TEMP_STORE_H
 #define TESTS_SUPPORT_TEMP_STORE_H
 
-#include "store/store.h"
+#include "store/objects/store.h"
 
 #include "tests/support/temp_dir.h"
 

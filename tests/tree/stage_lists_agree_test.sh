@@ -12,17 +12,18 @@ listed=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt | tr ' ' '\n' | sor
 compare() { # what, the list found
     [ "$2" = "$listed" ] || fail "$1: expected $(echo $listed), found $(echo $2)"
 }
-compare 'folders in stages/' "$(find stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"
+stage_folders() { find "$1" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | grep -vxE 'engine|plan|sampling' | sort; }
+compare 'folders in stages/' "$(stage_folders stages)"
 compare 'programs' "$(find "$GRAPHMILL_BIN" -name 'graphmill-*' -printf '%f\n' | sed 's/^graphmill-//' | sort)"
-compare 'rows of stages/stage_list.c' "$(grep -o '{"[a-z-]*"' stages/stage_list.c | tr -d '{"' | sort)"
+compare 'rows of stages/engine/stage_list.c' "$(grep -o '{"[a-z-]*"' stages/engine/stage_list.c | tr -d '{"' | sort)"
 compare 'stages that can be replayed' "$(sed -n '/^} replayed\[\]/,/^};/p' pipelines/command_replay.c | grep -o '{"[a-z-]*"' | tr -d '{"' | sort -u)"
 in_order=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt)
-[ "$(grep -o '{"[a-z-]*"' stages/stage_list.c | tr -d '{"' | xargs)" = "$in_order" ] || fail "stages/stage_list.c: expected the order $in_order"
-said=$(tr '\n' ' ' <stages/stage_list.c | sed -n 's/.*stage_names_text\[\] = *"\([^"]*\)".*/\1/p' | sed 's/ or / /; s/,//g')
-[ "$said" = "$in_order" ] || fail "stages/stage_list.c: stage_names_text says '$said', expected '$in_order'"
-compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/setting_table.c | sort -u)"
+[ "$(grep -o '{"[a-z-]*"' stages/engine/stage_list.c | tr -d '{"' | xargs)" = "$in_order" ] || fail "stages/engine/stage_list.c: expected the order $in_order"
+said=$(tr '\n' ' ' <stages/engine/stage_list.c | sed -n 's/.*stage_names_text\[\] = *"\([^"]*\)".*/\1/p' | sed 's/ or / /; s/,//g')
+[ "$said" = "$in_order" ] || fail "stages/engine/stage_list.c: stage_names_text says '$said', expected '$in_order'"
+compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/plan/setting_table.c | sort -u)"
 compare 'Jobs in k8s/base' "$(grep -l '^kind: Job' k8s/base/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
-compare 'folders in tests/stages' "$(find tests/stages -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)"
+compare 'folders in tests/stages' "$(stage_folders tests/stages)"
 compare 'rows of stages/README.md' "$(sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' stages/README.md | sort)"
 
 for name in $listed; do

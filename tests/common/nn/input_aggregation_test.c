@@ -1,8 +1,8 @@
 /* Rows aggregated tile by tile ahead of forward, against aggregation_forward() and a forward pass that does it all. */
 #include "common/base/memory.h"
 #include "common/nn/input_aggregation.h"
-#include "common/nn/layer.h"
-#include "common/nn/layer_pass.h"
+#include "common/nn/layers/layer.h"
+#include "common/nn/layers/layer_pass.h"
 
 #include "tests/support/block_fixture.h"
 #include "tests/support/test.h"

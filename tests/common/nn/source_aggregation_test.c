@@ -1,6 +1,6 @@
 /* Aggregation by source against aggregation_forward(), bit for bit. */
 #include "common/base/memory.h"
-#include "common/nn/layer.h"
+#include "common/nn/layers/layer.h"
 #include "common/nn/source_aggregation.h"
 
 #include "tests/support/block_fixture.h"

@@ -8,15 +8,15 @@
 #define TESTS_STAGES_INFER_INFER_RUN_H
 
 #include "common/base/memory.h"
+#include "stages/engine/stage.h"
 #include "stages/infer/part_inference.h"
-#include "stages/run_model.h"
-#include "stages/stage.h"
-#include "store/feature_shard.h"
-#include "store/keys.h"
+#include "stages/plan/run_model.h"
+#include "store/features/feature_shard.h"
+#include "store/objects/keys.h"
 #include "store/records/node_permutation.h"
 #include "store/records/node_splits.h"
 #include "store/records/snapshot.h"
-#include "store/topology.h"
+#include "store/topology/topology.h"
 
 #include "tests/reference/model_reference.h"
 #include "tests/support/random_graph.h"

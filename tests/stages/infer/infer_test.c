@@ -1,6 +1,6 @@
 /* Units of infer as the loop hands them out, to the sealed outputs. */
 #define INFER_RUN_WITH_STAGE
-#include "store/artifact_kinds.h"
+#include "store/objects/artifact_kinds.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/shard_seal.h"
 

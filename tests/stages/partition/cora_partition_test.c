@@ -1,6 +1,6 @@
 /* Cora from its files: ingest's reader and builder, then partition, compared with the files' own edges. */
-#include "stages/ingest/dataset_builder.h"
-#include "stages/ingest/folder_reader.h"
+#include "stages/ingest/build/dataset_builder.h"
+#include "stages/ingest/formats/folder_reader.h"
 #include "store/records/partition_report.h"
 
 #include "tests/stages/partition/partition_fixture.h"

@@ -5,11 +5,11 @@
 #ifndef TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
 #define TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
 
-#include "stages/run_binding.h"
-#include "stages/stage.h"
-#include "store/keys.h"
+#include "stages/engine/stage.h"
+#include "stages/plan/run_binding.h"
+#include "store/objects/keys.h"
 #include "store/records/node_permutation.h"
-#include "store/topology.h"
+#include "store/topology/topology.h"
 
 #include "tests/support/small_dataset.h"
 #include "tests/support/temp_store.h"

@@ -1,6 +1,6 @@
 #include "common/base/memory.h"
-#include "stages/partition/assignment.h"
-#include "store/feature_shard.h"
+#include "stages/partition/layout/assignment.h"
+#include "store/features/feature_shard.h"
 #include "store/records/node_splits.h"
 #include "store/records/partition_report.h"
 

@@ -1,10 +1,10 @@
 #include "common/base/memory.h"
-#include "stages/stage.h"
+#include "stages/engine/stage.h"
 #include "store/backends/directory.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
 #include "store/records/node_splits.h"
-#include "store/topology.h"
+#include "store/topology/topology.h"
 
 #include "tests/reference/slow_sampler.h"
 #include "tests/stages/fault_walk.h"

@@ -8,9 +8,9 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "common/nn/layer.h"
+#include "common/nn/layers/layer.h"
 #include "stages/train-step/prepared_batch.h"
-#include "store/feature_shard.h"
+#include "store/features/feature_shard.h"
 
 #include "tests/support/block_fixture.h"
 #include "tests/support/temp_store.h"

@@ -1,5 +1,5 @@
 #include "stages/train-step/kept_choice.h"
-#include "store/feature_shard.h"
+#include "store/features/feature_shard.h"
 
 #include "tests/stages/train-step/batch_fixture.h"
 #include "tests/support/shard_damage.h"

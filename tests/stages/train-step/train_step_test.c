@@ -1,12 +1,12 @@
 /* Units of train-step on a small run in a real store, against the model called by hand. */
 #include "common/base/memory.h"
-#include "common/nn/loss.h"
-#include "common/nn/metrics.h"
-#include "stages/run_model.h"
-#include "stages/stage.h"
+#include "common/nn/tasks/loss.h"
+#include "common/nn/tasks/metrics.h"
+#include "stages/engine/stage.h"
+#include "stages/plan/run_model.h"
 #include "store/backends/directory.h"
-#include "store/feature_shard.h"
-#include "store/keys.h"
+#include "store/features/feature_shard.h"
+#include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
 #include "store/records/parameters.h"
 

@@ -1,5 +1,5 @@
 /* The arrays of a dataset: edge_chunk, feature_chunk, node_labels, node_splits, node_ids. */
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_ids.h"

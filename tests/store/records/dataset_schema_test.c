@@ -1,5 +1,5 @@
 #include "common/base/memory.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/dataset_schema.h"
 
 #include "tests/support/temp_store.h"

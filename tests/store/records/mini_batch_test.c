@@ -1,7 +1,7 @@
 #include "common/base/memory.h"
 #include "common/base/packed_integers.h"
 #include "common/base/random.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
 
 #include "tests/support/temp_store.h"

@@ -1,4 +1,4 @@
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/partition_book.h"
 
 #include "tests/support/temp_store.h"

@@ -1,7 +1,7 @@
 /* Every section of a record is checked by its reader: left out, of another element type, in a record of another kind or
  * version, and with values that no writer writes. */
 #include "common/base/memory.h"
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_ids.h"

@@ -1,4 +1,4 @@
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/run_plan.h"
 
 #include "tests/support/record_tamper.h"

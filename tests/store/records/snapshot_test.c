@@ -1,4 +1,4 @@
-#include "store/keys.h"
+#include "store/objects/keys.h"
 #include "store/records/snapshot.h"
 
 #include "tests/support/record_tamper.h"

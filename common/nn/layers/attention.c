@@ -1,0 +1,437 @@
+#include "common/nn/layers/attention.h"
+
+#include "common/math/vector.h"
+#include "common/nn/operators/edge_score.h"
+#include "common/nn/operators/edge_softmax.h"
+#include "common/nn/operators/slot_aggregation.h"
+
+static const char what[] = "attention"; /* wants memory */
+
+/* Draws of dropped slots are apart from those of activations, whose items are rows. */
+static const uint64_t slot_items = 1ULL << 39;
+
+uint32_t attention_channels(const struct model_layer *layer)
+{
+    return layer->activates ? layer->output_dim / layer->heads : layer->output_dim;
+}
+
+static const float *parameter_of(const struct attention *a, int index)
+{
+    return index < 0 ? NULL : a->pass->parameter[index];
+}
+
+CPU_CLONES
+static void add_bias_to_projected(float *restrict rows, const float *restrict bias, size_t dim,
+                                  size_t count)
+{
+    for (size_t row = 0; row < count; row++)
+        vector_add(rows + row * dim, bias, dim);
+}
+
+/* --- forward --- */
+
+struct forward_job {
+    struct attention *a;
+    float *scratch; /* [threads, scratch_size]: rows of a tile, of the input or by heads */
+    size_t scratch_size;
+};
+
+static float *scratch_of(const struct forward_job *job, int thread)
+{
+    return job->scratch + (size_t)thread * job->scratch_size;
+}
+
+/* Rows first .. end - 1 of the input times a matrix [width, input_dim], plus a bias. */
+static void project(const struct attention *a, const float *matrix, const float *bias,
+                    uint32_t first, uint32_t end, float *scratch, float *out)
+{
+    const struct layer_pass *pass = a->pass;
+    const struct linear_weight weight = {
+        .rows = rows_view_of(matrix_view_of(matrix, a->width, pass->input_dim))};
+    linear_forward(&weight, gather_rows(&pass->input, pass->input_dim, first, end, scratch),
+                   out + first * a->width);
+    if (bias)
+        add_bias_to_projected(out + first * a->width, bias, a->width, end - first);
+}
+
+static void project_tile(void *context, int64_t tile, int thread)
+{
+    const struct forward_job *job = context;
+    struct attention *a = job->a;
+    const struct attention_parameters *at = &a->kind->parameters;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, a->shape.block.source_count);
+    const uint32_t destinations = a->shape.block.destination_count;
+    float *scratch = scratch_of(job, thread);
+    project(a, parameter_of(a, at->source_weight), parameter_of(a, at->source_bias), first, end,
+            scratch, a->source);
+    if (at->destination_weight >= 0 && first < destinations)
+        project(a, parameter_of(a, at->destination_weight), parameter_of(a, at->destination_bias),
+                first, end < destinations ? end : destinations, scratch, a->destination);
+    if (a->kind->prepare)
+        a->kind->prepare(a, first, end);
+}
+
+/* Multiplies the values of slots of these destinations with what dropout makes of a share: 0 or its scale. */
+static void drop_slots(const struct attention *a, uint32_t first, uint32_t end, float *value)
+{
+    const struct activation *drop = &a->pass->slot_dropout;
+    const uint32_t heads = a->shape.heads;
+    const size_t stop = edge_slot(&a->shape.block, end);
+    for (size_t slot = edge_slot(&a->shape.block, first); slot < stop; slot++)
+        for (uint32_t h = 0; h < heads; h++) {
+            uint32_t word[4];
+            random_block(&drop->stream, slot_items | slot, h / 8, word);
+            const uint32_t draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
+            value[slot * heads + h] *= draw < drop->drop_below ? 0 : drop->scale;
+        }
+}
+
+/* The mean of the heads of `count` rows. */
+CPU_CLONES
+static void mean_of_heads(const struct edge_shape *shape, const float *rows, size_t count,
+                          float *out)
+{
+    const size_t channels = shape->channels, width = shape->heads * channels;
+    for (size_t row = 0; row < count; row++, rows += width, out += channels) {
+        vector_copy(out, rows, channels);
+        for (size_t h = 1; h < shape->heads; h++)
+            vector_add(out, rows + h * channels, channels);
+        vector_scale(out, 1 / (float)shape->heads, channels);
+    }
+}
+
+static void attend_tile(void *context, int64_t tile, int thread)
+{
+    const struct forward_job *job = context;
+    struct attention *a = job->a;
+    const struct layer_pass *pass = a->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, a->shape.block.destination_count);
+    const size_t from = edge_slot(&a->shape.block, first) * a->shape.heads;
+    const size_t to = edge_slot(&a->shape.block, end) * a->shape.heads;
+    float *output = (float *)pass->output + (size_t)first * pass->output_dim;
+    float *rows = a->joins ? output : scratch_of(job, thread);
+    a->kind->score(a, first, end);
+    edge_softmax(&a->shape, first, end, a->share);
+    if (a->weight != a->share) {
+        vector_copy(a->weight + from, a->share + from, to - from);
+        drop_slots(a, first, end, a->weight);
+    }
+    slot_aggregation_forward(&a->shape, a->weight, a->source, first, end, rows);
+    if (!a->joins)
+        mean_of_heads(&a->shape, rows, end - first, output);
+    layer_pass_finish(pass, output, first, end);
+}
+
+static enum error_code find_room(struct attention *a, struct forward_job *job, struct arena *arena,
+                                 int threads, struct error *err)
+{
+    const struct message_block *block = &a->shape.block;
+    const size_t slots = edge_slot_count(block) * a->shape.heads;
+    const size_t dim = a->pass->input_dim > a->width ? a->pass->input_dim : a->width;
+    const bool drops = a->pass->slot_dropout.drop_below > 0;
+    job->scratch_size = layer_pass_scratch(TILE_ROWS * dim);
+    enum error_code rc =
+        arena_new(arena, &a->source, (size_t)block->source_count * a->width, what, err);
+    a->destination = a->source;
+    if (rc == ERROR_NONE && a->kind->parameters.destination_weight >= 0)
+        rc = arena_new(arena, &a->destination, block->destination_count * a->width, what, err);
+    if (rc == ERROR_NONE && a->kind->prepare)
+        rc = arena_new(arena, &a->source_term, (size_t)block->source_count * a->shape.heads, what,
+                       err);
+    if (rc == ERROR_NONE && a->kind->prepare)
+        rc = arena_new(arena, &a->destination_term,
+                       (size_t)block->destination_count * a->shape.heads, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &a->share, slots, what, err);
+    a->weight = a->share;
+    if (rc == ERROR_NONE && drops)
+        rc = arena_new(arena, &a->weight, slots, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
+    return rc;
+}
+
+enum error_code attention_forward(const struct attention_kind *kind, struct layer_pass *pass,
+                                  bool keep, struct arena *arena, struct thread_pool *pool,
+                                  struct error *err)
+{
+    struct attention *a = NULL;
+    enum error_code rc = arena_new(arena, &a, 1, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct model_layer *layer = pass->layer;
+    *a = (struct attention){.kind = kind,
+                            .pass = pass,
+                            .shape = {.block = pass->block,
+                                      .heads = layer->heads,
+                                      .channels = attention_channels(layer)},
+                            .joins = layer->activates};
+    a->width = (size_t)a->shape.heads * a->shape.channels;
+    struct forward_job job = {.a = a};
+    pass->state = a;
+    pass->activation.bias = pass->parameter[kind->parameters.output_bias];
+    rc = find_room(a, &job, arena, thread_pool_size(pool), err);
+    if (rc == ERROR_NONE && keep && pass->activation.relu)
+        rc = layer_pass_keep_active(pass, arena, err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), project_tile, &job);
+    thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), attend_tile, &job);
+    return ERROR_NONE;
+}
+
+/* --- backward --- */
+
+/* Partial sums of one accumulator, one after the other. */
+struct sums {
+    float *output_bias;        /* [output_dim] */
+    float *vectors;            /* [ATTENTION_VECTOR_COUNT_MAX, width] */
+    float *source_bias;        /* [width] */
+    float *destination_bias;   /* [width] */
+    float *source_weight;      /* [width, input_dim] */
+    float *destination_weight; /* [width, input_dim], where there is one */
+};
+
+struct backward_job {
+    struct attention *a;
+    struct layer_pass *pass;
+    const struct layer_pass *above;
+    const float *logits_gradient;
+    bool is_first;
+    float *accumulator; /* [ACCUMULATOR_COUNT, sums_size()] */
+    float *scratch;     /* [threads, scratch_size] */
+    size_t scratch_size;
+};
+
+/* Floats of one accumulator. */
+static size_t sums_size(const struct attention *a)
+{
+    const size_t matrices = a->kind->parameters.destination_weight >= 0 ? 2 : 1;
+    return a->pass->output_dim + (ATTENTION_VECTOR_COUNT_MAX + 2) * a->width +
+           matrices * a->width * a->pass->input_dim;
+}
+
+/* Work is shared out by accumulator: number k has the tiles k, k + ACCUMULATOR_COUNT, ... in order. */
+static struct sums sums_of(const struct backward_job *job, int64_t accumulator)
+{
+    const struct attention *a = job->a;
+    struct sums sums = {.output_bias = job->accumulator + (size_t)accumulator * sums_size(a)};
+    sums.vectors = sums.output_bias + a->pass->output_dim;
+    sums.source_bias = sums.vectors + ATTENTION_VECTOR_COUNT_MAX * a->width;
+    sums.destination_bias = sums.source_bias + a->width;
+    sums.source_weight = sums.destination_bias + a->width;
+    sums.destination_weight = sums.source_weight + a->width * a->pass->input_dim;
+    return sums;
+}
+
+static float *backward_scratch(const struct backward_job *job, int thread)
+{
+    return job->scratch + (size_t)thread * job->scratch_size;
+}
+
+/* A tile is summed by itself first, which keeps the rounding of long columns small. */
+CPU_CLONES
+static void add_column_sums(const float *rows, size_t count, size_t dim, float *restrict tile_sum,
+                            float *restrict sum)
+{
+    vector_zero(tile_sum, dim);
+    for (size_t row = 0; row < count; row++)
+        vector_add(tile_sum, rows + row * dim, dim);
+    vector_add(sum, tile_sum, dim);
+}
+
+/* u from the gradient of the output: each head's part, or the same for each. */
+CPU_CLONES
+static void share_out_to_heads(const struct attention *a, const float *gradient, size_t count,
+                               float *out)
+{
+    const size_t channels = a->shape.channels;
+    const float share = a->joins ? 1 : 1 / (float)a->shape.heads;
+    for (size_t row = 0; row < count; row++, out += a->width)
+        for (size_t h = 0; h < a->shape.heads; h++) {
+            const float *from =
+                gradient + row * a->pass->output_dim + (a->joins ? h * channels : 0);
+            vector_copy(out + h * channels, from, channels);
+            vector_scale(out + h * channels, share, channels);
+        }
+}
+
+static void destination_tile(const struct backward_job *job, int64_t tile, const struct sums *sums,
+                             int thread)
+{
+    struct attention *a = job->a;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, a->shape.block.destination_count);
+    const size_t dim = job->pass->output_dim;
+    float *scratch = backward_scratch(job, thread);
+    const float *gradient = layer_pass_product_gradient(job->pass, job->above, job->logits_gradient,
+                                                        first, end, scratch + dim);
+    add_column_sums(gradient, end - first, dim, scratch, sums->output_bias);
+    share_out_to_heads(a, gradient, end - first, a->output_gradient + first * a->width);
+    edge_score_dot(&a->shape, a->output_gradient, a->source, first, end, a->slot_gradient);
+    if (a->weight != a->share)
+        drop_slots(a, first, end, a->slot_gradient);
+    edge_softmax_backward(&a->shape, a->share, first, end, a->slot_gradient);
+    a->kind->score_backward(a, first, end, sums->vectors);
+}
+
+static void destination_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct backward_job *job = context;
+    const struct sums sums = sums_of(job, accumulator);
+    const int64_t tiles = layer_pass_tiles(job->pass->block.destination_count);
+    vector_zero(sums.output_bias, sums_size(job->a));
+    for (int64_t tile = accumulator; tile < tiles; tile += ACCUMULATOR_COUNT)
+        destination_tile(job, tile, &sums, thread);
+}
+
+/* One of the projections on its way back. */
+struct projection {
+    const float *matrix;   /* [width, input_dim] */
+    const float *gradient; /* of its rows [.., width] */
+    float *weight_sum, *bias_sum;
+};
+
+/* Adds the gradients of its weights, from rows first .. end - 1, and writes that of their input unless it is NULL. */
+static void project_back(const struct backward_job *job, const struct projection *projection,
+                         uint32_t first, uint32_t end, float *input_gradient, float *scratch)
+{
+    const struct layer_pass *pass = job->pass;
+    const size_t width = job->a->width;
+    const struct matrix_view gradient =
+        matrix_view_of(projection->gradient + first * width, end - first, width);
+    const struct linear_weight weight = {
+        .rows = rows_view_of(matrix_view_of(projection->matrix, width, pass->input_dim))};
+    add_column_sums(gradient.value, end - first, width, scratch, projection->bias_sum);
+    linear_backward_weight(gradient,
+                           gather_rows(&pass->input, pass->input_dim, first, end, scratch), true,
+                           projection->weight_sum, NULL);
+    if (input_gradient)
+        linear_backward_input(&weight, gradient, input_gradient, NULL);
+}
+
+CPU_CLONES
+static void add_own_gradient(float *restrict sum, const float *restrict x, size_t count)
+{
+    vector_add(sum, x, count);
+}
+
+static void source_tile(const struct backward_job *job, int64_t tile, const struct sums *sums,
+                        int thread)
+{
+    struct attention *a = job->a;
+    struct layer_pass *pass = job->pass;
+    const struct attention_parameters *at = &a->kind->parameters;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS), dim = pass->input_dim;
+    const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
+    const uint32_t destinations = pass->block.destination_count;
+    const uint32_t own_end = end < destinations ? end : destinations;
+    float *scratch = backward_scratch(job, thread);
+    float *input = job->is_first ? NULL : pass->input_gradient + (size_t)first * dim;
+    float *own = job->is_first ? NULL : scratch + (size_t)TILE_ROWS * dim;
+    slot_aggregation_backward(&a->shape, &a->edges, a->weight, a->output_gradient, first, end,
+                              a->source_gradient + first * a->width);
+    a->kind->score_transposed(a, first, end, sums->vectors);
+    const struct projection of_sources = {parameter_of(a, at->source_weight), a->source_gradient,
+                                          sums->source_weight, sums->source_bias};
+    project_back(job, &of_sources, first, end, input, scratch);
+    if (at->destination_weight < 0 || first >= own_end)
+        return;
+    const struct projection of_own = {parameter_of(a, at->destination_weight),
+                                      a->destination_gradient, sums->destination_weight,
+                                      sums->destination_bias};
+    project_back(job, &of_own, first, own_end, own, scratch);
+    if (input)
+        add_own_gradient(input, own, (size_t)(own_end - first) * dim);
+}
+
+static void source_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct backward_job *job = context;
+    const struct sums sums = sums_of(job, accumulator);
+    const int64_t tiles = layer_pass_tiles(job->pass->block.source_count);
+    for (int64_t tile = accumulator; tile < tiles; tile += ACCUMULATOR_COUNT)
+        source_tile(job, tile, &sums, thread);
+}
+
+CPU_CLONES
+static void add_accumulators(const float *first, size_t stride, size_t count, float *restrict out)
+{
+    vector_copy(out, first, count);
+    for (size_t k = 1; k < ACCUMULATOR_COUNT; k++)
+        vector_add(out, first + k * stride, count);
+}
+
+static void reduce(const struct backward_job *job, const struct layer_gradient *out, int index,
+                   const float *sum, size_t count)
+{
+    if (index >= 0)
+        add_accumulators(sum, sums_size(job->a), count, out->parameter[index]);
+}
+
+static void reduce_all(const struct backward_job *job, const struct layer_gradient *out)
+{
+    const struct attention *a = job->a;
+    const struct attention_parameters *at = &a->kind->parameters;
+    const struct sums sums = sums_of(job, 0);
+    const size_t matrix = a->width * job->pass->input_dim;
+    reduce(job, out, at->output_bias, sums.output_bias, job->pass->output_dim);
+    for (int v = 0; v < a->kind->vector_count; v++)
+        reduce(job, out, at->vector[v], sums.vectors + (size_t)v * a->width, a->width);
+    reduce(job, out, at->source_bias, sums.source_bias, a->width);
+    reduce(job, out, at->destination_bias, sums.destination_bias, a->width);
+    reduce(job, out, at->source_weight, sums.source_weight, matrix);
+    reduce(job, out, at->destination_weight, sums.destination_weight, matrix);
+}
+
+static enum error_code find_gradients(struct backward_job *job, struct arena *arena, int threads,
+                                      struct error *err)
+{
+    struct attention *a = job->a;
+    struct layer_pass *pass = job->pass;
+    const struct message_block *block = &a->shape.block;
+    const size_t sources = block->source_count, destinations = block->destination_count;
+    const size_t widest = a->width > pass->output_dim ? a->width : pass->output_dim;
+    job->scratch_size =
+        layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest);
+    enum error_code rc = transposed_edges_number(block, true, arena, &a->edges, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &a->output_gradient, destinations * a->width, what, err);
+    if (rc == ERROR_NONE)
+        rc =
+            arena_new(arena, &a->slot_gradient, edge_slot_count(block) * a->shape.heads, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &a->source_gradient, sources * a->width, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &a->destination_gradient, destinations * a->width, what, err);
+    if (rc == ERROR_NONE && a->kind->prepare)
+        rc = arena_new(arena, &a->term_gradient, sources * a->shape.heads, what, err);
+    if (rc == ERROR_NONE && !job->is_first)
+        rc = arena_new(arena, &pass->input_gradient, sources * pass->input_dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->accumulator, ACCUMULATOR_COUNT * sums_size(a), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
+    return rc;
+}
+
+enum error_code attention_backward(struct layer_pass *pass, const struct layer_pass *above,
+                                   const float *logits_gradient, bool is_first,
+                                   const struct layer_gradient *out, struct arena *arena,
+                                   struct thread_pool *pool, struct error *err)
+{
+    struct backward_job job = {.a = pass->state,
+                               .pass = pass,
+                               .above = above,
+                               .logits_gradient = logits_gradient,
+                               .is_first = is_first};
+    const enum error_code rc = find_gradients(&job, arena, thread_pool_size(pool), err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    thread_pool_run(pool, ACCUMULATOR_COUNT, destination_tiles, &job);
+    thread_pool_run(pool, ACCUMULATOR_COUNT, source_tiles, &job);
+    reduce_all(&job, out);
+    return ERROR_NONE;
+}

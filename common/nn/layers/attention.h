@@ -1,0 +1,93 @@
+/*
+ * attention - the layers that weigh each neighbour by what it says: GAT and GATv2.
+ *
+ * For a destination i with the slots k (operators/edge_slots.h: its neighbours j, and itself), in each head:
+ *
+ *   p_j = W_l x_j (+ b_l)                    rows of sources, [heads, channels]
+ *   q_i = W_r x_i + b_r                      rows of destinations, where the kind has a matrix of their own
+ *   s_k = score(p_j, q_i or p_i)             gat_layer.c, gatv2_layer.c
+ *   w   = softmax of s over the slots of i;  some are dropped in training, the others scaled up
+ *   y_i = sum over k of w_k p_j              heads side by side, or in the last layer their mean
+ *
+ * and then bias, ReLU and dropout as in every layer. Backward, with u_i the gradient of y_i by heads:
+ *
+ *   dw_k = u_i . p_j,  ds = softmax's,  dp_j = sum over the slots of j of w_k u_i + what the score adds,
+ *   dW_l = dp^T x,  dx = dp W_l (+ dq W_r for destinations)
+ *
+ * Work runs over tiles of TILE_ROWS rows of destinations or sources, with the partial sums of layer_pass.h: the same
+ * bits for any number of threads. In fp32 alone. A neighbourhood that was sampled is taken as it is, as in PyG.
+ */
+#ifndef COMMON_NN_LAYERS_ATTENTION_H
+#define COMMON_NN_LAYERS_ATTENTION_H
+
+#include "common/nn/layers/layer_pass.h"
+#include "common/nn/operators/edge_slots.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ATTENTION_VECTOR_COUNT_MAX = 2 };
+
+/* Which of the layer's parameters is what; -1: it has none. */
+struct attention_parameters {
+    int source_weight, source_bias, destination_weight, destination_bias, output_bias;
+    int vector[ATTENTION_VECTOR_COUNT_MAX]; /* [1, heads, channels]: of the score */
+};
+
+struct attention { /* one layer at work; all in the arena of the step */
+    const struct attention_kind *kind;
+    const struct layer_pass *pass;
+    struct edge_shape shape;
+    size_t width;       /* heads * channels */
+    bool joins;         /* heads stand side by side; else their mean is the output */
+    float *source;      /* p [sources, width] */
+    float *destination; /* q [destinations, width]; else the first rows of p */
+    float *source_term, *destination_term; /* GAT: [sources, heads], [destinations, heads] */
+    float *share;                          /* softmax [slots, heads] */
+    float *weight;                         /* with some dropped; `share` itself without dropout */
+    /* Gradients. */
+    struct transposed_edges edges;
+    float *output_gradient;      /* u [destinations, width] */
+    float *slot_gradient;        /* of weights, then of scores [slots, heads] */
+    float *source_gradient;      /* dp [sources, width] */
+    float *destination_gradient; /* dq [destinations, width], or of destination_term */
+    float *term_gradient;        /* of source_term */
+};
+
+struct attention_kind {
+    struct attention_parameters parameters;
+    int vector_count;
+    /* NULL: the score has no terms of a node alone. The terms of sources first .. end - 1, and of the destinations among them. */
+    void (*prepare)(struct attention *attention, uint32_t first, uint32_t end);
+    /* Scores of the slots of destinations first .. end - 1 into attention->share. */
+    void (*score)(struct attention *attention, uint32_t first, uint32_t end);
+    /* From attention->slot_gradient, of the scores, of these destinations: destination_gradient, and to vector_sum
+     * [ATTENTION_VECTOR_COUNT_MAX, width] is added their part of the gradient of the vectors. */
+    void (*score_backward)(struct attention *attention, uint32_t first, uint32_t end,
+                           float *vector_sum);
+    /* The same for sources, when that is done for all destinations: what the score adds to source_gradient. */
+    void (*score_transposed)(struct attention *attention, uint32_t first, uint32_t end,
+                             float *vector_sum);
+};
+
+/* The vector `number` of the layer. */
+static inline const float *attention_vector(const struct attention *attention, int number)
+{
+    return attention->pass->parameter[attention->kind->parameters.vector[number]];
+}
+
+/* Channels of a head. */
+uint32_t attention_channels(const struct model_layer *layer);
+
+/* For struct layer_type. */
+MUST_CHECK enum error_code attention_forward(const struct attention_kind *kind,
+                                             struct layer_pass *pass, bool keep,
+                                             struct arena *arena, struct thread_pool *pool,
+                                             struct error *err);
+MUST_CHECK enum error_code attention_backward(struct layer_pass *pass,
+                                              const struct layer_pass *above,
+                                              const float *logits_gradient, bool is_first,
+                                              const struct layer_gradient *out, struct arena *arena,
+                                              struct thread_pool *pool, struct error *err);
+
+#endif

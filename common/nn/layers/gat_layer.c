@@ -1,0 +1,130 @@
+/*
+ * Graph attention of Velickovic and others 2018, as PyG's GATConv has it:
+ *
+ *   s = leaky(att_src . p_j + att_dst . p_i)          in each head; attention.h has the rest
+ *
+ * The two products are terms of a node, so that an edge takes one addition a head. Backward, with t_j = att_src . p_j:
+ *
+ *   dp_j += dt_j att_src (+ dt'_j att_dst for a destination),  datt_src = sum of dt_j p_j,  datt_dst = sum of dt'_i p_i
+ */
+#include "common/math/vector.h"
+#include "common/nn/layers/attention.h"
+#include "common/nn/layers/layer.h"
+#include "common/nn/operators/edge_score.h"
+
+enum { WEIGHT, ATT_SRC, ATT_DST, BIAS, PARAMETER_COUNT };
+
+static int parameters(const struct model_layer *layer, struct layer_parameter *out)
+{
+    const uint32_t channels = attention_channels(layer), width = layer->heads * channels;
+    const float bound = layer_glorot_bound(layer->heads, channels);
+    out[WEIGHT] = (struct layer_parameter){.suffix = "lin.weight",
+                                           .dim_count = 2,
+                                           .rows = width,
+                                           .cols = layer->input_dim,
+                                           .bound = layer_glorot_bound(layer->input_dim, width)};
+    out[ATT_SRC] = (struct layer_parameter){.suffix = "att_src",
+                                            .dim_count = 3,
+                                            .rows = layer->heads,
+                                            .cols = channels,
+                                            .bound = bound};
+    out[ATT_DST] = out[ATT_SRC];
+    out[ATT_DST].suffix = "att_dst";
+    out[BIAS] = (struct layer_parameter){
+        .suffix = "bias", .dim_count = 1, .rows = layer->output_dim, .cols = 1};
+    return PARAMETER_COUNT;
+}
+
+/* The terms of these rows: of sources with vector 0, of destinations with vector 1. */
+CPU_CLONES
+static void find_gat_terms(const struct attention *a, int vector, uint32_t first, uint32_t end,
+                           float *term)
+{
+    const size_t heads = a->shape.heads, channels = a->shape.channels;
+    for (uint32_t j = first; j < end; j++)
+        for (size_t h = 0; h < heads; h++)
+            term[j * heads + h] = vector_dot(a->source + j * a->width + h * channels,
+                                             attention_vector(a, vector) + h * channels, channels);
+}
+
+static void prepare(struct attention *a, uint32_t first, uint32_t end)
+{
+    const uint32_t destinations = a->shape.block.destination_count;
+    find_gat_terms(a, 0, first, end, a->source_term);
+    find_gat_terms(a, 1, first, end < destinations ? end : destinations, a->destination_term);
+}
+
+static void score(struct attention *a, uint32_t first, uint32_t end)
+{
+    edge_score_add(&a->shape, a->source_term, a->destination_term, first, end, a->share);
+}
+
+/* sum += gradient of a term times its row, in each head. */
+CPU_CLONES
+static void add_gat_rows(const struct attention *a, const float *term_gradient, uint32_t first,
+                         uint32_t end, float *sum)
+{
+    const size_t heads = a->shape.heads, channels = a->shape.channels;
+    for (uint32_t j = first; j < end; j++)
+        for (size_t h = 0; h < heads; h++)
+            vector_add_scaled(sum + h * channels, a->source + j * a->width + h * channels,
+                              term_gradient[j * heads + h], channels);
+}
+
+/* The gradient of each row += that of its term times the vector. */
+CPU_CLONES
+static void add_gat_vectors(struct attention *a, int vector, const float *term_gradient,
+                            uint32_t first, uint32_t end)
+{
+    const size_t heads = a->shape.heads, channels = a->shape.channels;
+    for (uint32_t j = first; j < end; j++)
+        for (size_t h = 0; h < heads; h++)
+            vector_add_scaled(a->source_gradient + j * a->width + h * channels,
+                              attention_vector(a, vector) + h * channels,
+                              term_gradient[j * heads + h], channels);
+}
+
+static void score_backward(struct attention *a, uint32_t first, uint32_t end, float *vector_sum)
+{
+    edge_score_add_backward(&a->shape, a->source_term, a->destination_term, first, end,
+                            a->slot_gradient, a->destination_gradient);
+    add_gat_rows(a, a->destination_gradient, first, end, vector_sum + a->width);
+}
+
+static void score_transposed(struct attention *a, uint32_t first, uint32_t end, float *vector_sum)
+{
+    const uint32_t destinations = a->shape.block.destination_count;
+    edge_score_add_transposed(&a->shape, &a->edges, a->slot_gradient, first, end, a->term_gradient);
+    add_gat_rows(a, a->term_gradient, first, end, vector_sum);
+    add_gat_vectors(a, 0, a->term_gradient, first, end);
+    add_gat_vectors(a, 1, a->destination_gradient, first, end < destinations ? end : destinations);
+}
+
+static const struct attention_kind kind = {
+    .parameters = {.source_weight = WEIGHT,
+                   .source_bias = -1,
+                   .destination_weight = -1,
+                   .destination_bias = -1,
+                   .output_bias = BIAS,
+                   .vector = {ATT_SRC, ATT_DST}},
+    .vector_count = 2,
+    .prepare = prepare,
+    .score = score,
+    .score_backward = score_backward,
+    .score_transposed = score_transposed,
+};
+
+static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
+                               struct thread_pool *pool, struct error *err)
+{
+    return attention_forward(&kind, pass, keep, arena, pool, err);
+}
+
+const struct layer_type gat_layer = {
+    .name = "gat",
+    .pyg_name = "GAT",
+    .has_heads = true,
+    .parameters = parameters,
+    .forward = forward,
+    .backward = attention_backward,
+};

@@ -1,0 +1,76 @@
+/*
+ * layer - the kinds of graph layer, one row of a table each.
+ *
+ * A kind says which tensors a layer of it has: names and shapes, how they are drawn at first, and what PyG and DGL
+ * call them. Either it brings its own forward and backward (attention.h), or it is linear: a linear kind says how rows are aggregated along the edges (operators/aggregation.h) and whether
+ * they are projected before that or afterwards; its matrices stand side by side: the aggregated row has one part of
+ * the input's width for each of them. layer_pass.h does the work for all linear kinds.
+ *
+ * To add a kind: a file <kind>_layer.c, a row in layer.c, a value in enum layer_kind (README.md).
+ */
+#ifndef COMMON_NN_LAYERS_LAYER_H
+#define COMMON_NN_LAYERS_LAYER_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "common/graph/message_block.h"
+#include "common/nn/model.h"
+#include "common/nn/operators/aggregation.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct layer_parameter {
+    const char *suffix; /* behind "convs.<k>." here and in PyG */
+    const char *dgl;    /* behind "layers.<k>." */
+    bool dgl_transposes;
+    int dim_count; /* as in struct parameter, as are the next two */
+    uint32_t rows, cols;
+    float bound; /* first values are uniform in [-bound, bound) */
+};
+
+struct layer_pass;
+struct layer_gradient;
+
+struct layer_type {
+    const char *name;     /* in pipeline files */
+    const char *pyg_name; /* the model of torch_geometric.nn that has such layers */
+    const char *dgl_note; /* what has to be known to use them in DGL, for people; NULL: nothing */
+    bool needs_degree;    /* of message_block */
+    bool has_heads;       /* the output's width is divided among them */
+    /* Fills in the tensors of a layer of these widths; returns how many, at most LAYER_PARAMETER_COUNT_MAX. */
+    int (*parameters)(const struct model_layer *layer, struct layer_parameter *out);
+    /* Of a linear kind: whether the projection comes before the aggregation, decided by the widths alone. */
+    bool (*projects_first)(uint32_t input_dim, uint32_t output_dim);
+    /* The weights of the aggregation on one block, in the arena. */
+    enum error_code (*weigh)(const struct message_block *block, struct arena *arena,
+                             struct aggregation *out, struct error *err);
+    /* Of any other kind, as layer_pass_forward() and layer_pass_backward(). Forward sets pass->activation.bias;
+     * backward leaves pass->input_gradient. Only in fp32. */
+    enum error_code (*forward)(struct layer_pass *pass, bool keep, struct arena *arena,
+                               struct thread_pool *pool, struct error *err);
+    enum error_code (*backward)(struct layer_pass *pass, const struct layer_pass *above,
+                                const float *logits_gradient, bool is_first,
+                                const struct layer_gradient *out, struct arena *arena,
+                                struct thread_pool *pool, struct error *err);
+};
+
+extern const struct layer_type sage_layer;
+extern const struct layer_type gcn_layer;
+extern const struct layer_type gat_layer;
+extern const struct layer_type gatv2_layer;
+
+const struct layer_type *layer_type_of(enum layer_kind kind);
+
+/* Whether a layer aggregates its input rows as they are, before anything else: then that may be done ahead. */
+static inline bool layer_aggregates_first(const struct model_layer *layer)
+{
+    return !layer->type->forward &&
+           !layer->type->projects_first(layer->input_dim, layer->output_dim);
+}
+
+/* Bounds of first values: torch.nn.Linear's, which is Kaiming uniform with a = sqrt(5), and Glorot uniform. */
+float layer_linear_bound(uint32_t input_dim);
+float layer_glorot_bound(uint32_t input_dim, uint32_t output_dim);
+
+#endif

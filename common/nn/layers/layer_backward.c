@@ -1,0 +1,391 @@
+/*
+ * Backward of one layer (layer_pass.h).
+ *
+ * Work is handed to threads by accumulator, not by tile, so that one thread has a partial sum to itself. In
+ * each tile's turn come: the gradient of the output, the sums for bias and weight, the gradient for below.
+ */
+#include "common/base/cpu_clones.h"
+#include "common/math/sparse_tile.h"
+#include "common/math/vector.h"
+#include "common/nn/layers/layer_pass.h"
+#include "common/nn/layers/sparse_layer.h"
+
+struct backward_job {
+    struct layer_pass *pass;
+    const struct layer_pass *above;
+    const float *logits_gradient;
+    bool is_first;
+    const struct layer_gradient *out;
+    float *output_gradient;    /* project first: [destinations, output_dim], of the product */
+    float *weight_accumulator; /* [ACCUMULATOR_COUNT, output_dim, aggregated_dim] */
+    float *bias_accumulator;   /* [ACCUMULATOR_COUNT, output_dim] */
+    int64_t weight_tiles, bias_tiles;
+    float *scratch;      /* [threads, scratch_size] */
+    size_t scratch_size; /* floats for a thread */
+    bf16 *room;          /* [threads, room_size]: of products in bf16 */
+    size_t room_size;
+    struct sparse_tile *sparse; /* [threads] */
+};
+
+static const char what[] = "gradients"; /* wants memory */
+
+/* Rows of a gradient that are made before they are compressed: they stay in the first cache. */
+enum { ROWS_AT_ONCE = 16 };
+
+static int64_t accumulators_of(int64_t tiles)
+{
+    return tiles < ACCUMULATOR_COUNT ? tiles : ACCUMULATOR_COUNT;
+}
+
+CPU_CLONES
+static void sum_columns(const float *rows, size_t row_count, size_t dim, float *restrict sum)
+{
+    vector_zero(sum, dim);
+    for (size_t row = 0; row < row_count; row++)
+        vector_add(sum, rows + row * dim, dim);
+}
+
+CPU_CLONES
+static void add_to(float *restrict y, const float *restrict x, size_t count)
+{
+    vector_add(y, x, count);
+}
+
+static float *bias_accumulator_of(const struct backward_job *job, int64_t tile)
+{
+    return job->bias_accumulator + (size_t)(tile % ACCUMULATOR_COUNT) * job->pass->output_dim;
+}
+
+static float *weight_accumulator_of(const struct backward_job *job, int64_t tile)
+{
+    const struct layer_pass *pass = job->pass;
+    return job->weight_accumulator +
+           (size_t)(tile % ACCUMULATOR_COUNT) * pass->output_dim * pass->aggregated_dim;
+}
+
+/* Adds a tile's column sums to its accumulator; a tile is summed by itself first, which keeps the rounding of
+ * long columns small. */
+static void add_bias_tile(const struct backward_job *job, int64_t tile, const float *tile_sum)
+{
+    const size_t dim = job->pass->output_dim;
+    if (tile < ACCUMULATOR_COUNT)
+        vector_copy(bias_accumulator_of(job, tile), tile_sum, dim);
+    else
+        add_to(bias_accumulator_of(job, tile), tile_sum, dim);
+}
+
+/* Gradient of the output for rows first .. end - 1, in `scratch` or where it lies. */
+static float *gradient_from_above(const struct layer_pass *above, size_t dim, uint32_t first,
+                                  uint32_t end, float *scratch)
+{
+    if (above->input_gradient)
+        return above->input_gradient + first * dim;
+    aggregation_backward(&above->aggregation, &above->edges, above->aggregated_gradient,
+                         (uint32_t)dim, first, end, scratch);
+    return scratch;
+}
+
+static float *output_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
+                              float *scratch)
+{
+    return gradient_from_above(job->above, job->pass->output_dim, first, end, scratch);
+}
+
+static const uint64_t *active_row(const struct layer_pass *pass, uint32_t row)
+{
+    return pass->active + row * activation_words(pass->output_dim);
+}
+
+const float *layer_pass_product_gradient(const struct layer_pass *pass,
+                                         const struct layer_pass *above,
+                                         const float *logits_gradient, uint32_t first, uint32_t end,
+                                         float *scratch)
+{
+    if (!above)
+        return logits_gradient + (size_t)first * pass->output_dim;
+    float *gradient = gradient_from_above(above, pass->output_dim, first, end, scratch);
+    activation_backward(&pass->activation, active_row(pass, first), gradient, pass->output_dim,
+                        end - first);
+    return gradient;
+}
+
+static const float *product_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
+                                     float *scratch)
+{
+    return layer_pass_product_gradient(job->pass, job->above, job->logits_gradient, first, end,
+                                       scratch);
+}
+
+static float *thread_scratch(const struct backward_job *job, int thread)
+{
+    return job->scratch + (size_t)thread * job->scratch_size;
+}
+
+static bf16 *thread_room(const struct backward_job *job, int thread)
+{
+    return job->room + (size_t)thread * job->room_size;
+}
+
+static struct rows_view aggregated_rows(const struct layer_pass *pass, uint32_t first, uint32_t end)
+{
+    return layer_pass_rows(pass->precision, pass->aggregated, pass->aggregated_dim, first, end);
+}
+
+/* Aggregation first: all of a tile at once. */
+static void dense_tile(const struct backward_job *job, int64_t tile, uint32_t first, uint32_t end,
+                       int thread)
+{
+    const struct layer_pass *pass = job->pass;
+    float *scratch = thread_scratch(job, thread); /* [output_dim + TILE_ROWS * output_dim] */
+    const float *gradient = product_gradient(job, first, end, scratch + pass->output_dim);
+    const struct matrix_view view = matrix_view_of(gradient, end - first, pass->output_dim);
+    sum_columns(gradient, end - first, pass->output_dim, scratch);
+    add_bias_tile(job, tile, scratch);
+    linear_backward_weight(view, aggregated_rows(pass, first, end), tile >= ACCUMULATOR_COUNT,
+                           weight_accumulator_of(job, tile), thread_room(job, thread));
+    if (!job->is_first)
+        linear_backward_input(&pass->weight, view,
+                              pass->aggregated_gradient + first * pass->aggregated_dim,
+                              thread_room(job, thread));
+}
+
+/* The same without the zeros. */
+static void sparse_tile_of(const struct backward_job *job, int64_t tile, uint32_t first,
+                           uint32_t end, int thread)
+{
+    const struct layer_pass *pass = job->pass;
+    struct sparse_tile *sparse = &job->sparse[thread];
+    float *scratch = thread_scratch(job, thread);
+    sparse_tile_reset(sparse);
+    for (uint32_t row = first, next; row < end; row = next) {
+        next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
+        sparse_tile_add(sparse, active_row(pass, row), output_gradient(job, row, next, scratch),
+                        pass->activation.scale, next - row);
+    }
+    const struct sparse_matrix rows = sparse_tile_transposed(sparse);
+    add_bias_tile(job, tile, sparse->column_sum);
+    sparse_product(&rows, aggregated_rows(pass, first, end), tile >= ACCUMULATOR_COUNT,
+                   weight_accumulator_of(job, tile), pass->aggregated_dim);
+    if (job->is_first)
+        return;
+    const struct sparse_matrix gradient = sparse_tile_rows(sparse);
+    sparse_product(&gradient, pass->weight.rows, false,
+                   pass->aggregated_gradient + first * pass->aggregated_dim, pass->aggregated_dim);
+}
+
+static void aggregated_tile(const struct backward_job *job, int64_t tile, int thread)
+{
+    const struct layer_pass *pass = job->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const size_t words = activation_words(pass->output_dim), count = end - first;
+    if (pass->active &&
+        sparse_tile_pays(active_row(pass, first), count * words, count * pass->output_dim))
+        sparse_tile_of(job, tile, first, end, thread);
+    else
+        dense_tile(job, tile, first, end, thread);
+}
+
+/* Project first, by destination: the gradient of the aggregated product, and the bias. */
+static void destination_tile(const struct backward_job *job, int64_t tile, float *scratch)
+{
+    const struct layer_pass *pass = job->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const size_t dim = pass->output_dim, count = (size_t)(end - first) * dim;
+    const float *gradient = product_gradient(job, first, end, scratch + dim);
+    sum_columns(gradient, end - first, dim, scratch);
+    add_bias_tile(job, tile, scratch);
+    vector_copy(job->output_gradient + first * dim, gradient, count);
+}
+
+/* Project first, by source, when all of that is there: the weight, and the gradient of the input. */
+static void source_tile(const struct backward_job *job, int64_t tile, int thread)
+{
+    const struct layer_pass *pass = job->pass;
+    float *scratch = thread_scratch(job, thread);
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
+    const struct matrix_view gradient = matrix_view_of(scratch, end - first, pass->output_dim);
+    const struct rows_view input = gather_rows(&pass->input, pass->input_dim, first, end,
+                                               scratch + (size_t)TILE_ROWS * pass->output_dim);
+    aggregation_backward(&pass->aggregation, &pass->edges, job->output_gradient, pass->output_dim,
+                         first, end, scratch);
+    linear_backward_weight(gradient, input, tile >= ACCUMULATOR_COUNT,
+                           weight_accumulator_of(job, tile), thread_room(job, thread));
+    if (!job->is_first)
+        linear_backward_input(&pass->weight, gradient,
+                              pass->input_gradient + (size_t)first * pass->input_dim,
+                              thread_room(job, thread));
+}
+
+static void aggregated_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct backward_job *job = context;
+    for (int64_t tile = accumulator; tile < job->weight_tiles; tile += ACCUMULATOR_COUNT)
+        aggregated_tile(job, tile, thread);
+}
+
+static void destination_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct backward_job *job = context;
+    for (int64_t tile = accumulator; tile < job->bias_tiles; tile += ACCUMULATOR_COUNT)
+        destination_tile(job, tile, thread_scratch(job, thread));
+}
+
+static void source_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct backward_job *job = context;
+    for (int64_t tile = accumulator; tile < job->weight_tiles; tile += ACCUMULATOR_COUNT)
+        source_tile(job, tile, thread);
+}
+
+/* One row of the weights over all accumulators in order, and out into the layer's matrices. */
+static void reduce_row(void *context, int64_t row, int thread)
+{
+    const struct backward_job *job = context;
+    const struct layer_pass *pass = job->pass;
+    float *sum = job->weight_accumulator + (size_t)row * pass->aggregated_dim;
+    const size_t accumulator_size = pass->output_dim * pass->aggregated_dim;
+    (void)thread;
+    for (int64_t accumulator = 1; accumulator < accumulators_of(job->weight_tiles); accumulator++)
+        add_to(sum, sum + (size_t)accumulator * accumulator_size, pass->aggregated_dim);
+    for (int m = 0; m < pass->matrix_count; m++)
+        vector_copy(job->out->matrix[m] + (size_t)row * pass->input_dim,
+                    sum + (size_t)m * pass->input_dim, pass->input_dim);
+}
+
+static void reduce_weights(const struct backward_job *job, struct thread_pool *pool)
+{
+    thread_pool_run(pool, job->pass->output_dim, reduce_row, (void *)job);
+}
+
+static void reduce_bias(const struct backward_job *job)
+{
+    const size_t dim = job->pass->output_dim;
+    vector_copy(job->out->bias, job->bias_accumulator, dim);
+    for (int64_t accumulator = 1; accumulator < accumulators_of(job->bias_tiles); accumulator++)
+        add_to(job->out->bias, job->bias_accumulator + (size_t)accumulator * dim, dim);
+}
+
+static enum error_code find_sparse_room(struct backward_job *job, struct arena *arena, int threads,
+                                        struct error *err)
+{
+    enum error_code rc = arena_new(arena, &job->sparse, (size_t)threads, "gradients", err);
+    for (int thread = 0; rc == ERROR_NONE && thread < threads; thread++) {
+        rc = sparse_tile_init(&job->sparse[thread], TILE_ROWS, job->pass->output_dim,
+                              !job->is_first, arena, err);
+        job->sparse[thread].precision = job->pass->precision;
+    }
+    return rc;
+}
+
+/* What all orders of projection and aggregation need. */
+static enum error_code find_common_room(struct backward_job *job, struct arena *arena, int threads,
+                                        struct error *err)
+{
+    struct layer_pass *pass = job->pass;
+    const size_t dim = pass->output_dim;
+    const bool by_source = pass->projects_first || pass->input.mostly_zero;
+    job->scratch_size = dim + TILE_ROWS * dim;
+    if (pass->projects_first)
+        job->scratch_size += (size_t)TILE_ROWS * pass->input_dim;
+    job->scratch_size = layer_pass_scratch(job->scratch_size);
+    enum error_code rc =
+        arena_new(arena, &job->bias_accumulator, ACCUMULATOR_COUNT * dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
+    if (rc == ERROR_NONE && job->room_size)
+        rc = arena_new(arena, &job->room, (size_t)threads * job->room_size, what, err);
+    if (rc == ERROR_NONE && by_source)
+        rc =
+            arena_new(arena, &job->output_gradient, pass->block.destination_count * dim, what, err);
+    if (rc == ERROR_NONE && (by_source || !job->is_first))
+        rc = transposed_edges_build(&pass->block, pass->aggregation.skip_self_loops, arena,
+                                    &pass->edges, err);
+    return rc;
+}
+
+static enum error_code find_accumulators(struct backward_job *job, struct arena *arena,
+                                         struct error *err)
+{
+    const int64_t accumulators = accumulators_of(job->weight_tiles);
+    return arena_new(arena, &job->weight_accumulator,
+                     (size_t)accumulators * job->pass->output_dim * job->pass->aggregated_dim, what,
+                     err);
+}
+
+static enum error_code aggregation_first(struct backward_job *job, struct arena *arena,
+                                         struct thread_pool *pool, struct error *err)
+{
+    struct layer_pass *pass = job->pass;
+    job->weight_tiles = job->bias_tiles;
+    enum error_code rc = find_accumulators(job, arena, err);
+    if (rc == ERROR_NONE && pass->active)
+        rc = find_sparse_room(job, arena, thread_pool_size(pool), err);
+    if (rc == ERROR_NONE && !job->is_first)
+        rc = arena_new(arena, &pass->aggregated_gradient,
+                       pass->block.destination_count * pass->aggregated_dim, what, err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    thread_pool_run(pool, accumulators_of(job->weight_tiles), aggregated_tiles, job);
+    reduce_weights(job, pool);
+    return ERROR_NONE;
+}
+
+static enum error_code project_first(struct backward_job *job, struct arena *arena,
+                                     struct thread_pool *pool, struct error *err)
+{
+    struct layer_pass *pass = job->pass;
+    job->weight_tiles = layer_pass_tiles(pass->block.source_count);
+    enum error_code rc = find_accumulators(job, arena, err);
+    if (rc == ERROR_NONE && !job->is_first)
+        rc = arena_new(arena, &pass->input_gradient,
+                       (size_t)pass->block.source_count * pass->input_dim, what, err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    thread_pool_run(pool, accumulators_of(job->bias_tiles), destination_tiles, job);
+    thread_pool_run(pool, accumulators_of(job->weight_tiles), source_tiles, job);
+    reduce_weights(job, pool);
+    return ERROR_NONE;
+}
+
+static enum error_code sparse_project_first(struct backward_job *job, struct arena *arena,
+                                            struct thread_pool *pool, struct error *err)
+{
+    must(job->is_first);
+    thread_pool_run(pool, accumulators_of(job->bias_tiles), destination_tiles, job);
+    return sparse_layer_backward(job->pass, job->output_gradient, job->out, arena, pool, err);
+}
+
+enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_pass *above,
+                                    const float *logits_gradient, bool is_first,
+                                    const struct layer_gradient *out, struct arena *arena,
+                                    struct thread_pool *pool, struct error *err)
+{
+    if (pass->layer->type->backward)
+        return pass->layer->type->backward(pass, above, logits_gradient, is_first, out, arena, pool,
+                                           err);
+    struct backward_job job = {
+        .pass = pass,
+        .above = above,
+        .logits_gradient = logits_gradient,
+        .is_first = is_first,
+        .out = out,
+        .room_size = (linear_room(&pass->weight, TILE_ROWS) + 31) / 32 * 32,
+        .bias_tiles = layer_pass_tiles(pass->block.destination_count),
+    };
+    must(job.bias_tiles > 0);
+    enum error_code rc = find_common_room(&job, arena, thread_pool_size(pool), err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (pass->input.mostly_zero)
+        rc = sparse_project_first(&job, arena, pool, err);
+    else if (pass->projects_first)
+        rc = project_first(&job, arena, pool, err);
+    else
+        rc = aggregation_first(&job, arena, pool, err);
+    if (rc == ERROR_NONE && !arena->counts)
+        reduce_bias(&job);
+    return rc;
+}

@@ -1,0 +1,120 @@
+#include "common/nn/tasks/metrics.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static void count_label(uint64_t *confusion, size_t class_count, size_t class, bool predicted,
+                        bool true_label)
+{
+    if (predicted && true_label)
+        confusion[class]++;
+    else if (predicted)
+        confusion[class_count + class]++;
+    else if (true_label)
+        confusion[2 * class_count + class]++;
+}
+
+void metrics_add_single(const float *logits, const int32_t *label, size_t rows,
+                        uint32_t class_count, uint64_t *confusion)
+{
+    for (size_t row = 0; row < rows; row++) {
+        const float *logit = logits + row * class_count;
+        size_t best = 0;
+        if (label[row] < 0)
+            continue;
+        for (size_t c = 1; c < class_count; c++)
+            if (logit[c] > logit[best])
+                best = c;
+        count_label(confusion, class_count, best, true, best == (size_t)label[row]);
+        if (best != (size_t)label[row])
+            count_label(confusion, class_count, (size_t)label[row], false, true);
+    }
+}
+
+void metrics_add_multi(const float *logits, const float *label, size_t rows, uint32_t class_count,
+                       uint64_t *confusion)
+{
+    for (size_t row = 0; row < rows; row++) {
+        const float *logit = logits + row * class_count, *truth = label + row * class_count;
+        if (isnan(truth[0]))
+            continue;
+        for (size_t c = 0; c < class_count; c++)
+            count_label(confusion, class_count, c, logit[c] > 0, truth[c] > 0.5F);
+    }
+}
+
+/* Harmonic mean of precision and recall; 0 when there is neither truth nor prediction. */
+static double f1(uint64_t true_positive, uint64_t false_positive, uint64_t false_negative)
+{
+    const uint64_t all = 2 * true_positive + false_positive + false_negative;
+    return all ? 2 * (double)true_positive / (double)all : 0;
+}
+
+double metrics_micro_f1(const uint64_t *confusion, uint32_t class_count)
+{
+    uint64_t sum[3] = {0};
+    for (size_t kind = 0; kind < 3; kind++)
+        for (size_t c = 0; c < class_count; c++)
+            sum[kind] += confusion[kind * class_count + c];
+    return f1(sum[0], sum[1], sum[2]);
+}
+
+double metrics_macro_f1(const uint64_t *confusion, uint32_t class_count, bool is_multi)
+{
+    double sum = 0;
+    size_t counted = 0;
+    for (size_t c = 0; c < class_count; c++) {
+        const uint64_t true_positive = confusion[c], false_positive = confusion[class_count + c],
+                       false_negative = confusion[2 * (size_t)class_count + c];
+        sum += f1(true_positive, false_positive, false_negative);
+        counted += is_multi || true_positive || false_positive || false_negative;
+    }
+    return counted ? sum / (double)counted : 0;
+}
+
+struct scored {
+    float score;
+    uint8_t truth;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const float x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
+    return (x > y) - (x < y);
+}
+
+/* Rank of each positive among all, from 1, equal scores sharing their mean rank, less what the positives
+ * would have among themselves: how often a positive stands above a negative. */
+static double area(const struct scored *item, size_t count)
+{
+    double rank_sum = 0;
+    size_t positives = 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        size_t tied_positives = 0;
+        for (end = first; end < count && item[end].score <= item[first].score; end++)
+            tied_positives += item[end].truth != 0;
+        rank_sum += (double)tied_positives * ((double)(first + 1 + end) / 2);
+        positives += tied_positives;
+    }
+    const double p = (double)positives, n = (double)(count - positives);
+    return p > 0 && n > 0 ? (rank_sum - p * (p + 1) / 2) / (p * n) : (double)NAN;
+}
+
+enum error_code metrics_roc_auc(const float *score, const uint8_t *truth, size_t count, double *out,
+                                struct error *err)
+{
+    struct scored *item = NULL;
+    *out = (double)NAN;
+    const enum error_code rc = memory_new(&item, count, "sorted scores", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        item[i] = (struct scored){isnan(score[i]) ? -INFINITY : score[i], truth[i]};
+    qsort(item, count, sizeof *item, by_score);
+    *out = area(item, count);
+    memory_free(item);
+    return ERROR_NONE;
+}

@@ -1,0 +1,437 @@
+/*
+ * stage_main - the only main() of the stage programs.
+ *
+ * What is the same for all stages: options, log, signals, store, settings, the run, threads, memory;
+ * then one unit (ingest, partition), the loop over the queue, or a replay. It alone prints errors and
+ * turns them into exit statuses.
+ */
+#include "common/base/clock.h"
+#include "common/base/host.h"
+#include "common/base/log.h"
+#include "common/base/options.h"
+#include "common/base/stop_signal.h"
+#include "common/math/blas.h"
+#include "stages/engine/library_failure.h"
+#include "stages/engine/program_start.h"
+#include "stages/engine/stage.h"
+#include "stages/engine/work_loop.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/environment.h"
+#include "stages/plan/run_binding.h"
+#include "stages/plan/setting_table.h"
+#include "store/queue/work_queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct stage_options {
+    const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
+    const char *times;
+    struct option_list set;
+    int64_t threads, wait, lease, log_level;
+    uint64_t memory;
+    bool local_storage, print_config, version, start, dry_run;
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct stage_options, field)
+static const struct option_spec option_table[] = {
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: dir:PATH or a path"},
+    {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
+    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "join this run instead of naming a pipeline file"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "work queue: redis://HOST:PORT or unix:PATH"},
+    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with the password of Redis"},
+    {"worker", OPTION_TEXT, AT(worker), NULL, 0, 0, "NAME", "name of this worker, unique in the run (default: host and pid)"},
+    {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one for each core"},
+    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has; a half for ingest and partition, which run alone)"},
+    {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER", "local folder for copies of sealed files"},
+    {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a local disk: open sealed files in place"},
+    {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS", "wait so long for what earlier stages write"},
+    {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
+    {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT", "compute one unit again and compare with what is stored"},
+    {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE", "append where the time went to this file, as JSON lines"},
+    {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N", "1 errors, 2 warnings, 3 progress, 4 everything"},
+    {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL, "partition: start the run, so that workers may join it"},
+    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "ingest: print the id of the dataset, and whether it is there, and end"},
+    {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
+    {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+struct program {
+    struct stage_options options;
+    struct store *store;
+    struct pipeline_settings settings;
+    struct run_binding run;
+    struct thread_pool *pool;
+    struct stage_times *times;
+    char worker[WORKER_NAME_SIZE];
+    struct stage_context context;
+};
+
+static void print_help(void)
+{
+    printf("graphmill-%s - %s\n\nUsage: graphmill-%s --store URI (--pipeline FILE | --run ID) "
+           "[options]\n\nReads:  %s\nWrites: %s\n\nOptions:\n",
+           stage.name, stage.summary, stage.name, stage.reads, stage.writes);
+    options_print_help(option_table);
+    printf("\nSettings of the pipeline file, changed by --set:\n");
+    const size_t size = strlen(stage.name);
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        if (strncmp(spec->name, stage.name, size) == 0 && spec->name[size] == '.')
+            printf("  %-28s %s (default: %s)\n", spec->name, spec->help,
+                   spec->default_text[0] ? spec->default_text : "empty");
+    printf(
+        "\nExit status: 0 done; 64 usage; 65 bad data; 70 bug; 71 memory; 74 input/output; 75 try "
+        "again; 78 bad settings.\n");
+}
+
+static enum error_code read_settings(struct program *p, struct error *err)
+{
+    const struct stage_options *o = &p->options;
+    enum error_code rc = pipeline_settings_load(&p->settings, o->pipeline, err);
+    for (int i = 0; rc == ERROR_NONE && i < o->set.count; i++)
+        rc = pipeline_settings_override(&p->settings, o->set.item[i], err);
+    return rc == ERROR_NONE ? pipeline_settings_check(&p->settings, err) : rc;
+}
+
+static enum error_code check_usage(const struct stage_options *o, const struct option_list *rest,
+                                   struct error *err)
+{
+    if (rest->count)
+        return error_set(err, ERROR_USAGE, "unexpected argument '%s'; see --help", rest->item[0]);
+    if (!o->pipeline == !o->run)
+        return error_set(err, ERROR_USAGE, "give either --pipeline FILE or --run ID");
+    if (o->run && o->set.count)
+        return error_set(err, ERROR_USAGE,
+                         "--set goes with --pipeline; a run's settings are fixed");
+    if (o->start && (strcmp(stage.name, "partition") != 0 || !o->pipeline || o->replay))
+        return error_set(err, ERROR_USAGE,
+                         "--start goes with graphmill-partition --pipeline FILE: a run starts once "
+                         "its partition is there");
+    if (o->dry_run && (strcmp(stage.name, "ingest") != 0 || o->replay))
+        return error_set(err, ERROR_USAGE,
+                         "--dry-run goes with graphmill-ingest; graphmill run --dry-run tells of "
+                         "all stages");
+    if (o->print_config && !o->pipeline)
+        return error_set(err, ERROR_USAGE,
+                         "--print-config goes with --pipeline; graphmill status shows a run");
+    if (!o->store && !o->print_config)
+        return error_set(err, ERROR_USAGE, "--store must be given");
+    if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
+        return error_set(err, ERROR_USAGE, "--redis must be given");
+    return ERROR_NONE;
+}
+
+/* Only ingest begins a store. */
+static unsigned store_flags_of(const struct stage_options *o)
+{
+    return (o->replay ? STORE_REPLAY : 0) | (o->dry_run ? STORE_READ_ONLY : 0) |
+           (strcmp(stage.name, "ingest") == 0 ? 0 : STORE_MUST_EXIST);
+}
+
+/* To all but ingest a missing store is one that ingest is about to make, or a typing error: they wait for it, and
+ * make no folder. */
+static enum error_code open_store(struct program *p, struct error *err)
+{
+    const enum error_code rc =
+        store_open(p->options.store, store_flags_of(&p->options), &p->store, err);
+    if (rc != ERROR_NOT_FOUND || p->options.replay || p->options.dry_run)
+        return rc;
+    return error_set(err, ERROR_UNAVAILABLE, "there is no store at %s: run ingest, or mend --store",
+                     p->options.store);
+}
+
+/* Finds the run and binds it. */
+static enum error_code bind_run(struct program *p, struct error *err)
+{
+    char run_id[ID_SIZE] = "";
+    enum error_code rc = ERROR_NONE;
+    if (p->options.run)
+        (void)snprintf(run_id, sizeof run_id, "%s", p->options.run);
+    else
+        rc = run_join(p->store, &p->settings, run_id, err);
+    if (rc == ERROR_NONE)
+        rc = run_open(p->store, run_id, &p->run, err);
+    if (rc == ERROR_NOT_FOUND)
+        rc = ERROR_UNAVAILABLE; /* another program may be about to start it */
+    if (rc == ERROR_NONE)
+        p->settings = p->run.settings;
+    return rc;
+}
+
+/* Tries again while an earlier stage may still bring what is missing. */
+static enum error_code wait_for(struct program *p,
+                                enum error_code (*attempt)(struct program *, struct error *),
+                                struct error *err)
+{
+    const int64_t until = clock_ms() + p->options.wait * 1000;
+    for (bool told = false;; told = true) {
+        const enum error_code rc = attempt(p, err);
+        if (rc != ERROR_UNAVAILABLE || clock_ms() >= until)
+            return rc;
+        if (stop_signal_seen())
+            return error_context(err, rc, "asked to stop while waiting");
+        if (!told)
+            log_info("waiting: %s", err->message);
+        clock_sleep_ms(500);
+    }
+}
+
+static enum error_code work_one(const struct program *p, const struct unit *unit, struct error *err)
+{
+    void *state = NULL;
+    enum error_code rc = stage.open ? stage.open(&p->context, &state, err) : ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = stage.work(&p->context, state, unit, err);
+    if (stage.close)
+        stage.close(state);
+    return rc;
+}
+
+static enum error_code work_once(struct program *p, struct error *err)
+{
+    const struct unit unit = {.kind =
+                                  strcmp(stage.name, "ingest") == 0 ? UNIT_INGEST : UNIT_PARTITION};
+    stage_times_enter(p->times, TIME_WAIT);
+    stage_times_begin_unit(p->times, &unit);
+    stage_times_enter(p->times, TIME_COMPUTE);
+    const enum error_code rc = work_one(p, &unit, err);
+    stage_times_end_unit(p->times, rc == ERROR_NONE);
+    return rc;
+}
+
+static enum error_code check_numbers(const struct program *p, const struct unit *unit,
+                                     struct error *err)
+{
+    struct chain_state state = {0};
+    const enum error_code rc =
+        chain_state_read(&p->run.schedule, p->store, p->run.plan.id, &state, err);
+    return rc == ERROR_NONE
+               ? schedule_check_unit(&p->run.schedule, unit, state.weights_version, err)
+               : rc;
+}
+
+static enum error_code start_run(struct program *p, struct error *err)
+{
+    char run_id[ID_SIZE];
+    const enum error_code rc = run_start(p->store, &p->settings, run_id, err);
+    if (rc == ERROR_NONE)
+        log_info("started run=%s", run_id);
+    return rc;
+}
+
+/* A run of another environment can be replayed; if then a bit differs, that may be why. */
+static enum error_code tell_difference(const struct program *p, const char *key, struct error *err)
+{
+    struct error why = {0};
+    if (stage.form == STAGE_ONCE ||
+        run_check_environment(&p->run, blas_core_name(), &why) == ERROR_NONE)
+        return error_set(err, ERROR_CORRUPT, "%s was computed again and differs from the record",
+                         key);
+    return error_set(err, ERROR_CORRUPT,
+                     "%s was computed again and differs from the record, perhaps because this is "
+                     "another environment: %s",
+                     key, why.message);
+}
+
+static enum error_code replay(const struct program *p, struct error *err)
+{
+    struct unit unit;
+    enum error_code rc = unit_parse(p->options.replay, &unit, err);
+    if (rc == ERROR_NONE)
+        rc = unit_check_stage(&unit, stage.name, err);
+    if (rc == ERROR_NONE && p->context.schedule)
+        rc = check_numbers(p, &unit, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc == ERROR_INVALID ? ERROR_USAGE : rc, "--replay %s",
+                             p->options.replay);
+    rc = work_one(p, &unit, err);
+    if (rc == ERROR_NOT_FOUND)
+        return error_context(err, rc,
+                             "%s: an input was pruned or never made (checkpoint.keep: 0 keeps "
+                             "every record)",
+                             p->options.replay);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct store_replay seen = store_replay_report(p->store);
+    if (seen.differed) {
+        printf("DIFFERS %s records=%d differ=%d first=%s\n", p->options.replay,
+               seen.matched + seen.differed, seen.differed, seen.first_difference);
+        return tell_difference(p, seen.first_difference, err);
+    }
+    if (seen.absent || !seen.matched)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "%s: nothing stored to compare with: %s was pruned or never made "
+                         "(checkpoint.keep: 0 keeps every record)",
+                         p->options.replay, seen.absent ? seen.first_absent : "its record");
+    printf("MATCH %s records=%d\n", p->options.replay, seen.matched);
+    return ERROR_NONE;
+}
+
+static void name_worker(struct program *p)
+{
+    char host[48] = "host";
+    (void)gethostname(host, sizeof host - 1);
+    if (p->options.worker)
+        (void)snprintf(p->worker, sizeof p->worker, "%s", p->options.worker);
+    else
+        (void)snprintf(p->worker, sizeof p->worker, "%.40s-%ld", host, (long)getpid());
+}
+
+/* Where the time goes is for people: a disk that is full does not keep the program from working. */
+static void open_times(struct program *p)
+{
+    struct error err = {0};
+    const bool has_run = stage.form == STAGE_LOOP;
+    const struct stage_times_config config = {
+        .path = p->options.times,
+        .stage = stage.name,
+        .worker = p->worker,
+        .run_id = has_run ? p->run.plan.id : NULL,
+        .schedule = has_run ? &p->run.schedule : NULL,
+        .store = p->store,
+    };
+    if (p->options.times && stage_times_open(&config, &p->times, &err) != ERROR_NONE)
+        log_warn("no times are kept: %s", err.message);
+    p->context.times = p->times;
+}
+
+static enum error_code work_loop(const struct program *p, struct error *err)
+{
+    const struct work_loop_config config = {
+        .stage = &stage,
+        .context = &p->context,
+        .queue = {.url = p->options.redis,
+                  .password_file = p->options.redis_password_file,
+                  .run_id = p->run.plan.id,
+                  .worker = p->worker,
+                  .lease_ms = p->options.lease},
+        .units_at_once = stage.works_side_by_side ? p->context.threads : 1,
+        .idle_exit_ms = p->options.wait * 1000,
+    };
+    return work_loop_run(&config, err);
+}
+
+/* The programs of a run work side by side; ingest and partition have the machine for themselves. */
+static uint64_t default_memory_bytes(void)
+{
+    return host_memory_bytes() / (stage.form == STAGE_ONCE ? 2 : 4);
+}
+
+static enum error_code open_context(struct program *p, struct error *err)
+{
+    const struct stage_options *o = &p->options;
+    const int threads = o->threads ? (int)o->threads : host_core_count();
+    p->context = (struct stage_context){
+        .store = p->store,
+        .settings = &p->settings,
+        .threads = threads,
+        .memory_bytes = o->memory ? o->memory : default_memory_bytes(),
+        .scratch = o->scratch,
+        .storage_is_local = o->local_storage,
+        .is_replay = o->replay != NULL,
+        .is_dry_run = o->dry_run,
+    };
+    if (stage.form == STAGE_LOOP) {
+        p->context.run_id = p->run.plan.id;
+        p->context.book = &p->run.book;
+        p->context.schedule = &p->run.schedule;
+    }
+    const enum error_code rc = thread_pool_new(threads, &p->pool, err);
+    p->context.pool = p->pool;
+    if (rc == ERROR_NONE)
+        open_times(p);
+    return rc;
+}
+
+/* What the headers of records will say. */
+static void set_environment(const struct program *p)
+{
+    char text[ENVIRONMENT_TEXT_SIZE], brief[ENVIRONMENT_SHORT_SIZE];
+    environment_text(p->settings.portable, blas_core_name(), text);
+    environment_short(text, brief);
+    record_environment_set(brief);
+}
+
+static enum error_code run_program(struct program *p, char **argv, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (p->options.pipeline)
+        rc = read_settings(p, err);
+    if (rc == ERROR_NONE && p->options.print_config && p->options.pipeline) {
+        char text[SETTINGS_TEXT_SIZE];
+        rc = pipeline_settings_text(&p->settings, text, err);
+        if (rc == ERROR_NONE)
+            printf("%s", text);
+        return rc;
+    }
+    if (rc == ERROR_NONE && stage.check && p->options.pipeline)
+        rc = stage.check(&p->settings, err);
+    if (rc == ERROR_NONE)
+        rc = wait_for(p, open_store, err);
+    if (rc == ERROR_NONE && (stage.form == STAGE_LOOP || p->options.run))
+        rc = wait_for(p, bind_run, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (p->settings.portable)
+        core_type_settle_portable(argv);
+    set_environment(p);
+    if (stage.form == STAGE_LOOP && !p->options.replay)
+        rc = run_check_environment(&p->run, blas_core_name(), err);
+    if (rc == ERROR_NONE && stage.check)
+        rc = stage.check(&p->settings, err);
+    if (rc == ERROR_NONE)
+        rc = open_context(p, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (p->options.replay)
+        return replay(p, err);
+    if (stage.form == STAGE_LOOP)
+        return work_loop(p, err);
+    rc = wait_for(p, work_once, err);
+    return rc == ERROR_NONE && p->options.start ? start_run(p, err) : rc;
+}
+
+int main(int argc, char **argv)
+{
+    static struct program program; /* settings and run are large for a stack */
+    char name[64];
+    struct error err = {0};
+    struct option_list rest = {0};
+    (void)snprintf(name, sizeof name, "graphmill-%s", stage.name);
+    log_open(name, LOG_LEVEL_INFO);
+    if (options_want_help(argc, argv)) {
+        print_help();
+        return EXIT_SUCCESS;
+    }
+    enum error_code rc = options_parse(option_table, argc, argv, &program.options, &rest, &err);
+    if (rc == ERROR_NONE && program.options.version) {
+        printf("%s %s\n", name, GRAPHMILL_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (rc == ERROR_NONE)
+        rc = check_usage(&program.options, &rest, &err);
+    if (rc == ERROR_NONE) {
+        core_type_settle(argv);
+        log_open(name, (enum log_level)program.options.log_level);
+        stop_signal_install();
+        library_failure_install();
+        name_worker(&program);
+        rc = run_program(&program, argv, &err);
+    }
+    struct error times_err = {0};
+    if (stage_times_close(program.times, &times_err) != ERROR_NONE)
+        log_warn("%s", times_err.message);
+    thread_pool_free(program.pool);
+    run_close(&program.run);
+    store_close(program.store);
+    if (rc != ERROR_NONE)
+        log_error("%s [%s:%d]", err.message, err.file ? err.file : "?", err.line);
+    return error_exit_status(rc);
+}

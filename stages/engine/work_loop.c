@@ -1,0 +1,625 @@
+#include "stages/engine/work_loop.h"
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/stop_signal.h"
+#include "common/base/text.h"
+#include "stages/engine/failure_policy.h"
+#include "stages/engine/queue_watch.h"
+#include "stages/engine/straggler.h"
+#include "stages/engine/work_keeper.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/chain_repair.h"
+#include "store/records/snapshot.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BLOCK_MS = 1000,
+    STATE_AGE_MS_MAX = 1000,
+    REBUILD_LOOK_MS = 10,
+    ROOM_PAUSE_MS = 1000, /* between two tries to open the stage while a disk is full */
+    DEAD_LOOKS_MAX = 100,
+};
+
+/* What the units in hand have in common. */
+struct shared_state {
+    void *stage_state;
+    char store_id[STORE_IDENTITY_SIZE];
+    struct chain_state at_start;
+    _Atomic(struct work_loop *) first_failed; /* the others end their unit and stop */
+};
+
+/* One unit at a time, on a thread of its own. */
+struct work_loop {
+    const struct work_loop_config *config;
+    struct shared_state *shared;
+    struct stage_context own_context;
+    const struct stage_context *context;
+    char worker[WORKER_NAME_SIZE];
+    pthread_t thread;
+    bool started;
+    enum error_code rc;
+    struct error err;
+    struct work_queue_config queue_config;
+    struct work_queue *queue;
+    struct work_keeper *keeper;
+    struct chain_state state; /* what storage said of the run at state_ms */
+    int64_t state_ms;
+    struct unit_list successors;
+    struct work_successor *entry; /* [entry_capacity] */
+    int64_t entry_capacity;
+    struct failure_policy policy;
+    struct queue_watch watch;
+    struct straggler straggler;
+};
+
+static bool should_stop(const void *context)
+{
+    const struct work_loop *loop = context;
+    return stop_signal_seen() || atomic_load(&loop->shared->first_failed) != NULL;
+}
+
+static enum error_code refresh_state(struct work_loop *loop, struct error *err)
+{
+    loop->state_ms = clock_ms();
+    return chain_state_refresh(loop->context->schedule, loop->context->store, loop->context->run_id,
+                               &loop->state, err);
+}
+
+/* The snapshot that was known to be whole may be what is damaged. */
+static enum error_code read_state_anew(struct work_loop *loop, struct error *err)
+{
+    loop->state_ms = clock_ms();
+    return chain_state_read(loop->context->schedule, loop->context->store, loop->context->run_id,
+                            &loop->state, err);
+}
+
+static enum error_code is_done(struct work_loop *loop, const struct unit *unit, bool *done,
+                               struct error *err)
+{
+    return chain_is_done(loop->context->schedule, loop->context->store, loop->context->run_id,
+                         &loop->state, unit, done, err);
+}
+
+static enum error_code rebuild(struct work_loop *loop, struct error *err)
+{
+    return chain_rebuild(loop->context->schedule, loop->context->store, loop->context->run_id,
+                         loop->queue, err);
+}
+
+/* The queue is empty of this run: fills it from storage, or waits for the worker that does. */
+static enum error_code recover_queue(struct work_loop *loop, struct error *err)
+{
+    bool won = false, alive = false;
+    enum error_code rc = work_queue_rebuild_begin(loop->queue, &won, &alive, err);
+    if (rc != ERROR_NONE || alive)
+        return rc;
+    if (!won) {
+        failure_policy_sleep(&loop->policy, REBUILD_LOOK_MS);
+        return ERROR_NONE;
+    }
+    rc = rebuild(loop, err);
+    if (rc == ERROR_NONE)
+        rc = work_queue_rebuild_end(loop->queue, err);
+    if (rc == ERROR_NONE)
+        log_info("queue of run %s filled from storage", loop->context->run_id);
+    return rc;
+}
+
+/* Is the name that of a unit of this run that is still to be done? */
+static enum error_code is_open(struct work_loop *loop, const char *name, bool *open,
+                               struct error *err)
+{
+    struct unit unit = {0};
+    bool done = false;
+    *open = false;
+    if (unit_parse(name, &unit, NULL) != ERROR_NONE ||
+        schedule_check_unit(loop->context->schedule, &unit, loop->state.weights_version, NULL) !=
+            ERROR_NONE)
+        return ERROR_NONE;
+    const enum error_code rc = is_done(loop, &unit, &done, err);
+    *open = rc == ERROR_NONE && !done;
+    return rc;
+}
+
+/* A unit on the dead list ends the run, unless storage knows better. */
+static enum error_code stop_for_dead(struct work_loop *loop, struct error *err)
+{
+    char unit[QUEUE_UNIT_SIZE], reason[512];
+    for (int i = 0; i < DEAD_LOOKS_MAX; i++) {
+        bool found = false, open = false;
+        enum error_code rc =
+            work_queue_first_dead(loop->queue, &found, unit, reason, sizeof reason, err);
+        if (rc != ERROR_NONE || !found)
+            return rc;
+        rc = is_open(loop, unit, &open, err);
+        if (rc == ERROR_NONE && open)
+            return error_set(err, ERROR_CORRUPT, "unit %s failed for good: %s", unit, reason);
+        if (rc == ERROR_NONE)
+            rc = work_queue_forget_dead(loop->queue, unit, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        log_warn("'%s' on the dead list is done, or no unit of this run: forgotten", unit);
+    }
+    return ERROR_NONE;
+}
+
+/* Nothing to do for a while: is that because the run is finished, dead, or stuck? */
+static enum error_code look_around(struct work_loop *loop, bool *finished, struct error *err)
+{
+    enum error_code rc = refresh_state(loop, err);
+    *finished = rc == ERROR_NONE && loop->state.finished;
+    if (rc != ERROR_NONE || *finished)
+        return rc;
+    rc = stop_for_dead(loop, err);
+    return rc == ERROR_NONE ? queue_watch_turn(&loop->watch, loop->queue, err) : rc;
+}
+
+/* Does a checkpoint end the run, and which weights does inference take then? One that was pruned meanwhile did
+ * not end it: a later one is there. */
+static enum error_code read_ending(struct work_loop *loop, const struct unit *unit,
+                                   int64_t *weights_version, struct error *err)
+{
+    struct snapshot snapshot = {0};
+    *weights_version = -1;
+    if (unit->kind != UNIT_CHECKPOINT)
+        return ERROR_NONE;
+    const enum error_code rc =
+        snapshot_get(loop->context->store, loop->context->run_id, unit->round, &snapshot, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
+    *weights_version = chain_weights_version(loop->context->schedule, &snapshot);
+    store_release_record(&snapshot.view);
+    return ERROR_NONE;
+}
+
+/* The units that this one sets free, as the queue wants them. */
+static enum error_code name_successors(struct work_loop *loop, const struct unit *unit,
+                                       struct error *err)
+{
+    const struct schedule *schedule = loop->context->schedule;
+    int64_t weights_version = -1;
+    loop->successors.count = 0;
+    enum error_code rc = read_ending(loop, unit, &weights_version, err);
+    if (rc == ERROR_NONE)
+        rc = chain_successors(schedule, unit, weights_version, &loop->successors, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (loop->successors.count > loop->entry_capacity) {
+        void *grown =
+            memory_resize(loop->entry, (size_t)loop->successors.capacity, sizeof *loop->entry);
+        if (!grown)
+            return error_set(err, ERROR_NO_MEMORY, "no memory for the successors of a unit");
+        loop->entry = grown;
+        loop->entry_capacity = loop->successors.capacity;
+    }
+    for (int64_t i = 0; i < loop->successors.count; i++) {
+        const struct unit *next = &loop->successors.unit[i];
+        struct work_successor *entry = &loop->entry[i];
+        unit_name(next, entry->unit);
+        (void)text_copy(entry->stage, sizeof entry->stage, unit_stage(next->kind));
+        entry->prerequisite_count = (int32_t)chain_prerequisite_count(schedule, next);
+    }
+    return ERROR_NONE;
+}
+
+/* After a call that may have failed: true when it may be made again. Redis may have been taken away because nothing
+ * is left to do, which storage knows: then *rc is ERROR_NONE and loop->state is finished. */
+static bool ask_again(struct work_loop *loop, enum error_code *rc, struct error *err)
+{
+    struct error ignored = {0};
+    if (*rc == ERROR_NONE || !failure_policy_try_again(&loop->policy, rc, err))
+        return false;
+    if (refresh_state(loop, &ignored) != ERROR_NONE || !loop->state.finished)
+        return true;
+    *rc = ERROR_NONE;
+    return false;
+}
+
+static enum error_code complete(struct work_loop *loop, const struct work_claim *claim,
+                                const struct unit *unit, int64_t *done_count, struct error *err)
+{
+    enum error_code rc = name_successors(loop, unit, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    do {
+        *done_count = 0;
+        rc = work_queue_complete(loop->queue, claim, loop->entry, loop->successors.count,
+                                 done_count, err);
+    } while (ask_again(loop, &rc, err));
+    if (rc == ERROR_NONE && *done_count == 0)
+        log_debug("the lease of %s was lost; whoever holds it completes it", claim->unit);
+    return rc;
+}
+
+/* Could the snapshots have moved past this unit since storage was last asked? */
+static bool state_is_old(const struct work_loop *loop, const struct work_claim *claim,
+                         const struct unit *unit)
+{
+    const int64_t next =
+        schedule_snapshot_at_or_after(loop->context->schedule, loop->state.snapshot_version + 1);
+    const bool moved = unit->round >= next && clock_ms() - loop->state_ms > STATE_AGE_MS_MAX;
+    return moved || claim->delivery_count > 1 || claim->is_copy;
+}
+
+static bool is_of_infer(const struct unit *unit)
+{
+    return unit->kind == UNIT_INFER || unit->kind == UNIT_OUTPUTS;
+}
+
+/* What the queue names may be anything: a unit of another stage or run, or one that nobody asked for. Which
+ * weights inference takes is known once the run has ended.
+ * Fails: ERROR_INVALID when this run has no such unit. */
+static enum error_code read_unit(struct work_loop *loop, const struct work_claim *claim,
+                                 struct unit *unit, struct error *err)
+{
+    enum error_code rc = unit_parse(claim->unit, unit, err);
+    if (rc == ERROR_NONE)
+        rc = unit_check_stage(unit, loop->config->stage->name, err);
+    if (rc == ERROR_NONE && is_of_infer(unit) && !loop->state.stopped)
+        rc = refresh_state(loop, err);
+    return rc == ERROR_NONE ? schedule_check_unit(loop->context->schedule, unit,
+                                                  loop->state.weights_version, err)
+                            : rc;
+}
+
+/* The unit is not of this run: nobody waits for it. */
+static enum error_code drop(struct work_loop *loop, const struct work_claim *claim,
+                            struct error *err)
+{
+    bool fenced = false;
+    log_warn("%s is taken off the queue: %s", claim->unit, err->message);
+    return work_queue_give_back(loop->queue, claim, &fenced, err);
+}
+
+/* Takes the unit off the queue and lets it wait there for what it needs. */
+static enum error_code give_back(struct work_loop *loop, const struct work_claim *claim,
+                                 bool *given_back, struct error *err)
+{
+    bool fenced = false;
+    *given_back = true;
+    const enum error_code rc = work_queue_give_back(loop->queue, claim, &fenced, err);
+    return rc == ERROR_NONE ? rebuild(loop, err) : rc;
+}
+
+/* An input is missing or damaged. Missing because a newer snapshot made the unit superfluous: it counts as
+ * done. Inputs that can be made again: the unit goes back to the queue behind them (*given_back). Inputs
+ * that are whole now: *whole, and the failure stays. */
+static enum error_code heal(struct work_loop *loop, const struct work_claim *claim,
+                            const struct unit *unit, bool *given_back, bool *whole,
+                            struct error *err)
+{
+    const struct error cause = *err;
+    bool done = false, missing = false;
+    enum error_code rc = read_state_anew(loop, err);
+    if (rc == ERROR_NONE && cause.code == ERROR_NOT_FOUND)
+        rc = is_done(loop, unit, &done, err);
+    if (rc != ERROR_NONE || done)
+        return rc;
+    rc = chain_repair_inputs(loop->context->schedule, loop->context->store, loop->context->run_id,
+                             &loop->state, unit, &missing, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!missing) {
+        *whole = true;
+        *err = cause;
+        return cause.code;
+    }
+    log_warn("%s: %s; it waits until its inputs are made", claim->unit, cause.message);
+    return give_back(loop, claim, given_back, err);
+}
+
+/* Another worker that met the same damage may have mended it before we looked. So when all inputs are
+ * whole the work is done once more; what fails again fails for good, such as an output that is there and
+ * differs. */
+static enum error_code work_and_heal(struct work_loop *loop, const struct work_claim *claim,
+                                     const struct unit *unit, bool *given_back, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool whole = true;
+    for (int attempt = 0; attempt < 2 && whole; attempt++) {
+        const double before = clock_seconds();
+        whole = false;
+        stage_times_enter(loop->context->times, TIME_COMPUTE);
+        rc = loop->config->stage->work(loop->context, loop->shared->stage_state, unit, err);
+        if (rc == ERROR_NONE)
+            straggler_note(&loop->straggler, unit->kind, clock_seconds() - before);
+        stage_times_enter(loop->context->times, TIME_HAND_OVER);
+        failure_policy_forgive(&loop->policy); /* Redis was not asked meanwhile */
+        if ((rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) && !claim->is_copy)
+            rc = heal(loop, claim, unit, given_back, &whole, err);
+    }
+    return rc;
+}
+
+/* The snapshot that the unit counts as done by stands for a switch that is lost, or that its worker did not live to
+ * set; nobody else may come by. */
+static enum error_code set_lost_switch(struct work_loop *loop, struct error *err)
+{
+    const enum error_code rc = refresh_state(loop, err);
+    return rc == ERROR_NONE
+               ? chain_state_mend(loop->context->store, loop->context->run_id, &loop->state, err)
+               : rc;
+}
+
+static enum error_code do_unit(struct work_loop *loop, const struct work_claim *claim,
+                               const struct unit *unit, bool *given_back, struct error *err)
+{
+    bool done = false;
+    enum error_code rc = ERROR_NONE;
+    if (state_is_old(loop, claim, unit))
+        rc = refresh_state(loop, err);
+    if (rc == ERROR_NONE)
+        rc = is_done(loop, unit, &done, err);
+    if (rc == ERROR_NONE && done && !loop->state.is_named)
+        rc = set_lost_switch(loop, err);
+    if (rc != ERROR_NONE || done)
+        return rc;
+    if (is_of_infer(unit) && !loop->state.stopped) {
+        log_warn("%s: the run has not ended yet; it waits for that", claim->unit);
+        return give_back(loop, claim, given_back, err);
+    }
+    return work_and_heal(loop, claim, unit, given_back, err);
+}
+
+static enum error_code give_up(struct work_loop *loop, const struct work_claim *claim,
+                               enum error_code rc, struct error *err)
+{
+    return failure_policy_unit_failed(&loop->policy, loop->queue, loop->keeper, claim, rc, err);
+}
+
+/* Others work now on what was handed over. */
+static void rest(struct work_loop *loop, const struct unit *unit, int64_t done_count)
+{
+    const struct stage *own = loop->config->stage;
+    if (own->rest && done_count > 0)
+        own->rest(loop->context, loop->shared->stage_state, unit, done_count);
+    store_send(loop->context->store);
+    if (own->is_waited_for)
+        store_prepare(loop->context->store);
+}
+
+static enum error_code handle(struct work_loop *loop, const struct work_claim *claim,
+                              struct error *err)
+{
+    struct unit unit = {0};
+    int64_t done_count = 0;
+    bool given_back = false;
+    enum error_code rc = read_unit(loop, claim, &unit, err);
+    if (rc == ERROR_INVALID)
+        return claim->is_copy ? ERROR_NONE : drop(loop, claim, err);
+    if (rc != ERROR_NONE)
+        return give_up(loop, claim, rc, err);
+    work_keeper_begin(loop->keeper, claim);
+    stage_times_begin_unit(loop->context->times, &unit);
+    do
+        rc = do_unit(loop, claim, &unit, &given_back, err);
+    while (rc != ERROR_NONE && !given_back && !claim->is_copy &&
+           failure_policy_try_again(&loop->policy, &rc, err));
+    if (rc == ERROR_NONE && !given_back)
+        rc = complete(loop, claim, &unit, &done_count, err);
+    work_keeper_end(loop->keeper, rc == ERROR_NONE && !given_back);
+    stage_times_end_unit(loop->context->times, rc == ERROR_NONE && !given_back);
+    if (rc != ERROR_NONE)
+        return give_up(loop, claim, rc, err);
+    failure_policy_has_room(&loop->policy, loop->keeper);
+    rest(loop, &unit, done_count);
+    return rc;
+}
+
+static enum error_code copy_slow_unit(struct work_loop *loop, struct error *err)
+{
+    bool found = false;
+    struct work_claim copy = {0};
+    const enum error_code rc = straggler_find(&loop->straggler, loop->queue,
+                                              loop->config->queue.worker, &found, &copy, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    log_info("%s has been with %s for long: making a second copy", copy.unit, copy.owner);
+    return handle(loop, &copy, err);
+}
+
+/* No unit came. */
+static enum error_code idle(struct work_loop *loop, bool *finished, struct error *err)
+{
+    const enum error_code rc = look_around(loop, finished, err);
+    return rc == ERROR_NONE && !*finished ? copy_slow_unit(loop, err) : rc;
+}
+
+/* One turn of the loop. */
+static enum error_code turn(struct work_loop *loop, bool *finished, struct error *err)
+{
+    enum claim_result result = CLAIM_NOTHING;
+    struct work_claim claim = {0};
+    enum error_code rc = work_queue_claim(loop->queue, BLOCK_MS, &result, &claim, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    failure_policy_succeeded(&loop->policy);
+    if (result == CLAIM_LOST)
+        return recover_queue(loop, err);
+    if (result == CLAIM_NOTHING)
+        return idle(loop, finished, err);
+    if (result == CLAIM_REFUSED) {
+        log_warn("entry %s in the queue of %s names no unit: dropped", claim.id,
+                 loop->config->stage->name);
+        return ERROR_NONE;
+    }
+    if (stop_signal_seen()) {
+        failure_policy_hand_back(loop->queue, &claim);
+        return failure_policy_stopped(err);
+    }
+    rc = handle(loop, &claim, err);
+    if (rc == ERROR_NONE && strncmp(claim.unit, "outputs/", strlen("outputs/")) == 0)
+        rc = look_around(loop, finished, err);
+    return rc;
+}
+
+/* loop->queue is NULL when the run is over before Redis answers. */
+static enum error_code connect(struct work_loop *loop, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    loop->state_ms = clock_ms();
+    failure_policy_forgive(&loop->policy);
+    do
+        rc = work_queue_open(&loop->queue_config, &loop->queue, err);
+    while (ask_again(loop, &rc, err));
+    if (rc != ERROR_NONE || !loop->queue)
+        return rc;
+    /* Who started the run refused such a server; when it became one since, what it throws away is made again. */
+    if (work_queue_check_policy(loop->queue, err) == ERROR_INVALID)
+        log_warn("%s", err->message);
+    return work_keeper_new(&loop->queue_config, &loop->keeper, err);
+}
+
+static enum error_code run_turns(struct work_loop *loop, struct error *err)
+{
+    enum error_code rc = connect(loop, err);
+    bool finished = !loop->queue;
+    stage_times_enter(loop->context->times, TIME_WAIT);
+    while (rc == ERROR_NONE && !finished) {
+        if (should_stop(loop)) {
+            rc = failure_policy_stopped(err);
+            break;
+        }
+        rc = turn(loop, &finished, err);
+        if (rc == ERROR_NONE)
+            continue;
+        if (ask_again(loop, &rc, err))
+            rc = ERROR_NONE;
+        else
+            finished = rc == ERROR_NONE;
+    }
+    work_keeper_free(loop->keeper);
+    work_queue_close(loop->queue);
+    unit_list_release(&loop->successors);
+    memory_free(loop->entry);
+    return rc;
+}
+
+static void *run_loop(void *context)
+{
+    struct work_loop *loop = context, *none = NULL;
+    if ((loop->rc = run_turns(loop, &loop->err)) != ERROR_NONE)
+        (void)atomic_compare_exchange_strong(&loop->shared->first_failed, &none, loop);
+    return NULL;
+}
+
+/* A worker of its own as far as the queue knows: claims, leases and heartbeats are those of one unit at a
+ * time. Times are kept of the first loop alone. */
+static enum error_code loop_init(struct work_loop *loop, int number,
+                                 const struct work_loop_config *config, struct shared_state *shared,
+                                 struct error *err)
+{
+    *loop = (struct work_loop){.config = config,
+                               .shared = shared,
+                               .own_context = *config->context,
+                               .queue_config = config->queue,
+                               .state = shared->at_start,
+                               .policy = {.store = config->context->store,
+                                          .should_stop = should_stop,
+                                          .context = loop,
+                                          .give_up_ms = config->idle_exit_ms},
+                               .watch = {.schedule = config->context->schedule,
+                                         .store = config->context->store,
+                                         .run_id = config->context->run_id}};
+    const int size = snprintf(loop->worker, sizeof loop->worker, number ? "%s+%d" : "%s",
+                              config->queue.worker, number);
+    if (size < 0 || (size_t)size >= sizeof loop->worker)
+        return error_set(err, ERROR_INVALID, "worker %s: expected a shorter name",
+                         config->queue.worker);
+    loop->context = &loop->own_context;
+    if (number)
+        loop->own_context.times = NULL;
+    loop->queue_config.stage = config->stage->name;
+    loop->queue_config.store_id = shared->store_id;
+    loop->queue_config.worker = loop->worker;
+    return ERROR_NONE;
+}
+
+/* The first loop runs on this thread. One that gets no thread is left out: the others do its work. */
+static void run_loops(struct work_loop *loop, int count)
+{
+    for (int i = 1; i < count; i++) {
+        loop[i].started = pthread_create(&loop[i].thread, NULL, run_loop, &loop[i]) == 0;
+        if (!loop[i].started)
+            log_warn("no thread for unit %d of %d side by side", i + 1, count);
+    }
+    (void)run_loop(&loop[0]);
+    for (int i = 1; i < count; i++)
+        if (loop[i].started)
+            (void)pthread_join(loop[i].thread, NULL);
+}
+
+static enum error_code work_side_by_side(const struct work_loop_config *config,
+                                         struct shared_state *shared, struct error *err)
+{
+    const int count = config->units_at_once > 1 ? config->units_at_once : 1;
+    struct work_loop *loop = NULL;
+    enum error_code rc = memory_new(&loop, (size_t)count, "the units in hand", err);
+    for (int i = 0; rc == ERROR_NONE && i < count; i++)
+        rc = loop_init(&loop[i], i, config, shared, err);
+    if (rc == ERROR_NONE)
+        run_loops(loop, count);
+    const struct work_loop *failed = atomic_load(&shared->first_failed);
+    if (failed) {
+        *err = failed->err;
+        rc = failed->rc;
+    }
+    memory_free(loop);
+    return rc;
+}
+
+static enum error_code open_once(const struct work_loop_config *config, struct shared_state *shared,
+                                 struct error *err)
+{
+    enum error_code rc = store_identity(config->context->store, shared->store_id, err);
+    if (rc == ERROR_NONE && config->stage->open)
+        rc = config->stage->open(config->context, &shared->stage_state, err);
+    return rc;
+}
+
+static void close_stage(const struct work_loop_config *config, struct shared_state *shared)
+{
+    if (config->stage->close)
+        config->stage->close(shared->stage_state);
+    shared->stage_state = NULL;
+}
+
+/* Stages copy sealed files when they open, and a full disk is a pause here too. */
+static enum error_code open_stage(const struct work_loop_config *config,
+                                  struct shared_state *shared, struct error *err)
+{
+    for (bool told = false;; told = true) {
+        const enum error_code rc = open_once(config, shared, err);
+        if (rc != ERROR_NO_SPACE || stop_signal_seen())
+            return rc;
+        if (!told)
+            log_warn("%s; waiting until there is room for it, then going on", err->message);
+        close_stage(config, shared);
+        clock_sleep_ms(ROOM_PAUSE_MS);
+    }
+}
+
+enum error_code work_loop_run(const struct work_loop_config *config, struct error *err)
+{
+    struct error own = {0};
+    const struct stage_context *context = config->context;
+    struct shared_state shared = {0};
+    err = err ? err : &own;
+    enum error_code rc =
+        chain_state_read(context->schedule, context->store, context->run_id, &shared.at_start, err);
+    if (rc != ERROR_NONE || shared.at_start.finished)
+        return rc;
+    rc = open_stage(config, &shared, err);
+    if (rc == ERROR_NONE)
+        rc = work_side_by_side(config, &shared, err);
+    close_stage(config, &shared);
+    return rc;
+}

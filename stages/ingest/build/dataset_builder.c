@@ -1,0 +1,377 @@
+/*
+ * Everything of the input is taken and checked before the first record is stored, so that bad input
+ * leaves nothing behind: edges and feature rows wait in scratch files, labels, splits and ids in
+ * memory. Even repeated edges that are refused are looked for in a pass of their own.
+ *
+ * Memory beyond the budget, a node: 4 bytes for its in-degree, 4 for its out-degree (directed graphs
+ * with degree features), and what the input has of 4 for its label (4 a class of multi-label), 1 and 4
+ * for splits, 8 or its text for its id.
+ */
+#include "stages/ingest/build/dataset_builder.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "stages/ingest/build/dataset_edges.h"
+#include "stages/ingest/build/feature_maker.h"
+#include "stages/ingest/build/node_targets.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct dataset_builder {
+    struct dataset_builder_config config;
+    struct dataset_schema schema; /* filled as things become known */
+    char scratch[FILE_PATH_SIZE];
+    struct dataset_edges edges;
+    enum stated_direction stated;
+    struct node_targets targets;
+    struct feature_maker features;
+    struct node_ids ids; /* arrays are the builder's own */
+    int64_t *id_integer;
+    uint64_t *id_offset;
+    char *id_text;
+};
+
+/* ---- start ---------------------------------------------------------------------------------- */
+
+static enum error_code start(struct dataset_builder *builder, struct error *err)
+{
+    const struct dataset_builder_config *config = &builder->config;
+    struct dataset_schema *schema = &builder->schema;
+    if (!text_copy(schema->id, sizeof schema->id, config->dataset_id) ||
+        !text_copy(schema->name, sizeof schema->name, config->name))
+        return error_set(err, ERROR_INVALID, "the name of the dataset is too long: %s",
+                         config->name);
+    schema->node_type_count = schema->edge_type_count = 1;
+    (void)text_copy(schema->node_type[0].name, TYPE_NAME_SIZE, "node");
+    (void)text_copy(schema->edge_type[0].name, TYPE_NAME_SIZE, "edge");
+    schema->node_id_form = NODE_ID_CONSECUTIVE;
+    return store_scratch(config->store, builder->scratch, err);
+}
+
+enum error_code dataset_builder_new(const struct dataset_builder_config *config,
+                                    struct dataset_builder **out, struct error *err)
+{
+    struct dataset_builder *builder = NULL;
+    *out = NULL;
+    enum error_code rc = memory_new(&builder, 1, "a dataset builder", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    builder->config = *config;
+    rc = start(builder, err);
+    if (rc != ERROR_NONE) {
+        dataset_builder_free(builder);
+        return rc;
+    }
+    *out = builder;
+    return ERROR_NONE;
+}
+
+void dataset_builder_free(struct dataset_builder *builder)
+{
+    if (!builder)
+        return;
+    dataset_edges_close(&builder->edges);
+    feature_maker_close(&builder->features);
+    node_targets_release(&builder->targets);
+    memory_free(builder->id_integer);
+    memory_free(builder->id_offset);
+    memory_free(builder->id_text);
+    if (builder->scratch[0]) {
+        const enum error_code removed = file_remove_all(builder->scratch, NULL);
+        (void)removed; /* store_sweep() takes what stays */
+    }
+    memory_free(builder);
+}
+
+static bool stores_both_ways(const struct pipeline_settings *settings, enum stated_direction stated)
+{
+    return settings->ingest.direction == DIRECTION_UNDIRECTED ||
+           (settings->ingest.direction == DIRECTION_AUTO && stated == STATED_UNDIRECTED);
+}
+
+enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
+                                          enum stated_direction stated, struct error *err)
+{
+    struct dataset_schema *schema = &builder->schema;
+    char path[FILE_PATH_SIZE];
+    must(schema->node_count == 0);
+    if (node_count == 0)
+        return error_set(err, ERROR_INPUT, "empty graph: expected at least one node, found none");
+    if (node_count > UINT32_MAX - 1)
+        return error_set(err, ERROR_INPUT, "expected at most %u nodes, found %" PRIu64,
+                         UINT32_MAX - 1, node_count);
+    schema->node_count = schema->node_type[0].node_count = (uint32_t)node_count;
+    schema->undirected = stores_both_ways(builder->config.settings, stated);
+    builder->stated = stated;
+    builder->targets.node_count = schema->node_count;
+    enum error_code rc = file_path(path, err, "%s/edges", builder->scratch);
+    if (rc == ERROR_NONE)
+        rc = dataset_edges_open(&builder->edges, &builder->schema, builder->config.settings, path,
+                                err);
+    if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&
+        (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH))
+        rc = reverse_detector_open(&builder->edges.reversals, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/features", builder->scratch);
+    if (rc == ERROR_NONE)
+        rc = feature_maker_open(&builder->features, path, builder->config.settings,
+                                schema->node_count, err);
+    return rc;
+}
+
+enum error_code dataset_builder_set_types(struct dataset_builder *builder,
+                                          const struct node_type *node_type,
+                                          uint32_t node_type_count,
+                                          const struct edge_type *edge_type,
+                                          uint32_t edge_type_count, struct error *err)
+{
+    struct dataset_schema *schema = &builder->schema;
+    uint64_t next = 0;
+    if (node_type_count < 1 || node_type_count > NODE_TYPE_COUNT_MAX || edge_type_count < 1 ||
+        edge_type_count > EDGE_TYPE_COUNT_MAX)
+        return error_set(
+            err, ERROR_INPUT, "expected 1 to %d node types and 1 to %d edge types, found %u and %u",
+            NODE_TYPE_COUNT_MAX, EDGE_TYPE_COUNT_MAX, node_type_count, edge_type_count);
+    for (uint32_t i = 0; i < node_type_count; i++) {
+        if (node_type[i].first_node != next)
+            return error_set(err, ERROR_INPUT,
+                             "node type %s: expected first node %" PRIu64 ", found %u",
+                             node_type[i].name, next, node_type[i].first_node);
+        next += node_type[i].node_count;
+        schema->node_type[i] = node_type[i];
+    }
+    if (next != schema->node_count)
+        return error_set(err, ERROR_INPUT, "node types: expected %u nodes in all, found %" PRIu64,
+                         schema->node_count, next);
+    for (uint32_t i = 0; i < edge_type_count; i++) {
+        schema->edge_type[i] = edge_type[i];
+        schema->edge_type[i].edge_count = 0;
+    }
+    schema->node_type_count = node_type_count;
+    schema->edge_type_count = edge_type_count;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
+                                          const struct edge_piece *piece, struct error *err)
+{
+    must(builder->schema.node_count > 0);
+    return dataset_edges_add(&builder->edges, piece, err);
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+enum error_code dataset_builder_add_features(struct dataset_builder *builder, const char *where,
+                                             const float *rows, uint64_t row_count, uint32_t dim,
+                                             struct error *err)
+{
+    must(builder->schema.node_count > 0);
+    return feature_maker_add(&builder->features, where, rows, row_count, dim, err);
+}
+
+enum error_code dataset_builder_put_features(struct dataset_builder *builder, const char *where,
+                                             int64_t line, uint64_t node, const float *row,
+                                             uint32_t dim, struct error *err)
+{
+    must(node < builder->schema.node_count);
+    return feature_maker_put(&builder->features, where, line, node, row, dim, err);
+}
+
+enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
+                                           int64_t first_line, const int64_t *label, uint64_t count,
+                                           struct error *err)
+{
+    must(builder->schema.node_count > 0);
+    return node_targets_set_labels(&builder->targets, where, first_line, label, count, err);
+}
+
+enum error_code dataset_builder_set_multi_labels(struct dataset_builder *builder, const char *where,
+                                                 const float *label, uint64_t count,
+                                                 uint32_t class_count, struct error *err)
+{
+    must(builder->schema.node_count > 0);
+    return node_targets_set_multi(&builder->targets, where, label, count, class_count, err);
+}
+
+enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum split split,
+                                          const char *where, int64_t first_line,
+                                          const int64_t *node, uint64_t count, struct error *err)
+{
+    must(builder->schema.node_count > 0);
+    return node_targets_set_split(&builder->targets, split, where, first_line, node, count, err);
+}
+
+/* The ids as they will be stored; without set_ids() the numbers themselves. */
+static struct node_ids own_ids(const struct dataset_builder *builder)
+{
+    return (struct node_ids){.node_count = builder->schema.node_count,
+                             .integer = builder->id_integer,
+                             .offset = builder->id_offset,
+                             .text = builder->id_text};
+}
+
+static enum error_code copy_text_ids(struct dataset_builder *builder, const struct node_ids *ids,
+                                     struct error *err)
+{
+    const size_t count = (size_t)ids->node_count + 1;
+    const size_t size = ids->offset[ids->node_count];
+    enum error_code rc = memory_new(&builder->id_offset, count, "ids of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&builder->id_text, size, "ids of nodes", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(builder->id_offset, ids->offset, count * sizeof *ids->offset);
+    memcpy(builder->id_text, ids->text, size);
+    builder->schema.node_id_form = NODE_ID_STRING;
+    builder->targets.ids = own_ids(builder);
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_ids(struct dataset_builder *builder, const struct node_ids *ids,
+                                        struct error *err)
+{
+    must(builder->schema.node_count > 0 && builder->schema.node_id_form == NODE_ID_CONSECUTIVE);
+    if (ids->node_count != builder->schema.node_count)
+        return error_set(err, ERROR_INPUT, "expected %u ids, one for each node, found %u",
+                         builder->schema.node_count, ids->node_count);
+    if (!ids->integer)
+        return copy_text_ids(builder, ids, err);
+    const enum error_code rc =
+        memory_new(&builder->id_integer, ids->node_count, "ids of nodes", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(builder->id_integer, ids->integer, ids->node_count * sizeof *ids->integer);
+    builder->schema.node_id_form = NODE_ID_INTEGER;
+    builder->targets.ids = own_ids(builder);
+    return ERROR_NONE;
+}
+
+/* ---- finish: the rest ----------------------------------------------------------------------- */
+
+static enum error_code expect_training(const struct dataset_builder *builder, struct error *err)
+{
+    const struct training_advice *advice = builder->config.advice;
+    const char *path = builder->config.settings->ingest.path;
+    if (!advice)
+        return ERROR_NONE;
+    if (builder->targets.class_count == 0)
+        return error_set(err, ERROR_INPUT, "%s: no node has a label: %s", path, advice->labels);
+    if (builder->targets.split[SPLIT_TRAIN].count == 0)
+        return error_set(err, ERROR_INPUT, "%s: no training nodes: %s", path, advice->train);
+    return ERROR_NONE;
+}
+
+/* All that can be wrong with the input but repeated edges, before anything is stored. */
+static enum error_code check_all(struct dataset_builder *builder, struct error *err)
+{
+    const struct pipeline_settings *settings = builder->config.settings;
+    struct feature_maker *features = &builder->features;
+    struct split_shares shares;
+    char have[32], want[32];
+    enum error_code rc = feature_maker_choose(features, settings, err);
+    if (rc == ERROR_NONE)
+        rc = pipeline_split_shares(settings, &shares, err);
+    if (rc == ERROR_NONE && shares.is_random)
+        rc = node_targets_draw_splits(&builder->targets, shares.percent, (uint64_t)settings->seed,
+                                      err);
+    if (rc == ERROR_NONE)
+        rc = node_targets_check(&builder->targets, (enum task_choice)settings->ingest.task,
+                                &builder->schema.task, err);
+    if (rc == ERROR_NONE)
+        rc = expect_training(builder, err);
+    if (rc == ERROR_NONE && feature_maker_bytes(features) > builder->config.memory_bytes)
+        rc = error_set(err, ERROR_NO_MEMORY,
+                       "a chunk of features takes %s: expected a memory budget of at least that, "
+                       "found %s",
+                       text_size(feature_maker_bytes(features), want),
+                       text_size(builder->config.memory_bytes, have));
+    return rc;
+}
+
+static enum error_code store_features(struct dataset_builder *builder, struct error *err)
+{
+    struct feature_maker *features = &builder->features;
+    struct dataset_schema *schema = &builder->schema;
+    features->in_degree = builder->edges.in_degree;
+    features->out_degree = dataset_edges_out_degree(&builder->edges);
+    schema->feature_dim = features->dim;
+    (void)text_copy(schema->feature_origin, sizeof schema->feature_origin, features->origin);
+    return feature_maker_write(features, builder->config.store, schema->id,
+                               &schema->feature_chunk_count, err);
+}
+
+static enum error_code store_ids(const struct dataset_builder *builder, struct error *err)
+{
+    const struct node_ids ids = own_ids(builder);
+    if (builder->schema.node_id_form == NODE_ID_CONSECUTIVE)
+        return ERROR_NONE;
+    return node_ids_put(builder->config.store, builder->schema.id, &ids, err);
+}
+
+static enum error_code summarise(const struct dataset_builder *builder, bool one_way,
+                                 struct error *err)
+{
+    struct dataset_summary *summary = builder->config.summary;
+    *summary = (struct dataset_summary){
+        .is_one_way = one_way,
+        .was_made_undirected = one_way && builder->schema.undirected,
+        .isolated_nodes = dataset_edges_isolated(&builder->edges),
+        .feature_zeros = builder->features.zero_count,
+        .feature_numbers = (uint64_t)builder->schema.node_count * builder->schema.feature_dim,
+    };
+    return dataset_summary_count(summary, &builder->targets, err);
+}
+
+/* The schema commits the dataset, and what was found out about the data goes with it. */
+static enum error_code store_schema(struct dataset_builder *builder, bool one_way,
+                                    struct error *err)
+{
+    struct dataset_summary own = {0};
+    struct json_writer report = {0};
+    if (!builder->config.summary)
+        builder->config.summary = &own;
+    enum error_code rc = summarise(builder, one_way, err);
+    if (rc == ERROR_NONE) {
+        dataset_summary_report(builder->config.summary, &builder->schema, builder->config.settings,
+                               &report);
+        rc = json_writer_finish(&report, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_put_with_report(builder->config.store, &builder->schema, report.text,
+                                            err);
+    json_writer_release(&report);
+    dataset_summary_release(&own);
+    if (builder->config.summary == &own)
+        builder->config.summary = NULL;
+    return rc;
+}
+
+enum error_code dataset_builder_finish(struct dataset_builder *builder,
+                                       struct dataset_schema *schema, struct error *err)
+{
+    must(builder->schema.node_count > 0);
+    bool one_way = false;
+    enum error_code rc = dataset_edges_settle(
+        &builder->edges, builder->stated == STATED_ONCE_IS_BOTH, &one_way, err);
+    if (rc == ERROR_NONE)
+        rc = check_all(builder, err);
+    builder->schema.class_count = builder->targets.class_count;
+    builder->schema.train_count = builder->targets.split[SPLIT_TRAIN].count;
+    builder->schema.valid_count = builder->targets.split[SPLIT_VALID].count;
+    builder->schema.test_count = builder->targets.split[SPLIT_TEST].count;
+    if (rc == ERROR_NONE)
+        rc = dataset_edges_write(&builder->edges, builder->config.store,
+                                 builder->config.memory_bytes, builder->features.use_degree, err);
+    if (rc == ERROR_NONE)
+        rc = store_features(builder, err);
+    if (rc == ERROR_NONE)
+        rc = node_targets_put(&builder->targets, builder->config.store, builder->schema.id, err);
+    if (rc == ERROR_NONE)
+        rc = store_ids(builder, err);
+    if (rc == ERROR_NONE)
+        rc = store_schema(builder, one_way, err);
+    if (rc == ERROR_NONE && schema)
+        *schema = builder->schema;
+    return rc;
+}

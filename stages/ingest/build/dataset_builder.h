@@ -1,0 +1,129 @@
+/*
+ * dataset_builder - takes a graph piece by piece and writes it as the records of a dataset.
+ *
+ * Readers and the generator push into it; they hold a bounded piece of the input at a time. Edges go to
+ * a scratch file while degrees are counted; finish() sorts them by destination in a second pass
+ * (counting sort over ranges of nodes that fit the memory budget) and applies direction, self-loop and
+ * duplicate policy. Peak memory is the budget plus a few arrays of one entry a node, never a multiple of
+ * the edges. The chunks written do not depend on the budget.
+ *
+ * An edge repeats another when source, target, type and time are the same, after direction is applied:
+ * of an undirected graph "1 2" and "2 1" are one edge. Of repeated edges that are removed the first in
+ * input order stays, with its weight. A row is ordered by neighbour, type, time, input. A self loop is
+ * stored once. The counts of removed edges in the schema are rows of the input. Nothing is stored before
+ * all of the input is known to be good.
+ *
+ * Order of calls: new, set_nodes, then the others in any order (set_types before edges that have types,
+ * set_ids early, since messages name nodes by their ids), finish. Labels, ids and each split come at most once. Errors of the input name what
+ * `where` says ("edges.csv:17").
+ */
+#ifndef STAGES_INGEST_BUILD_DATASET_BUILDER_H
+#define STAGES_INGEST_BUILD_DATASET_BUILDER_H
+
+#include "common/base/error.h"
+#include "common/parallel/thread_pool.h"
+#include "stages/ingest/build/dataset_summary.h"
+#include "stages/plan/pipeline_settings.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_splits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dataset_builder;
+
+/* What the input says of its direction, which is what direction: auto goes by. */
+enum stated_direction {
+    STATED_DIRECTED,
+    STATED_UNDIRECTED,   /* each edge of the input stands for both directions */
+    STATED_NOTHING,      /* taken as directed; it is remarked when no edge is listed both ways */
+    STATED_ONCE_IS_BOTH, /* nothing, but when no edge is listed both ways each stands for both */
+};
+
+/* What to do when there is nothing to train on: stands behind the message. */
+struct training_advice {
+    const char *labels, *train;
+};
+
+struct dataset_builder_config {
+    struct store *store;
+    const struct pipeline_settings *settings; /* borrowed until finish */
+    const char *dataset_id;                   /* borrowed until finish */
+    const char *name;
+    const struct training_advice *advice; /* NULL: labels and training nodes are not asked for */
+    struct dataset_summary
+        *summary; /* filled by finish, released by the caller; NULL: not wanted */
+    uint64_t memory_bytes;
+};
+
+MUST_CHECK enum error_code dataset_builder_new(const struct dataset_builder_config *config,
+                                               struct dataset_builder **out, struct error *err);
+void dataset_builder_free(
+    struct dataset_builder *builder); /* removes scratch files; NULL is fine */
+
+/* Nodes are 0 .. node_count - 1. Fails: ERROR_INPUT for 0 or more than 2^32 - 2 nodes. */
+MUST_CHECK enum error_code dataset_builder_set_nodes(struct dataset_builder *builder,
+                                                     uint64_t node_count,
+                                                     enum stated_direction stated,
+                                                     struct error *err);
+/* Types, for heterogeneous inputs; without a call there is one node type "node" and one edge type
+ * "edge". Node types are consecutive ranges that cover all nodes. */
+MUST_CHECK enum error_code dataset_builder_set_types(struct dataset_builder *builder,
+                                                     const struct node_type *node_type,
+                                                     uint32_t node_type_count,
+                                                     const struct edge_type *edge_type,
+                                                     uint32_t edge_type_count, struct error *err);
+
+/* A piece of the edges, in input order. Ids are checked by the builder: `first_line` + i is the line (or
+ * row) of edge i in `where`, for messages. Optional arrays are either always or never given. */
+struct edge_piece {
+    const char *where;
+    int64_t first_line;
+    size_t count;
+    const int64_t *source, *target; /* [count], as read: may be out of range, which is an error */
+    const float *weight;            /* [count] or NULL */
+    const double *time;             /* [count] or NULL */
+    const uint16_t *edge_type;      /* [count] or NULL */
+};
+MUST_CHECK enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
+                                                     const struct edge_piece *piece,
+                                                     struct error *err);
+
+/* Feature rows of the input, in node order: rows [row_count, dim]. All rows have the same dim. NaN and
+ * infinity are refused with where, row and column. */
+MUST_CHECK enum error_code dataset_builder_add_features(struct dataset_builder *builder,
+                                                        const char *where, const float *rows,
+                                                        uint64_t row_count, uint32_t dim,
+                                                        struct error *err);
+/* The feature row [dim] of one node, instead; each node once, in any order. `line` is for messages. */
+MUST_CHECK enum error_code dataset_builder_put_features(struct dataset_builder *builder,
+                                                        const char *where, int64_t line,
+                                                        uint64_t node, const float *row,
+                                                        uint32_t dim, struct error *err);
+/* label [node_count]; -1: none; `first_line` + i is node i's line. Labels below -1 are refused. */
+MUST_CHECK enum error_code dataset_builder_set_labels(struct dataset_builder *builder,
+                                                      const char *where, int64_t first_line,
+                                                      const int64_t *label, uint64_t count,
+                                                      struct error *err);
+/* label [node_count, class_count] of 0, 1, or NaN for a whole row without labels. */
+MUST_CHECK enum error_code dataset_builder_set_multi_labels(struct dataset_builder *builder,
+                                                            const char *where, const float *label,
+                                                            uint64_t count, uint32_t class_count,
+                                                            struct error *err);
+/* Node ids of one split, any order. A node in two splits, twice in one, out of range, or (train) without
+ * a label is refused with where and line. */
+MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *builder,
+                                                     enum split split, const char *where,
+                                                     int64_t first_line, const int64_t *node,
+                                                     uint64_t count, struct error *err);
+/* The user's ids when they are not 0 .. N-1: one of the two forms of struct node_ids. Copied. */
+MUST_CHECK enum error_code dataset_builder_set_ids(struct dataset_builder *builder,
+                                                   const struct node_ids *ids, struct error *err);
+
+/* Draws the splits and makes features as the settings say, writes all records, the schema last. *schema may be NULL. */
+MUST_CHECK enum error_code dataset_builder_finish(struct dataset_builder *builder,
+                                                  struct dataset_schema *schema, struct error *err);
+
+#endif

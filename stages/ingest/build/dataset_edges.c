@@ -1,0 +1,382 @@
+#include "stages/ingest/build/dataset_edges.h"
+
+#include "common/base/memory.h"
+#include "common/base/progress.h"
+#include "common/base/text.h"
+#include "stages/ingest/build/dataset_builder.h"
+#include "stages/ingest/build/edge_sorter.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { PROGRESS_ROWS = 1 << 16 };
+
+/* Buffers of fixed size that are held while edges are sorted. */
+static const uint64_t sorting_overhead = SCRATCH_FILE_BUFFER_BYTES +
+                                         (uint64_t)EDGE_SPOOL_PIECE * EDGE_BYTES_MAX +
+                                         (uint64_t)EDGE_SPOOL_PIECE * sizeof(struct spooled_edge);
+
+enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_schema *schema,
+                                   const struct pipeline_settings *settings, const char *path,
+                                   struct error *err)
+{
+    *edges = (struct dataset_edges){
+        .schema = schema,
+        .self_loops = (enum edge_policy)settings->ingest.self_loops,
+        .duplicates = (enum edge_policy)settings->ingest.duplicates,
+        .reversed = settings->ingest.direction == DIRECTION_REVERSED,
+    };
+    enum error_code rc =
+        memory_new(&edges->in_degree, schema->node_count, "in-degrees of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&edges->is_linked, schema->node_count / 8 + 1, "marks of nodes", err);
+    return rc == ERROR_NONE ? edge_spool_open(&edges->spool, path, err) : rc;
+}
+
+void dataset_edges_close(struct dataset_edges *edges)
+{
+    edge_chunk_writer_release(&edges->writer);
+    edge_spool_close(&edges->spool);
+    input_lines_release(&edges->lines);
+    reverse_detector_close(&edges->reversals);
+    memory_free(edges->is_linked);
+    memory_free(edges->in_degree);
+    memory_free(edges->out_degree);
+    *edges = (struct dataset_edges){0};
+}
+
+const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges)
+{
+    return edges->schema->undirected ? edges->in_degree : edges->out_degree;
+}
+
+/* ---- taking edges ---------------------------------------------------------------------------- */
+
+static enum error_code check_id(const struct dataset_edges *edges, const char *what, int64_t id,
+                                struct error *err)
+{
+    if (id >= 0 && id < edges->schema->node_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s %" PRId64 " is out of range: expected a node id from 0 to %u", what, id,
+                     edges->schema->node_count - 1);
+}
+
+static enum error_code check_attributes(const struct dataset_edges *edges,
+                                        const struct edge_piece *piece, size_t i, struct error *err)
+{
+    if (piece->weight && !isfinite(piece->weight[i]))
+        return error_set(err, ERROR_INPUT, "the weight is %g: expected a finite number",
+                         (double)piece->weight[i]);
+    if (piece->time && !isfinite(piece->time[i]))
+        return error_set(err, ERROR_INPUT, "the time is %g: expected a finite number",
+                         piece->time[i]);
+    if (piece->edge_type && piece->edge_type[i] >= edges->schema->edge_type_count)
+        return error_set(err, ERROR_INPUT,
+                         "edge type %u is out of range: expected an edge type from 0 to %u",
+                         piece->edge_type[i], edges->schema->edge_type_count - 1);
+    return ERROR_NONE;
+}
+
+static enum error_code count_end(struct dataset_edges *edges, uint32_t node, struct error *err)
+{
+    if (edges->in_degree[node] == UINT32_MAX)
+        return error_set(err, ERROR_INPUT, "more than %u edges end in node %u", UINT32_MAX, node);
+    edges->in_degree[node]++;
+    return ERROR_NONE;
+}
+
+/* A self loop that is removed stays in the spool, so that the place of an edge tells its line. */
+static enum error_code count_edge(struct dataset_edges *edges, const struct spooled_edge *edge,
+                                  struct error *err)
+{
+    const bool loop = edge->source == edge->target;
+    if (loop && edges->self_loops == EDGES_REFUSE)
+        return error_set(err, ERROR_INPUT,
+                         "node %u has an edge to itself: expected none (ingest.self_loops: refuse)",
+                         edge->source);
+    if (loop && edges->self_loops == EDGES_REMOVE) {
+        edges->schema->removed_self_loops++;
+        return ERROR_NONE;
+    }
+    enum error_code rc = count_end(edges, edge->target, err);
+    if (rc == ERROR_NONE && edges->schema->undirected && !loop)
+        rc = count_end(edges, edge->source, err);
+    return rc;
+}
+
+/* Whether an edge is the same as the one before it: it would be removed later, and need not be put aside. So a
+ * small packed file of one edge, a billion times, takes neither disk nor memory. */
+static bool repeats_last(const struct dataset_edges *edges, const struct spooled_edge *edge)
+{
+    const struct spooled_edge *last = &edges->last;
+    return edges->has_last && edge->source == last->source && edge->target == last->target &&
+           edge->edge_type == last->edge_type && edge->time >= last->time &&
+           edge->time <= last->time && edge->source != edge->target;
+}
+
+static enum error_code add_edge(struct dataset_edges *edges, const struct edge_piece *piece,
+                                size_t i, struct error *err)
+{
+    enum error_code rc = check_id(edges, "source", piece->source[i], err);
+    if (rc == ERROR_NONE)
+        rc = check_id(edges, "target", piece->target[i], err);
+    if (rc == ERROR_NONE)
+        rc = check_attributes(edges, piece, i, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int64_t from = edges->reversed ? piece->target[i] : piece->source[i];
+    const int64_t to = edges->reversed ? piece->source[i] : piece->target[i];
+    const struct spooled_edge edge = {
+        .source = (uint32_t)from,
+        .target = (uint32_t)to,
+        .weight = piece->weight ? piece->weight[i] : 0.0F,
+        .time = piece->time ? piece->time[i] : 0.0,
+        .edge_type = piece->edge_type ? piece->edge_type[i] : 0,
+    };
+    if (edges->duplicates == EDGES_REMOVE && repeats_last(edges, &edge)) {
+        edges->passed_over++;
+        return ERROR_NONE;
+    }
+    edges->last = edge;
+    edges->has_last = true;
+    if (from != to) {
+        edges->is_linked[from / 8] |= (uint8_t)(1U << from % 8);
+        edges->is_linked[to / 8] |= (uint8_t)(1U << to % 8);
+        reverse_detector_add(&edges->reversals, edge.source, edge.target);
+    }
+    rc = count_edge(edges, &edge, err);
+    return rc == ERROR_NONE ? edge_spool_append(&edges->spool, &edge, err) : rc;
+}
+
+enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge_piece *piece,
+                                  struct error *err)
+{
+    struct edge_spool *spool = &edges->spool;
+    if (piece->count == 0)
+        return ERROR_NONE;
+    if (spool->edge_count == 0)
+        edge_spool_set_attributes(spool, piece->weight != NULL, piece->time != NULL,
+                                  piece->edge_type != NULL);
+    must(spool->has_weight == (piece->weight != NULL) && spool->has_time == (piece->time != NULL) &&
+         spool->has_type == (piece->edge_type != NULL));
+    enum error_code rc = ERROR_NONE;
+    if (edges->duplicates == EDGES_REFUSE) /* nobody else asks for lines later */
+        rc = input_lines_add(&edges->lines, piece->where, piece->first_line, piece->count, err);
+    progress_note("edges", edges->spool.edge_count, 0);
+    for (size_t i = 0; rc == ERROR_NONE && i < piece->count; i++) {
+        rc = add_edge(edges, piece, i, err);
+        if (rc != ERROR_NONE)
+            return error_context(err, rc, "%s:%" PRId64, piece->where,
+                                 piece->first_line + (int64_t)i);
+    }
+    return rc;
+}
+
+typedef enum error_code (*spool_visitor)(void *context, uint64_t index,
+                                         const struct spooled_edge *edge, struct error *err);
+
+/* Reads all edges once more, in input order. */
+static enum error_code walk_spool(struct dataset_edges *edges, spool_visitor visit, void *context,
+                                  struct error *err)
+{
+    struct spooled_edge *piece = NULL;
+    uint64_t next = 0;
+    size_t count = 0;
+    enum error_code rc = memory_new(&piece, EDGE_SPOOL_PIECE, "a piece of the edges", err);
+    if (rc == ERROR_NONE)
+        rc = edge_spool_rewind(&edges->spool, err);
+    do {
+        if (rc == ERROR_NONE)
+            rc = edge_spool_read(&edges->spool, piece, &count, err);
+        for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
+            rc = visit(context, next + i, &piece[i], err);
+        next += count;
+    } while (rc == ERROR_NONE && count > 0);
+    memory_free(piece);
+    return rc;
+}
+
+/* The end that an edge has at its source when it is stored both ways. */
+static enum error_code count_back(void *context, uint64_t index, const struct spooled_edge *edge,
+                                  struct error *err)
+{
+    (void)index;
+    return edge->source == edge->target ? ERROR_NONE : count_end(context, edge->source, err);
+}
+
+enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both, bool *one_way,
+                                     struct error *err)
+{
+    *one_way = reverse_detector_is_one_way(&edges->reversals);
+    reverse_detector_close(&edges->reversals);
+    if (!*one_way || !once_is_both)
+        return ERROR_NONE;
+    edges->schema->undirected = true;
+    return walk_spool(edges, count_back, edges, err);
+}
+
+uint64_t dataset_edges_isolated(const struct dataset_edges *edges)
+{
+    uint64_t isolated = 0;
+    for (uint32_t node = 0; node < edges->schema->node_count; node++)
+        isolated += !(edges->is_linked[node / 8] >> node % 8 & 1);
+    return isolated;
+}
+
+/* ---- writing rows ---------------------------------------------------------------------------- */
+
+static void count_stored(struct dataset_edges *edges, uint32_t node, const struct edge_row *row,
+                         const uint64_t *order, uint32_t kept)
+{
+    struct dataset_schema *schema = edges->schema;
+    schema->edge_count += kept;
+    for (uint32_t i = 0; i < kept; i++) {
+        const uint32_t neighbor = (uint32_t)(order[i] >> 32);
+        const uint16_t type = row->edge_type ? row->edge_type[(uint32_t)order[i]] : 0;
+        schema->self_loop_count += neighbor == node;
+        schema->edge_type[type].edge_count++;
+        if (edges->out_degree && edges->out_degree[neighbor] < UINT32_MAX)
+            edges->out_degree[neighbor]++;
+    }
+}
+
+static enum error_code store_row(void *context, uint32_t node, const struct edge_row *row,
+                                 const uint64_t *order, uint32_t kept, struct error *err)
+{
+    struct dataset_edges *edges = context;
+    if (node % PROGRESS_ROWS == 0)
+        progress_note("sorted edges", node, edges->schema->node_count);
+    count_stored(edges, node, row, order, kept);
+    return edge_chunk_writer_add(&edges->writer, row, order, kept, err);
+}
+
+struct repetition { /* the first two edges that repeat each other */
+    bool undirected;
+    struct spooled_edge edge;
+    uint64_t index[2];
+    int found;
+};
+
+static enum error_code note_repeated(void *context, uint64_t index, const struct spooled_edge *edge,
+                                     struct error *err)
+{
+    struct repetition *repetition = context;
+    const struct spooled_edge *repeated = &repetition->edge;
+    const bool same = edge->source == repeated->source && edge->target == repeated->target;
+    const bool back = repetition->undirected && edge->source == repeated->target &&
+                      edge->target == repeated->source;
+    (void)err;
+    if (repetition->found < 2 && (same || back) && edge->edge_type == repeated->edge_type &&
+        edge->time >= repeated->time && edge->time <= repeated->time)
+        repetition->index[repetition->found++] = index;
+    return ERROR_NONE;
+}
+
+static enum error_code name_repeated(struct dataset_edges *edges,
+                                     const struct spooled_edge *repeated, struct error *err)
+{
+    struct repetition repetition = {.undirected = edges->schema->undirected, .edge = *repeated};
+    const char *where[2] = {NULL}, *what[2] = {NULL};
+    int64_t line[2] = {0};
+    const enum error_code rc = walk_spool(edges, note_repeated, &repetition, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(repetition.found == 2);
+    for (int i = 0; i < 2; i++)
+        what[i] = input_lines_find(&edges->lines, repetition.index[i], &where[i], &line[i])
+                      ? ""
+                      : "edge ";
+    return error_set(err, ERROR_INPUT,
+                     "%s:%s%" PRId64 ": the edge between %u and %u repeats that of %s:%s%" PRId64
+                     ": expected none (ingest.duplicates: refuse)",
+                     where[1], what[1], line[1], repeated->source, repeated->target, where[0],
+                     what[0], line[0]);
+}
+
+static uint64_t sum_in_degrees(const struct dataset_edges *edges, uint64_t *largest)
+{
+    uint64_t sum = 0;
+    *largest = 0;
+    for (uint32_t i = 0; i < edges->schema->node_count; i++) {
+        sum += edges->in_degree[i];
+        *largest = edges->in_degree[i] > *largest ? edges->in_degree[i] : *largest;
+    }
+    return sum;
+}
+
+/* What the budget leaves for sorting once a chunk and the buffers have their share. */
+static enum error_code share_out(const struct dataset_edges *edges,
+                                 const struct edge_chunk_needs *needs, uint64_t budget,
+                                 uint64_t *sorting, struct error *err)
+{
+    const uint64_t taken = sorting_overhead + edge_chunk_writer_bytes(needs, &edges->spool);
+    char have[32], want[32];
+    if (budget <= taken)
+        return error_set(err, ERROR_NO_MEMORY,
+                         "a chunk of edges and its buffers take %s: expected a memory budget above "
+                         "that, found %s",
+                         text_size(taken, want), text_size(budget, have));
+    *sorting = budget - taken;
+    return ERROR_NONE;
+}
+
+static enum error_code sort_edges(struct dataset_edges *edges, struct edge_sorter *sorter,
+                                  struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (sorter->duplicates == EDGES_REFUSE) {
+        rc = edge_sorter_run(sorter, err);
+        if (rc == ERROR_INPUT)
+            rc = name_repeated(edges, &sorter->repeated, err);
+        sorter->duplicates = EDGES_KEEP; /* there are none */
+    }
+    sorter->visit = store_row;
+    sorter->context = edges;
+    if (rc == ERROR_NONE)
+        rc = edge_sorter_run(sorter, err);
+    if (rc == ERROR_NONE)
+        rc = edge_chunk_writer_finish(&edges->writer, err);
+    return rc;
+}
+
+static enum error_code write_rows(struct dataset_edges *edges, struct store *store,
+                                  uint64_t memory_bytes, struct edge_sorter *sorter,
+                                  struct error *err)
+{
+    struct edge_chunk_needs needs = {.node_count = edges->schema->node_count};
+    needs.edge_count = sum_in_degrees(edges, &needs.largest_row);
+    enum error_code rc = share_out(edges, &needs, memory_bytes, &sorter->memory_bytes, err);
+    if (rc == ERROR_NONE)
+        rc = edge_chunk_writer_open(&edges->writer, store, edges->schema->id, &needs, &edges->spool,
+                                    err);
+    return rc == ERROR_NONE ? sort_edges(edges, sorter, err) : rc;
+}
+
+enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *store,
+                                    uint64_t memory_bytes, bool with_out_degree, struct error *err)
+{
+    struct dataset_schema *schema = edges->schema;
+    struct edge_sorter sorter = {
+        .spool = &edges->spool,
+        .node_count = schema->node_count,
+        .both_ways = schema->undirected,
+        .skip_self_loops = edges->self_loops == EDGES_REMOVE,
+        .duplicates = edges->duplicates,
+        .in_degree = edges->in_degree,
+    };
+    enum error_code rc = ERROR_NONE;
+    if (with_out_degree && !schema->undirected)
+        rc = memory_new(&edges->out_degree, schema->node_count, "out-degrees of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = write_rows(edges, store, memory_bytes, &sorter, err);
+    schema->input_edge_rows = edges->spool.edge_count + edges->passed_over;
+    schema->removed_duplicates = sorter.removed_duplicates + edges->passed_over;
+    schema->has_weight = edges->spool.has_weight;
+    schema->has_time = edges->spool.has_time;
+    schema->has_edge_type = edges->spool.has_type;
+    schema->edge_chunk_count = edges->writer.chunk_count;
+    edge_chunk_writer_release(&edges->writer); /* the features want the memory */
+    edge_spool_close(&edges->spool);
+    return rc;
+}

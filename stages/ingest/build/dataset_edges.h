@@ -1,0 +1,65 @@
+/*
+ * dataset_edges - the edges of a dataset, from pieces of the input to stored chunks.
+ *
+ * Takes pieces, checks them, counts in-degrees and puts the edges aside; then sorts them into rows by
+ * the policies of the settings and stores the rows. What is counted goes into the schema.
+ */
+#ifndef STAGES_INGEST_BUILD_DATASET_EDGES_H
+#define STAGES_INGEST_BUILD_DATASET_EDGES_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/edge_chunk_writer.h"
+#include "stages/ingest/build/edge_spool.h"
+#include "stages/ingest/build/input_lines.h"
+#include "stages/ingest/build/reverse_detector.h"
+#include "stages/plan/pipeline_settings.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct edge_piece;
+
+struct dataset_edges { /* {0} is closed */
+    struct dataset_schema *schema;
+    enum edge_policy self_loops, duplicates;
+    bool reversed;
+    struct edge_spool spool;
+    struct spooled_edge last; /* put aside last; `has_last`: there is one */
+    bool has_last;
+    uint64_t passed_over; /* repeats of it */
+    struct input_lines lines;
+    struct reverse_detector reversals; /* closed: direction is known */
+    uint8_t *is_linked;   /* [node_count / 8 + 1] a bit a node: it has an edge to another */
+    uint32_t *in_degree;  /* [node_count]; once written, of the edges as stored */
+    uint32_t *out_degree; /* [node_count], or NULL when nobody asks or it is in_degree */
+    struct edge_chunk_writer writer;
+};
+
+/* `schema` is borrowed until close; its node_count and `undirected` are set. `path`: of the scratch
+ * file. */
+MUST_CHECK enum error_code dataset_edges_open(struct dataset_edges *edges,
+                                              struct dataset_schema *schema,
+                                              const struct pipeline_settings *settings,
+                                              const char *path, struct error *err);
+void dataset_edges_close(struct dataset_edges *edges);
+/* See dataset_builder.h. */
+MUST_CHECK enum error_code dataset_edges_add(struct dataset_edges *edges,
+                                             const struct edge_piece *piece, struct error *err);
+/* Fails: ERROR_INPUT for repeated edges that are refused, before anything is stored; ERROR_NO_MEMORY
+ * when the budget is too small, saying what is needed. */
+MUST_CHECK enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *store,
+                                               uint64_t memory_bytes, bool with_out_degree,
+                                               struct error *err);
+/* [node_count] once written with_out_degree; borrowed. */
+const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
+
+/* Before writing: decides on the direction where edges->reversals is open. *one_way: no edge was given in
+ * both directions; with `once_is_both` each is then stored both ways. */
+MUST_CHECK enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both,
+                                                bool *one_way, struct error *err);
+/* Nodes without an edge to another node. */
+uint64_t dataset_edges_isolated(const struct dataset_edges *edges);
+
+#endif

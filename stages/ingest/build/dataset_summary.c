@@ -1,0 +1,276 @@
+#include "stages/ingest/build/dataset_summary.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CLASSES_MANY = 1000, CLASSES_SHOWN = 8, CLASSES_REPORTED = 1000 };
+
+void dataset_summary_release(struct dataset_summary *summary)
+{
+    memory_free(summary->class_nodes);
+    memory_free(summary->class_train);
+    *summary = (struct dataset_summary){0};
+}
+
+static bool has_class(const struct node_targets *targets, uint32_t node, uint32_t class)
+{
+    if (targets->multi)
+        return targets->multi[(uint64_t)node * targets->class_count + class] > 0.5F;
+    return targets->label && targets->label[node] == (int32_t) class;
+}
+
+static void count_node(struct dataset_summary *summary, const struct node_targets *targets,
+                       uint32_t node)
+{
+    const bool is_train = targets->split_of && targets->split_of[node] == 1 + SPLIT_TRAIN;
+    uint32_t first = 0, end = targets->class_count;
+    if (!targets->multi) { /* one class at the most */
+        if (targets->label[node] < 0)
+            return;
+        first = (uint32_t)targets->label[node];
+        end = first + 1;
+    } else if (isnan(targets->multi[(uint64_t)node * targets->class_count])) {
+        return;
+    }
+    summary->labelled_nodes++;
+    for (uint32_t class = first; class < end; class ++) {
+        summary->class_nodes[class] += has_class(targets, node, class);
+        summary->class_train[class] += is_train && has_class(targets, node, class);
+    }
+}
+
+enum error_code dataset_summary_count(struct dataset_summary *summary,
+                                      const struct node_targets *targets, struct error *err)
+{
+    const uint32_t classes = targets->class_count;
+    if (classes == 0)
+        return ERROR_NONE;
+    enum error_code rc = memory_new(&summary->class_nodes, classes, "counts of classes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&summary->class_train, classes, "counts of classes", err);
+    summary->class_count = classes;
+    for (uint32_t node = 0; rc == ERROR_NONE && node < targets->node_count; node++)
+        count_node(summary, targets, node);
+    return rc;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+struct lines { /* one run */
+    const struct dataset_summary *summary;
+    const struct dataset_schema *schema;
+    const struct pipeline_settings *settings;
+    summary_visitor visit;
+    void *context;
+};
+
+static void say(const struct lines *lines, bool is_warning, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+static void say(const struct lines *lines, bool is_warning, const char *format, ...)
+{
+    char text[SUMMARY_LINE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    lines->visit(lines->context, is_warning, text);
+}
+
+static void say_graph(const struct lines *lines)
+{
+    const struct dataset_schema *schema = lines->schema;
+    say(lines, false,
+        "graph: %" PRIu32 " nodes (%" PRIu64 " without an edge to another), %" PRIu64
+        " edges stored %s out of %" PRIu64 " in the input; %" PRIu64 " self loops, %" PRIu64
+        " removed; %" PRIu64 " repeated edges removed",
+        schema->node_count, lines->summary->isolated_nodes, schema->edge_count,
+        schema->undirected ? "both ways (undirected)" : "one way (directed)",
+        schema->input_edge_rows, schema->self_loop_count, schema->removed_self_loops,
+        schema->removed_duplicates);
+    if (lines->summary->was_made_undirected)
+        say(lines, true,
+            "the input does not say whether edges go both ways, and lists none in both directions: "
+            "each was taken as undirected; if they are directed, add a line `direction: as_given` "
+            "below `ingest:`");
+    else if (lines->summary->is_one_way)
+        say(lines, true,
+            "no edge is listed in both directions, and edges were taken as directed (from source "
+            "to "
+            "target); if they go both ways, add a line `direction: undirected` below `ingest:`, "
+            "otherwise `direction: as_given`");
+    if (schema->input_edge_rows == 0)
+        say(lines, true, "the input has no edges: each node is on its own");
+}
+
+/* No warnings here: the driver gives one at each run. */
+static void say_unused(const struct lines *lines)
+{
+    const struct dataset_schema *schema = lines->schema;
+    if (schema->has_weight || schema->has_time || schema->has_edge_type)
+        say(lines, false,
+            "edge%s%s%s are stored, but training does not use them: every edge counts the same",
+            schema->has_weight ? " weights" : "", schema->has_time ? " times" : "",
+            schema->has_edge_type ? " types" : "");
+    if (schema->node_type_count > 1)
+        say(lines, false,
+            "the %" PRIu32 " types of nodes share one set of weights: training does not tell them "
+            "apart",
+            schema->node_type_count);
+}
+
+static void say_features(const struct lines *lines)
+{
+    const struct dataset_schema *schema = lines->schema;
+    const struct dataset_summary *summary = lines->summary;
+    const bool is_given = strcmp(schema->feature_origin, "given") == 0;
+    say(lines, false, "features: %" PRIu32 " columns, %s; %.1f %% are zero", schema->feature_dim,
+        is_given ? "as given" : schema->feature_origin,
+        summary->feature_numbers
+            ? 100.0 * (double)summary->feature_zeros / (double)summary->feature_numbers
+            : 0.0);
+    if (!is_given && lines->settings->ingest.features.choice == FEATURES_AUTO)
+        say(lines, true,
+            "the input has no features: %s were made up for each node; if it has, see which files "
+            "were read, otherwise say so with a line `features: %s` below `ingest:`",
+            schema->feature_origin, schema->feature_origin);
+    if (is_given && summary->feature_numbers && summary->feature_zeros == summary->feature_numbers)
+        say(lines, true, "all features are zero");
+}
+
+/* "0: 351, 1: 217, ..." */
+static const char *class_sizes(const struct dataset_summary *summary, char text[SUMMARY_LINE_SIZE])
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (uint32_t c = 0; c < summary->class_count && c < CLASSES_SHOWN; c++)
+        at += (size_t)snprintf(text + at, SUMMARY_LINE_SIZE - at, "%s%" PRIu32 ": %" PRIu64,
+                               c ? ", " : "", c, summary->class_nodes[c]);
+    if (summary->class_count > CLASSES_SHOWN)
+        (void)snprintf(text + at, SUMMARY_LINE_SIZE - at, ", ...");
+    return text;
+}
+
+/* "3, 7, 12 and 5 more": the classes of which `count` is 0. */
+static uint32_t name_empty(const struct dataset_summary *summary, const uint64_t *count,
+                           char text[SUMMARY_LINE_SIZE])
+{
+    uint32_t empty = 0;
+    size_t at = 0;
+    text[0] = '\0';
+    for (uint32_t c = 0; c < summary->class_count; c++) {
+        if (count[c] > 0)
+            continue;
+        if (empty++ < CLASSES_SHOWN)
+            at += (size_t)snprintf(text + at, SUMMARY_LINE_SIZE - at, "%s%" PRIu32,
+                                   empty > 1 ? ", " : "", c);
+    }
+    if (empty > CLASSES_SHOWN)
+        (void)snprintf(text + at, SUMMARY_LINE_SIZE - at, " and %" PRIu32 " more",
+                       empty - CLASSES_SHOWN);
+    return empty;
+}
+
+static uint32_t classes_with_nodes(const struct dataset_summary *summary)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < summary->class_count; c++)
+        count += summary->class_nodes[c] > 0;
+    return count;
+}
+
+static void warn_of_classes(const struct lines *lines)
+{
+    const struct dataset_summary *summary = lines->summary;
+    char text[SUMMARY_LINE_SIZE];
+    const bool is_multi = lines->schema->task == TASK_MULTI_LABEL;
+    const uint32_t used = classes_with_nodes(summary), classes = summary->class_count;
+    const uint32_t empty = name_empty(summary, summary->class_nodes, text);
+    if (!is_multi && used == 1)
+        say(lines, true, "all labels are the same: there is nothing to tell apart");
+    if (!is_multi && used > 10 && used == summary->labelled_nodes)
+        say(lines, true,
+            "every labelled node has a class of its own: are these ids rather than labels?");
+    if (!is_multi && empty == 1 && classes > 1 && summary->class_nodes[0] == 0)
+        say(lines, true,
+            "labels begin at 1: class 0 has no node; subtract 1, or an output is wasted on it");
+    else if (empty > 0 && (is_multi || empty < classes - 1))
+        say(lines, true, "%" PRIu32 " of %" PRIu32 " classes have no node (%s): is a label wrong?",
+            empty, classes, text);
+    else if (empty > 0 && used > 0)
+        say(lines, true, "the only label is %" PRIu32 ", which makes %" PRIu32 " classes",
+            classes - 1, classes);
+    if (classes > CLASSES_MANY)
+        say(lines, true,
+            "%" PRIu32 " classes, because the largest label is %" PRIu32 "; %" PRIu32
+            " of them have nodes: is one of the labels an id?",
+            classes, classes - 1, used);
+    const uint32_t untrained = name_empty(summary, summary->class_train, text);
+    if (lines->schema->train_count > 0 && untrained > empty)
+        say(lines, true, "%" PRIu32 " classes have no training node (%s): they cannot be learnt",
+            untrained, text);
+}
+
+static void say_targets(const struct lines *lines)
+{
+    const struct dataset_schema *schema = lines->schema;
+    const struct dataset_summary *summary = lines->summary;
+    char sizes[SUMMARY_LINE_SIZE];
+    if (summary->class_count == 0)
+        return;
+    say(lines, false, "labels: %" PRIu64 " nodes with %s of %" PRIu32 " classes (%s)",
+        summary->labelled_nodes, schema->task == TASK_MULTI_LABEL ? "several labels each" : "one",
+        summary->class_count, class_sizes(summary, sizes));
+    say(lines, false, "splits: %" PRIu32 " train, %" PRIu32 " valid, %" PRIu32 " test",
+        schema->train_count, schema->valid_count, schema->test_count);
+    warn_of_classes(lines);
+    if (schema->valid_count == 0)
+        say(lines, true,
+            "no validation nodes: nothing can be said about training on the way, and the last "
+            "weights are used instead of the best");
+}
+
+void dataset_summary_lines(const struct dataset_summary *summary,
+                           const struct dataset_schema *schema,
+                           const struct pipeline_settings *settings, summary_visitor visit,
+                           void *context)
+{
+    const struct lines lines = {summary, schema, settings, visit, context};
+    say_graph(&lines);
+    say_features(&lines);
+    say_targets(&lines);
+    say_unused(&lines);
+}
+
+static void put_warning(void *context, bool is_warning, const char *line)
+{
+    if (is_warning)
+        json_put_string(context, NULL, line);
+}
+
+void dataset_summary_report(const struct dataset_summary *summary,
+                            const struct dataset_schema *schema,
+                            const struct pipeline_settings *settings, struct json_writer *json)
+{
+    json_open_object(json, NULL);
+    json_put_int64(json, "isolated_nodes", (int64_t)summary->isolated_nodes);
+    json_put_int64(json, "labelled_nodes", (int64_t)summary->labelled_nodes);
+    json_open_array(json, "class_nodes");
+    for (uint32_t c = 0; c < summary->class_count && c < CLASSES_REPORTED; c++)
+        json_put_int64(json, NULL, (int64_t)summary->class_nodes[c]);
+    json_close_array(json);
+    json_put_double(json, "feature_zero_share",
+                    summary->feature_numbers
+                        ? (double)summary->feature_zeros / (double)summary->feature_numbers
+                        : 0.0);
+    json_open_array(json, "warnings");
+    dataset_summary_lines(summary, schema, settings, put_warning, json);
+    json_close_array(json);
+    json_close_object(json);
+}

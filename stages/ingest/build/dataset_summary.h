@@ -1,0 +1,51 @@
+/*
+ * dataset_summary - what came of the input, said in a few lines, and what in it looks like a slip.
+ *
+ * A graph may be read without an error and still not be what was meant: labels that begin at 1, an id among
+ * the classes, edges listed once that were meant both ways, features that were not found. The builder counts,
+ * the lines are written from the counts. Counts and warnings are stored beside the schema, for programs.
+ */
+#ifndef STAGES_INGEST_BUILD_DATASET_SUMMARY_H
+#define STAGES_INGEST_BUILD_DATASET_SUMMARY_H
+
+#include "common/base/error.h"
+#include "common/base/json.h"
+#include "stages/ingest/build/node_targets.h"
+#include "stages/plan/pipeline_settings.h"
+#include "store/records/dataset_schema.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SUMMARY_LINE_SIZE = 512 };
+
+struct dataset_summary {      /* {0} is empty and releasable */
+    bool is_one_way;          /* direction was not said, and no edge has its reverse */
+    bool was_made_undirected; /* because of that */
+    uint64_t isolated_nodes;  /* without an edge to another node */
+    uint64_t labelled_nodes;
+    uint32_t class_count;
+    uint64_t *class_nodes; /* [class_count] nodes with the label */
+    uint64_t *class_train; /* [class_count] of them in the training split */
+    uint64_t feature_zeros, feature_numbers;
+};
+
+void dataset_summary_release(struct dataset_summary *summary);
+/* Counts labels. */
+MUST_CHECK enum error_code dataset_summary_count(struct dataset_summary *summary,
+                                                 const struct node_targets *targets,
+                                                 struct error *err);
+
+/* Gets each line; `is_warning`: it is about a likely slip. */
+typedef void (*summary_visitor)(void *context, bool is_warning, const char *line);
+/* Appends one object: {"isolated_nodes":12,"labelled_nodes":2708,"class_nodes":[351,217,..],"feature_zero_share":0.98,
+ * "warnings":["labels begin at 1: ..",..]}; of more than 1000 classes the first 1000. */
+void dataset_summary_report(const struct dataset_summary *summary,
+                            const struct dataset_schema *schema,
+                            const struct pipeline_settings *settings, struct json_writer *json);
+void dataset_summary_lines(const struct dataset_summary *summary,
+                           const struct dataset_schema *schema,
+                           const struct pipeline_settings *settings, summary_visitor visit,
+                           void *context);
+
+#endif

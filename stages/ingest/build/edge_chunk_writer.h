@@ -1,0 +1,58 @@
+/*
+ * edge_chunk_writer - gathers rows of in-neighbours into edge chunks and stores them.
+ *
+ * Where a chunk ends follows from the rows alone (edge_chunk.h). The arrays of one chunk are the
+ * only memory.
+ */
+#ifndef STAGES_INGEST_BUILD_EDGE_CHUNK_WRITER_H
+#define STAGES_INGEST_BUILD_EDGE_CHUNK_WRITER_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/edge_row.h"
+#include "stages/ingest/build/edge_spool.h"
+#include "store/objects/store.h"
+
+#include <stdint.h>
+
+struct edge_chunk_writer { /* {0} is closed */
+    struct store *store;
+    const char *dataset_id;
+    uint64_t edges_max; /* of a chunk with several nodes */
+    uint32_t nodes_max;
+    uint32_t first_node, node_count; /* of the chunk being gathered */
+    uint64_t edge_count;
+    uint64_t chunk_count;
+    uint64_t edge_capacity;
+    uint64_t *row_start; /* [nodes_max + 1] */
+    uint32_t *neighbor;  /* [edge_capacity]; likewise below, or NULL */
+    float *weight;
+    double *time;
+    uint16_t *edge_type;
+};
+
+/* What the writer has to hold, before duplicates are removed. */
+struct edge_chunk_needs {
+    uint32_t node_count;
+    uint64_t edge_count;
+    uint64_t largest_row;
+};
+
+/* Bytes that open() allocates. */
+uint64_t edge_chunk_writer_bytes(const struct edge_chunk_needs *needs,
+                                 const struct edge_spool *spool);
+/* `spool` tells which attributes there are. `dataset_id` is borrowed. */
+MUST_CHECK enum error_code edge_chunk_writer_open(struct edge_chunk_writer *writer,
+                                                  struct store *store, const char *dataset_id,
+                                                  const struct edge_chunk_needs *needs,
+                                                  const struct edge_spool *spool,
+                                                  struct error *err);
+/* The row of the next node; see edge_sorter_visitor for `order` and `kept`. */
+MUST_CHECK enum error_code edge_chunk_writer_add(struct edge_chunk_writer *writer,
+                                                 const struct edge_row *row, const uint64_t *order,
+                                                 uint32_t kept, struct error *err);
+/* Stores what is left. */
+MUST_CHECK enum error_code edge_chunk_writer_finish(struct edge_chunk_writer *writer,
+                                                    struct error *err);
+void edge_chunk_writer_release(struct edge_chunk_writer *writer);
+
+#endif

@@ -1,0 +1,217 @@
+#include "stages/ingest/build/edge_sorter.h"
+
+#include "common/base/memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The rows of the nodes [first, end) as arrays one after another in one block of memory. */
+struct node_range {
+    uint32_t first, end;
+    uint64_t edge_count, largest_row;
+    uint64_t *row_end; /* [end - first]; while rows fill: where the next edge goes */
+    uint64_t *order;   /* [largest_row] */
+    uint64_t *scratch; /* [largest_row] */
+    double *time;      /* [edge_count] or NULL; likewise below */
+    float *weight;
+    uint32_t *neighbor;
+    uint16_t *edge_type;
+};
+
+static uint64_t bytes_of(const struct edge_sorter *sorter, uint64_t nodes, uint64_t edges,
+                         uint64_t largest_row)
+{
+    return nodes * sizeof(uint64_t) + largest_row * 2 * sizeof(uint64_t) +
+           edges * edge_spool_entry_bytes(sorter->spool);
+}
+
+uint64_t edge_sorter_bytes_at_most(const struct edge_sorter *sorter)
+{
+    uint64_t edges = 0, largest_row = 0;
+    for (uint32_t i = 0; i < sorter->node_count; i++) {
+        const uint64_t degree = sorter->in_degree[i];
+        edges += degree;
+        largest_row = degree > largest_row ? degree : largest_row;
+    }
+    return bytes_of(sorter, sorter->node_count, edges, largest_row);
+}
+
+/* Takes nodes from `first` on while they fit `memory_bytes`. */
+static enum error_code plan_range(const struct edge_sorter *sorter, uint32_t first,
+                                  struct node_range *range, struct error *err)
+{
+    *range = (struct node_range){.first = first, .end = first};
+    while (range->end < sorter->node_count) {
+        const uint64_t degree = sorter->in_degree[range->end];
+        const uint64_t largest = degree > range->largest_row ? degree : range->largest_row;
+        const uint64_t nodes = (uint64_t)(range->end - first) + 1;
+        if (bytes_of(sorter, nodes, range->edge_count + degree, largest) > sorter->memory_bytes)
+            break;
+        range->end++;
+        range->edge_count += degree;
+        range->largest_row = largest;
+    }
+    if (range->end > first)
+        return ERROR_NONE;
+    const uint64_t degree = sorter->in_degree[first];
+    return error_set(err, ERROR_NO_MEMORY,
+                     "sorting the %" PRIu64 " edges that end in node %u takes %" PRIu64
+                     " bytes; the memory budget leaves %" PRIu64,
+                     degree, first, bytes_of(sorter, 1, degree, degree), sorter->memory_bytes);
+}
+
+static void *carve(uint8_t **at, uint64_t count, size_t size)
+{
+    void *p = *at;
+    *at += count * size;
+    return p;
+}
+
+/* Widest elements first, so that every array is aligned without gaps. */
+static void lay_out(const struct edge_sorter *sorter, struct node_range *range, uint8_t *block)
+{
+    uint64_t place = 0;
+    range->row_end = carve(&block, range->end - range->first, sizeof *range->row_end);
+    range->order = carve(&block, range->largest_row, sizeof *range->order);
+    range->scratch = carve(&block, range->largest_row, sizeof *range->scratch);
+    if (sorter->spool->has_time)
+        range->time = carve(&block, range->edge_count, sizeof *range->time);
+    if (sorter->spool->has_weight)
+        range->weight = carve(&block, range->edge_count, sizeof *range->weight);
+    range->neighbor = carve(&block, range->edge_count, sizeof *range->neighbor);
+    if (sorter->spool->has_type)
+        range->edge_type = carve(&block, range->edge_count, sizeof *range->edge_type);
+    for (uint32_t node = range->first; node < range->end; node++) {
+        range->row_end[node - range->first] = place;
+        place += sorter->in_degree[node];
+    }
+}
+
+static void drop(struct node_range *range, uint32_t node, uint32_t neighbor,
+                 const struct spooled_edge *edge)
+{
+    if (node < range->first || node >= range->end)
+        return;
+    const uint64_t place = range->row_end[node - range->first]++;
+    must(place < range->edge_count); /* the counts are of these very edges */
+    range->neighbor[place] = neighbor;
+    if (range->weight)
+        range->weight[place] = edge->weight;
+    if (range->time)
+        range->time[place] = edge->time;
+    if (range->edge_type)
+        range->edge_type[place] = edge->edge_type;
+}
+
+static enum error_code fill(const struct edge_sorter *sorter, struct node_range *range,
+                            struct spooled_edge *piece, struct error *err)
+{
+    size_t count = 0;
+    enum error_code rc = edge_spool_rewind(sorter->spool, err);
+    if (rc == ERROR_NONE)
+        rc = edge_spool_read(sorter->spool, piece, &count, err);
+    while (rc == ERROR_NONE && count > 0) {
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t source = piece[i].source, target = piece[i].target;
+            if (source == target && sorter->skip_self_loops)
+                continue;
+            drop(range, target, source, &piece[i]);
+            if (sorter->both_ways && source != target)
+                drop(range, source, target, &piece[i]);
+        }
+        rc = edge_spool_read(sorter->spool, piece, &count, err);
+    }
+    return rc;
+}
+
+static struct edge_row row_of(const struct node_range *range, uint32_t index)
+{
+    const uint64_t start = index ? range->row_end[index - 1] : 0;
+    return (struct edge_row){
+        .count = (uint32_t)(range->row_end[index] - start),
+        .neighbor = range->neighbor + start,
+        .weight = range->weight ? range->weight + start : NULL,
+        .time = range->time ? range->time + start : NULL,
+        .edge_type = range->edge_type ? range->edge_type + start : NULL,
+    };
+}
+
+static enum error_code refuse(struct edge_sorter *sorter, uint32_t node, const struct edge_row *row,
+                              uint32_t position, struct error *err)
+{
+    sorter->repeated = (struct spooled_edge){
+        .source = row->neighbor[position],
+        .target = node,
+        .time = row->time ? row->time[position] : 0,
+        .edge_type = row->edge_type ? row->edge_type[position] : 0,
+    };
+    return error_set(err, ERROR_INPUT, "edge %u -> %u is repeated", row->neighbor[position], node);
+}
+
+/* Keeps the first of each group of equal edges; they are neighbours in `order`. */
+static enum error_code remove_repeated(struct edge_sorter *sorter, uint32_t node,
+                                       const struct edge_row *row, uint64_t *order, uint32_t *kept,
+                                       struct error *err)
+{
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < row->count; i++) {
+        const uint32_t position = (uint32_t)order[i];
+        if (to > 0 && edge_row_same(row, (uint32_t)order[to - 1], position)) {
+            if (sorter->duplicates == EDGES_REFUSE)
+                return refuse(sorter, node, row, position, err);
+            /* The way back of an undirected edge is not counted again. */
+            if (!sorter->both_ways || row->neighbor[position] <= node)
+                sorter->removed_duplicates++;
+            continue;
+        }
+        order[to++] = order[i];
+    }
+    *kept = to;
+    return ERROR_NONE;
+}
+
+static enum error_code hand_on(struct edge_sorter *sorter, const struct node_range *range,
+                               struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t node = range->first; rc == ERROR_NONE && node < range->end; node++) {
+        const struct edge_row row = row_of(range, node - range->first);
+        uint32_t kept = row.count;
+        edge_row_sort(&row, range->order, range->scratch);
+        if (sorter->duplicates != EDGES_KEEP)
+            rc = remove_repeated(sorter, node, &row, range->order, &kept, err);
+        if (rc != ERROR_NONE)
+            break;
+        sorter->in_degree[node] = kept;
+        if (sorter->visit)
+            rc = sorter->visit(sorter->context, node, &row, range->order, kept, err);
+    }
+    return rc;
+}
+
+enum error_code edge_sorter_run(struct edge_sorter *sorter, struct error *err)
+{
+    uint8_t *block = NULL;
+    struct spooled_edge *piece = NULL;
+    const uint64_t at_most = edge_sorter_bytes_at_most(sorter);
+    const uint64_t bytes = at_most < sorter->memory_bytes ? at_most : sorter->memory_bytes;
+    sorter->removed_duplicates = sorter->range_count = 0;
+    enum error_code rc = memory_new(&piece, EDGE_SPOOL_PIECE, "a piece of the edges", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&block, bytes, "sorting edges", err);
+    for (uint32_t next = 0; rc == ERROR_NONE && next < sorter->node_count;) {
+        struct node_range range;
+        rc = plan_range(sorter, next, &range, err);
+        if (rc != ERROR_NONE)
+            break;
+        lay_out(sorter, &range, block);
+        rc = fill(sorter, &range, piece, err);
+        if (rc == ERROR_NONE)
+            rc = hand_on(sorter, &range, err);
+        next = range.end;
+        sorter->range_count++;
+    }
+    memory_free(piece);
+    memory_free(block);
+    return rc;
+}

@@ -1,0 +1,42 @@
+/*
+ * named_nodes - the nodes of an input by the ids that its files give them.
+ *
+ * A thin layer over node_id_assigner that reads ids out of fields and names file, line and id when
+ * something is wrong with one. All files of an input agree on what ids are: integers or strings.
+ */
+#ifndef STAGES_INGEST_BUILD_NAMED_NODES_H
+#define STAGES_INGEST_BUILD_NAMED_NODES_H
+
+#include "common/base/error.h"
+#include "common/formats/delimited.h"
+#include "stages/ingest/build/node_id_assigner.h"
+#include "store/records/node_ids.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct named_nodes { /* {0} is releasable */
+    struct node_id_assigner ids;
+    /* Where it was learnt that ids are integers, for the message about one that is none; NULL: the
+     * settings say so. */
+    const char *origin;
+    int64_t origin_first, origin_last; /* lines */
+};
+
+void named_nodes_init(struct named_nodes *nodes, bool of_strings, uint64_t memory_bytes);
+void named_nodes_release(struct named_nodes *nodes);
+
+/* Notes the id in `field`; `what` names it in messages ("source").
+ * Fails: ERROR_INPUT naming file and line; ERROR_NO_MEMORY above the budget. */
+MUST_CHECK enum error_code named_nodes_note(struct named_nodes *nodes, const struct field *field,
+                                            const char *what, const char *where, int64_t line,
+                                            struct error *err);
+/* No id is noted behind this. */
+void named_nodes_finish(struct named_nodes *nodes);
+/* The number of the id in `field`, -1 when there is no such node. Before finish only the sign counts. */
+int64_t named_nodes_find(const struct named_nodes *nodes, const struct field *field);
+/* The id of node `number` for a message: 17, or 'bob', cut when it is long. Returns `out`. */
+const char *named_nodes_text(const struct named_nodes *nodes, int64_t number,
+                             char out[NODE_ID_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * node_id_assigner - gives the user's node ids the numbers 0 .. N-1.
+ *
+ * Integers are numbered in ascending order, so that the numbers do not depend on the order of the
+ * lines and ids that already are 0 .. N-1 stay what they are. Strings are numbered in the order of
+ * first appearance, which needs no sorting and is the same for the same file.
+ *
+ * Ids stand once, packed, and a table of 32-bit positions finds them (open addressing, at most three
+ * quarters full): 14 bytes an integer id, its length and 14 bytes a string.
+ */
+#ifndef STAGES_INGEST_BUILD_NODE_ID_ASSIGNER_H
+#define STAGES_INGEST_BUILD_NODE_ID_ASSIGNER_H
+
+#include "common/base/error.h"
+#include "store/records/node_ids.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct node_id_assigner { /* {0} is releasable */
+    bool of_strings;
+    bool is_finished;
+    uint64_t memory_bytes; /* budget; 0: none */
+    uint64_t used_bytes;
+    uint64_t count, capacity; /* ids */
+    int64_t *integer;         /* [capacity] or NULL */
+    uint64_t *offset;         /* [capacity + 1] or NULL */
+    char *text;               /* [text_capacity]; id i is text[offset[i]] .. text[offset[i + 1]] */
+    uint64_t text_capacity;
+    uint32_t *slot; /* [slot_count] position + 1 of an id, 0: empty */
+    uint64_t slot_count;
+};
+
+void node_id_assigner_init(struct node_id_assigner *ids, bool of_strings, uint64_t memory_bytes);
+void node_id_assigner_release(struct node_id_assigner *ids);
+
+/* Notes an id. Fails: ERROR_NO_MEMORY above the budget; ERROR_INPUT above 2^32 - 2 distinct ids. */
+MUST_CHECK enum error_code node_id_assigner_add_integer(struct node_id_assigner *ids, int64_t id,
+                                                        struct error *err);
+MUST_CHECK enum error_code node_id_assigner_add_text(struct node_id_assigner *ids, const char *text,
+                                                     size_t size, struct error *err);
+/* No id is added behind this. */
+void node_id_assigner_finish(struct node_id_assigner *ids);
+
+/* The number of an id, or -1 for one that was never added. Numbers of integers are final after finish. */
+int64_t node_id_assigner_find_integer(const struct node_id_assigner *ids, int64_t id);
+int64_t node_id_assigner_find_text(const struct node_id_assigner *ids, const char *text,
+                                   size_t size);
+/* Whether the ids are 0 .. N-1 themselves. After finish. */
+bool node_id_assigner_is_consecutive(const struct node_id_assigner *ids);
+/* The ids by number, borrowed. After finish. */
+struct node_ids node_id_assigner_view(const struct node_id_assigner *ids);
+
+#endif

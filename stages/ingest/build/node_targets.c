@@ -1,0 +1,298 @@
+#include "stages/ingest/build/node_targets.h"
+
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "store/objects/keys.h"
+#include "store/records/node_labels.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const split_names[SPLIT_COUNT] = {"train", "valid", "test"};
+
+static enum error_code expect_count(const struct node_targets *targets, const char *where,
+                                    uint64_t count, struct error *err)
+{
+    must(!targets->label && !targets->multi); /* labels come once */
+    if (count != targets->node_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected %u labels, one for each node, found %" PRIu64, where,
+                         targets->node_count, count);
+    return ERROR_NONE;
+}
+
+enum error_code node_targets_set_labels(struct node_targets *targets, const char *where,
+                                        int64_t first_line, const int64_t *label, uint64_t count,
+                                        struct error *err)
+{
+    int64_t largest = -1;
+    enum error_code rc = expect_count(targets, where, count, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&targets->label, count, "labels", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint64_t i = 0; i < count; i++) {
+        if (label[i] < -1 || label[i] > LABEL_MAX)
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": label %" PRId64
+                             " is out of range: expected -1 (none) to %d",
+                             where, first_line + (int64_t)i, label[i], LABEL_MAX);
+        targets->label[i] = (int32_t)label[i];
+        largest = label[i] > largest ? label[i] : largest;
+    }
+    targets->class_count = (uint32_t)(largest + 1);
+    return ERROR_NONE;
+}
+
+enum error_code node_targets_set_multi(struct node_targets *targets, const char *where,
+                                       const float *label, uint64_t count, uint32_t class_count,
+                                       struct error *err)
+{
+    enum error_code rc = expect_count(targets, where, count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (class_count < 1 || class_count > LABEL_MAX)
+        return error_set(err, ERROR_INPUT, "%s: expected 1 to %d label columns, found %u", where,
+                         LABEL_MAX, class_count);
+    for (uint64_t i = 0; i < count; i++)
+        for (uint32_t c = 0; c < class_count; c++) {
+            const float *row = label + i * class_count;
+            if (isnan(row[0]) ? isnan(row[c]) : row[c] == 0.0F || row[c] == 1.0F)
+                continue;
+            return error_set(err, ERROR_INPUT,
+                             "%s: row %" PRIu64 ", column %u: label is %g: expected 0 or 1, or nan "
+                             "in the whole row",
+                             where, i, c, (double)row[c]);
+        }
+    rc = memory_new_bytes((void **)&targets->multi, count * class_count, sizeof *targets->multi,
+                          "labels", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(targets->multi, label, count * class_count * sizeof *label);
+    targets->class_count = class_count;
+    return ERROR_NONE;
+}
+
+static enum error_code copy_text(char **out, const char *text, struct error *err)
+{
+    const size_t size = strlen(text) + 1;
+    const enum error_code rc = memory_new(out, size, "the name of a split file", err);
+    if (rc == ERROR_NONE)
+        memcpy(*out, text, size);
+    return rc;
+}
+
+static enum error_code mark(struct node_targets *targets, enum split split, int64_t node,
+                            struct error *err)
+{
+    char text[NODE_ID_TEXT_SIZE];
+    if (node < 0 || node >= targets->node_count)
+        return error_set(err, ERROR_INPUT,
+                         "node %" PRId64 " is out of range: expected a node id from 0 to %u", node,
+                         targets->node_count - 1);
+    const int before = targets->split_of[node];
+    if (before == 1 + (int)split)
+        return error_set(err, ERROR_INPUT, "node %s is in the %s split twice",
+                         node_ids_text(&targets->ids, (uint32_t)node, text), split_names[split]);
+    if (before)
+        return error_set(err, ERROR_INPUT, "node %s of the %s split is in the %s split already",
+                         node_ids_text(&targets->ids, (uint32_t)node, text), split_names[split],
+                         split_names[before - 1]);
+    targets->split_of[node] = (uint8_t)(1 + split);
+    return ERROR_NONE;
+}
+
+/* 0 or 1 for each node: what others keep as train_mask. */
+static bool is_mask(const struct node_targets *targets, const int64_t *node, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (node[i] != 0 && node[i] != 1)
+            return false;
+    return count == targets->node_count && count > 2;
+}
+
+enum error_code node_targets_set_split(struct node_targets *targets, enum split split,
+                                       const char *where, int64_t first_line, const int64_t *node,
+                                       uint64_t count, struct error *err)
+{
+    struct split_list *list = &targets->split[split];
+    must(!list->where); /* a split comes once */
+    enum error_code rc = copy_text(&list->where, where, err);
+    if (rc == ERROR_NONE && is_mask(targets, node, count))
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: found 0 or 1 for each node (a mask), expected the ids of the %s nodes: "
+            "in Python, numpy.savetxt(\"%s.csv\", numpy.flatnonzero(mask), fmt=\"%%d\")",
+            where, split_names[split], split_names[split]);
+    if (rc == ERROR_NONE && count > targets->node_count)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: the %s split has %" PRIu64 " nodes: expected at most %u", where,
+                       split_names[split], count, targets->node_count);
+    if (rc == ERROR_NONE && !targets->split_of)
+        rc = memory_new(&targets->split_of, targets->node_count, "the splits of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&list->node, count, "a split", err);
+    list->first_line = first_line;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        rc = mark(targets, split, node[i], err);
+        if (rc != ERROR_NONE)
+            return error_context(err, rc, "%s:%" PRId64, where, first_line + (int64_t)i);
+        list->node[i] = (uint32_t)node[i];
+        list->count++;
+    }
+    return rc;
+}
+
+static bool has_label(const struct node_targets *targets, uint32_t node)
+{
+    if (targets->multi)
+        return !isnan(targets->multi[(uint64_t)node * targets->class_count]);
+    return targets->label && targets->label[node] >= 0;
+}
+
+static enum error_code check_task(const struct node_targets *targets, enum task_choice choice,
+                                  enum dataset_task *task, struct error *err)
+{
+    *task = TASK_NONE;
+    if (targets->class_count > 0)
+        *task = targets->multi ? TASK_MULTI_LABEL : TASK_SINGLE_LABEL;
+    if (choice == TASK_CHOICE_SINGLE && *task != TASK_SINGLE_LABEL)
+        return error_set(err, ERROR_INVALID, "ingest.task is single_label, but the input has %s",
+                         *task == TASK_NONE ? "no labels" : "several labels a node");
+    if (choice == TASK_CHOICE_MULTI && *task != TASK_MULTI_LABEL)
+        return error_set(err, ERROR_INVALID, "ingest.task is multi_label, but the input has %s",
+                         *task == TASK_NONE ? "no labels" : "one label a node");
+    return ERROR_NONE;
+}
+
+/* Nodes for each split out of `count`: rounded down, and the one or two that are left go where most was
+ * cut off. Training gets one in any case. */
+static void share_out(uint64_t count, const int percent[SPLIT_COUNT], uint64_t wanted[SPLIT_COUNT])
+{
+    int64_t cut[SPLIT_COUNT];
+    uint64_t left = count;
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        wanted[s] = count * (uint64_t)percent[s] / 100;
+        cut[s] = (int64_t)(count * (uint64_t)percent[s] % 100);
+        left -= wanted[s];
+    }
+    for (; left > 0; left--) {
+        int most = SPLIT_TRAIN;
+        for (int s = 0; s < SPLIT_COUNT; s++)
+            most = cut[s] > cut[most] ? s : most;
+        wanted[most]++;
+        cut[most] = -1;
+    }
+    for (int s = SPLIT_COUNT - 1; wanted[SPLIT_TRAIN] == 0 && s > SPLIT_TRAIN; s--)
+        if (wanted[s] > 0) {
+            wanted[s]--;
+            wanted[SPLIT_TRAIN]++;
+        }
+}
+
+/* Walks over the labelled nodes: each goes to a split with the chance of the places that are left in it
+ * (selection sampling: Knuth, TAOCP 2, 3.4.2, algorithm S), which makes the counts exact. */
+static void deal(struct node_targets *targets, uint64_t left[SPLIT_COUNT], uint64_t seed)
+{
+    const struct random_stream stream = random_stream_of(seed, RANDOM_SPLIT, 0, 0, 0);
+    uint64_t all = left[SPLIT_TRAIN] + left[SPLIT_VALID] + left[SPLIT_TEST];
+    for (uint32_t node = 0; node < targets->node_count; node++) {
+        if (!has_label(targets, node))
+            continue;
+        uint64_t place = (uint64_t)(random_unit_double(&stream, node, 0) * (double)all--);
+        int split = SPLIT_TRAIN;
+        while (split < SPLIT_COUNT - 1 && place >= left[split])
+            place -= left[split++];
+        left[split]--;
+        targets->split_of[node] = (uint8_t)(1 + split);
+        targets->split[split].node[targets->split[split].count++] = node;
+    }
+}
+
+enum error_code node_targets_draw_splits(struct node_targets *targets,
+                                         const int percent[SPLIT_COUNT], uint64_t seed,
+                                         struct error *err)
+{
+    uint64_t labelled = 0, wanted[SPLIT_COUNT];
+    for (uint32_t node = 0; node < targets->node_count; node++)
+        labelled += has_label(targets, node);
+    share_out(labelled, percent, wanted);
+    enum error_code rc = ERROR_NONE;
+    for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
+        must(!targets->split[s].where); /* readers leave the splits alone then */
+        rc = copy_text(&targets->split[s].where, "ingest.split", err);
+        if (rc == ERROR_NONE)
+            rc = memory_new(&targets->split[s].node, wanted[s], "a split", err);
+    }
+    if (rc == ERROR_NONE)
+        rc = memory_new(&targets->split_of, targets->node_count, "the splits of nodes", err);
+    if (rc == ERROR_NONE)
+        deal(targets, wanted, seed);
+    return rc;
+}
+
+/* Rewrites the lists in ascending order, by a walk over the nodes. */
+static void sort_splits(struct node_targets *targets)
+{
+    uint32_t at[SPLIT_COUNT] = {0};
+    for (uint32_t node = 0; node < targets->node_count; node++) {
+        const int split = (int)targets->split_of[node] - 1;
+        if (split >= 0)
+            targets->split[split].node[at[split]++] = node;
+    }
+}
+
+enum error_code node_targets_check(struct node_targets *targets, enum task_choice choice,
+                                   enum dataset_task *task, struct error *err)
+{
+    const enum error_code rc = check_task(targets, choice, task, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct split_list *train = &targets->split[SPLIT_TRAIN];
+    char text[NODE_ID_TEXT_SIZE];
+    for (uint32_t i = 0; i < train->count; i++)
+        if (!has_label(targets, train->node[i]))
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64
+                             ": node %s has no label: expected one for every training node",
+                             train->where, train->first_line + i,
+                             node_ids_text(&targets->ids, train->node[i], text));
+    if (targets->split_of)
+        sort_splits(targets);
+    return ERROR_NONE;
+}
+
+enum error_code node_targets_put(const struct node_targets *targets, struct store *store,
+                                 const char *dataset_id, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (targets->class_count > 0) {
+        const struct node_labels labels = {.node_count = targets->node_count,
+                                           .class_count = targets->class_count,
+                                           .label = targets->label,
+                                           .multi = targets->multi};
+        rc = node_labels_put(store, dataset_id, &labels, err);
+    }
+    if (rc != ERROR_NONE)
+        return rc;
+    struct node_splits splits = {
+        0}; /* stored empty too: partition need not know of datasets without */
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        splits.count[s] = targets->split[s].count;
+        splits.node[s] = targets->split[s].node;
+    }
+    return node_splits_put(store, key_dataset(dataset_id, "splits").text, dataset_id, &splits, err);
+}
+
+void node_targets_release(struct node_targets *targets)
+{
+    memory_free(targets->label);
+    memory_free(targets->multi);
+    memory_free(targets->split_of);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        memory_free(targets->split[s].node);
+        memory_free(targets->split[s].where);
+    }
+    *targets = (struct node_targets){.node_count = targets->node_count};
+}

@@ -1,0 +1,94 @@
+#include "stages/ingest/build/reverse_detector.h"
+
+#include "common/base/memory.h"
+
+enum { FORWARD = 1, BACKWARD = 2, MOST = REVERSE_DETECTOR_SLOTS / 4 * 3 };
+
+struct pair_seen {
+    uint32_t low, high;  /* the pair; low < high, so that {0, 0} is an empty slot */
+    uint64_t directions; /* FORWARD: low to high */
+};
+
+enum error_code reverse_detector_open(struct reverse_detector *detector, struct error *err)
+{
+    *detector = (struct reverse_detector){0};
+    return memory_new(&detector->slot, REVERSE_DETECTOR_SLOTS, "a sample of the edges", err);
+}
+
+void reverse_detector_close(struct reverse_detector *detector)
+{
+    memory_free(detector->slot);
+    *detector = (struct reverse_detector){0};
+}
+
+/* The finaliser of SplitMix64. */
+static uint64_t hash_of(uint32_t low, uint32_t high)
+{
+    uint64_t x = (uint64_t)low << 32 | high;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+/* The slot of a pair, or the empty one where it belongs. The sampled bits are the low ones; the place goes by
+ * the high ones. */
+static struct pair_seen *find(const struct reverse_detector *detector, uint32_t low, uint32_t high)
+{
+    uint64_t at = hash_of(low, high) >> 40 & (REVERSE_DETECTOR_SLOTS - 1);
+    while (detector->slot[at].high &&
+           (detector->slot[at].low != low || detector->slot[at].high != high))
+        at = (at + 1) & (REVERSE_DETECTOR_SLOTS - 1);
+    return &detector->slot[at];
+}
+
+/* Takes a pair out: what was pushed on by it closes up (Knuth, TAOCP 3, 6.4, algorithm R). */
+static void remove_at(struct reverse_detector *detector, uint64_t hole)
+{
+    const uint64_t last = REVERSE_DETECTOR_SLOTS - 1;
+    for (uint64_t at = (hole + 1) & last; detector->slot[at].high; at = (at + 1) & last) {
+        const uint64_t home = hash_of(detector->slot[at].low, detector->slot[at].high) >> 40 & last;
+        if (((at - home) & last) < ((at - hole) & last))
+            continue;
+        detector->slot[hole] = detector->slot[at];
+        hole = at;
+    }
+    detector->slot[hole] = (struct pair_seen){0};
+    detector->count--;
+}
+
+/* Looks at half of the pairs from now on. */
+static void thin_out(struct reverse_detector *detector)
+{
+    detector->mask = detector->mask << 1 | 1;
+    for (uint64_t at = 0; at < REVERSE_DETECTOR_SLOTS;) {
+        const struct pair_seen *pair = &detector->slot[at];
+        if (!pair->high || !(hash_of(pair->low, pair->high) & detector->mask)) {
+            at++;
+            continue;
+        }
+        detector->both_ways -= pair->directions == (FORWARD | BACKWARD);
+        remove_at(detector, at);
+    }
+}
+
+void reverse_detector_add(struct reverse_detector *detector, uint32_t source, uint32_t target)
+{
+    const uint32_t low = source < target ? source : target,
+                   high = source < target ? target : source;
+    if (!detector->slot || low == high || (hash_of(low, high) & detector->mask))
+        return;
+    struct pair_seen *pair = find(detector, low, high);
+    const uint64_t before = pair->directions;
+    detector->count += pair->high == 0;
+    pair->low = low;
+    pair->high = high;
+    pair->directions |= source < target ? FORWARD : BACKWARD;
+    detector->both_ways += pair->directions == (FORWARD | BACKWARD) && before != pair->directions;
+    if (detector->count > MOST)
+        thin_out(detector);
+}
+
+bool reverse_detector_is_one_way(const struct reverse_detector *detector)
+{
+    return detector->count > 0 && detector->both_ways == 0;
+}

@@ -1,0 +1,122 @@
+#include "stages/ingest/build/scratch_file.h"
+
+#include "common/base/memory.h"
+#include "common/base/stop_signal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum error_code scratch_file_open(struct scratch_file *file, const char *path, struct error *err)
+{
+    *file = (struct scratch_file){0};
+    enum error_code rc = file_path(file->path, err, "%s", path);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&file->buffer, SCRATCH_FILE_BUFFER_BYTES, "a scratch file's buffer", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    file->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file->fd < 0) {
+        rc = error_set_errno(err, ERROR_IO, "%s", path);
+        memory_free(file->buffer);
+        file->buffer = NULL;
+        return rc;
+    }
+    file->is_open = true;
+    return ERROR_NONE;
+}
+
+void scratch_file_close(struct scratch_file *file)
+{
+    if (file->is_open) {
+        (void)close(file->fd); /* nothing in it is needed any more */
+        (void)unlink(file->path);
+    }
+    memory_free(file->buffer);
+    *file = (struct scratch_file){0};
+}
+
+/* All that is bulky in ingest goes through scratch files, piece by piece. */
+static enum error_code asked_to_stop(struct error *err)
+{
+    return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+}
+
+static enum error_code flush(struct scratch_file *file, struct error *err)
+{
+    const size_t size = file->buffered;
+    file->buffered = 0;
+    if (stop_signal_seen())
+        return asked_to_stop(err);
+    return size ? file_write_all(file->fd, file->buffer, size, file->path, err) : ERROR_NONE;
+}
+
+enum error_code scratch_file_append(struct scratch_file *file, const void *data, size_t size,
+                                    struct error *err)
+{
+    if (size > SCRATCH_FILE_BUFFER_BYTES - file->buffered) {
+        const enum error_code rc = flush(file, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    file->size += size;
+    if (size > SCRATCH_FILE_BUFFER_BYTES)
+        return file_write_all(file->fd, data, size, file->path, err);
+    memcpy(file->buffer + file->buffered, data, size);
+    file->buffered += size;
+    return ERROR_NONE;
+}
+
+enum error_code scratch_file_write_at(struct scratch_file *file, uint64_t offset, const void *data,
+                                      size_t size, struct error *err)
+{
+    must(file->buffered == 0); /* a file is appended to, or written at places */
+    if (stop_signal_seen())
+        return asked_to_stop(err);
+    for (size_t done = 0; done < size;) {
+        const ssize_t wrote =
+            pwrite(file->fd, (const uint8_t *)data + done, size - done, (off_t)(offset + done));
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return error_set_errno(err, ERROR_IO, "%s", file->path);
+        done += (size_t)wrote;
+    }
+    if (offset + size > file->size)
+        file->size = offset + size;
+    return ERROR_NONE;
+}
+
+enum error_code scratch_file_rewind(struct scratch_file *file, struct error *err)
+{
+    const enum error_code rc = flush(file, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (lseek(file->fd, 0, SEEK_SET) != 0)
+        return error_set_errno(err, ERROR_IO, "%s", file->path);
+    file->position = 0;
+    return ERROR_NONE;
+}
+
+enum error_code scratch_file_read(struct scratch_file *file, void *data, size_t size,
+                                  struct error *err)
+{
+    if (stop_signal_seen())
+        return asked_to_stop(err);
+    for (size_t have = 0; have < size;) {
+        const ssize_t got = read(file->fd, (uint8_t *)data + have, size - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_set_errno(err, ERROR_IO, "%s", file->path);
+        if (got == 0)
+            return error_set(err, ERROR_IO,
+                             "%s: ends at byte %" PRIu64 ", expected %" PRIu64 " bytes", file->path,
+                             file->position + have, file->size);
+        have += (size_t)got;
+    }
+    file->position += size;
+    return ERROR_NONE;
+}

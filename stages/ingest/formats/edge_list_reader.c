@@ -1,0 +1,295 @@
+#include "stages/ingest/formats/edge_list_reader.h"
+
+#include "common/base/text.h"
+#include "common/formats/delimited.h"
+#include "common/formats/line_reader.h"
+#include "stages/ingest/build/edge_buffer.h"
+#include "stages/ingest/build/named_nodes.h"
+#include "stages/ingest/formats/edge_columns.h"
+#include "store/records/node_ids.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { SURVEY_LINES = 1000 };
+
+/* What the first lines tell about the file. */
+struct survey {
+    int64_t row_count; /* rows looked at, a header not counted */
+    int64_t first_row_line, last_row_line, header_line;
+    bool first_line_is_integer, others_are_integer;
+    bool third_is_number, fourth_is_number; /* in all rows but the first line */
+    bool first_third_is_number, first_fourth_is_number;
+    bool is_named; /* the first line names the columns */
+    bool of_strings;
+    enum stated_direction stated; /* by a comment */
+    struct edge_columns columns;
+};
+
+struct edge_list { /* one run */
+    const struct edge_list_input *input;
+    enum id_type id_type;
+    struct survey survey;
+    struct named_nodes nodes;
+    struct edge_buffer buffer;
+};
+
+/* Called for each row: `field` [columns.count]. */
+typedef enum error_code (*row_visitor)(struct edge_list *list, const struct field *field,
+                                       int64_t line, struct error *err);
+
+static enum error_code open_input(const struct edge_list_input *input, struct line_reader **out,
+                                  struct error *err)
+{
+    if (input->data)
+        return line_reader_open_memory(input->name, input->data, input->size, out, err);
+    return line_reader_open(input->name, out, err);
+}
+
+/* A line without an edge: blank, or a comment. */
+static bool is_skipped(const struct text_line *line)
+{
+    size_t at = 0;
+    while (at < line->size && (line->text[at] == ' ' || line->text[at] == '\t'))
+        at++;
+    return at == line->size || line->text[at] == '#' || line->text[at] == '%';
+}
+
+static enum error_code survey_comment(struct survey *survey, const struct text_line *line,
+                                      const char *where, struct error *err)
+{
+    static const char undirected[] = "# Undirected graph", directed[] = "# Directed graph",
+                      matrix[] = "%%MatrixMarket";
+    if (line->size >= sizeof undirected - 1 &&
+        memcmp(line->text, undirected, sizeof undirected - 1) == 0)
+        survey->stated = STATED_UNDIRECTED;
+    if (line->size >= sizeof directed - 1 && memcmp(line->text, directed, sizeof directed - 1) == 0)
+        survey->stated = STATED_DIRECTED;
+    if (line->size >= sizeof matrix - 1 && memcmp(line->text, matrix, sizeof matrix - 1) == 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected an edge list, found a Matrix Market file", where,
+                         line->number);
+    return ERROR_NONE;
+}
+
+static bool is_integer(const struct field *field)
+{
+    int64_t value = 0;
+    return text_int64(field->text, field->size, &value);
+}
+
+static bool is_number(const struct field *field)
+{
+    double value = 0.0;
+    return text_double(field->text, field->size, &value) && isfinite(value);
+}
+
+/* The first line that is no comment: a header by its names, or a row, or (decided by the rows that
+ * follow) a header whose names mean nothing here. */
+static enum error_code survey_first(struct survey *survey, const struct text_line *line,
+                                    const char *where, struct error *err)
+{
+    struct field field[EDGE_COLUMN_MAX];
+    int unknown = 0;
+    const enum delimiter delimiter = delimited_guess(line->text, line->size);
+    const size_t count = delimited_split(line->text, line->size, delimiter, field, EDGE_COLUMN_MAX);
+    if (count < 2 || count > EDGE_COLUMN_MAX)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected 2 to %d columns (source, target), found %zu",
+                         where, line->number, EDGE_COLUMN_MAX, count);
+    survey->columns = edge_columns_plain(delimiter, count);
+    survey->is_named = edge_columns_named(&survey->columns, field, &unknown);
+    if (survey->is_named) {
+        survey->columns.type = EDGE_COLUMN_NONE; /* the format has one edge type */
+        survey->header_line = line->number;
+        return ERROR_NONE;
+    }
+    survey->columns = edge_columns_plain(delimiter, count);
+    survey->row_count = 1;
+    survey->first_row_line = survey->last_row_line = line->number;
+    survey->first_line_is_integer = is_integer(&field[0]) && is_integer(&field[1]);
+    survey->first_third_is_number = count > 2 && is_number(&field[2]);
+    survey->first_fourth_is_number = count > 3 && is_number(&field[3]);
+    return ERROR_NONE;
+}
+
+static enum error_code survey_row(struct survey *survey, const struct text_line *line,
+                                  const char *where, struct error *err)
+{
+    struct field field[EDGE_COLUMN_MAX];
+    const struct edge_columns *columns = &survey->columns;
+    const enum error_code rc = edge_columns_split(columns, line, where, field, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (survey->row_count++ == 0)
+        survey->first_row_line = line->number;
+    survey->last_row_line = line->number;
+    survey->others_are_integer &=
+        is_integer(&field[columns->source]) && is_integer(&field[columns->target]);
+    survey->third_is_number &= columns->count > 2 && is_number(&field[2]);
+    survey->fourth_is_number &= columns->count > 3 && is_number(&field[3]);
+    return ERROR_NONE;
+}
+
+/* Decides on header, ids and columns when all surveyed lines are known. */
+static enum error_code survey_decide(struct survey *survey, enum id_type id_type, const char *where,
+                                     struct error *err)
+{
+    const bool has_unnamed_header = !survey->is_named && survey->row_count > 1 &&
+                                    id_type != ID_TYPE_STRING && !survey->first_line_is_integer &&
+                                    survey->others_are_integer;
+    if (has_unnamed_header) {
+        survey->header_line = survey->first_row_line;
+        survey->row_count--;
+    }
+    if (survey->row_count == 0)
+        return error_set(err, ERROR_INPUT, "%s: expected edges, found none", where);
+    const bool first_counts = !survey->is_named && !has_unnamed_header;
+    const bool are_integer =
+        survey->others_are_integer && (!first_counts || survey->first_line_is_integer);
+    survey->of_strings = id_type == ID_TYPE_STRING || (id_type == ID_TYPE_AUTO && !are_integer);
+    if (survey->is_named)
+        return ERROR_NONE;
+    if (survey->third_is_number && (!first_counts || survey->first_third_is_number))
+        survey->columns.weight = survey->columns.count > 2 ? 2 : EDGE_COLUMN_NONE;
+    if (survey->fourth_is_number && (!first_counts || survey->first_fourth_is_number))
+        survey->columns.time = survey->columns.count > 3 ? 3 : EDGE_COLUMN_NONE;
+    return ERROR_NONE;
+}
+
+static enum error_code survey_run(struct edge_list *list, struct error *err)
+{
+    const char *where = list->input->name;
+    struct survey *survey = &list->survey;
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = true;
+    survey->stated = STATED_NOTHING;
+    survey->others_are_integer = survey->third_is_number = survey->fourth_is_number = true;
+    enum error_code rc = open_input(list->input, &reader, err);
+    while (rc == ERROR_NONE && survey->row_count < SURVEY_LINES) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (is_skipped(&line))
+            rc = survey_comment(survey, &line, where, err);
+        else if (survey->columns.count == 0)
+            rc = survey_first(survey, &line, where, err);
+        else
+            rc = survey_row(survey, &line, where, err);
+    }
+    line_reader_close(reader);
+    return rc == ERROR_NONE ? survey_decide(survey, list->id_type, where, err) : rc;
+}
+
+/* One pass over all rows. */
+static enum error_code visit_rows(struct edge_list *list, row_visitor visit, struct error *err)
+{
+    struct field field[EDGE_COLUMN_MAX];
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = true;
+    enum error_code rc = open_input(list->input, &reader, err);
+    while (rc == ERROR_NONE) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (is_skipped(&line) || line.number == list->survey.header_line)
+            continue;
+        rc = edge_columns_split(&list->survey.columns, &line, list->input->name, field, err);
+        if (rc == ERROR_NONE)
+            rc = visit(list, field, line.number, err);
+    }
+    line_reader_close(reader);
+    return rc;
+}
+
+static enum error_code note_row_ids(struct edge_list *list, const struct field *field, int64_t line,
+                                    struct error *err)
+{
+    const struct edge_columns *columns = &list->survey.columns;
+    const char *where = list->input->name;
+    const enum error_code rc =
+        named_nodes_note(&list->nodes, &field[columns->source], "source", where, line, err);
+    return rc == ERROR_NONE
+               ? named_nodes_note(&list->nodes, &field[columns->target], "target", where, line, err)
+               : rc;
+}
+
+static enum error_code push_row(struct edge_list *list, const struct field *field, int64_t line,
+                                struct error *err)
+{
+    const struct edge_columns *columns = &list->survey.columns;
+    struct edge edge = {.source = named_nodes_find(&list->nodes, &field[columns->source]),
+                        .target = named_nodes_find(&list->nodes, &field[columns->target])};
+    if (edge.source < 0 || edge.target < 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": an id that was not there when the file was first read: "
+                         "the file was changed in between",
+                         list->input->name, line);
+    const enum error_code rc =
+        edge_columns_values(columns, field, list->input->name, line, &edge, err);
+    return rc == ERROR_NONE ? edge_buffer_add(&list->buffer, line, &edge, err) : rc;
+}
+
+static enum error_code push_edges(struct edge_list *list, struct dataset_builder *builder,
+                                  struct error *err)
+{
+    enum error_code rc = edge_buffer_init(&list->buffer, builder, list->input->name,
+                                          edge_columns_extras(&list->survey.columns), err);
+    if (rc == ERROR_NONE)
+        rc = visit_rows(list, push_row, err);
+    if (rc == ERROR_NONE)
+        rc = edge_buffer_flush(&list->buffer, err);
+    return rc;
+}
+
+/* The ids of all files, numbered. */
+static enum error_code number_nodes(struct edge_list *list, uint64_t memory_bytes,
+                                    struct error *err)
+{
+    const struct survey *survey = &list->survey;
+    named_nodes_init(&list->nodes, survey->of_strings, memory_bytes / 2);
+    if (list->id_type == ID_TYPE_AUTO) {
+        list->nodes.origin = list->input->name;
+        list->nodes.origin_first = survey->first_row_line;
+        list->nodes.origin_last = survey->last_row_line;
+    }
+    enum error_code rc = visit_rows(list, note_row_ids, err);
+    if (rc == ERROR_NONE && list->input->nodes)
+        rc = node_files_note(list->input->nodes, &list->nodes, err);
+    if (rc == ERROR_NONE)
+        named_nodes_finish(&list->nodes);
+    return rc;
+}
+
+static enum error_code push_ids(const struct edge_list *list, struct dataset_builder *builder,
+                                struct error *err)
+{
+    const struct node_ids ids = node_id_assigner_view(&list->nodes.ids);
+    if (node_id_assigner_is_consecutive(&list->nodes.ids))
+        return ERROR_NONE;
+    return dataset_builder_set_ids(builder, &ids, err);
+}
+
+enum error_code edge_list_reader_run(const struct edge_list_input *input, enum id_type id_type,
+                                     uint64_t memory_bytes, struct dataset_builder *builder,
+                                     struct error *err)
+{
+    struct edge_list list = {.input = input, .id_type = id_type};
+    enum error_code rc = survey_run(&list, err);
+    if (rc == ERROR_NONE)
+        rc = number_nodes(&list, memory_bytes, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_nodes(builder, list.nodes.ids.count, list.survey.stated, err);
+    if (rc == ERROR_NONE)
+        rc = push_ids(&list, builder, err);
+    if (rc == ERROR_NONE)
+        rc = push_edges(&list, builder, err);
+    if (rc == ERROR_NONE && input->nodes)
+        rc = node_files_push(input->nodes, &list.nodes, builder, err);
+    edge_buffer_release(&list.buffer);
+    named_nodes_release(&list.nodes);
+    return rc;
+}

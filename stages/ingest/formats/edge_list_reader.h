@@ -1,0 +1,41 @@
+/*
+ * edge_list_reader - one file of edges with the user's own node ids (format: edge_list).
+ *
+ *   # a comment, or with %                    comma, tab, or runs of blanks between columns
+ *   source  target  [weight  [time]]          a header line is optional; plain or gzip
+ *   8412    -17     0.5      1289241911.7     ids: any signed 64-bit integers, or any strings
+ *
+ * With a header, columns go by their names and unknown ones are left out. Without one, a third column
+ * of numbers is the weight and a fourth the time. Of the first lines is also learned what ids are
+ * (id_type: auto); a later line that does not fit is an error which names both. SNAP's comments
+ * "# Undirected graph" and "# Directed graph" count as what the data says about direction.
+ *
+ * The file is read twice: for the ids, which node_id_assigner numbers, and for the edges. So are the
+ * files of labels and features (node_files.h), which may name nodes without edges.
+ */
+#ifndef STAGES_INGEST_FORMATS_EDGE_LIST_READER_H
+#define STAGES_INGEST_FORMATS_EDGE_LIST_READER_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/dataset_builder.h"
+#include "stages/ingest/formats/node_files.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file, or its bytes in memory: `data` NULL means that `name` is a path. */
+struct edge_list_input {
+    const char *name;
+    const void *data;
+    size_t size;
+    struct node_files *nodes; /* labels, features and splits beside it, or NULL */
+};
+
+/* Pushes nodes, edges, ids and what node files say into `builder`, which the caller finishes.
+ * Fails: ERROR_INPUT naming file and line; ERROR_NOT_FOUND; ERROR_NO_MEMORY when the ids do not fit
+ * half of `memory_bytes` (0: no budget). */
+MUST_CHECK enum error_code edge_list_reader_run(const struct edge_list_input *input,
+                                                enum id_type id_type, uint64_t memory_bytes,
+                                                struct dataset_builder *builder, struct error *err);
+
+#endif

@@ -1,0 +1,46 @@
+#include "stages/ingest/formats/feature_text.h"
+
+#include "common/base/text.h"
+#include "stages/ingest/formats/feature_file.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum error_code feature_text_dim(const char *path, int64_t line, struct delimited cursor,
+                                 uint32_t *dim, struct error *err)
+{
+    struct field field;
+    uint32_t count = 0;
+    while (delimited_next(&cursor, &field))
+        count++;
+    *dim = count;
+    if (count >= 1 && count <= FEATURE_DIM_MAX)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected 1 to %d feature columns, found %" PRIu32, path, line,
+                     FEATURE_DIM_MAX, count);
+}
+
+enum error_code feature_text_parse(const char *path, int64_t line, struct delimited *cursor,
+                                   uint32_t before, uint32_t dim, float *row, struct error *err)
+{
+    struct field field;
+    uint32_t at = 0;
+    for (; delimited_next(cursor, &field); at++) {
+        double value = 0.0;
+        if (at >= dim)
+            continue;
+        if (!text_double(field.text, field.size, &value) || !isfinite((float)value))
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRId64 ": feature in column %" PRIu32
+                             ": expected a finite number, found '%.*s'",
+                             path, line, before + at + 1, field.size < 40 ? (int)field.size : 40,
+                             field.text);
+        row[at] = (float)value;
+    }
+    if (at == dim)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected %" PRIu32 " feature columns, found %" PRIu32, path,
+                     line, dim, at);
+}

@@ -1,0 +1,231 @@
+#include "stages/ingest/formats/folder_edges.h"
+
+#include "common/base/memory.h"
+#include "common/formats/line_reader.h"
+#include "common/formats/npy.h"
+#include "stages/ingest/build/edge_buffer.h"
+#include "stages/ingest/formats/edge_columns.h"
+
+#include <inttypes.h>
+
+struct edge_table { /* one run over a CSV file */
+    const char *path;
+    const struct folder_meta *meta;  /* NULL: no types to check */
+    const struct named_nodes *names; /* NULL: ids are numbers */
+    struct edge_columns columns;
+    struct edge_buffer buffer;
+};
+
+static enum error_code take_header(struct edge_table *table, const struct text_line *line,
+                                   struct error *err)
+{
+    struct field field[EDGE_COLUMN_MAX];
+    int unknown = 0;
+    const size_t count =
+        delimited_split(line->text, line->size, DELIMITER_COMMA, field, EDGE_COLUMN_MAX);
+    table->columns =
+        edge_columns_plain(DELIMITER_COMMA, count < EDGE_COLUMN_MAX ? count : EDGE_COLUMN_MAX);
+    const bool is_named = edge_columns_named(&table->columns, field, &unknown);
+    if (is_named && unknown == EDGE_COLUMN_NONE && count <= EDGE_COLUMN_MAX)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected the header src,dst[,weight][,etype][,time], found "
+                     "'%.*s'",
+                     table->path, line->number, line->size < 60 ? (int)line->size : 60, line->text);
+}
+
+static enum error_code begin(struct edge_table *table, bool has_header,
+                             const struct text_line *line, struct dataset_builder *builder,
+                             struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    table->columns = edge_columns_plain(DELIMITER_COMMA, 2);
+    if (has_header)
+        rc = take_header(table, line, err);
+    if (rc == ERROR_NONE)
+        rc = edge_buffer_init(&table->buffer, builder, table->path,
+                              edge_columns_extras(&table->columns), err);
+    return rc;
+}
+
+static enum error_code check_end(const struct edge_table *table, int64_t line, const char *what,
+                                 int64_t node, const struct node_type *type, struct error *err)
+{
+    const int64_t first = type->first_node, end = first + type->node_count;
+    if (node >= first && node < end)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": %s: expected a node of type %s (%" PRId64 " to %" PRId64
+                     "), found %" PRId64,
+                     table->path, line, what, type->name, first, end - 1, node);
+}
+
+static enum error_code check_types(const struct edge_table *table, int64_t line,
+                                   const struct edge *edge, struct error *err)
+{
+    const struct folder_meta *meta = table->meta;
+    if (!meta || meta->edge_type_count == 0)
+        return ERROR_NONE;
+    if (edge->type >= meta->edge_type_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": edge type: expected 0 to %" PRIu32
+                         " as edge-types.csv says, found %d",
+                         table->path, line, meta->edge_type_count - 1, edge->type);
+    const enum error_code rc = check_end(table, line, "source", edge->source,
+                                         &meta->node_type[meta->source_type[edge->type]], err);
+    return rc == ERROR_NONE ? check_end(table, line, "target", edge->target,
+                                        &meta->node_type[meta->target_type[edge->type]], err)
+                            : rc;
+}
+
+static enum error_code find_end(const struct edge_table *table, const struct field *field,
+                                const char *what, int64_t line, int64_t *node, struct error *err)
+{
+    if (!table->names)
+        return edge_columns_integer(field, what, table->path, line, node, err);
+    *node = named_nodes_find(table->names, field);
+    if (*node >= 0)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected an id of node-ids.csv, found '%.*s'",
+        table->path, line, what, field->size < 40 ? (int)field->size : 40, field->text);
+}
+
+static enum error_code take_edge(struct edge_table *table, const struct text_line *line,
+                                 struct error *err)
+{
+    struct field field[EDGE_COLUMN_MAX];
+    struct edge edge = {0};
+    const struct edge_columns *columns = &table->columns;
+    enum error_code rc = edge_columns_split(columns, line, table->path, field, err);
+    if (rc == ERROR_NONE)
+        rc = find_end(table, &field[columns->source], "source", line->number, &edge.source, err);
+    if (rc == ERROR_NONE)
+        rc = find_end(table, &field[columns->target], "target", line->number, &edge.target, err);
+    if (rc == ERROR_NONE)
+        rc = edge_columns_values(columns, field, table->path, line->number, &edge, err);
+    if (rc == ERROR_NONE)
+        rc = check_types(table, line->number, &edge, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return edge_buffer_add(&table->buffer, line->number, &edge, err);
+}
+
+enum error_code folder_edges_read_csv(const char *path, bool has_header,
+                                      const struct folder_meta *meta,
+                                      const struct named_nodes *names,
+                                      struct dataset_builder *builder, uint64_t *row_count,
+                                      struct error *err)
+{
+    struct edge_table table = {.path = path, .meta = meta, .names = names};
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = true;
+    enum error_code rc = line_reader_open(path, &reader, err);
+    while (rc == ERROR_NONE) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (line.number == 1)
+            rc = begin(&table, has_header, &line, builder, err);
+        if (rc == ERROR_NONE && (line.number > 1 || !has_header))
+            rc = take_edge(&table, &line, err);
+    }
+    line_reader_close(reader);
+    if (rc == ERROR_NONE && has_header && table.columns.count == 0)
+        rc = error_set(err, ERROR_INPUT, "%s:1: expected the header src,dst, found an empty file",
+                       path);
+    if (rc == ERROR_NONE)
+        rc = edge_buffer_flush(&table.buffer, err);
+    *row_count = table.buffer.total;
+    edge_buffer_release(&table.buffer);
+    return rc;
+}
+
+static enum error_code push_columns(const struct npy_reader *reader, int64_t *source,
+                                    int64_t *target, struct dataset_builder *builder,
+                                    struct error *err)
+{
+    const uint64_t count = reader->header.shape[1];
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t at = 0; rc == ERROR_NONE && at < count; at += EDGE_BUFFER_SIZE) {
+        const size_t piece =
+            count - at < EDGE_BUFFER_SIZE ? (size_t)(count - at) : (size_t)EDGE_BUFFER_SIZE;
+        const struct edge_piece edges = {.where = reader->path,
+                                         .first_line = (int64_t)at,
+                                         .count = piece,
+                                         .source = source,
+                                         .target = target};
+        rc = npy_reader_int64(reader, at, piece, source, err);
+        if (rc == ERROR_NONE)
+            rc = npy_reader_int64(reader, count + at, piece, target, err);
+        if (rc == ERROR_NONE)
+            rc = dataset_builder_add_edges(builder, &edges, err);
+    }
+    return rc;
+}
+
+enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,
+                                      uint64_t *row_count, struct error *err)
+{
+    struct npy_reader reader = {0};
+    int64_t *source = NULL, *target = NULL;
+    *row_count = 0;
+    enum error_code rc = npy_reader_open(&reader, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct npy_header *header = &reader.header;
+    if (header->dimension_count != 2 || header->shape[0] != 2)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: expected the shape [2, edges], found %" PRIu32
+                       " dimensions and %" PRIu64 " rows",
+                       path, header->dimension_count, header->shape[0]);
+    else
+        *row_count = header->shape[1];
+    if (rc == ERROR_NONE)
+        rc = memory_new(&source, EDGE_BUFFER_SIZE, "a piece of the edges", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&target, EDGE_BUFFER_SIZE, "a piece of the edges", err);
+    if (rc == ERROR_NONE)
+        rc = push_columns(&reader, source, target, builder, err);
+    memory_free(source);
+    memory_free(target);
+    npy_reader_close(&reader);
+    return rc;
+}
+
+static enum error_code note_type(const struct edge_table *table, const struct text_line *line,
+                                 uint32_t *type_count, struct error *err)
+{
+    struct field field[EDGE_COLUMN_MAX];
+    struct edge edge = {0};
+    enum error_code rc = edge_columns_split(&table->columns, line, table->path, field, err);
+    if (rc == ERROR_NONE)
+        rc = edge_columns_values(&table->columns, field, table->path, line->number, &edge, err);
+    if (rc == ERROR_NONE && edge.type >= *type_count)
+        *type_count = edge.type + 1U;
+    return rc;
+}
+
+enum error_code folder_edges_count_types(const char *path, uint32_t *type_count, struct error *err)
+{
+    struct edge_table table = {.path = path};
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = true;
+    *type_count = 0;
+    enum error_code rc = line_reader_open(path, &reader, err);
+    while (rc == ERROR_NONE) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        if (line.number > 1)
+            rc = note_type(&table, &line, type_count, err);
+        else
+            rc = take_header(&table, &line, err);
+        if (rc == ERROR_NONE && table.columns.type == EDGE_COLUMN_NONE)
+            break;
+    }
+    line_reader_close(reader);
+    return rc;
+}

@@ -1,0 +1,34 @@
+/*
+ * folder_edges - the edges of a plain folder or an OGB folder, whose ids are 0 .. N-1.
+ *
+ *   edges.csv[.gz]  header src,dst[,weight][,etype][,time], then a row an edge
+ *   edges.npy       integers [2, E]: sources, then targets
+ *   edge.csv[.gz]   OGB's: two columns and no header
+ */
+#ifndef STAGES_INGEST_FORMATS_FOLDER_EDGES_H
+#define STAGES_INGEST_FORMATS_FOLDER_EDGES_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/dataset_builder.h"
+#include "stages/ingest/build/named_nodes.h"
+#include "stages/ingest/formats/folder_meta.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Pushes all edges of the file `path`; *row_count is their number. With `names` (may be NULL) ids are looked
+ * up there, otherwise they are the numbers of nodes. With edge types in `meta` (may be
+ * NULL), each edge must connect the node types that its own type says.
+ * Fails: ERROR_INPUT naming file and line, what was expected and found. */
+MUST_CHECK enum error_code folder_edges_read_csv(const char *path, bool has_header,
+                                                 const struct folder_meta *meta,
+                                                 const struct named_nodes *names,
+                                                 struct dataset_builder *builder,
+                                                 uint64_t *row_count, struct error *err);
+MUST_CHECK enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,
+                                                 uint64_t *row_count, struct error *err);
+/* The highest edge type of a CSV file with a header, plus one; 0 when it has no such column. */
+MUST_CHECK enum error_code folder_edges_count_types(const char *path, uint32_t *type_count,
+                                                    struct error *err);
+
+#endif

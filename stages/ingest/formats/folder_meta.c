@@ -1,0 +1,251 @@
+#include "stages/ingest/formats/folder_meta.h"
+
+#include "common/base/file.h"
+#include "common/base/json.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/formats/delimited.h"
+#include "common/formats/line_reader.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { META_SIZE_MAX = 1 << 20, TYPE_COLUMNS_MAX = 5 };
+
+/* A whole number from `least` to `most`; left alone when absent or null. */
+static enum error_code optional_count(const struct json_node *root, const char *path,
+                                      const char *key, int64_t most, int64_t *out,
+                                      struct error *err)
+{
+    int64_t value = 0;
+    const struct json_node *node = json_get(root, key);
+    if (!node || json_node_is_null(node))
+        return ERROR_NONE;
+    if (!json_int64(node, &value) || value < 0 || value > most)
+        return error_set(err, ERROR_INPUT,
+                         "%s: \"%s\": expected a whole number from 0 to %" PRId64
+                         ", found something else",
+                         path, key, most);
+    *out = value;
+    return ERROR_NONE;
+}
+
+static enum error_code take_meta(const struct json_node *root, const char *path,
+                                 struct folder_meta *meta, struct error *err)
+{
+    int64_t nodes = -1, dim = 0, classes = 0;
+    bool is_directed = false;
+    enum error_code rc = optional_count(root, path, "num_nodes", UINT32_MAX, &nodes, err);
+    if (rc == ERROR_NONE)
+        rc = optional_count(root, path, "num_features", INT32_MAX, &dim, err);
+    if (rc == ERROR_NONE)
+        rc = optional_count(root, path, "num_classes", INT32_MAX, &classes, err);
+    if (rc == ERROR_NONE)
+        rc = optional_count(root, path, "edge_rows", INT64_MAX, &meta->edge_rows, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (nodes < 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s: \"num_nodes\": expected a whole number, found nothing", path);
+    if (!json_bool(json_get(root, "directed"), &is_directed))
+        return error_set(err, ERROR_INPUT, "%s: \"directed\": expected true or false, found %s",
+                         path, json_get(root, "directed") ? "something else" : "nothing");
+    meta->node_count = (uint64_t)nodes;
+    meta->is_directed = is_directed;
+    meta->feature_dim = (uint32_t)dim;
+    meta->class_count = (uint32_t)classes;
+    return ERROR_NONE;
+}
+
+static enum error_code read_json(const char *path, struct folder_meta *meta, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct json_document *document = NULL;
+    enum error_code rc = file_read(path, META_SIZE_MAX, &text, &size, err);
+    if (rc == ERROR_NONE)
+        rc = json_parse(text, size, path, &document, err);
+    if (rc == ERROR_NONE)
+        rc = take_meta(json_root(document), path, meta, err);
+    json_free(document);
+    memory_free(text);
+    return rc;
+}
+
+/* A row of a type table. */
+struct type_row {
+    const char *path;
+    int64_t line;
+    const struct field *field;
+};
+
+typedef enum error_code (*type_visitor)(struct folder_meta *meta, const struct type_row *row,
+                                        struct error *err);
+
+static enum error_code take_count(const struct type_row *row, int column, const char *what,
+                                  uint64_t least, uint64_t most, uint64_t *out, struct error *err)
+{
+    int64_t value = 0;
+    const struct field *field = &row->field[column];
+    if (!text_int64(field->text, field->size, &value) || value < 0 || (uint64_t)value < least ||
+        (uint64_t)value > most)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": %s: expected a number from %" PRIu64 " to %" PRIu64
+                         ", found '%.*s'",
+                         row->path, row->line, what, least, most,
+                         field->size < 40 ? (int)field->size : 40, field->text);
+    *out = (uint64_t)value;
+    return ERROR_NONE;
+}
+
+static enum error_code take_name(const struct type_row *row, int column, char *out,
+                                 struct error *err)
+{
+    const struct field *field = &row->field[column];
+    if (field->size == 0 || field->size >= TYPE_NAME_SIZE)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": name: expected 1 to %d bytes, found %zu", row->path,
+                         row->line, TYPE_NAME_SIZE - 1, field->size);
+    memcpy(out, field->text, field->size);
+    out[field->size] = '\0';
+    return ERROR_NONE;
+}
+
+static enum error_code take_node_type(struct folder_meta *meta, const struct type_row *row,
+                                      struct error *err)
+{
+    uint64_t number = 0, count = 0, first = 0, expected = 0;
+    const uint32_t at = meta->node_type_count;
+    if (at == NODE_TYPE_COUNT_MAX)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected at most %d node types, found "
+                         "more",
+                         row->path, row->line, NODE_TYPE_COUNT_MAX);
+    struct node_type *type = &meta->node_type[at];
+    if (at)
+        expected = (uint64_t)type[-1].first_node + type[-1].node_count;
+    enum error_code rc = take_count(row, 0, "type", at, at, &number, err);
+    if (rc == ERROR_NONE)
+        rc = take_name(row, 1, type->name, err);
+    if (rc == ERROR_NONE)
+        rc = take_count(row, 2, "count", 0, meta->node_count - expected, &count, err);
+    if (rc == ERROR_NONE)
+        rc = take_count(row, 3, "first_id", expected, expected, &first, err);
+    type->node_count = (uint32_t)count;
+    type->first_node = (uint32_t)first;
+    meta->node_type_count++;
+    return rc;
+}
+
+static enum error_code take_type_name(const struct folder_meta *meta, const struct type_row *row,
+                                      int column, uint32_t *out, struct error *err)
+{
+    const struct field *field = &row->field[column];
+    for (*out = 0; *out < meta->node_type_count; ++*out)
+        if (field_is(field, meta->node_type[*out].name))
+            return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": expected a node type of node-types.csv, found '%.*s'",
+                     row->path, row->line, field->size < 40 ? (int)field->size : 40, field->text);
+}
+
+static enum error_code take_edge_type(struct folder_meta *meta, const struct type_row *row,
+                                      struct error *err)
+{
+    uint64_t number = 0, count = 0;
+    const uint32_t at = meta->edge_type_count;
+    if (at == EDGE_TYPE_COUNT_MAX)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected at most %d edge types, found "
+                         "more",
+                         row->path, row->line, EDGE_TYPE_COUNT_MAX);
+    enum error_code rc = take_count(row, 0, "etype", at, at, &number, err);
+    if (rc == ERROR_NONE)
+        rc = take_name(row, 1, meta->edge_type[at].name, err);
+    if (rc == ERROR_NONE)
+        rc = take_type_name(meta, row, 2, &meta->source_type[at], err);
+    if (rc == ERROR_NONE)
+        rc = take_type_name(meta, row, 3, &meta->target_type[at], err);
+    if (rc == ERROR_NONE)
+        rc = take_count(row, 4, "count", 0, INT64_MAX, &count, err);
+    meta->edge_type[at].edge_count = count;
+    meta->edge_type_count++;
+    return rc;
+}
+
+static enum error_code take_line(struct folder_meta *meta, const char *path, const char *header,
+                                 const struct text_line *line, type_visitor visit,
+                                 struct error *err)
+{
+    struct field field[TYPE_COLUMNS_MAX] = {{0}};
+    struct field name[TYPE_COLUMNS_MAX] = {{0}};
+    const size_t expected =
+        delimited_split(header, strlen(header), DELIMITER_COMMA, name, TYPE_COLUMNS_MAX);
+    const size_t found =
+        delimited_split(line->text, line->size, DELIMITER_COMMA, field, TYPE_COLUMNS_MAX);
+    if (line->number == 1 &&
+        (line->size != strlen(header) || memcmp(line->text, header, line->size) != 0))
+        return error_set(err, ERROR_INPUT, "%s:1: expected the header '%s', found '%.*s'", path,
+                         header, line->size < 60 ? (int)line->size : 60, line->text);
+    if (found != expected)
+        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu", path,
+                         line->number, expected, found);
+    const struct type_row row = {path, line->number, field};
+    return line->number == 1 ? ERROR_NONE : visit(meta, &row, err);
+}
+
+/* A missing file is fine. */
+static enum error_code read_types(const char *path, const char *header, struct folder_meta *meta,
+                                  type_visitor visit, struct error *err)
+{
+    struct line_reader *reader = NULL;
+    struct text_line line;
+    bool found = false;
+    enum error_code rc = file_is_there(path, &found, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    rc = line_reader_open(path, &reader, err);
+    while (rc == ERROR_NONE) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found)
+            break;
+        rc = take_line(meta, path, header, &line, visit, err);
+    }
+    line_reader_close(reader);
+    return rc;
+}
+
+/* Types cover all nodes: the last must end where the nodes do. */
+static enum error_code check_cover(const char *path, const struct folder_meta *meta,
+                                   struct error *err)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < meta->node_type_count; i++)
+        sum += meta->node_type[i].node_count;
+    if (meta->node_type_count && sum != meta->node_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected types of %" PRIu64
+                         " nodes as meta.json says, found %" PRIu64,
+                         path, meta->node_count, sum);
+    return ERROR_NONE;
+}
+
+enum error_code folder_meta_read(const char *folder, struct folder_meta *meta, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    *meta = (struct folder_meta){.edge_rows = -1};
+    enum error_code rc = file_path(path, err, "%s/meta.json", folder);
+    if (rc == ERROR_NONE)
+        rc = read_json(path, meta, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/node-types.csv", folder);
+    if (rc == ERROR_NONE)
+        rc = read_types(path, "type,name,count,first_id", meta, take_node_type, err);
+    if (rc == ERROR_NONE)
+        rc = check_cover(path, meta, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/edge-types.csv", folder);
+    if (rc == ERROR_NONE)
+        rc = read_types(path, "etype,name,src_type,dst_type,count", meta, take_edge_type, err);
+    return rc;
+}

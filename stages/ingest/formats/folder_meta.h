@@ -1,0 +1,37 @@
+/*
+ * folder_meta - what a plain folder says about itself: meta.json, node-types.csv, edge-types.csv.
+ *
+ *   meta.json        {"num_nodes": 2708, "directed": false, ...}; these two are needed. When there and
+ *                    not null, num_features, num_classes and edge_rows are checked against the data.
+ *   node-types.csv   type,name,count,first_id        types cover the nodes one behind the other
+ *   edge-types.csv   etype,name,src_type,dst_type,count
+ *
+ * Both type files are optional: without them there is one node type and one edge type.
+ */
+#ifndef STAGES_INGEST_FORMATS_FOLDER_META_H
+#define STAGES_INGEST_FORMATS_FOLDER_META_H
+
+#include "common/base/error.h"
+#include "store/records/dataset_schema.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct folder_meta {
+    uint64_t node_count;
+    bool is_directed;
+    uint32_t feature_dim; /* 0: not said; likewise below */
+    uint32_t class_count;
+    int64_t edge_rows;                         /* -1: not said */
+    uint32_t node_type_count, edge_type_count; /* 0: no such file */
+    struct node_type node_type[NODE_TYPE_COUNT_MAX];
+    struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
+    /* Index of the node types that an edge type connects. */
+    uint32_t source_type[EDGE_TYPE_COUNT_MAX], target_type[EDGE_TYPE_COUNT_MAX];
+};
+
+/* Fails: ERROR_NOT_FOUND without meta.json; ERROR_INPUT naming file, line or key, expected, found. */
+MUST_CHECK enum error_code folder_meta_read(const char *folder, struct folder_meta *meta,
+                                            struct error *err);
+
+#endif

@@ -1,0 +1,296 @@
+#include "stages/ingest/formats/folder_reader.h"
+
+#include "common/base/file.h"
+#include "stages/ingest/build/named_nodes.h"
+#include "stages/ingest/formats/feature_file.h"
+#include "stages/ingest/formats/folder_edges.h"
+#include "stages/ingest/formats/folder_meta.h"
+#include "stages/ingest/formats/input_files.h"
+#include "stages/ingest/formats/integer_column.h"
+#include "stages/ingest/formats/keyed_file.h"
+#include "stages/ingest/formats/label_reader.h"
+#include "stages/ingest/formats/node_files.h"
+#include "store/records/node_splits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const table_endings[] = {".csv", ".csv.gz", ".npy", NULL};
+
+struct folder { /* one run */
+    const char *path;
+    enum task_choice task;
+    bool draws_splits; /* the files of splits are left alone */
+    struct folder_meta meta;
+    struct named_nodes names; /* empty: ids are the numbers of nodes */
+    struct dataset_builder *builder;
+};
+
+/* Types of the schema: those of the type files, and names for what has none. The builder has to know
+ * them before the first edge. */
+static enum error_code set_types(struct folder *folder, const char *edges, struct error *err)
+{
+    struct folder_meta *meta = &folder->meta;
+    uint32_t found = 0;
+    enum error_code rc = ERROR_NONE;
+    if (meta->edge_type_count == 0 && !input_files_ends_in(edges, ".npy"))
+        rc = folder_edges_count_types(edges, &found, err);
+    if (rc != ERROR_NONE || (meta->node_type_count == 0 && found == 0))
+        return rc;
+    if (meta->node_type_count == 0) {
+        meta->node_type_count = 1;
+        meta->node_type[0] = (struct node_type){"node", 0, (uint32_t)meta->node_count};
+    }
+    for (uint32_t i = 0; i < found; i++)
+        (void)snprintf(meta->edge_type[i].name, TYPE_NAME_SIZE, "edge-%" PRIu32, i);
+    if (meta->edge_type_count == 0 && found == 0)
+        (void)snprintf(meta->edge_type[0].name, TYPE_NAME_SIZE, "edge");
+    const uint32_t type_count = found ? found : 1;
+    return dataset_builder_set_types(
+        folder->builder, meta->node_type, meta->node_type_count, meta->edge_type,
+        meta->edge_type_count ? meta->edge_type_count : type_count, err);
+}
+
+struct naming {
+    struct named_nodes *names;
+    const char *path;
+};
+
+static enum error_code note_name(void *context, const struct field *id, struct delimited *values,
+                                 int64_t line, struct error *err)
+{
+    const struct naming *naming = context;
+    (void)values;
+    if (named_nodes_find(naming->names, id) >= 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64
+                         ": '%.*s' is the id of an earlier line already: expected one "
+                         "line a node",
+                         naming->path, line, id->size < 40 ? (int)id->size : 40, id->text);
+    return named_nodes_note(naming->names, id, "node", naming->path, line, err);
+}
+
+static enum error_code read_names(struct folder *folder, struct error *err)
+{
+    static const char *const endings[] = {".csv", ".csv.gz", NULL};
+    char path[FILE_PATH_SIZE];
+    struct keyed_file file = {.path = path, .form = KEYED_ID_ONLY};
+    struct naming naming = {&folder->names, path};
+    enum error_code rc = input_files_find(folder->path, "node-ids", endings, path, err);
+    if (rc != ERROR_NONE || !path[0])
+        return rc;
+    named_nodes_init(&folder->names, true, 0);
+    rc = keyed_file_visit(&file, &folder->names, note_name, &naming, err);
+    if (rc == ERROR_NONE && folder->names.ids.count != folder->meta.node_count)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: expected %" PRIu64 " ids, one for each node, found %" PRIu64, path,
+                       folder->meta.node_count, folder->names.ids.count);
+    if (rc != ERROR_NONE)
+        return rc;
+    named_nodes_finish(&folder->names);
+    const struct node_ids ids = node_id_assigner_view(&folder->names.ids);
+    return dataset_builder_set_ids(folder->builder, &ids, err);
+}
+
+/* NULL when the folder gives no ids. */
+static const struct named_nodes *names_of(const struct folder *folder)
+{
+    return folder->names.ids.count ? &folder->names : NULL;
+}
+
+static enum error_code read_edges(struct folder *folder, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    uint64_t row_count = 0;
+    const int64_t expected = folder->meta.edge_rows;
+    enum error_code rc = input_files_find(folder->path, "edges", table_endings, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!path[0])
+        return error_set(err, ERROR_NOT_FOUND,
+                         "%s: expected edges.csv, edges.csv.gz or edges.npy, found none",
+                         folder->path);
+    if (names_of(folder) && input_files_ends_in(path, ".npy"))
+        return error_set(err, ERROR_INPUT,
+                         "%s holds numbers, but node-ids.csv says that nodes have ids: expected "
+                         "edges.csv with these ids, or no node-ids.csv",
+                         path);
+    rc = set_types(folder, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = input_files_ends_in(path, ".npy")
+             ? folder_edges_read_npy(path, folder->builder, &row_count, err)
+             : folder_edges_read_csv(path, true, &folder->meta, names_of(folder), folder->builder,
+                                     &row_count, err);
+    if (rc == ERROR_NONE && expected >= 0 && row_count != (uint64_t)expected)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected %" PRId64 " edges as meta.json says, found %" PRIu64, path,
+                         expected, row_count);
+    return rc;
+}
+
+/* Opens the features <prefix>feat..., dense or sparse. *found is false when there are none. */
+static enum error_code open_features(const struct folder *folder, const char *dense_stem,
+                                     const char *sparse_stem, uint64_t row_count,
+                                     struct feature_file *file, bool *found, struct error *err)
+{
+    char dense[FILE_PATH_SIZE], sparse[FILE_PATH_SIZE], indptr[FILE_PATH_SIZE];
+    bool is_dense = false, is_sparse = false;
+    enum error_code rc = file_path(dense, err, "%s/%s.npy", folder->path, dense_stem);
+    if (rc == ERROR_NONE)
+        rc = file_path(sparse, err, "%s/%s", folder->path, sparse_stem);
+    if (rc == ERROR_NONE)
+        rc = file_path(indptr, err, "%s/%s_indptr.npy", folder->path, sparse_stem);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(dense, &is_dense, err);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(indptr, &is_sparse, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *found = is_dense || is_sparse;
+    if (is_dense && is_sparse)
+        return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", dense, indptr);
+    if (!*found)
+        return ERROR_NONE;
+    return feature_file_open(file, is_dense ? dense : NULL, sparse, row_count,
+                             folder->meta.feature_dim, err);
+}
+
+static enum error_code read_plain_features(const struct folder *folder, struct error *err)
+{
+    struct feature_file file = {0};
+    bool found = false;
+    enum error_code rc =
+        open_features(folder, "node-feat", "feat", folder->meta.node_count, &file, &found, err);
+    if (rc == ERROR_NONE && found)
+        rc = feature_file_push(&file, folder->builder, err);
+    feature_file_close(&file);
+    return rc;
+}
+
+/* Features of each node type, and their common width. */
+static enum error_code open_typed(const struct folder *folder, struct feature_file *file,
+                                  uint32_t *dim, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < folder->meta.node_type_count; i++) {
+        const struct node_type *type = &folder->meta.node_type[i];
+        char stem[TYPE_NAME_SIZE + 8];
+        bool found = false;
+        (void)snprintf(stem, sizeof stem, "%s-feat", type->name);
+        rc = open_features(folder, stem, stem, type->node_count, &file[i], &found, err);
+        if (rc != ERROR_NONE || !found)
+            continue;
+        if (*dim && file[i].dim != *dim)
+            return error_set(err, ERROR_INPUT,
+                             "%s: features of type %s: expected %" PRIu32
+                             " columns as other types have, found %" PRIu32,
+                             folder->path, type->name, *dim, file[i].dim);
+        *dim = file[i].dim;
+    }
+    return rc;
+}
+
+static enum error_code read_typed_features(const struct folder *folder, struct error *err)
+{
+    struct feature_file file[NODE_TYPE_COUNT_MAX] = {0};
+    uint32_t dim = 0;
+    enum error_code rc = open_typed(folder, file, &dim, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && dim && i < folder->meta.node_type_count; i++)
+        rc = file[i].dim ? feature_file_push(&file[i], folder->builder, err)
+                         : feature_file_push_zeros(folder->builder, folder->path,
+                                                   folder->meta.node_type[i].node_count, dim, err);
+    for (uint32_t i = 0; i < NODE_TYPE_COUNT_MAX; i++)
+        feature_file_close(&file[i]);
+    return rc;
+}
+
+/* A folder with node types may still keep one feature file for all nodes. */
+static enum error_code read_features(const struct folder *folder, bool has_node_types,
+                                     struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    static const char *const dense[] = {".npy", NULL};
+    const enum error_code rc = input_files_find(folder->path, "node-feat", dense, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return has_node_types && !path[0] ? read_typed_features(folder, err)
+                                      : read_plain_features(folder, err);
+}
+
+static enum error_code read_labels(const struct folder *folder, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const struct folder_meta *meta = &folder->meta;
+    const enum error_code rc =
+        input_files_find(folder->path, "node-label", table_endings, path, err);
+    if (rc != ERROR_NONE || !path[0])
+        return rc;
+    return label_reader_run(path, meta->node_count, meta->class_count, folder->task,
+                            folder->builder, err);
+}
+
+enum error_code folder_reader_split(const char *path, enum split split, uint64_t node_count,
+                                    struct dataset_builder *builder, struct error *err)
+{
+    struct integer_column nodes = {0};
+    enum error_code rc = integer_column_read(&nodes, path, node_count, err);
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_split(builder, split, path, nodes.first_line, nodes.value,
+                                       nodes.count, err);
+    integer_column_release(&nodes);
+    return rc;
+}
+
+static enum error_code read_split(const struct folder *folder, const char *path, enum split split,
+                                  struct error *err)
+{
+    struct keyed_file file = {.path = path, .form = KEYED_ID_ONLY};
+    if (names_of(folder))
+        return node_files_push_split(&file, split, &folder->names, folder->builder, err);
+    return folder_reader_split(path, split, folder->meta.node_count, folder->builder, err);
+}
+
+static enum error_code read_splits(const struct folder *folder, struct error *err)
+{
+    static const char *const stem[SPLIT_COUNT] = {"train", "valid", "test"};
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = ERROR_NONE;
+    for (int split = 0; rc == ERROR_NONE && !folder->draws_splits && split < SPLIT_COUNT; split++) {
+        rc = input_files_find(folder->path, stem[split], table_endings, path, err);
+        if (rc == ERROR_NONE && path[0])
+            rc = read_split(folder, path, (enum split)split, err);
+    }
+    return rc;
+}
+
+enum error_code folder_reader_run(const struct pipeline_settings *settings,
+                                  struct dataset_builder *builder, struct error *err)
+{
+    struct split_shares shares;
+    enum error_code rc = pipeline_split_shares(settings, &shares, err);
+    struct folder folder = {.path = settings->ingest.path,
+                            .task = (enum task_choice)settings->ingest.task,
+                            .draws_splits = shares.is_random,
+                            .builder = builder};
+    if (rc == ERROR_NONE)
+        rc = folder_meta_read(folder.path, &folder.meta, err);
+    const bool has_node_types = folder.meta.node_type_count > 0;
+    if (rc == ERROR_NONE)
+        rc = dataset_builder_set_nodes(
+            builder, folder.meta.node_count,
+            folder.meta.is_directed ? STATED_DIRECTED : STATED_UNDIRECTED, err);
+    if (rc == ERROR_NONE)
+        rc = read_names(&folder, err);
+    if (rc == ERROR_NONE)
+        rc = read_edges(&folder, err);
+    if (rc == ERROR_NONE)
+        rc = read_features(&folder, has_node_types, err);
+    if (rc == ERROR_NONE)
+        rc = read_labels(&folder, err);
+    if (rc == ERROR_NONE)
+        rc = read_splits(&folder, err);
+    named_nodes_release(&folder.names);
+    return rc;
+}

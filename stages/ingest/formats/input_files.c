@@ -1,0 +1,133 @@
+#include "stages/ingest/formats/input_files.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum error_code input_files_find(const char *folder, const char *stem, const char *const *endings,
+                                 char path[FILE_PATH_SIZE], struct error *err)
+{
+    char candidate[FILE_PATH_SIZE];
+    path[0] = '\0';
+    for (; *endings; endings++) {
+        bool found = false;
+        enum error_code rc = file_path(candidate, err, "%s/%s%s", folder, stem, *endings);
+        if (rc == ERROR_NONE)
+            rc = file_is_there(candidate, &found, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        if (!found)
+            continue;
+        if (path[0])
+            return error_set(err, ERROR_INPUT, "expected one of %s and %s, found both", path,
+                             candidate);
+        memcpy(path, candidate, sizeof candidate);
+    }
+    return ERROR_NONE;
+}
+
+bool input_files_ends_in(const char *name, const char *ending)
+{
+    const size_t size = strlen(name), ending_size = strlen(ending);
+    return size >= ending_size && strcmp(name + size - ending_size, ending) == 0;
+}
+
+struct walk {
+    const char *folder;   /* absolute, or as the user gave it */
+    const char *relative; /* of `folder` below the input; "" at the top */
+    bool into_folders;
+    struct checksum_stream *sum;
+    bool *has_features;
+    const struct file_notes *notes;
+};
+
+static enum error_code sum_file(const struct file_notes *notes, struct checksum_stream *sum,
+                                const char *path, const char *name, struct error *err)
+{
+    struct checksum content;
+    uint64_t size = 0;
+    const enum error_code rc = file_note_sum(notes, path, &content, &size, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    checksum_stream_add(sum, name, strlen(name) + 1);
+    checksum_stream_add(sum, &size, sizeof size);
+    checksum_stream_add(sum, content.bytes, sizeof content.bytes);
+    return ERROR_NONE;
+}
+
+/* Readers take data from no file with another ending. */
+static bool is_data(const char *name)
+{
+    return input_files_ends_in(name, ".csv") || input_files_ends_in(name, ".csv.gz") ||
+           input_files_ends_in(name, ".npy") || input_files_ends_in(name, ".json");
+}
+
+static bool is_features(const char *name)
+{
+    return input_files_ends_in(name, "node-feat.npy") || input_files_ends_in(name, "-feat.npy") ||
+           input_files_ends_in(name, "feat_indptr.npy") ||
+           input_files_ends_in(name, "node-feat.csv") ||
+           input_files_ends_in(name, "node-feat.csv.gz");
+}
+
+static enum error_code walk_entry(void *context, const char *name, struct error *err)
+{
+    struct walk *walk = context;
+    char path[FILE_PATH_SIZE], relative[FILE_PATH_SIZE];
+    struct stat status;
+    enum error_code rc = file_path(path, err, "%s/%s", walk->folder, name);
+    if (rc == ERROR_NONE)
+        rc = file_path(relative, err, "%s%s", walk->relative, name);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (stat(path, &status) != 0)
+        return error_set_errno(err, ERROR_IO, "%s", path);
+    if (S_ISDIR(status.st_mode)) {
+        if (!walk->into_folders)
+            return ERROR_NONE;
+        rc = file_path(relative, err, "%s%s/", walk->relative, name);
+        struct walk below = {path, relative, true, walk->sum, walk->has_features, walk->notes};
+        return rc == ERROR_NONE ? file_list(path, walk_entry, &below, err) : rc;
+    }
+    if (!is_data(name))
+        return ERROR_NONE;
+    *walk->has_features |= is_features(name);
+    return sum_file(walk->notes, walk->sum, path, relative, err);
+}
+
+/* An edge list, and what is known of its nodes; a file beside it goes by its setting, not by its name. */
+static enum error_code sum_edge_list(const struct pipeline_settings *settings,
+                                     const struct file_notes *notes, struct checksum_stream *sum,
+                                     struct error *err)
+{
+    const char *path = settings->ingest.path;
+    const struct {
+        const char *setting, *path;
+    } beside[] = {
+        {"labels", settings->ingest.labels},           {"features", settings->ingest.features.path},
+        {"feature_ids", settings->ingest.feature_ids}, {"train", settings->ingest.split_file[0]},
+        {"valid", settings->ingest.split_file[1]},     {"test", settings->ingest.split_file[2]}};
+    enum error_code rc = sum_file(notes, sum, path, "edges", err);
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof beside / sizeof beside[0]; i++) {
+        if (!beside[i].path[0])
+            continue;
+        rc = sum_file(notes, sum, beside[i].path, beside[i].setting, err);
+        if (rc != ERROR_NONE)
+            return error_context(err, rc, "ingest.%s", beside[i].setting);
+    }
+    return rc;
+}
+
+enum error_code input_files_sum(const struct pipeline_settings *settings,
+                                const struct file_notes *notes, struct checksum_stream *sum,
+                                bool *has_features, struct error *err)
+{
+    const enum ingest_format format = (enum ingest_format)settings->ingest.format;
+    struct walk walk = {settings->ingest.path, "", format == FORMAT_OGB, sum, has_features, notes};
+    *has_features = settings->ingest.features.path[0] != '\0';
+    if (format == FORMAT_GENERATED)
+        return ERROR_NONE;
+    if (format == FORMAT_EDGE_LIST)
+        return sum_edge_list(settings, notes, sum, err);
+    return file_list(settings->ingest.path, walk_entry, &walk, err);
+}

@@ -1,0 +1,192 @@
+#include "stages/ingest/formats/keyed_features.h"
+
+#include "common/base/memory.h"
+#include "common/formats/npy.h"
+#include "stages/ingest/formats/feature_file.h"
+#include "stages/ingest/formats/feature_text.h"
+#include "stages/ingest/formats/input_files.h"
+
+#include <inttypes.h>
+
+struct rows { /* one run */
+    struct keyed_file *features;
+    struct keyed_file *ids; /* of an array; NULL: text */
+    const struct named_nodes *nodes;
+    struct dataset_builder *builder;
+    struct npy_reader array; /* closed for text */
+    uint64_t next;           /* row of the array */
+    uint32_t dim;
+    float *row;       /* [dim] */
+    uint8_t *has_row; /* [node_count] */
+    uint64_t count;
+};
+
+static enum error_code open_array(struct npy_reader *reader, const char *path, struct error *err)
+{
+    const enum error_code rc = npy_reader_open(reader, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct npy_header *header = &reader->header;
+    if (header->dimension_count == 2 && header->shape[1] >= 1 &&
+        header->shape[1] <= FEATURE_DIM_MAX)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INPUT,
+        "%s: expected the shape [nodes, features] with 1 to %d features, found %" PRIu32
+        " dimensions and %" PRIu64 " columns",
+        path, FEATURE_DIM_MAX, header->dimension_count,
+        header->dimension_count > 1 ? header->shape[1] : 0);
+}
+
+enum error_code keyed_features_note_rows(const char *path, struct named_nodes *nodes,
+                                         struct error *err)
+{
+    struct npy_reader reader = {0};
+    if (nodes->ids.of_strings)
+        return error_set(err, ERROR_INPUT,
+                         "%s: ids are strings, so that it is not known whose row is which: add a "
+                         "line `feature_ids: FILE` below `ingest:`, a file with an id a line, the "
+                         "i-th for row i",
+                         path);
+    enum error_code rc = open_array(&reader, path, err);
+    for (uint64_t row = 0; rc == ERROR_NONE && row < reader.header.shape[0]; row++)
+        rc = node_id_assigner_add_integer(&nodes->ids, (int64_t)row, err);
+    npy_reader_close(&reader);
+    return rc;
+}
+
+static enum error_code name_second_row(struct rows *rows, int64_t node, int64_t line,
+                                       struct error *err)
+{
+    struct keyed_file *file = rows->ids ? rows->ids : rows->features;
+    char text[NODE_ID_TEXT_SIZE];
+    int64_t first = 0;
+    const enum error_code rc = keyed_file_line_of(file, rows->nodes, node, &first, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": node %s stands in line %" PRId64
+                     " already: expected one row a node; remove one of the lines",
+                     file->path, line, named_nodes_text(rows->nodes, node, text), first);
+}
+
+/* rows->row is that of `node`. */
+static enum error_code put_row(struct rows *rows, int64_t node, int64_t line, struct error *err)
+{
+    if (node < 0)
+        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": the file was changed while it was read",
+                         rows->ids ? rows->ids->path : rows->features->path, line);
+    if (rows->has_row[node])
+        return name_second_row(rows, node, line, err);
+    rows->has_row[node] = 1;
+    rows->count++;
+    return dataset_builder_put_features(rows->builder, rows->features->path, line, (uint64_t)node,
+                                        rows->row, rows->dim, err);
+}
+
+static enum error_code take_text(void *context, const struct field *id, struct delimited *values,
+                                 int64_t line, struct error *err)
+{
+    struct rows *rows = context;
+    const char *path = rows->features->path;
+    enum error_code rc = ERROR_NONE;
+    if (!rows->row) {
+        rc = feature_text_dim(path, line, *values, &rows->dim, err);
+        if (rc == ERROR_NONE)
+            rc = memory_new(&rows->row, rows->dim, "a feature row", err);
+    }
+    if (rc == ERROR_NONE)
+        rc = feature_text_parse(path, line, values, 1, rows->dim, rows->row, err);
+    return rc == ERROR_NONE ? put_row(rows, named_nodes_find(rows->nodes, id), line, err) : rc;
+}
+
+static enum error_code read_array_row(struct rows *rows, uint64_t row, struct error *err)
+{
+    return npy_reader_float(&rows->array, row * rows->dim, rows->dim, rows->row, err);
+}
+
+static enum error_code take_array_row(void *context, const struct field *id,
+                                      struct delimited *values, int64_t line, struct error *err)
+{
+    struct rows *rows = context;
+    const uint64_t row_count = rows->array.header.shape[0];
+    (void)values;
+    if (rows->next == row_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected %" PRIu64 " ids, one for each row of %s, found "
+                         "more",
+                         rows->ids->path, line, row_count, rows->features->path);
+    const enum error_code rc = read_array_row(rows, rows->next++, err);
+    return rc == ERROR_NONE ? put_row(rows, named_nodes_find(rows->nodes, id), line, err) : rc;
+}
+
+/* Row i is that of the node with the id i, as noted. */
+static enum error_code take_array_in_order(struct rows *rows, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t row = 0; rc == ERROR_NONE && row < rows->array.header.shape[0]; row++) {
+        const int64_t node = node_id_assigner_find_integer(&rows->nodes->ids, (int64_t)row);
+        rc = read_array_row(rows, row, err);
+        if (rc == ERROR_NONE)
+            rc = put_row(rows, node, (int64_t)row, err);
+    }
+    return rc;
+}
+
+static enum error_code take_array(struct rows *rows, struct error *err)
+{
+    enum error_code rc = open_array(&rows->array, rows->features->path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rows->dim = (uint32_t)rows->array.header.shape[1];
+    rc = memory_new(&rows->row, rows->dim, "a feature row", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!rows->ids->path)
+        return take_array_in_order(rows, err);
+    rc = keyed_file_visit(rows->ids, rows->nodes, take_array_row, rows, err);
+    if (rc == ERROR_NONE && rows->next != rows->array.header.shape[0])
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: expected %" PRIu64 " ids, one for each row of %s, found %" PRIu64,
+                       rows->ids->path, rows->array.header.shape[0], rows->features->path,
+                       rows->next);
+    return rc;
+}
+
+static enum error_code expect_all(const struct rows *rows, struct error *err)
+{
+    const uint64_t node_count = rows->nodes->ids.count;
+    char text[NODE_ID_TEXT_SIZE];
+    uint64_t missing = 0;
+    if (rows->count == node_count)
+        return ERROR_NONE;
+    while (rows->has_row[missing])
+        missing++;
+    return error_set(err, ERROR_INPUT,
+                     "%s: expected a row for each of %" PRIu64 " nodes, found %" PRIu64
+                     "; the first without one is %s: add its row, or remove the line `features:`",
+                     rows->features->path, node_count, rows->count,
+                     named_nodes_text(rows->nodes, (int64_t)missing, text));
+}
+
+enum error_code keyed_features_push(struct keyed_file *features, struct keyed_file *ids,
+                                    const struct named_nodes *nodes,
+                                    struct dataset_builder *builder, struct error *err)
+{
+    struct rows rows = {.features = features, .nodes = nodes, .builder = builder};
+    const bool is_array = input_files_ends_in(features->path, ".npy");
+    enum error_code rc =
+        memory_new(&rows.has_row, nodes->ids.count, "which nodes have features", err);
+    if (rc == ERROR_NONE && is_array) {
+        rows.ids = ids;
+        rc = take_array(&rows, err);
+    } else if (rc == ERROR_NONE) {
+        rc = keyed_file_visit(features, nodes, take_text, &rows, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = expect_all(&rows, err);
+    npy_reader_close(&rows.array);
+    memory_free(rows.row);
+    memory_free(rows.has_row);
+    return rc;
+}

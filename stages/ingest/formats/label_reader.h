@@ -1,0 +1,21 @@
+/*
+ * label_reader - the labels of all nodes, from a .csv[.gz] or .npy file with one row a node.
+ *
+ * One column: the class of each node, -1 or NaN for none. Several columns, or task multi_label: 0 or 1
+ * for each class, a row of NaN for a node without labels.
+ */
+#ifndef STAGES_INGEST_FORMATS_LABEL_READER_H
+#define STAGES_INGEST_FORMATS_LABEL_READER_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/dataset_builder.h"
+
+#include <stdint.h>
+
+/* `class_count`: known from elsewhere, a label at or above it is refused; 0: not known.
+ * Fails: ERROR_INPUT naming file, line, what was expected and found; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code label_reader_run(const char *path, uint64_t node_count,
+                                            uint32_t class_count, enum task_choice task,
+                                            struct dataset_builder *builder, struct error *err);
+
+#endif

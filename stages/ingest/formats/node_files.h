@@ -1,0 +1,48 @@
+/*
+ * node_files - what is known of the nodes of an edge list, in files beside it that are keyed by its ids.
+ *
+ *   labels       id,class  or  id,0,1,...    a node without a line has no label; a class of -1, "nan" or
+ *                                            nothing says the same
+ *   features     id,x1,x2,...                a line for every node; or .npy [rows, dim], whose row i is
+ *   feature_ids  id                          the node of line i here, or the node with the id i
+ *   train, valid, test                       id, a line a node
+ *
+ * Text is comma, tab or blank separated, plain or gzip, with or without a header (keyed_file.h). Nodes
+ * that only labels or features name are nodes without edges; a split names nodes that are known.
+ */
+#ifndef STAGES_INGEST_FORMATS_NODE_FILES_H
+#define STAGES_INGEST_FORMATS_NODE_FILES_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/dataset_builder.h"
+#include "stages/ingest/build/named_nodes.h"
+#include "stages/ingest/formats/keyed_file.h"
+
+struct node_files { /* a path of NULL: no such file */
+    struct keyed_file labels, features, feature_ids, split[SPLIT_COUNT];
+    enum task_choice task;
+};
+
+/* The files that the settings name. Borrows `settings`. */
+struct node_files node_files_of(const struct pipeline_settings *settings);
+/* What training lacks is said before anything is read, with the line to add.
+ * Fails: ERROR_INPUT without labels, and without training nodes. */
+MUST_CHECK enum error_code node_files_check(const struct pipeline_settings *settings,
+                                            struct error *err);
+/* Notes the ids of labels and features, behind those of the edges.
+ * Fails: ERROR_INPUT naming file and line; ERROR_NOT_FOUND. */
+MUST_CHECK enum error_code node_files_note(struct node_files *files, struct named_nodes *nodes,
+                                           struct error *err);
+/* Pushes labels, features and splits, all ids being known. Fails: ERROR_INPUT naming file, line, what
+ * was expected and found: a node that is not there, twice labelled or without features, ... */
+MUST_CHECK enum error_code node_files_push(struct node_files *files,
+                                           const struct named_nodes *nodes,
+                                           struct dataset_builder *builder, struct error *err);
+
+/* The file of one split. Fails: as node_files_push(). */
+MUST_CHECK enum error_code node_files_push_split(struct keyed_file *file, enum split split,
+                                                 const struct named_nodes *nodes,
+                                                 struct dataset_builder *builder,
+                                                 struct error *err);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * ogb_reader - the raw folder of an Open Graph Benchmark node data set (format: ogb).
+ *
+ *   raw/edge.csv.gz           source,target a line, no header
+ *   raw/num-node-list.csv.gz  one number: node data sets are one graph
+ *   raw/num-edge-list.csv.gz  one number, checked
+ *   raw/node-feat.csv.gz      optional: one row of numbers a node
+ *   raw/node-label.csv.gz     optional: a class a node, or 0 and 1 in several columns; NaN: none
+ *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>
+ *
+ * Each may also be unpacked (.csv). OGB says in its package, not here, whether edges go both ways: some sets
+ * list each undirected edge once (add_inverse_edge), others are directed. With direction: auto a list that
+ * names no pair of nodes in both directions is taken as undirected, and that is said.
+ * Format: ogb/io/read_graph_raw.py.
+ */
+#ifndef STAGES_INGEST_FORMATS_OGB_READER_H
+#define STAGES_INGEST_FORMATS_OGB_READER_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/dataset_builder.h"
+
+/* Pushes everything of settings->ingest.path into `builder`, which the caller finishes.
+ * Fails: ERROR_NOT_FOUND, ERROR_INPUT naming file, line, what was expected and found. */
+MUST_CHECK enum error_code ogb_reader_run(const struct pipeline_settings *settings,
+                                          struct dataset_builder *builder, struct error *err);
+
+#endif

@@ -1,0 +1,222 @@
+#include "stages/ingest/formats/unread_files.h"
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "stages/ingest/formats/folder_meta.h"
+#include "stages/ingest/formats/input_files.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_SIZE = 256 };
+
+/* One thing that a format reads: the stem of its file, how that may end, and what others call it. Names are
+ * compared in lower case, with '-' for '_' and blanks. */
+struct known_file {
+    const char *stem;
+    const char *endings[4];  /* NULL-terminated; the first is the one to recommend */
+    const char *aliases[10]; /* NULL-terminated */
+};
+
+#define TABLE_ENDINGS                                                                              \
+    {                                                                                              \
+        ".csv", ".csv.gz", ".npy"                                                                  \
+    }
+#define PACKED_ENDINGS                                                                             \
+    {                                                                                              \
+        ".csv.gz", ".csv"                                                                          \
+    }
+#define FEATURE_ALIASES                                                                            \
+    {                                                                                              \
+        "node-features", "features", "feature", "feat", "feats", "x", "attr", "attributes",        \
+            "node-attr"                                                                            \
+    }
+#define LABEL_ALIASES                                                                              \
+    {                                                                                              \
+        "node-labels", "labels", "label", "y", "targets", "target", "class", "classes"             \
+    }
+#define EDGE_ALIASES                                                                               \
+    {                                                                                              \
+        "edge-index", "edge-list", "edgelist", "adj", "links", "graph"                             \
+    }
+#define TRAIN_ALIASES                                                                              \
+    {                                                                                              \
+        "train-idx", "train-mask", "training", "train-nodes", "train-ids"                          \
+    }
+#define VALID_ALIASES                                                                              \
+    {                                                                                              \
+        "val", "validation", "dev", "val-idx", "valid-idx", "val-mask", "valid-mask"               \
+    }
+#define TEST_ALIASES                                                                               \
+    {                                                                                              \
+        "test-idx", "test-mask", "testing", "test-nodes", "test-ids"                               \
+    }
+
+static const struct known_file of_folder[] = {
+    {"meta", {".json"}, {"metadata"}},
+    {"edges", TABLE_ENDINGS, EDGE_ALIASES},
+    {"edges", TABLE_ENDINGS, {"edge"}},
+    {"node-feat", {".npy"}, FEATURE_ALIASES},
+    {"feat_indptr", {".npy"}, {"node-feat-indptr", "indptr"}},
+    {"feat_indices", {".npy"}, {"node-feat-indices", "indices"}},
+    {"feat_values", {".npy"}, {"node-feat-values", "values"}},
+    {"node-label", TABLE_ENDINGS, LABEL_ALIASES},
+    {"node-ids",
+     {".csv", ".csv.gz"},
+     {"nodes", "ids", "node-id", "node-names", "names", "nodelist"}},
+    {"train", TABLE_ENDINGS, TRAIN_ALIASES},
+    {"valid", TABLE_ENDINGS, VALID_ALIASES},
+    {"test", TABLE_ENDINGS, TEST_ALIASES},
+    {"node-types", {".csv"}, {"node-type", "ntypes"}},
+    {"edge-types", {".csv"}, {"edge-type", "etypes"}},
+    {.stem = NULL},
+};
+
+static const struct known_file of_ogb[] = {
+    {"edge", PACKED_ENDINGS, EDGE_ALIASES},
+    {"edge", PACKED_ENDINGS, {"edges"}},
+    {"num-node-list", PACKED_ENDINGS, {"num-nodes"}},
+    {"num-edge-list", PACKED_ENDINGS, {"num-edges"}},
+    {"node-feat", PACKED_ENDINGS, FEATURE_ALIASES},
+    {"node-label", PACKED_ENDINGS, LABEL_ALIASES},
+    {.stem = NULL},
+};
+
+/* The name without its endings, in the form in which names are compared. */
+static void plain_stem(const char *name, char stem[NAME_SIZE])
+{
+    static const char *const endings[] = {".gz",  ".zip", ".csv", ".tsv",     ".txt",
+                                          ".npy", ".npz", ".pt",  ".parquet", ".json"};
+    (void)snprintf(stem, NAME_SIZE, "%s", name);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+            if (input_files_ends_in(stem, endings[i]))
+                stem[strlen(stem) - strlen(endings[i])] = '\0';
+    for (char *at = stem; *at; at++)
+        *at = (char)(*at == '_' || *at == ' ' ? '-' : tolower((unsigned char)*at));
+}
+
+static bool is_read(const struct known_file *known, const char *name)
+{
+    const size_t size = strlen(known->stem);
+    if (strncmp(name, known->stem, size) != 0)
+        return false;
+    for (int i = 0; i < 4 && known->endings[i]; i++)
+        if (strcmp(name + size, known->endings[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_meant(const struct known_file *known, const char *stem)
+{
+    char own[NAME_SIZE];
+    plain_stem(known->stem, own);
+    if (strcmp(stem, own) == 0)
+        return true;
+    for (int i = 0; i < 10 && known->aliases[i]; i++)
+        if (strcmp(stem, known->aliases[i]) == 0)
+            return true;
+    return false;
+}
+
+struct survey { /* one run */
+    const struct known_file *known;
+    bool draws_splits;
+    const struct folder_meta *meta; /* NULL: no types */
+    unread_visitor visit;
+    void *context;
+};
+
+/* A file of one node type's features: <type>-feat.npy, or <type>-feat_indptr.npy and so on. */
+static bool is_of_type(const struct survey *survey, const char *name)
+{
+    static const char *const endings[] = {"-feat.npy", "-feat_indptr.npy", "-feat_indices.npy",
+                                          "-feat_values.npy"};
+    for (uint32_t t = 0; survey->meta && t < survey->meta->node_type_count; t++) {
+        const char *type = survey->meta->node_type[t].name;
+        for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+            if (strncmp(name, type, strlen(type)) == 0 &&
+                strcmp(name + strlen(type), endings[i]) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* paper-node-feat.npy, paper_features.npy: features of a type by another name. */
+static bool is_meant_of_type(const struct survey *survey, const char *stem, char meant[NAME_SIZE])
+{
+    static const struct known_file features = {"node-feat", {".npy"}, FEATURE_ALIASES};
+    for (uint32_t t = 0; survey->meta && t < survey->meta->node_type_count; t++) {
+        char type[NAME_SIZE];
+        plain_stem(survey->meta->node_type[t].name, type);
+        const size_t size = strlen(type);
+        if (strncmp(stem, type, size) != 0 || stem[size] != '-' ||
+            !is_meant(&features, stem + size + 1))
+            continue;
+        (void)snprintf(meant, NAME_SIZE, "%s-feat.npy", survey->meta->node_type[t].name);
+        return true;
+    }
+    return false;
+}
+
+static bool is_split(const struct known_file *known)
+{
+    return strcmp(known->stem, "train") == 0 || strcmp(known->stem, "valid") == 0 ||
+           strcmp(known->stem, "test") == 0;
+}
+
+/* Nobody takes these for data. */
+static bool is_silent(const char *name)
+{
+    static const char *const beginnings[] = {".", "README", "LICENSE", "readme", "RELEASE"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+static enum error_code look_at(void *context, const char *name, struct error *err)
+{
+    const struct survey *survey = context;
+    char stem[NAME_SIZE], meant[NAME_SIZE] = "";
+    (void)err;
+    plain_stem(name, stem);
+    if (is_silent(name) || is_of_type(survey, name))
+        return ERROR_NONE;
+    for (const struct known_file *known = survey->known; known->stem; known++)
+        if (is_read(known, name) && !(survey->draws_splits && is_split(known)))
+            return ERROR_NONE;
+    for (const struct known_file *known = survey->known; known->stem && !meant[0]; known++)
+        if (is_meant(known, stem) && !(survey->draws_splits && is_split(known)))
+            (void)snprintf(meant, sizeof meant, "%s%s", known->stem, known->endings[0]);
+    if (!meant[0])
+        (void)is_meant_of_type(survey, stem, meant);
+    survey->visit(survey->context, name, meant[0] ? meant : NULL);
+    return ERROR_NONE;
+}
+
+enum error_code unread_files_visit(const struct pipeline_settings *settings, unread_visitor visit,
+                                   void *context, struct error *err)
+{
+    static struct folder_meta meta; /* too large for the stack */
+    char folder[FILE_PATH_SIZE];
+    struct split_shares shares;
+    const bool is_ogb = settings->ingest.format == FORMAT_OGB;
+    if (!is_ogb && settings->ingest.format != FORMAT_FOLDER)
+        return ERROR_NONE;
+    enum error_code rc =
+        file_path(folder, err, "%s%s", settings->ingest.path, is_ogb ? "/raw" : "");
+    if (rc == ERROR_NONE)
+        rc = pipeline_split_shares(settings, &shares, err);
+    if (rc == ERROR_NONE && !is_ogb)
+        rc = folder_meta_read(folder, &meta, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct survey survey = {.known = is_ogb ? of_ogb : of_folder,
+                            .draws_splits = shares.is_random,
+                            .meta = is_ogb ? NULL : &meta,
+                            .visit = visit,
+                            .context = context};
+    return file_list(folder, look_at, &survey, err);
+}

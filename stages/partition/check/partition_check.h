@@ -1,0 +1,33 @@
+/*
+ * partition_check - reads back what was written and compares it with the dataset.
+ *
+ * Before the book commits a partition, all of it is opened as later stages will open it:
+ *   every edge of the dataset is in exactly one part, with the right endpoints, weight, time and type:
+ *     a sum of hashes over all edges, taken from the edge chunks and from the topologies mapped back
+ *   every halo node is known: each source is a node of the book; rows ascend
+ *   shards have the rows and tensors of their part; rows of features and labels of sampled nodes are
+ *     equal to the dataset's, bit for bit
+ *   splits hold the nodes that the dataset's hold
+ */
+#ifndef STAGES_PARTITION_CHECK_PARTITION_CHECK_H
+#define STAGES_PARTITION_CHECK_PARTITION_CHECK_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/node_permutation.h"
+#include "store/records/partition_book.h"
+
+struct partition_check { /* all borrowed */
+    struct store *store;
+    const struct dataset_schema *schema;
+    const struct partition_book *book; /* not stored yet */
+    const struct node_permutation *permutation;
+    const char *scratch;     /* local folder for copies of topologies */
+    unsigned topology_flags; /* enum topology_flags */
+};
+
+/* Fails: ERROR_CORRUPT naming what differs, expected and found. */
+MUST_CHECK enum error_code partition_check(const struct partition_check *check, struct error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * shard_check - the shards of a partition against the dataset they were made from.
+ *
+ * Every shard is opened and its tensors compared with what its part must have. Of all rows a sample,
+ * spread evenly over the new ids so that every large part has some, is compared bit for bit with the
+ * dataset's. The sample is the same each time.
+ */
+#ifndef STAGES_PARTITION_CHECK_SHARD_CHECK_H
+#define STAGES_PARTITION_CHECK_SHARD_CHECK_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/node_permutation.h"
+#include "store/records/partition_book.h"
+
+/* Fails: ERROR_CORRUPT naming shard, node, expected and found. */
+MUST_CHECK enum error_code shard_check(struct store *store, const struct dataset_schema *schema,
+                                       const struct partition_book *book,
+                                       const struct node_permutation *permutation,
+                                       struct error *err);
+
+#endif

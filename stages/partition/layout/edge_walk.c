@@ -1,0 +1,63 @@
+#include "stages/partition/layout/edge_walk.h"
+
+#include "common/base/stop_signal.h"
+#include "store/objects/keys.h"
+
+#include <inttypes.h>
+
+static enum error_code check_sources(const struct dataset_schema *schema,
+                                     const struct edge_chunk *chunk, struct error *err)
+{
+    for (uint64_t edge = 0; edge < chunk->edge_count; edge++)
+        if (chunk->neighbor[edge] >= schema->node_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "edge %" PRIu64 " comes from node %" PRIu32
+                             ", expected below %" PRIu32,
+                             edge, chunk->neighbor[edge], schema->node_count);
+    return ERROR_NONE;
+}
+
+static enum error_code check_chunk(const struct dataset_schema *schema, uint32_t next_node,
+                                   const struct edge_chunk *chunk, struct error *err)
+{
+    if (chunk->first_node != next_node || chunk->node_count > schema->node_count - next_node)
+        return error_set(err, ERROR_CORRUPT,
+                         "holds %" PRIu32 " nodes from %" PRIu32 ", expected node %" PRIu32
+                         " next of %" PRIu32,
+                         chunk->node_count, chunk->first_node, next_node, schema->node_count);
+    if (!chunk->weight == schema->has_weight || !chunk->time == schema->has_time ||
+        !chunk->edge_type == schema->has_edge_type)
+        return error_set(err, ERROR_CORRUPT,
+                         "weights, times or types are not there as the schema says");
+    return check_sources(schema, chunk, err);
+}
+
+enum error_code edge_walk(struct store *store, const struct dataset_schema *schema,
+                          edge_visitor visit, void *context, struct error *err)
+{
+    uint32_t next_node = 0;
+    uint64_t edge_count = 0;
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t i = 0; rc == ERROR_NONE && i < schema->edge_chunk_count; i++) {
+        struct edge_chunk chunk = {0};
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+        rc = edge_chunk_get(store, schema->id, (int64_t)i, &chunk, err);
+        if (rc != ERROR_NONE)
+            break;
+        rc = check_chunk(schema, next_node, &chunk, err);
+        if (rc != ERROR_NONE)
+            rc = error_context(err, rc, "%s", key_edge_chunk(schema->id, (int64_t)i).text);
+        else
+            rc = visit(context, &chunk, err);
+        next_node += chunk.node_count;
+        edge_count += chunk.edge_count;
+        store_release_record(&chunk.view);
+    }
+    if (rc == ERROR_NONE && (next_node != schema->node_count || edge_count != schema->edge_count))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "dataset %s: the edge chunks hold %" PRIu32 " nodes and %" PRIu64
+                       " edges, expected %" PRIu32 " and %" PRIu64,
+                       schema->id, next_node, edge_count, schema->node_count, schema->edge_count);
+    return rc;
+}

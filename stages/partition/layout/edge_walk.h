@@ -1,0 +1,25 @@
+/*
+ * edge_walk - passes over all edges of a dataset, chunk by chunk, in the order they are stored.
+ *
+ * A chunk checks itself when it is read (its rows ascend and end where they should). What only the whole
+ * can show is checked here, once for all passes: chunks follow each other without a gap, sources are
+ * nodes of the dataset, and the chunks add up to what the schema says.
+ */
+#ifndef STAGES_PARTITION_LAYOUT_EDGE_WALK_H
+#define STAGES_PARTITION_LAYOUT_EDGE_WALK_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/edge_chunk.h"
+
+/* Gets one chunk, valid until it returns. */
+typedef enum error_code (*edge_visitor)(void *context, const struct edge_chunk *chunk,
+                                        struct error *err);
+
+/* Fails: what `visit` returns; ERROR_CORRUPT naming the chunk; ERROR_UNAVAILABLE when the program was
+ * asked to stop. */
+MUST_CHECK enum error_code edge_walk(struct store *store, const struct dataset_schema *schema,
+                                     edge_visitor visit, void *context, struct error *err);
+
+#endif

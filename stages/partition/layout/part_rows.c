@@ -1,0 +1,227 @@
+#include "stages/partition/layout/part_rows.h"
+
+#include "common/base/memory.h"
+#include "stages/partition/layout/edge_walk.h"
+#include "stages/partition/layout/row_sorter.h"
+#include "store/records/edge_chunk.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static uint64_t part_edges(const struct part_rows_source *source, int part)
+{
+    const struct numbering *n = source->numbering;
+    uint64_t edges = 0;
+    for (uint32_t node = n->book[part]; node < n->book[part + 1]; node++)
+        edges += source->in_degree[n->to_dataset[node]];
+    return edges;
+}
+
+static uint64_t edge_bytes(const struct part_rows_source *source)
+{
+    uint64_t bytes = sizeof(uint32_t);
+    if (source->bare)
+        return bytes;
+    bytes += source->schema->has_weight ? sizeof(float) : 0;
+    bytes += source->schema->has_time ? sizeof(double) : 0;
+    bytes += source->schema->has_edge_type ? sizeof(uint16_t) : 0;
+    return bytes;
+}
+
+/* How many parts from `first` on fit the budget; *edges is what they have together. */
+static enum error_code choose_parts(const struct part_rows_source *source, int first, int *count,
+                                    uint64_t *edges, struct error *err)
+{
+    const struct numbering *n = source->numbering;
+    uint64_t bytes = 0;
+    *count = 0;
+    *edges = 0;
+    for (int p = first; p < n->part_count; p++) {
+        const uint64_t own = part_edges(source, p);
+        bytes += own * edge_bytes(source) +
+                 ((uint64_t)(n->book[p + 1] - n->book[p]) + 3) * sizeof(uint64_t);
+        if (bytes > source->budget_bytes && p == first)
+            return error_set(err, ERROR_NO_MEMORY,
+                             "part %d with %" PRIu64 " edges takes %" PRIu64
+                             " bytes, of the memory budget %" PRIu64
+                             " are left; give more --memory or make more parts",
+                             p, own, bytes, source->budget_bytes);
+        if (bytes > source->budget_bytes)
+            break;
+        *edges += own;
+        ++*count;
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code allocate(const struct part_rows_source *source, struct part_rows *rows,
+                                struct error *err)
+{
+    const struct numbering *n = source->numbering;
+    const struct dataset_schema *schema = source->schema;
+    const size_t parts = (size_t)rows->part_count, edges = (size_t)rows->edge_count;
+    const size_t nodes = n->book[rows->first_part + rows->part_count] - n->book[rows->first_part];
+    enum error_code rc = memory_new(&rows->row_start, nodes + parts, "row offsets", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&rows->edge_start, parts + 1, "edge offsets", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&rows->neighbor, edges, "the edges of parts", err);
+    if (rc == ERROR_NONE && schema->has_weight && !source->bare)
+        rc = memory_new(&rows->weight, edges, "the weights of parts", err);
+    if (rc == ERROR_NONE && schema->has_time && !source->bare)
+        rc = memory_new(&rows->time, edges, "the times of parts", err);
+    if (rc == ERROR_NONE && schema->has_edge_type && !source->bare)
+        rc = memory_new(&rows->edge_type, edges, "the edge types of parts", err);
+    return rc;
+}
+
+static uint64_t *part_row_start(const struct part_rows *rows, int part)
+{
+    const uint32_t *book = rows->numbering->book;
+    const int index = part - rows->first_part;
+    return &rows->row_start[book[part] - book[rows->first_part] + (uint32_t)index];
+}
+
+static void place_rows(const struct part_rows_source *source, struct part_rows *rows)
+{
+    const struct numbering *n = source->numbering;
+    for (int i = 0; i < rows->part_count; i++) {
+        const int part = rows->first_part + i;
+        uint64_t *row_start = part_row_start(rows, part);
+        uint64_t at = 0;
+        for (uint32_t node = n->book[part]; node < n->book[part + 1]; node++) {
+            *row_start++ = at;
+            at += source->in_degree[n->to_dataset[node]];
+        }
+        *row_start = at;
+        rows->edge_start[i + 1] = rows->edge_start[i] + at;
+    }
+}
+
+/* The part of `node` among those gathered. */
+static int part_of(const struct part_rows *rows, uint32_t node)
+{
+    const uint32_t *book = rows->numbering->book;
+    int low = rows->first_part, high = rows->first_part + rows->part_count;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (book[middle] <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void copy_row(struct part_rows *rows, const struct edge_chunk *chunk, uint64_t from,
+                     uint64_t count, uint64_t to)
+{
+    for (uint64_t e = 0; e < count; e++)
+        rows->neighbor[to + e] = rows->numbering->to_new[chunk->neighbor[from + e]];
+    if (rows->weight)
+        memcpy(&rows->weight[to], &chunk->weight[from], count * sizeof *rows->weight);
+    if (rows->time)
+        memcpy(&rows->time[to], &chunk->time[from], count * sizeof *rows->time);
+    if (rows->edge_type)
+        memcpy(&rows->edge_type[to], &chunk->edge_type[from], count * sizeof *rows->edge_type);
+}
+
+static enum error_code gather_chunk(void *context, const struct edge_chunk *chunk,
+                                    struct error *err)
+{
+    struct part_rows *rows = context;
+    const struct numbering *n = rows->numbering;
+    const uint32_t first = n->book[rows->first_part];
+    const uint32_t end = n->book[rows->first_part + rows->part_count];
+    for (uint32_t row = 0; row < chunk->node_count; row++) {
+        const uint32_t node = n->to_new[chunk->first_node + row];
+        if (node < first || node >= end)
+            continue;
+        const int part = part_of(rows, node);
+        const uint64_t *at = part_row_start(rows, part) + (node - n->book[part]);
+        const uint64_t count = chunk->row_start[row + 1] - chunk->row_start[row];
+        if (count != at[1] - at[0])
+            return error_set(err, ERROR_CORRUPT,
+                             "node %" PRIu32 " has %" PRIu64 " edges, and %" PRIu64
+                             " when they were counted",
+                             chunk->first_node + row, count, at[1] - at[0]);
+        copy_row(rows, chunk, chunk->row_start[row], count,
+                 rows->edge_start[part - rows->first_part] + at[0]);
+    }
+    return ERROR_NONE;
+}
+
+enum error_code part_rows_gather(const struct part_rows_source *source, int first_part,
+                                 struct part_rows *out, struct error *err)
+{
+    *out = (struct part_rows){.first_part = first_part, .numbering = source->numbering};
+    enum error_code rc = choose_parts(source, first_part, &out->part_count, &out->edge_count, err);
+    if (rc == ERROR_NONE)
+        rc = allocate(source, out, err);
+    if (rc == ERROR_NONE) {
+        place_rows(source, out);
+        rc = edge_walk(source->store, source->schema, gather_chunk, out, err);
+    }
+    if (rc != ERROR_NONE)
+        part_rows_release(out);
+    return rc;
+}
+
+struct topology_arrays part_rows_arrays(const struct part_rows *rows, int part)
+{
+    const uint32_t *book = rows->numbering->book;
+    const int index = part - rows->first_part;
+    const uint64_t edge = rows->edge_start[index];
+    return (struct topology_arrays){
+        .first_node = book[part],
+        .node_count = book[part + 1] - book[part],
+        .edge_count = rows->edge_start[index + 1] - edge,
+        .row_start = part_row_start(rows, part),
+        .neighbor = &rows->neighbor[edge],
+        .weight = rows->weight ? &rows->weight[edge] : NULL,
+        .time = rows->time ? &rows->time[edge] : NULL,
+        .edge_type = rows->edge_type ? &rows->edge_type[edge] : NULL,
+    };
+}
+
+void part_rows_release(struct part_rows *rows)
+{
+    memory_free(rows->row_start);
+    memory_free(rows->edge_start);
+    memory_free(rows->neighbor);
+    memory_free(rows->weight);
+    memory_free(rows->time);
+    memory_free(rows->edge_type);
+    *rows = (struct part_rows){0};
+}
+
+static enum error_code sort_row(struct part_rows *rows, struct row_sorter *sorter, uint64_t from,
+                                uint64_t count, struct error *err)
+{
+    bool unchanged = false;
+    const enum error_code rc =
+        row_sorter_sort(sorter, &rows->neighbor[from], count, &unchanged, err);
+    if (rc != ERROR_NONE || unchanged)
+        return rc;
+    if (rows->weight)
+        row_sorter_move(sorter, &rows->weight[from], count, sizeof *rows->weight);
+    if (rows->time)
+        row_sorter_move(sorter, &rows->time[from], count, sizeof *rows->time);
+    if (rows->edge_type)
+        row_sorter_move(sorter, &rows->edge_type[from], count, sizeof *rows->edge_type);
+    return rc;
+}
+
+enum error_code part_rows_sort(struct part_rows *rows, struct error *err)
+{
+    struct row_sorter sorter = {0};
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < rows->part_count; i++) {
+        const struct topology_arrays part = part_rows_arrays(rows, rows->first_part + i);
+        for (uint32_t row = 0; rc == ERROR_NONE && row < part.node_count; row++)
+            rc = sort_row(rows, &sorter, rows->edge_start[i] + part.row_start[row],
+                          part.row_start[row + 1] - part.row_start[row], err);
+    }
+    row_sorter_release(&sorter);
+    return rc;
+}

@@ -1,0 +1,61 @@
+/*
+ * part_rows - the rows of some parts, in a numbering of the nodes, gathered from the edge chunks.
+ *
+ * The nodes of a part lie scattered over the chunks, so a part's rows come from all of them. Reading all
+ * chunks once for each part would be P passes; instead as many neighbouring parts are gathered in one
+ * pass as the memory budget holds. Groups change how often the chunks are read, never a byte of what is
+ * gathered.
+ */
+#ifndef STAGES_PARTITION_LAYOUT_PART_ROWS_H
+#define STAGES_PARTITION_LAYOUT_PART_ROWS_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+#include "store/topology/topology.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A numbering of the nodes in which part p owns book[p] .. book[p + 1]. All borrowed. */
+struct numbering {
+    int part_count;
+    uint32_t node_count;
+    const uint32_t *book;       /* [part_count + 1] */
+    const uint32_t *to_new;     /* [node_count] dataset id -> new id */
+    const uint32_t *to_dataset; /* [node_count] new id -> dataset id */
+};
+
+struct part_rows { /* {0} is empty */
+    int first_part, part_count;
+    uint64_t edge_count;
+    uint64_t *row_start;  /* [nodes + part_count]: node_count + 1 offsets for each part, from 0 */
+    uint64_t *edge_start; /* [part_count + 1]: where a part's edges start below */
+    uint32_t *neighbor;   /* [edge_count], new ids */
+    float *weight;        /* [edge_count] or NULL, likewise below */
+    double *time;
+    uint16_t *edge_type;
+    const struct numbering *numbering; /* borrowed */
+};
+
+struct part_rows_source {
+    struct store *store;
+    const struct dataset_schema *schema;
+    const struct numbering *numbering;
+    const uint32_t *in_degree; /* [node_count], of dataset ids */
+    bool bare;                 /* leave weights, times and types out */
+    uint64_t budget_bytes;
+};
+
+/* Gathers parts from `first_part` on, at least one and as many as fit the budget. Rows are in the order
+ * of the dataset: part_rows_sort() sorts them. Release with part_rows_release().
+ * Fails: ERROR_NO_MEMORY naming a part that alone exceeds the budget; what edge_walk() fails with. */
+MUST_CHECK enum error_code part_rows_gather(const struct part_rows_source *source, int first_part,
+                                            struct part_rows *out, struct error *err);
+/* Sorts each row ascending by new id, whatever belongs to an edge along; equal ones keep their order. */
+MUST_CHECK enum error_code part_rows_sort(struct part_rows *rows, struct error *err);
+/* The arrays of one of the parts, borrowed. */
+struct topology_arrays part_rows_arrays(const struct part_rows *rows, int part);
+void part_rows_release(struct part_rows *rows);
+
+#endif

@@ -1,0 +1,195 @@
+#include "stages/partition/layout/part_writer.h"
+
+#include "common/base/memory.h"
+#include "common/base/stop_signal.h"
+#include "stages/partition/layout/feature_window.h"
+#include "store/features/feature_shard.h"
+#include "store/objects/keys.h"
+#include "store/records/node_labels.h"
+#include "store/records/node_splits.h"
+#include "store/topology/topology.h"
+
+#include <string.h>
+
+enum { LABEL_ROWS = 4096 }; /* rows of labels gathered at a time */
+
+static uint64_t count_train(const struct part_writer *writer, const struct topology_arrays *part)
+{
+    const uint32_t *to_dataset = writer->numbering->to_dataset + part->first_node;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < part->node_count; i++)
+        count += writer->split_marks[to_dataset[i]] == SPLIT_TRAIN + 1;
+    return count;
+}
+
+static enum error_code write_group(const struct part_writer *writer, struct part_rows *rows,
+                                   struct partition_quality *quality, struct error *err)
+{
+    enum error_code rc = part_rows_sort(rows, err);
+    for (int i = 0; rc == ERROR_NONE && i < rows->part_count; i++) {
+        const int part = rows->first_part + i;
+        const struct topology_arrays arrays = part_rows_arrays(rows, part);
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
+        partition_quality_add(quality, part, &arrays, count_train(writer, &arrays));
+        rc = topology_write(writer->store, writer->partition_id, part, &arrays, err);
+    }
+    return rc;
+}
+
+enum error_code part_writer_topologies(const struct part_writer *writer,
+                                       struct partition_quality *quality, struct error *err)
+{
+    const struct part_rows_source source = {
+        .store = writer->store,
+        .schema = writer->schema,
+        .numbering = writer->numbering,
+        .in_degree = writer->in_degree,
+        .budget_bytes = writer->budget_bytes,
+    };
+    enum error_code rc = ERROR_NONE;
+    for (int p = 0; rc == ERROR_NONE && p < writer->numbering->part_count;) {
+        struct part_rows rows = {0};
+        rc = part_rows_gather(&source, p, &rows, err);
+        if (rc == ERROR_NONE)
+            rc = write_group(writer, &rows, quality, err);
+        p += rows.part_count;
+        part_rows_release(&rows);
+    }
+    return rc;
+}
+
+static struct tensor_spec tensor_of(const char *name, uint32_t dim, uint64_t row_count)
+{
+    struct tensor_spec tensor = {.dim = dim, .row_count = row_count};
+    memcpy(tensor.name, name, strlen(name) + 1); /* names below are short */
+    return tensor;
+}
+
+static enum error_code write_features(struct feature_shard_writer *shard,
+                                      struct feature_window *window, uint32_t first, uint32_t end,
+                                      struct error *err)
+{
+    const struct tensor_spec tensor =
+        tensor_of("features", window->schema->feature_dim, end - first);
+    enum error_code rc = feature_shard_writer_begin(shard, &tensor, err);
+    while (rc == ERROR_NONE && first < end) {
+        const float *row = NULL;
+        uint32_t count = 0;
+        rc = feature_window_rows(window, first, end - first, &row, &count, err);
+        if (rc == ERROR_NONE)
+            rc = feature_shard_writer_add(shard, row, count, err);
+        first += count;
+    }
+    return rc;
+}
+
+/* Labels as rows of 4-byte elements, whichever of the two forms they have. */
+struct label_rows {
+    const char *row;
+    uint32_t width;   /* elements of a row */
+    uint32_t *buffer; /* [LABEL_ROWS, width], owned */
+};
+
+static enum error_code write_labels(struct feature_shard_writer *shard,
+                                    const struct label_rows *labels, const uint32_t *to_dataset,
+                                    uint32_t node_count, struct error *err)
+{
+    const size_t row_bytes = (size_t)labels->width * sizeof *labels->buffer;
+    const struct tensor_spec tensor = tensor_of("labels", labels->width, node_count);
+    enum error_code rc = feature_shard_writer_begin(shard, &tensor, err);
+    for (uint32_t at = 0; rc == ERROR_NONE && at < node_count; at += LABEL_ROWS) {
+        const uint32_t count = node_count - at < LABEL_ROWS ? node_count - at : LABEL_ROWS;
+        for (uint32_t i = 0; i < count; i++)
+            memcpy(&labels->buffer[(size_t)i * labels->width],
+                   labels->row + to_dataset[at + i] * row_bytes, row_bytes);
+        rc = feature_shard_writer_add(shard, labels->buffer, count, err);
+    }
+    return rc;
+}
+
+static enum error_code write_shard(const struct part_writer *writer, int part,
+                                   struct feature_window *window, const struct label_rows *labels,
+                                   struct error *err)
+{
+    const uint32_t first = writer->numbering->book[part], end = writer->numbering->book[part + 1];
+    struct feature_shard_writer *shard = NULL;
+    enum error_code rc = feature_shard_writer_new(
+        writer->store, key_part(writer->partition_id, part, "shard").text,
+        key_part(writer->partition_id, part, "shard_seal").text, writer->partition_id, &shard, err);
+    if (rc == ERROR_NONE)
+        rc = write_features(shard, window, first, end, err);
+    if (rc == ERROR_NONE && labels->row)
+        rc = write_labels(shard, labels, writer->numbering->to_dataset + first, end - first, err);
+    if (rc == ERROR_NONE)
+        return feature_shard_writer_finish(shard, err);
+    feature_shard_writer_abandon(shard);
+    return rc;
+}
+
+/* Fails: ERROR_CORRUPT unless the labels are those the schema promises. */
+static enum error_code open_labels(const struct dataset_schema *schema,
+                                   const struct node_labels *labels, struct label_rows *out,
+                                   struct error *err)
+{
+    const bool single = schema->task == TASK_SINGLE_LABEL;
+    out->row = single ? (const char *)labels->label : (const char *)labels->multi;
+    out->width = single ? 1 : schema->class_count;
+    if (!out->row || labels->node_count != schema->node_count ||
+        (!single && labels->class_count != schema->class_count))
+        return error_set(err, ERROR_CORRUPT, "%s: not the labels that the schema describes",
+                         key_dataset(schema->id, "labels").text);
+    return memory_new(&out->buffer, (size_t)LABEL_ROWS * out->width, "labels", err);
+}
+
+enum error_code part_writer_shards(const struct part_writer *writer, struct error *err)
+{
+    struct feature_window window = {0};
+    struct node_labels labels = {0};
+    struct label_rows label_rows = {0};
+    enum error_code rc = ERROR_NONE;
+    if (writer->schema->task != TASK_NONE) {
+        rc = node_labels_get(writer->store, writer->schema->id, &labels, err);
+        if (rc == ERROR_NONE)
+            rc = open_labels(writer->schema, &labels, &label_rows, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = feature_window_init(&window, writer->store, writer->schema, writer->numbering,
+                                 writer->budget_bytes, err);
+    for (int p = 0; rc == ERROR_NONE && p < writer->numbering->part_count; p++)
+        rc = write_shard(writer, p, &window, &label_rows, err);
+    feature_window_release(&window);
+    memory_free(label_rows.buffer);
+    store_release_record(&labels.view);
+    return rc;
+}
+
+static void collect_split(const struct part_writer *writer, enum split split, uint32_t *node)
+{
+    const struct numbering *n = writer->numbering;
+    for (uint32_t i = 0; i < n->node_count; i++)
+        if (writer->split_marks[n->to_dataset[i]] == split + 1)
+            *node++ = i;
+}
+
+enum error_code part_writer_splits(const struct part_writer *writer, struct error *err)
+{
+    const struct key key = key_partition(writer->partition_id, "splits");
+    struct node_splits splits = {0};
+    uint32_t *node[SPLIT_COUNT] = {NULL};
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; i < writer->numbering->node_count; i++)
+        if (writer->split_marks[i])
+            splits.count[writer->split_marks[i] - 1]++;
+    for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
+        rc = memory_new(&node[s], splits.count[s], "a split", err);
+        if (rc == ERROR_NONE)
+            collect_split(writer, (enum split)s, node[s]);
+        splits.node[s] = node[s];
+    }
+    if (rc == ERROR_NONE)
+        rc = node_splits_put(writer->store, key.text, writer->partition_id, &splits, err);
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        memory_free(node[s]);
+    return rc;
+}

@@ -1,0 +1,40 @@
+/*
+ * part_writer - the artifacts and records of a partition's parts, from a dataset and a renumbering.
+ *
+ * Topologies: groups of parts that fit the budget, one pass over the edge chunks for each group; rows are
+ * sorted by new id, weights, times and types along. Shards: windows of feature rows, one pass over the
+ * feature chunks for each. A part that stands sealed already is written again and found equal: the
+ * bytes depend on the dataset and the renumbering only.
+ */
+#ifndef STAGES_PARTITION_LAYOUT_PART_WRITER_H
+#define STAGES_PARTITION_LAYOUT_PART_WRITER_H
+
+#include "common/base/error.h"
+#include "stages/partition/check/partition_quality.h"
+#include "stages/partition/layout/part_rows.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+
+#include <stdint.h>
+
+struct part_writer { /* all borrowed */
+    struct store *store;
+    const char *partition_id;
+    const struct dataset_schema *schema;
+    const struct numbering *numbering;
+    const uint32_t *in_degree;  /* [node_count], of dataset ids */
+    const uint8_t *split_marks; /* [node_count], of dataset ids: enum split plus 1, 0 for none */
+    uint64_t budget_bytes;
+};
+
+/* Every part's topology, measured into `quality` on the way. */
+MUST_CHECK enum error_code part_writer_topologies(const struct part_writer *writer,
+                                                  struct partition_quality *quality,
+                                                  struct error *err);
+/* Every part's shard: tensors "features" [n, dim] and, with a task, "labels": int32 [n, 1], or float32
+ * [n, class_count] of several labels a node. */
+MUST_CHECK enum error_code part_writer_shards(const struct part_writer *writer, struct error *err);
+/* partition/<id>/splits: the dataset's splits in partition ids, ascending. */
+MUST_CHECK enum error_code part_writer_splits(const struct part_writer *writer, struct error *err);
+
+#endif

@@ -1,0 +1,151 @@
+#include "stages/partition/layout/renumbering.h"
+
+#include "common/base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fill_by_part(struct renumbering *r, const uint32_t *part)
+{
+    for (uint32_t node = 0; node < r->node_count; node++)
+        r->book[part[node] + 1]++;
+    for (int p = 0; p < r->part_count; p++)
+        r->book[p + 1] += r->book[p];
+    /* book[p] serves as the cursor of part p and ends where part p + 1 starts */
+    for (uint32_t node = 0; node < r->node_count; node++) {
+        const uint32_t there = r->book[part[node]]++;
+        r->to_partition[node] = there;
+        r->to_dataset[there] = node;
+    }
+    memmove(&r->book[1], &r->book[0], (size_t)r->part_count * sizeof *r->book);
+    r->book[0] = 0;
+}
+
+enum error_code renumbering_init(struct renumbering *out, const uint32_t *part, uint32_t node_count,
+                                 uint32_t part_count, struct error *err)
+{
+    *out = (struct renumbering){.part_count = (int)part_count, .node_count = node_count};
+    enum error_code rc = memory_new(&out->book, (size_t)part_count + 1, "the book", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&out->to_partition, node_count, "the renumbering", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&out->to_dataset, node_count, "the renumbering", err);
+    if (rc == ERROR_NONE)
+        fill_by_part(out, part);
+    else
+        renumbering_release(out);
+    return rc;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* start [node_count]: rows by falling degree, ties by rising row, as the low half of a key. */
+static void sort_starts(const struct topology_arrays *part, uint64_t *start)
+{
+    for (uint32_t row = 0; row < part->node_count; row++) {
+        const uint64_t degree = part->row_start[row + 1] - part->row_start[row];
+        start[row] = (UINT32_MAX - (degree < UINT32_MAX ? degree : UINT32_MAX)) << 32 | row;
+    }
+    qsort(start, part->node_count, sizeof *start, compare_keys);
+}
+
+/* Takes all that `order[head]` and those after it reach; returns the new number of taken rows. */
+static uint32_t search(const struct topology_arrays *part, bool *taken, uint32_t *order,
+                       uint32_t head, uint32_t count)
+{
+    for (; head < count; head++) {
+        const uint32_t row = order[head];
+        for (uint64_t e = part->row_start[row]; e < part->row_start[row + 1]; e++) {
+            const uint32_t other = part->neighbor[e] - part->first_node;
+            if (part->neighbor[e] < part->first_node || other >= part->node_count || taken[other])
+                continue;
+            taken[other] = true;
+            order[count++] = other;
+        }
+    }
+    return count;
+}
+
+enum error_code breadth_first_order(const struct topology_arrays *part, uint32_t *order,
+                                    struct error *err)
+{
+    uint64_t *start = NULL;
+    bool *taken = NULL;
+    uint32_t count = 0;
+    enum error_code rc = memory_new(&start, part->node_count, "the order of a part", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&taken, part->node_count, "the order of a part", err);
+    if (rc != ERROR_NONE)
+        goto cleanup;
+    sort_starts(part, start);
+    for (uint32_t i = 0; i < part->node_count; i++) {
+        const uint32_t row = (uint32_t)start[i];
+        if (taken[row])
+            continue;
+        taken[row] = true;
+        order[count] = row;
+        count = search(part, taken, order, count, count + 1);
+    }
+cleanup:
+    memory_free(taken);
+    memory_free(start);
+    return rc;
+}
+
+/* A part's own range is all that changes, so the rows of other parts, gathered before, stay right. */
+static enum error_code order_part(struct renumbering *r, const struct topology_arrays *part,
+                                  struct error *err)
+{
+    uint32_t *order = NULL;
+    enum error_code rc = memory_new(&order, part->node_count, "the order of a part", err);
+    if (rc == ERROR_NONE)
+        rc = breadth_first_order(part, order, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < part->node_count; i++)
+        order[i] = r->to_dataset[part->first_node + order[i]];
+    for (uint32_t i = 0; rc == ERROR_NONE && i < part->node_count; i++) {
+        r->to_dataset[part->first_node + i] = order[i];
+        r->to_partition[order[i]] = part->first_node + i;
+    }
+    memory_free(order);
+    return rc;
+}
+
+enum error_code renumbering_order(struct renumbering *renumbering,
+                                  const struct part_rows_source *source, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int p = 0; rc == ERROR_NONE && p < renumbering->part_count;) {
+        struct part_rows rows = {0};
+        rc = part_rows_gather(source, p, &rows, err);
+        for (; rc == ERROR_NONE && p < rows.first_part + rows.part_count; p++) {
+            const struct topology_arrays part = part_rows_arrays(&rows, p);
+            rc = order_part(renumbering, &part, err);
+        }
+        part_rows_release(&rows);
+    }
+    return rc;
+}
+
+struct numbering renumbering_view(const struct renumbering *renumbering)
+{
+    return (struct numbering){
+        .part_count = renumbering->part_count,
+        .node_count = renumbering->node_count,
+        .book = renumbering->book,
+        .to_new = renumbering->to_partition,
+        .to_dataset = renumbering->to_dataset,
+    };
+}
+
+void renumbering_release(struct renumbering *renumbering)
+{
+    memory_free(renumbering->book);
+    memory_free(renumbering->to_partition);
+    memory_free(renumbering->to_dataset);
+    *renumbering = (struct renumbering){0};
+}

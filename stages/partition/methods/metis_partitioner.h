@@ -1,0 +1,40 @@
+/*
+ * metis_partitioner - parts with few edges between them and even loads (METIS, k-way).
+ *
+ * Karypis and Kumar, "Multilevel k-way partitioning scheme for irregular graphs", 1998. METIS runs in a
+ * process of its own (isolated_call) on a graph that was checked; its answer is checked too. It is called
+ * only where there is something to decide: one part, as many parts as nodes and graphs without edges
+ * are answered here (METIS 5.1.0 crashes on one part).
+ *
+ * What is balanced: nodes always; training nodes, because they are the work of an epoch; edges, because
+ * they are the bytes of a part. A load that cannot be spread (fewer units than parts) is left out: METIS
+ * would give up the cut for nothing.
+ *
+ * METIS may leave a part empty when parts are small. Each empty part then takes the highest node of the
+ * part with the most nodes (assignment_fill_empty()).
+ */
+#ifndef STAGES_PARTITION_METHODS_METIS_PARTITIONER_H
+#define STAGES_PARTITION_METHODS_METIS_PARTITIONER_H
+
+#include "common/base/error.h"
+#include "stages/partition/methods/undirected_graph.h"
+
+#include <stdint.h>
+
+struct metis_request {
+    const struct undirected_graph *graph;
+    uint32_t part_count; /* 1 .. nodes */
+    int64_t seed;
+    const uint32_t *edge_load; /* [node_count] or NULL: edges are not balanced */
+    const uint8_t *train_load; /* [node_count] of 0 and 1, or NULL */
+};
+
+/* Fills part [node_count]; every part has a node.
+ * Fails: ERROR_CORRUPT for a graph METIS must not see; ERROR_INPUT when METIS crashed or answered
+ * nonsense; ERROR_NO_MEMORY; ERROR_UNAVAILABLE when asked to stop. */
+MUST_CHECK enum error_code metis_partition(const struct metis_request *request, uint32_t *part,
+                                           struct error *err);
+/* What METIS and the graph need, by measurement: 48 to 78 bytes an edge and direction. */
+uint64_t metis_partition_bytes(uint64_t node_count, uint64_t edge_count);
+
+#endif

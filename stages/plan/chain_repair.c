@@ -1,0 +1,135 @@
+#include "stages/plan/chain_repair.h"
+
+#include "store/features/feature_shard.h"
+#include "store/objects/keys.h"
+#include "store/records/snapshot.h"
+
+/* Can the record be made again from others that are kept as long? */
+static bool recomputable(enum unit_kind kind)
+{
+    return kind == UNIT_SAMPLE || kind == UNIT_SAMPLE_EVALUATION || kind == UNIT_TRAIN_STEP ||
+           kind == UNIT_EVALUATE || kind == UNIT_AGGREGATE || kind == UNIT_INITIALISE;
+}
+
+static enum error_code remove_if_damaged(struct store *store, const char *key, struct error *err)
+{
+    struct record_view view = {0};
+    const enum error_code rc = store_get(store, key, NULL, &view, NULL);
+    if (rc == ERROR_NONE)
+        store_release_record(&view);
+    return rc == ERROR_CORRUPT ? store_remove(store, key, err) : ERROR_NONE;
+}
+
+/* A part of a layer is read block by block, so that damage is met anywhere in it. Its seal stays when it is
+ * whole: the rows that are made again must have its hashes. */
+static enum error_code remove_part_if_damaged(struct store *store, const char *run_id,
+                                              const struct unit *unit, struct error *err)
+{
+    struct feature_shard *shard = NULL;
+    const struct key key = key_infer(run_id, unit->round, unit->layer, unit->slot, "shard");
+    const struct key seal = key_infer(run_id, unit->round, unit->layer, unit->slot, "shard_seal");
+    enum error_code rc = remove_if_damaged(store, seal.text, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = feature_shard_open(store, key.text, seal.text, run_id, &shard, err);
+    if (rc == ERROR_NONE)
+        rc = feature_shard_verify(shard, err);
+    feature_shard_close(shard);
+    if (rc == ERROR_CORRUPT)
+        return store_remove(store, key.text, err);
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
+/* Versions of the weights that the unit itself reads: (before, last]; none when equal. */
+static void versions_read(const struct schedule *schedule, const struct unit *unit, int64_t *before,
+                          int64_t *last)
+{
+    *before = *last = unit->round;
+    if (unit->kind ==
+        UNIT_AGGREGATE) /* where a snapshot is made it tells of all rounds since the last */
+        *before = schedule_has_snapshot(schedule, unit->round + 1)
+                      ? schedule_snapshot_before(schedule, unit->round + 1)
+                      : unit->round - 1;
+    if (unit->kind == UNIT_CHECKPOINT)
+        *before = unit->round - 1;
+}
+
+static enum error_code is_whole(struct store *store, const char *key, bool *whole,
+                                struct error *err)
+{
+    enum error_code rc = remove_if_damaged(store, key, err);
+    if (rc == ERROR_NONE)
+        rc = store_has(store, key, whole, err);
+    return rc;
+}
+
+/* One unit makes both, and it is done when the weights are there. So without the state they go too. */
+static enum error_code repair_version(struct store *store, const char *run_id, int64_t version,
+                                      bool needs_state, bool *missing, struct error *err)
+{
+    const struct key weights = key_weights(run_id, version);
+    bool has_weights = false, has_state = true;
+    enum error_code rc = is_whole(store, weights.text, &has_weights, err);
+    if (rc == ERROR_NONE && needs_state)
+        rc = is_whole(store, key_optimizer_state(run_id, version).text, &has_state, err);
+    if (rc == ERROR_NONE && has_weights && !has_state)
+        rc = store_remove(store, weights.text, err);
+    *missing = *missing || !has_weights || !has_state;
+    return rc;
+}
+
+/* Weights and optimizer state that the unit reads are no record it waits for: it waits for others that
+ * were made from them. When they have to be made again those go too, or it would not wait. */
+static enum error_code repair_versions(const struct schedule *schedule, struct store *store,
+                                       const char *run_id, const struct chain_state *state,
+                                       const struct unit *unit, const struct unit_list *inputs,
+                                       bool *missing, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool lost = false;
+    int64_t before = 0, last = 0;
+    versions_read(schedule, unit, &before, &last);
+    /* those of a snapshot come back from it */
+    before = before > state->snapshot_version ? before : state->snapshot_version;
+    for (int64_t version = before + 1; version <= last && rc == ERROR_NONE; version++)
+        rc = repair_version(store, run_id, version, version == last, &lost, err);
+    for (int64_t i = 0; lost && i < inputs->count && rc == ERROR_NONE; i++)
+        if (inputs->unit[i].kind == UNIT_TRAIN_STEP || inputs->unit[i].kind == UNIT_EVALUATE)
+            rc =
+                store_remove(store, chain_output_key(schedule, run_id, &inputs->unit[i]).text, err);
+    *missing = *missing || lost;
+    return rc;
+}
+
+enum error_code chain_repair_inputs(const struct schedule *schedule, struct store *store,
+                                    const char *run_id, const struct chain_state *state,
+                                    const struct unit *unit, bool *missing, struct error *err)
+{
+    struct unit_list inputs = {0};
+    *missing = false;
+    enum error_code rc =
+        chain_prerequisites(schedule, unit, chain_last_version(schedule, state), &inputs, err);
+    if (rc == ERROR_NONE)
+        rc = chain_reads(schedule, unit, &inputs, err);
+    for (int64_t i = 0; i < inputs.count && rc == ERROR_NONE; i++) {
+        bool done = false;
+        if (recomputable(inputs.unit[i].kind))
+            rc = remove_if_damaged(store, chain_output_key(schedule, run_id, &inputs.unit[i]).text,
+                                   err);
+        if (rc == ERROR_NONE && inputs.unit[i].kind == UNIT_INFER)
+            rc = remove_part_if_damaged(store, run_id, &inputs.unit[i], err);
+        if (rc == ERROR_NONE)
+            rc = chain_is_done(schedule, store, run_id, state, &inputs.unit[i], &done, err);
+        *missing = *missing || !done;
+    }
+    if (rc == ERROR_NONE)
+        rc = repair_versions(schedule, store, run_id, state, unit, &inputs, missing, err);
+    unit_list_release(&inputs);
+    if (rc == ERROR_NONE && state->snapshot_version > 0) {
+        /* what the snapshot covers no unit makes again, but it holds its weights itself */
+        bool restored = false;
+        rc = snapshot_restore(store, run_id, state->snapshot_version, &restored, err);
+        *missing = *missing || restored;
+    }
+    return rc;
+}

@@ -1,0 +1,213 @@
+#include "stages/plan/metrics_log.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- lines --- */
+
+void metrics_log_add_round(struct json_writer *log, const struct schedule *schedule, int64_t round,
+                           const double progress[PROGRESS_COUNT])
+{
+    const double seeds = progress[PROGRESS_SEEDS];
+    json_open_object(log, NULL);
+    json_put_int64(log, "round", round);
+    json_put_int64(log, "epoch", schedule_epoch(schedule, round) + 1);
+    json_put_double(log, "loss", progress[PROGRESS_LOSS]);
+    json_put_double(log, "accuracy", seeds > 0 ? progress[PROGRESS_RIGHT] / seeds : (double)NAN);
+    json_put_double(log, "learning_rate", progress[PROGRESS_LEARNING_RATE]);
+    json_put_double(log, "gradient_norm", progress[PROGRESS_GRADIENT_NORM]);
+    json_close_object(log);
+    json_put_raw(log, "\n");
+}
+
+void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *snapshot,
+                              const char *metric_name)
+{
+    char key[64];
+    (void)snprintf(key, sizeof key, "valid_%s", metric_name);
+    json_open_object(log, NULL);
+    json_put_int64(log, "snapshot", snapshot->version);
+    json_put_int64(log, "epoch", snapshot->epoch);
+    json_put_double(log, "train_loss", snapshot->train_loss);
+    json_put_double(log, "train_accuracy", snapshot->train_accuracy);
+    json_put_double(log, "valid_loss", snapshot->valid_loss);
+    json_put_double(log, "valid_accuracy", snapshot->valid_accuracy);
+    if (strcmp(key, "valid_loss") != 0 && strcmp(key, "valid_accuracy") != 0)
+        json_put_double(log, key, snapshot->valid_metric);
+    json_put_int64(log, "best", snapshot->best_version);
+    json_put_bool(log, "stop", snapshot->stop);
+    json_close_object(log);
+    json_put_raw(log, "\n");
+}
+
+/* --- lines that are known --- */
+
+void metrics_lines_reset(struct metrics_lines *lines)
+{
+    lines->after = lines->version = 0;
+    lines->size = 0;
+}
+
+void metrics_lines_release(struct metrics_lines *lines)
+{
+    memory_free(lines->text);
+    *lines = (struct metrics_lines){0};
+}
+
+enum error_code metrics_lines_add(struct metrics_lines *lines, const struct snapshot *snapshot,
+                                  struct error *err)
+{
+    if (lines->size == 0 || lines->version != snapshot->previous_version) {
+        metrics_lines_reset(lines);
+        lines->after = snapshot->previous_version;
+    }
+    const size_t size = lines->size + snapshot->log_size;
+    if (size > lines->capacity) {
+        char *grown = memory_resize(lines->text, 2 * size, 1);
+        if (!grown)
+            return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of metrics.jsonl");
+        lines->text = grown;
+        lines->capacity = 2 * size;
+    }
+    memcpy(lines->text + lines->size, snapshot->log, snapshot->log_size);
+    lines->size = size;
+    lines->version = snapshot->version;
+    return ERROR_NONE;
+}
+
+/* --- the file --- */
+
+/* Text that grows at either end. */
+struct pieces { /* {0} is empty */
+    char *text;
+    size_t size;
+};
+
+static enum error_code put_before(struct pieces *pieces, const char *text, size_t size,
+                                  struct error *err)
+{
+    if (size == 0)
+        return ERROR_NONE;
+    char *grown = memory_resize(pieces->text, pieces->size + size, 1);
+    if (!grown)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of metrics.jsonl");
+    if (pieces->size)
+        memmove(grown + size, grown, pieces->size);
+    memcpy(grown, text, size);
+    pieces->text = grown;
+    pieces->size += size;
+    return ERROR_NONE;
+}
+
+/* The version in a snapshot's line, or -1 for another line. */
+static int64_t snapshot_of_line(const char *line, size_t size)
+{
+    static const char start[] = "{\"snapshot\":";
+    const size_t prefix = sizeof start - 1;
+    int64_t version = -1;
+    if (size <= prefix || memcmp(line, start, prefix) != 0)
+        return -1;
+    const char *comma = memchr(line, ',', size);
+    if (!comma || !text_int64(line + prefix, (size_t)(comma - line) - prefix, &version))
+        return -1;
+    return version;
+}
+
+/* The last snapshot that `text` tells of, or -1, and the end of its line. */
+static int64_t last_snapshot(const char *text, size_t size, size_t *end)
+{
+    int64_t last = -1;
+    size_t at = 0;
+    *end = 0;
+    while (at < size) {
+        const char *feed = memchr(text + at, '\n', size - at);
+        if (!feed)
+            break;
+        const size_t next = (size_t)(feed - text) + 1;
+        const int64_t version = snapshot_of_line(text + at, next - at);
+        if (version >= 0) {
+            last = version;
+            *end = next;
+        }
+        at = next;
+    }
+    return last;
+}
+
+/* The lines of `version` and of the snapshots before it down to `last`, which is left out. One that was
+ * pruned is in the file, or else its lines are gone. */
+static enum error_code collect(struct store *store, const char *run_id, int64_t version,
+                               int64_t last, const struct metrics_lines *known, struct pieces *out,
+                               struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (known && known->size && known->version == version && known->after >= last) {
+        rc = put_before(out, known->text, known->size, err);
+        version = known->after;
+    }
+    for (int64_t v = version; v > last && rc == ERROR_NONE;) {
+        struct snapshot snapshot = {0};
+        rc = snapshot_get(store, run_id, v, &snapshot, err);
+        if (rc == ERROR_NOT_FOUND && (v != version || out->size))
+            return ERROR_NONE;
+        if (rc == ERROR_NONE)
+            rc = put_before(out, snapshot.log, snapshot.log_size, err);
+        v = snapshot.previous_version;
+        store_release_record(&snapshot.view);
+    }
+    return rc;
+}
+
+static enum error_code make_folder_of(const char *path, struct error *err)
+{
+    char folder[FILE_PATH_SIZE];
+    enum error_code rc = file_path(folder, err, "%s", path);
+    if (rc != ERROR_NONE)
+        return rc;
+    *strrchr(folder, '/') = '\0';
+    return file_make_folders(folder, err);
+}
+
+enum error_code metrics_log_path(const struct store *store, const char *run_id,
+                                 char path[FILE_PATH_SIZE], struct error *err)
+{
+    const char *root = store_root(store);
+    if (!root)
+        return error_set(err, ERROR_NOT_FOUND, "the store has no local folder for metrics.jsonl");
+    return file_path(path, err, "%s/logs/%s/metrics.jsonl", root, run_id);
+}
+
+enum error_code metrics_log_update(struct store *store, const char *run_id, int64_t version,
+                                   const struct metrics_lines *known, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    char *old = NULL;
+    size_t old_size = 0, end = 0;
+    struct pieces text = {0};
+    if (!store_root(store))
+        return ERROR_NONE;
+    enum error_code rc = metrics_log_path(store, run_id, path, err);
+    if (rc == ERROR_NONE)
+        rc = make_folder_of(path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = file_read(path, 0, &old, &old_size, err);
+    if (rc == ERROR_NOT_FOUND)
+        rc = ERROR_NONE;
+    const int64_t last = rc == ERROR_NONE ? last_snapshot(old, old_size, &end) : -1;
+    if (rc != ERROR_NONE || last >= version)
+        goto cleanup;
+    rc = collect(store, run_id, version, last, known, &text, err);
+    if (rc == ERROR_NONE)
+        rc = put_before(&text, old, end, err);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, text.text, text.size, false, err);
+cleanup:
+    memory_free(old);
+    memory_free(text.text);
+    return rc;
+}

@@ -1,0 +1,60 @@
+/*
+ * metrics_log - the lines of metrics.jsonl, and the file of all of them.
+ *
+ *   {"round":7,"epoch":2,"loss":..,"accuracy":..,"learning_rate":..,"gradient_norm":..}   one a round
+ *   {"snapshot":8,"epoch":2,"train_loss":..,"train_accuracy":..,"valid_loss":..,"valid_accuracy":..,
+ *    "valid_<metric>":..,"best":8,"stop":false}                    then one for the snapshot of weights 8
+ *
+ * Rounds count from 0 as in the names of units, epochs from 1; a number that there is none of is null. There
+ * is no time of day in them: the lines are part of the snapshot's record, and equal work gives equal bytes.
+ *
+ * The file, <store>/logs/<run>/metrics.jsonl, strings together the lines of all snapshots. Snapshots are
+ * pruned and the file is not, so a new version of it is the old one and what the newest snapshots add. It
+ * ends with a snapshot's line, which says what it holds: after a kill the next update adds what is missing,
+ * and an update done twice changes nothing. It is not flushed: after a power cut lines may be missing, which
+ * costs nothing but them.
+ */
+#ifndef STAGES_PLAN_METRICS_LOG_H
+#define STAGES_PLAN_METRICS_LOG_H
+
+#include "common/base/error.h"
+#include "common/base/json.h"
+#include "stages/plan/schedule.h"
+#include "store/objects/store.h"
+#include "store/records/parameters.h"
+#include "store/records/snapshot.h"
+
+#include <stdint.h>
+
+/* One line; `progress` is that of the weights the round made. */
+void metrics_log_add_round(struct json_writer *log, const struct schedule *schedule, int64_t round,
+                           const double progress[PROGRESS_COUNT]);
+/* `metric_name`: of valid_metric. */
+void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *snapshot,
+                              const char *metric_name);
+
+/* Where the file of a run lies. Fails: ERROR_NOT_FOUND for a store that is no folder. */
+MUST_CHECK enum error_code metrics_log_path(const struct store *store, const char *run_id,
+                                            char path[FILE_PATH_SIZE], struct error *err);
+
+/* The lines of snapshots in a row that are known already and need not be read again. */
+struct metrics_lines {      /* {0} is empty */
+    int64_t after, version; /* of the snapshots (after, version] */
+    char *text;             /* owned */
+    size_t size, capacity;
+};
+
+/* Adds those of the next snapshot, or of one anywhere else and forgets the others. */
+MUST_CHECK enum error_code metrics_lines_add(struct metrics_lines *lines,
+                                             const struct snapshot *snapshot, struct error *err);
+void metrics_lines_reset(struct metrics_lines *lines);
+void metrics_lines_release(struct metrics_lines *lines);
+
+/* Brings the file up to snapshot `version`, which is stored. `known` may be NULL. Nothing happens without a
+ * local folder.
+ * Fails: ERROR_IO, ERROR_CORRUPT, ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code metrics_log_update(struct store *store, const char *run_id,
+                                              int64_t version, const struct metrics_lines *known,
+                                              struct error *err);
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * pipeline_settings - all settings of a pipeline file, one section a stage, from one table (setting_table.h).
+ *
+ * From the table come the file, --set section.key=value, --help, --print-config and the canonical text
+ * that names a run, so that they cannot disagree. Precedence, lowest first: default in the table,
+ * pipeline file, --set. Unknown keys are errors that name the nearest known one. What only says where or
+ * how fast to run (threads, memory, workers, Redis) is not here: it does not change the bits.
+ */
+#ifndef STAGES_PLAN_PIPELINE_SETTINGS_H
+#define STAGES_PLAN_PIPELINE_SETTINGS_H
+
+#include "common/base/error.h"
+#include "store/records/mini_batch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SETTING_NAME_SIZE = 64,
+    SPLIT_SHARE_COUNT = 3,
+    SETTING_PATH_SIZE = 1024,
+    SETTINGS_TEXT_SIZE = 16384
+};
+
+/* Choices are stored as their index in the table's list of names, so keep both in one order. */
+enum ingest_format { FORMAT_FOLDER, FORMAT_OGB, FORMAT_EDGE_LIST, FORMAT_GENERATED };
+enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
+enum edge_direction {
+    DIRECTION_AUTO,
+    DIRECTION_AS_GIVEN,
+    DIRECTION_UNDIRECTED,
+    DIRECTION_REVERSED
+};
+enum edge_policy { EDGES_KEEP, EDGES_REMOVE, EDGES_REFUSE };
+enum feature_choice {
+    FEATURES_AUTO,
+    FEATURES_GIVEN,
+    FEATURES_DEGREE,
+    FEATURES_RANDOM,
+    FEATURES_DEGREE_RANDOM,
+    FEATURES_FILE /* no word, but the path of a file */
+};
+enum task_choice { TASK_CHOICE_AUTO, TASK_CHOICE_SINGLE, TASK_CHOICE_MULTI };
+enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
+enum model_kind { MODEL_SAGE, MODEL_GCN, MODEL_GAT, MODEL_GATV2 };
+enum optimizer_kind { OPTIMIZER_ADAM, OPTIMIZER_ADAMW, OPTIMIZER_SGD };
+enum rate_schedule { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP };
+enum metric_choice {
+    METRIC_ACCURACY,
+    METRIC_LOSS,
+    METRIC_MACRO_F1,
+    METRIC_MICRO_F1,
+    METRIC_ROC_AUC
+};
+enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
+
+struct int_list {
+    int count;
+    int64_t value[HOP_COUNT_MAX];
+};
+
+struct choice_or_path {
+    int64_t choice; /* one more than the last of the names when it is a path */
+    char path[SETTING_PATH_SIZE];
+};
+
+struct split_shares { /* of ingest.split */
+    bool is_random;
+    int percent[SPLIT_SHARE_COUNT]; /* train, valid, test; 100 in all */
+};
+
+struct pipeline_settings {
+    char name[SETTING_NAME_SIZE];
+    int64_t seed;
+    int64_t epochs;
+    bool portable;
+    struct {
+        int64_t format; /* enum ingest_format; likewise below */
+        char path[SETTING_PATH_SIZE];
+        char labels[SETTING_PATH_SIZE]; /* files beside an edge list, keyed by its ids; "": none */
+        struct choice_or_path features; /* enum feature_choice */
+        char feature_ids[SETTING_PATH_SIZE];
+        char split_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* train, valid, test */
+        char split[SETTING_NAME_SIZE];
+        int64_t id_type;
+        int64_t direction;
+        int64_t self_loops;
+        int64_t duplicates;
+        int64_t random_dim;
+        bool normalise_rows;
+        bool standardise;
+        int64_t task;
+        /* generated */
+        int64_t nodes;
+        double average_degree;
+        double degree_exponent;
+        int64_t classes;
+        double homophily;
+        int64_t feature_dim;
+        double feature_noise;
+        double label_noise;
+        double train_share, valid_share;
+    } ingest;
+    struct {
+        int64_t method;
+        int64_t parts;
+        char assignment[SETTING_PATH_SIZE];
+        bool balance_train;
+        bool balance_edges;
+    } partition;
+    struct {
+        struct int_list fanouts; /* from the seed nodes outwards; -1: all neighbours */
+        int64_t batch_size;
+        int64_t batches_per_round;
+        int64_t run_ahead; /* rounds */
+        int64_t reuse_epochs;
+        struct int_list evaluation_fanouts; /* empty: all neighbours at each hop */
+        int64_t evaluation_batch_size;
+    } sample;
+    struct {
+        int64_t model;
+        int64_t hidden;
+        int64_t heads; /* of gat and gatv2 */
+        double dropout;
+        int64_t precision; /* enum precision */
+    } train_step;
+    struct {
+        int64_t optimizer;
+        double learning_rate;
+        double momentum;
+        double beta1, beta2, epsilon;
+        double weight_decay;
+        double clip_norm; /* 0: off */
+        int64_t schedule;
+        int64_t step_epochs;
+        double step_factor;
+        double final_rate; /* of cosine, as a share of learning_rate */
+    } aggregate;
+    struct {
+        int64_t every_epochs;
+        int64_t keep; /* snapshots; 0: all, and no round record is pruned */
+        int64_t metric;
+        int64_t patience; /* snapshots without a better metric; 0: never stop early */
+    } checkpoint;
+    struct {
+        int64_t weights;
+        bool embeddings, predictions;
+    } infer;
+};
+
+/* What a setting is part of, in the order of the pipeline: what depends on it. */
+enum setting_part {
+    SETTING_OF_DATASET = 1,
+    SETTING_OF_PARTITION = 2,
+    SETTING_OF_TRAINING = 4,
+    SETTING_OF_TARGET = 8,     /* where training ends; no round before that depends on it */
+    SETTING_OF_OUTPUTS = 16,   /* of trained weights */
+    SETTING_OF_OPERATION = 32, /* what is kept, how far ahead: changes no bit of anything */
+};
+
+/* Every setting at its default. */
+void pipeline_settings_defaults(struct pipeline_settings *settings);
+/* One setting by name. `where` stands before the message ("cora.yaml:12", "--set").
+ * Fails: ERROR_INVALID, for an unknown name with the nearest known one. */
+MUST_CHECK enum error_code pipeline_settings_assign(struct pipeline_settings *settings,
+                                                    const char *name, const char *value,
+                                                    const char *where, struct error *err);
+/* Defaults, then the file. A relative path in it is relative to the file's folder; ${NAME} and
+ * ${NAME:-default} in paths are replaced. */
+MUST_CHECK enum error_code pipeline_settings_load(struct pipeline_settings *settings,
+                                                  const char *path, struct error *err);
+/* "section.key=value" of --set. */
+MUST_CHECK enum error_code pipeline_settings_override(struct pipeline_settings *settings,
+                                                      const char *assignment, struct error *err);
+/* Rules that concern several settings at once, e.g. that evaluation_fanouts is as long as fanouts. */
+MUST_CHECK enum error_code pipeline_settings_check(const struct pipeline_settings *settings,
+                                                   struct error *err);
+
+/* "name = value" lines of all settings, into `out` [SETTINGS_TEXT_SIZE]. Equal settings give equal text. */
+MUST_CHECK enum error_code pipeline_settings_text(const struct pipeline_settings *settings,
+                                                  char *out, struct error *err);
+/* What ingest.split says: "given", or "random 60/20/20". Fails: ERROR_INVALID for anything else. */
+MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
+                                                 struct split_shares *shares, struct error *err);
+/* The reverse of pipeline_settings_text(). `where` stands in messages. */
+MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,
+                                                   const char *text, const char *where,
+                                                   struct error *err);
+/* The same over what `settings` has: other settings stay. */
+MUST_CHECK enum error_code pipeline_settings_apply(struct pipeline_settings *settings,
+                                                   const char *text, const char *where,
+                                                   struct error *err);
+/* Puts those that are part of `parts` (enum setting_part) back to their defaults. */
+void pipeline_settings_reset(struct pipeline_settings *settings, unsigned parts);
+
+/* What ids are made of: the lines of the settings that are part of any of `parts`, have an effect and differ from
+ * their default, ordered by name; paths left out. `out` [SETTINGS_TEXT_SIZE]; "" when there are none. */
+MUST_CHECK enum error_code pipeline_settings_identity(const struct pipeline_settings *settings,
+                                                      unsigned parts, char *out, struct error *err);
+
+/* The lines that were left out: where the content lies that counts instead. */
+MUST_CHECK enum error_code pipeline_settings_sources(const struct pipeline_settings *settings,
+                                                     unsigned parts, char *out, struct error *err);
+
+enum { SETTING_CHANGES_SIZE = 400 };
+/* For people: "train-step.hidden 64 -> 128, epochs 10 -> 20", of those settings in `parts` that have an effect.
+ * False when there are none. */
+bool pipeline_settings_changes(const struct pipeline_settings *from,
+                               const struct pipeline_settings *to, unsigned parts,
+                               char text[SETTING_CHANGES_SIZE]);
+
+/* Layers of the model: the number of fan-outs. */
+static inline int pipeline_layer_count(const struct pipeline_settings *settings)
+{
+    return settings->sample.fanouts.count;
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* What is right for one setting and wrong beside another. */
+#include "common/math/precision.h"
+#include "stages/plan/pipeline_settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
+                                      struct split_shares *shares, struct error *err)
+{
+    int *percent = shares->percent, end = 0;
+    *shares = (struct split_shares){0};
+    if (strcmp(settings->ingest.split, "given") == 0)
+        return ERROR_NONE;
+    shares->is_random = true;
+    /* At most three digits each, so that nothing overflows. NOLINTNEXTLINE(cert-err34-c) */
+    if (sscanf(settings->ingest.split, "random %3d/%3d/%3d%n", &percent[0], &percent[1],
+               &percent[2], &end) == SPLIT_SHARE_COUNT &&
+        end > 0 && !settings->ingest.split[end] && percent[0] > 0 && percent[1] >= 0 &&
+        percent[2] >= 0 && percent[0] + percent[1] + percent[2] == 100)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.split is '%s', expected given, or percents of train/valid/test that "
+                     "make 100: random 60/20/20",
+                     settings->ingest.split);
+}
+
+static bool is_array(const char *path)
+{
+    const size_t size = strlen(path);
+    return size >= 4 && strcmp(path + size - 4, ".npy") == 0;
+}
+
+/* The files beside an edge list, and the splits. */
+static enum error_code check_beside_input(const struct pipeline_settings *s, struct error *err)
+{
+    static const char *const names[] = {"labels", "feature_ids", "train",
+                                        "valid",  "test",        "features"};
+    const char *const paths[] = {s->ingest.labels,        s->ingest.feature_ids,
+                                 s->ingest.split_file[0], s->ingest.split_file[1],
+                                 s->ingest.split_file[2], s->ingest.features.path};
+    struct split_shares shares;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (paths[i][0] && s->ingest.format != FORMAT_EDGE_LIST)
+            return error_set(err, ERROR_INVALID,
+                             "ingest.%s is '%s', but only `format: edge_list` has files beside it: "
+                             "remove the line, or change ingest.format",
+                             names[i], paths[i]);
+    if (s->ingest.feature_ids[0] && !is_array(s->ingest.features.path))
+        return error_set(err, ERROR_INVALID,
+                         "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
+                         "of a text file stand in its first column",
+                         s->ingest.feature_ids);
+    const enum error_code rc = pipeline_split_shares(s, &shares, err);
+    if (rc != ERROR_NONE || !shares.is_random)
+        return rc;
+    if (s->ingest.format == FORMAT_GENERATED)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.split is '%s', but a generated graph goes by ingest.train_share "
+                         "and ingest.valid_share: remove one of them",
+                         s->ingest.split);
+    for (size_t i = 0; i < SPLIT_SHARE_COUNT; i++)
+        if (s->ingest.split_file[i][0])
+            return error_set(err, ERROR_INVALID,
+                             "ingest.split is '%s', but ingest.%s names a file: remove one of them",
+                             s->ingest.split, names[2 + i]);
+    return ERROR_NONE;
+}
+
+static enum error_code check_attention(const struct pipeline_settings *s, struct error *err)
+{
+    if (s->train_step.model != MODEL_GAT && s->train_step.model != MODEL_GATV2)
+        return ERROR_NONE;
+    if (s->train_step.hidden % s->train_step.heads != 0)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.hidden is %" PRId64 ", expected a multiple of the %" PRId64
+                         " of train-step.heads",
+                         s->train_step.hidden, s->train_step.heads);
+    if (s->train_step.precision != PRECISION_FP32)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.precision is bf16, expected fp32 with train-step.model %s",
+                         s->train_step.model == MODEL_GAT ? "gat" : "gatv2");
+    return ERROR_NONE;
+}
+
+enum error_code pipeline_settings_check(const struct pipeline_settings *s, struct error *err)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    if (!s->name[0] || strspn(s->name, allowed) != strlen(s->name) || s->name[0] == '.')
+        return error_set(err, ERROR_INVALID,
+                         "name is '%s', expected letters, digits, '.', '_', '-' and no leading dot",
+                         s->name);
+    if (s->sample.fanouts.count == 0)
+        return error_set(err, ERROR_INVALID,
+                         "sample.fanouts is empty, expected one for each layer");
+    if (s->sample.evaluation_fanouts.count != 0 &&
+        s->sample.evaluation_fanouts.count != s->sample.fanouts.count)
+        return error_set(err, ERROR_INVALID,
+                         "sample.evaluation_fanouts has %d items and sample.fanouts %d; expected "
+                         "the same number, or none for all neighbours",
+                         s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
+    if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
+        return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
+    enum error_code rc = check_beside_input(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_attention(s, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (s->ingest.train_share + s->ingest.valid_share > 1.0)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.train_share + ingest.valid_share is %g, expected at most 1",
+                         s->ingest.train_share + s->ingest.valid_share);
+    if (s->partition.method == PARTITION_FILE && !s->partition.assignment[0])
+        return error_set(err, ERROR_INVALID,
+                         "partition.method is file, but partition.assignment is empty");
+    return ERROR_NONE;
+}

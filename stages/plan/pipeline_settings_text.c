@@ -1,0 +1,137 @@
+/* Settings as text: all of them, those that ids are made of, and what people are told of two that differ. */
+#include "stages/plan/setting_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum error_code add_line(const struct setting_spec *spec,
+                                const struct pipeline_settings *settings, char *out, size_t *at,
+                                struct error *err)
+{
+    char value[SETTING_PATH_SIZE + 1];
+    (void)setting_print(spec, settings, value, sizeof value);
+    const int n = snprintf(out + *at, SETTINGS_TEXT_SIZE - *at, "%s = %s\n", spec->name, value);
+    if (n < 0 || (size_t)n >= SETTINGS_TEXT_SIZE - *at)
+        return error_set(err, ERROR_INVALID, "the settings take more than %d bytes",
+                         SETTINGS_TEXT_SIZE);
+    *at += (size_t)n;
+    return ERROR_NONE;
+}
+
+enum error_code pipeline_settings_text(const struct pipeline_settings *settings, char *out,
+                                       struct error *err)
+{
+    size_t at = 0;
+    enum error_code rc = ERROR_NONE;
+    out[0] = '\0';
+    for (const struct setting_spec *spec = setting_table; rc == ERROR_NONE && spec->name; spec++)
+        rc = add_line(spec, settings, out, &at, err);
+    return rc;
+}
+
+/* --- what settings are part of --- */
+
+static bool equal_values(const struct setting_spec *spec, const struct pipeline_settings *a,
+                         const struct pipeline_settings *b)
+{
+    char one[SETTING_PATH_SIZE + 1], other[SETTING_PATH_SIZE + 1];
+    (void)setting_print(spec, a, one, sizeof one);
+    (void)setting_print(spec, b, other, sizeof other);
+    return strcmp(one, other) == 0;
+}
+
+/* Is `word` one of the words of `list`, which a comma parts? */
+static bool is_listed(const char *list, const char *word)
+{
+    const size_t size = strlen(word);
+    for (; *list; list += *list == ',') {
+        const size_t item = strcspn(list, ",");
+        if (item == size && memcmp(list, word, size) == 0)
+            return true;
+        list += item;
+    }
+    return false;
+}
+
+static bool has_effect(const struct setting_spec *spec, const struct pipeline_settings *settings)
+{
+    char name[SETTING_NAME_SIZE], value[SETTING_PATH_SIZE + 1];
+    if (!spec->only_with)
+        return true;
+    const size_t size = strcspn(spec->only_with, "=");
+    must(size < sizeof name && spec->only_with[size] == '=');
+    memcpy(name, spec->only_with, size);
+    name[size] = '\0';
+    const struct setting_spec *other = setting_find(name);
+    must(other != NULL);
+    (void)setting_print(other, settings, value, sizeof value);
+    return is_listed(spec->only_with + size + 1, value);
+}
+
+/* The setting whose name comes next after `name`, so that ids do not depend on the order of the table. */
+static const struct setting_spec *next_by_name(const char *name)
+{
+    const struct setting_spec *next = NULL;
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        if (strcmp(spec->name, name) > 0 && (!next || strcmp(spec->name, next->name) < 0))
+            next = spec;
+    return next;
+}
+
+/* Of the settings that count, those that are a path now, or those that are none. */
+static enum error_code collect(const struct pipeline_settings *settings, unsigned parts, bool paths,
+                               char *out, struct error *err)
+{
+    struct pipeline_settings defaults, copy = *settings;
+    size_t at = 0;
+    enum error_code rc = ERROR_NONE;
+    pipeline_settings_defaults(&defaults);
+    out[0] = '\0';
+    for (const struct setting_spec *spec = next_by_name(""); rc == ERROR_NONE && spec;
+         spec = next_by_name(spec->name)) {
+        const char *path = setting_path(spec, &copy);
+        if ((spec->part_of & parts) && (path && path[0]) == paths && has_effect(spec, settings) &&
+            !equal_values(spec, settings, &defaults))
+            rc = add_line(spec, settings, out, &at, err);
+    }
+    return rc;
+}
+
+enum error_code pipeline_settings_identity(const struct pipeline_settings *settings, unsigned parts,
+                                           char *out, struct error *err)
+{
+    return collect(settings, parts, false, out, err);
+}
+
+enum error_code pipeline_settings_sources(const struct pipeline_settings *settings, unsigned parts,
+                                          char *out, struct error *err)
+{
+    return collect(settings, parts, true, out, err);
+}
+
+bool pipeline_settings_changes(const struct pipeline_settings *from,
+                               const struct pipeline_settings *to, unsigned parts,
+                               char text[SETTING_CHANGES_SIZE])
+{
+    size_t at = 0;
+    int more = 0;
+    text[0] = '\0';
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        char before[SETTING_PATH_SIZE + 1], after[SETTING_PATH_SIZE + 1];
+        char line[2 * SETTING_PATH_SIZE + SETTING_NAME_SIZE + 16];
+        if (!(spec->part_of & parts) || equal_values(spec, from, to) ||
+            (!has_effect(spec, from) && !has_effect(spec, to)))
+            continue;
+        (void)setting_print(spec, from, before, sizeof before);
+        (void)setting_print(spec, to, after, sizeof after);
+        const int size = snprintf(line, sizeof line, "%s%s %s -> %s", at ? ", " : "", spec->name,
+                                  before[0] ? before : "(none)", after[0] ? after : "(none)");
+        if (size < 0 || at + (size_t)size + sizeof ", and 100 more" > SETTING_CHANGES_SIZE)
+            more++;
+        else
+            at += (size_t)snprintf(text + at, SETTING_CHANGES_SIZE - at, "%s", line);
+    }
+    if (more)
+        (void)snprintf(text + at, SETTING_CHANGES_SIZE - at, "%s%d more", at ? ", and " : "", more);
+    return at > 0 || more > 0;
+}

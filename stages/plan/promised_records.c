@@ -1,0 +1,247 @@
+#include "stages/plan/promised_records.h"
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/retention_rule.h"
+#include "store/objects/keys.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/snapshot.h"
+
+#include <string.h>
+
+enum { LOOKS_MAX = 10, LOOK_AGAIN_MS = 300 };
+
+struct search {
+    struct store *store;
+    missing_visitor visit;
+    void *context;
+};
+
+static enum error_code expect(const struct search *search, struct key key, struct error *err)
+{
+    bool found = false;
+    const enum error_code rc = store_has(search->store, key.text, &found, err);
+    if (rc == ERROR_NONE && !found)
+        search->visit(search->context, key.text);
+    return rc;
+}
+
+/* --- datasets and partitions --- */
+
+static enum error_code expect_of_schema(const struct search *search,
+                                        const struct dataset_schema *schema, struct error *err)
+{
+    enum error_code rc = expect(search, key_dataset(schema->id, "splits"), err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < schema->edge_chunk_count; i++)
+        rc = expect(search, key_edge_chunk(schema->id, (int64_t)i), err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < schema->feature_chunk_count; i++)
+        rc = expect(search, key_feature_chunk(schema->id, (int64_t)i), err);
+    if (rc == ERROR_NONE && schema->task != TASK_NONE)
+        rc = expect(search, key_dataset(schema->id, "labels"), err);
+    if (rc == ERROR_NONE && schema->node_id_form != NODE_ID_CONSECUTIVE)
+        rc = expect(search, key_dataset(schema->id, "node_ids"), err);
+    return rc;
+}
+
+enum error_code promised_by_dataset(struct store *store, const char *dataset_id, bool needed,
+                                    missing_visitor visit, void *context, bool *whole,
+                                    struct error *err)
+{
+    const struct search search = {store, visit, context};
+    struct dataset_schema *schema = NULL;
+    enum error_code rc = memory_new(&schema, 1, "a schema", err);
+    if (rc == ERROR_NONE)
+        rc = store_has(store, key_dataset(dataset_id, "schema").text, whole, err);
+    if (rc == ERROR_NONE && !*whole && needed)
+        visit(context, key_dataset(dataset_id, "schema").text);
+    if (rc == ERROR_NONE && *whole &&
+        dataset_schema_get(store, dataset_id, schema, NULL) == ERROR_NONE)
+        rc = expect_of_schema(&search, schema, err);
+    memory_free(schema);
+    return rc;
+}
+
+static enum error_code expect_of_book(const struct search *search,
+                                      const struct partition_book *book, struct error *err)
+{
+    static const char *const wholes[] = {"assignment", "permutation", "splits", "report"};
+    static const char *const pieces[] = {"topology", "topology_seal", "shard", "shard_seal"};
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof wholes / sizeof *wholes; i++)
+        rc = expect(search, key_partition(book->id, wholes[i]), err);
+    for (int part = 0; part < book->part_count; part++)
+        for (size_t i = 0; rc == ERROR_NONE && i < sizeof pieces / sizeof *pieces; i++)
+            rc = expect(search, key_part(book->id, part, pieces[i]), err);
+    return rc;
+}
+
+enum error_code promised_by_partition(struct store *store, const char *partition_id, bool needed,
+                                      missing_visitor visit, void *context, bool *whole,
+                                      struct error *err)
+{
+    const struct search search = {store, visit, context};
+    struct partition_book book = {0};
+    enum error_code rc = store_has(store, key_partition(partition_id, "book").text, whole, err);
+    if (rc == ERROR_NONE && !*whole && needed)
+        visit(context, key_partition(partition_id, "book").text);
+    if (rc == ERROR_NONE && *whole &&
+        partition_book_get(store, partition_id, &book, NULL) == ERROR_NONE)
+        rc = expect_of_book(&search, &book, err);
+    store_release_record(&book.view);
+    return rc;
+}
+
+/* --- runs --- */
+
+enum error_code kept_rounds_read(struct store *store, const struct run_binding *run,
+                                 struct kept_rounds *out, struct error *err)
+{
+    const char *id = run->plan.id;
+    struct snapshot_position position = {0};
+    struct snapshot snapshot = {0};
+    *out = (struct kept_rounds){0};
+    enum error_code rc = snapshot_position_get(store, id, &position, err);
+    out->is_named = rc == ERROR_NONE || rc == ERROR_CORRUPT; /* a damaged one is met as such */
+    const bool is_known = rc == ERROR_NONE, says_start = is_known && position.version == 0;
+    if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
+        rc = says_start ? ERROR_NOT_FOUND : snapshot_get_current(store, id, &snapshot, err);
+    if (rc == ERROR_NONE) {
+        out->version = snapshot.version;
+        out->stopped = snapshot.stop;
+    }
+    store_release_record(&snapshot.view);
+    if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
+        return rc;
+    if (position.version >
+        out->version) /* what the switch names is lost; it may have ended training */
+        *out = (struct kept_rounds){.version = position.version, .stopped = true, .is_named = true};
+    /* What the switch says was pruned; what is wanted of the run now may be another checkpoint.keep. */
+    out->oldest = position.kept_from;
+    if (!is_known)
+        out->oldest =
+            retention_rule_of(&run->schedule, out->version, run->settings.checkpoint.keep, 0)
+                .oldest_version;
+    return ERROR_NONE;
+}
+
+static enum error_code expect_snapshots(const struct search *search, const struct run_binding *run,
+                                        const struct kept_rounds *kept, struct error *err)
+{
+    const struct schedule *s = &run->schedule;
+    const char *id = run->plan.id;
+    enum error_code rc = ERROR_NONE;
+    for (int64_t v = schedule_snapshot_at_or_after(s, kept->oldest); v <= kept->version;
+         v = schedule_snapshot_at_or_after(s, v + 1)) {
+        if (rc == ERROR_NONE)
+            rc = expect(search, key_snapshot(id, v), err);
+        for (int32_t k = 0; rc == ERROR_NONE && k < s->evaluation_slot_count; k++)
+            rc = expect(search, key_evaluation(id, v, k), err);
+        if (v == s->round_count)
+            break;
+    }
+    for (int32_t k = 0; rc == ERROR_NONE && k < s->evaluation_slot_count; k++)
+        rc = expect(search, key_evaluation_mini_batch(id, k), err);
+    return rc;
+}
+
+static enum error_code expect_rounds(const struct search *search, const struct run_binding *run,
+                                     const struct kept_rounds *kept, struct error *err)
+{
+    const struct schedule *s = &run->schedule;
+    const char *id = run->plan.id;
+    enum error_code rc = ERROR_NONE;
+    for (int64_t v = kept->oldest; v <= kept->version && rc == ERROR_NONE; v++) {
+        rc = expect(search, key_weights(id, v), err);
+        if (rc == ERROR_NONE)
+            rc = expect(search, key_optimizer_state(id, v), err);
+    }
+    const int64_t oldest_batch =
+        kept->stopped ? kept->oldest : schedule_oldest_needed(s, kept->oldest);
+    for (int64_t r = oldest_batch; r < kept->version; r++)
+        for (int32_t k = 0; rc == ERROR_NONE && k < schedule_slot_count(s, r); k++) {
+            if (schedule_samples(s, r))
+                rc = expect(search, key_mini_batch(id, r, k), err);
+            if (rc == ERROR_NONE && r >= kept->oldest)
+                rc = expect(search, key_gradient(id, r, k), err);
+        }
+    return rc;
+}
+
+static enum error_code note_any(void *context, const char *key, bool is_artifact, struct error *err)
+{
+    (void)key, (void)is_artifact, (void)err;
+    *(bool *)context = true;
+    return ERROR_NONE;
+}
+
+/* Outputs stand on a snapshot that ended training, and a run that has those it wants on their layers. */
+static enum error_code expect_end(const struct search *search, const struct run_binding *run,
+                                  const struct kept_rounds *kept, bool *whole, struct error *err)
+{
+    const struct schedule *s = &run->schedule;
+    const char *id = run->plan.id;
+    const struct key folder = key_run(id, "outputs");
+    struct chain_state state = {0};
+    bool has_outputs = false;
+    enum error_code rc = store_list(search->store, folder.text, note_any, &has_outputs, err);
+    if (rc == ERROR_NONE && has_outputs && !kept->stopped && kept->version < s->round_count)
+        search->visit(search->context, key_snapshot(id, s->round_count).text);
+    if (rc == ERROR_NONE)
+        rc = chain_state_read(s, search->store, id, &state, err);
+    *whole = state.finished;
+    for (int layer = 1; state.finished && layer <= s->layer_count; layer++)
+        for (int part = 0; rc == ERROR_NONE && part < run->book.part_count; part++) {
+            const struct key shard = key_infer(id, state.weights_version, layer, part, "shard");
+            rc = expect(search, shard, err);
+            if (rc == ERROR_NONE)
+                rc = expect(search, key_infer(id, state.weights_version, layer, part, "shard_seal"),
+                            err);
+        }
+    return rc;
+}
+
+static enum error_code expect_of_run(const struct search *search, const struct run_binding *run,
+                                     const struct kept_rounds *kept, bool *whole, struct error *err)
+{
+    enum error_code rc = expect_end(search, run, kept, whole, err);
+    if (rc == ERROR_NONE && kept->version > 0 && !kept->is_named)
+        search->visit(search->context, key_run(run->plan.id, "current_snapshot").text);
+    if (rc == ERROR_NONE && kept->version > 0)
+        rc = expect_snapshots(search, run, kept, err);
+    return rc == ERROR_NONE && kept->version > 0 ? expect_rounds(search, run, kept, err) : rc;
+}
+
+static void count_missing(void *context, const char *key)
+{
+    (void)key;
+    ++*(int64_t *)context;
+}
+
+static bool same_kept(const struct kept_rounds *a, const struct kept_rounds *b)
+{
+    return a->version == b->version && a->oldest == b->oldest && a->is_named == b->is_named;
+}
+
+enum error_code promised_by_run(struct store *store, const struct run_binding *run,
+                                missing_visitor visit, void *context, bool *whole,
+                                struct error *err)
+{
+    int64_t missing = 0;
+    struct kept_rounds kept = {0}, later = {0};
+    const struct search count = {store, count_missing, &missing}, tell = {store, visit, context};
+    enum error_code rc = kept_rounds_read(store, run, &kept, err);
+    for (int look = 0; rc == ERROR_NONE && look < LOOKS_MAX; look++) {
+        missing = 0;
+        rc = expect_of_run(&count, run, &kept, whole, err);
+        if (rc != ERROR_NONE || missing == 0)
+            return rc;
+        clock_sleep_ms(LOOK_AGAIN_MS);
+        rc = kept_rounds_read(store, run, &later, err);
+        if (rc == ERROR_NONE && same_kept(&kept, &later))
+            break;
+        kept = later;
+    }
+    return rc == ERROR_NONE ? expect_of_run(&tell, run, &kept, whole, err) : rc;
+}

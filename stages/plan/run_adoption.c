@@ -1,0 +1,310 @@
+#include "stages/plan/run_adoption.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "stages/plan/identity.h"
+#include "stages/plan/metrics_log.h"
+#include "store/objects/keys.h"
+#include "store/records/snapshot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SIBLINGS_MAX = 32, SIBLINGS_TEXT_SIZE = SIBLINGS_MAX * ID_SIZE };
+
+/* --- who is a sibling --- */
+
+static enum error_code lineage_switch(const struct pipeline_settings *settings,
+                                      const char *partition_id, struct key *out, struct error *err)
+{
+    char lines[SETTINGS_TEXT_SIZE], text[SETTINGS_TEXT_SIZE + ID_SIZE + 32];
+    char digits[IDENTITY_DIGITS_SIZE];
+    const bool by_epochs = settings->aggregate.schedule == SCHEDULE_COSINE;
+    const enum error_code rc =
+        pipeline_settings_identity(settings, SETTING_OF_TRAINING, lines, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (void)snprintf(text, sizeof text, "%s %" PRId64 "\n%s", identity_digits_of(partition_id),
+                   by_epochs ? settings->epochs : 0, lines);
+    identity_digits("lineage", text, digits);
+    *out = key_current("lineage", digits);
+    return ERROR_NONE;
+}
+
+/* The ids, with a blank behind each; "" when there are none. */
+static enum error_code read_siblings(struct store *store, const struct key *key,
+                                     char text[SIBLINGS_TEXT_SIZE], struct error *err)
+{
+    text[0] = '\0';
+    const enum error_code rc = store_switch_get(store, key->text, text, SIBLINGS_TEXT_SIZE, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    text[0] = '\0';
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? ERROR_NONE : rc;
+}
+
+enum error_code run_adoption_note(struct store *store, const struct pipeline_settings *settings,
+                                  const struct run_plan *plan, struct error *err)
+{
+    struct key key;
+    char old[SIBLINGS_TEXT_SIZE], text[SIBLINGS_TEXT_SIZE];
+    enum error_code rc = lineage_switch(settings, plan->partition_id, &key, err);
+    if (rc == ERROR_NONE)
+        rc = read_siblings(store, &key, old, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    int at = snprintf(text, sizeof text, "%s ", plan->id);
+    for (const char *id = old; *id;) {
+        const size_t size = strcspn(id, " ");
+        const bool is_this = size == strlen(plan->id) && memcmp(id, plan->id, size) == 0;
+        if (!is_this && (size_t)at + size + 2 < sizeof text)
+            at += snprintf(text + at, sizeof text - (size_t)at, "%.*s ", (int)size, id);
+        id += size + (id[size] == ' ');
+    }
+    return store_switch_set(store, key.text, text, err);
+}
+
+/* --- what can be taken of it --- */
+
+/* Would the new run have come this far, and made this snapshot? */
+static bool is_usable(const struct pipeline_settings *settings,
+                      const struct pipeline_settings *theirs, const struct schedule *schedule,
+                      const struct snapshot *snapshot)
+{
+    const int64_t patience = settings->checkpoint.patience;
+    const int64_t their_patience = theirs->checkpoint.patience;
+    return snapshot->version <= schedule->round_count &&
+           schedule_has_snapshot(schedule, snapshot->version) &&
+           schedule_oldest_needed(schedule, snapshot->version) == snapshot->version &&
+           (patience == 0 || (their_patience > 0 && their_patience <= patience));
+}
+
+/* What validation left of a snapshot: it is kept beside it, and goes with it. */
+static enum error_code has_evaluations(struct store *store, const struct schedule *schedule,
+                                       const char *run_id, int64_t version, bool *all,
+                                       struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *all = true;
+    for (int32_t slot = 0; slot < schedule->evaluation_slot_count && rc == ERROR_NONE && *all;
+         slot++) {
+        rc = store_has(store, key_evaluation(run_id, version, slot).text, all, err);
+        if (rc == ERROR_NONE && *all)
+            rc = store_has(store, key_evaluation_mini_batch(run_id, slot).text, all, err);
+    }
+    return rc;
+}
+
+/* The newest usable snapshot of one sibling, if it is newer than what was found before. */
+static enum error_code look_at(struct store *store, const struct pipeline_settings *settings,
+                               const struct schedule *schedule, const char *sibling,
+                               struct run_plan *plan, struct error *err)
+{
+    struct run_plan theirs;
+    struct pipeline_settings their_settings;
+    /* a sibling that is damaged, or was removed, has nothing to give */
+    if (run_plan_get(store, sibling, &theirs, NULL) != ERROR_NONE ||
+        pipeline_settings_parse(&their_settings, theirs.settings, sibling, NULL) != ERROR_NONE ||
+        strcmp(theirs.environment, plan->environment) != 0)
+        return ERROR_NONE;
+    for (int64_t limit = schedule->round_count + 1; limit > plan->first_version;) {
+        struct snapshot snapshot = {0};
+        enum error_code rc = snapshot_newest_whole(store, sibling, limit, &snapshot, err);
+        if (rc == ERROR_NOT_FOUND)
+            return ERROR_NONE;
+        if (rc != ERROR_NONE)
+            return rc;
+        bool usable = is_usable(settings, &their_settings, schedule, &snapshot);
+        limit = snapshot.version;
+        store_release_record(&snapshot.view);
+        if (usable)
+            rc = has_evaluations(store, schedule, sibling, limit, &usable, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        if (!usable || limit <= plan->first_version)
+            continue;
+        plan->first_version = limit;
+        (void)snprintf(plan->origin, sizeof plan->origin, "%s", sibling);
+        return ERROR_NONE;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code run_adoption_find(struct store *store, const struct pipeline_settings *settings,
+                                  const struct schedule *schedule, struct run_plan *plan,
+                                  struct error *err)
+{
+    struct key key;
+    char ids[SIBLINGS_TEXT_SIZE];
+    plan->first_version = 0;
+    plan->origin[0] = '\0';
+    enum error_code rc = lineage_switch(settings, plan->partition_id, &key, err);
+    if (rc == ERROR_NONE)
+        rc = read_siblings(store, &key, ids, err);
+    for (char *id = ids; rc == ERROR_NONE && *id;) {
+        char *end = id + strcspn(id, " ");
+        const bool more = *end == ' ';
+        *end = '\0';
+        if (strcmp(id, plan->id) != 0)
+            rc = look_at(store, settings, schedule, id, plan, err);
+        id = end + more;
+    }
+    return rc;
+}
+
+/* --- taking it --- */
+
+static bool stops(const struct pipeline_settings *settings, const struct schedule *schedule,
+                  const struct snapshot *snapshot)
+{
+    const int64_t patience = settings->checkpoint.patience;
+    return snapshot->version >= schedule->round_count ||
+           (patience > 0 && snapshot->since_best >= patience);
+}
+
+/* Copies lines of metrics.jsonl of which the last, of a snapshot, says whether training ends there. *size becomes
+ * that of the copy. Owned by the caller. */
+static char *copy_lines(const char *lines, uint64_t *size, bool stop)
+{
+    static const char before[] = "\"stop\":";
+    const char *value = stop ? "true}\n" : "false}\n";
+    char *copy = memory_alloc((size_t)*size + strlen(value) + 1, 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, lines, (size_t)*size);
+    for (size_t at = (size_t)*size; at >= sizeof before - 1; at--) {
+        if (memcmp(copy + at - (sizeof before - 1), before, sizeof before - 1) != 0)
+            continue;
+        memcpy(copy + at, value, strlen(value));
+        *size = at + strlen(value);
+        break;
+    }
+    return copy;
+}
+
+static enum error_code take_snapshot(struct store *store, const struct run_plan *plan,
+                                     struct snapshot *snapshot, bool stop, struct error *err)
+{
+    bool changed = false;
+    char *log = copy_lines(snapshot->log, &snapshot->log_size, stop);
+    if (!log)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of a snapshot");
+    snapshot->stop = stop;
+    snapshot->log = log;
+    enum error_code rc = snapshot_put(store, plan->id, snapshot, err);
+    if (rc == ERROR_NONE)
+        rc = snapshot_restore(store, plan->id, snapshot->version, &changed, err);
+    if (rc == ERROR_NONE)
+        rc = snapshot_switch(store, plan->id, snapshot->version, err);
+    memory_free(log);
+    return rc;
+}
+
+static enum error_code copy_record(struct store *store, const struct run_plan *plan,
+                                   struct key from, struct key to, struct error *err)
+{
+    struct record_view view = {0};
+    enum error_code rc = store_get(store, from.text, plan->origin, &view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct record record = {
+        .kind = view.kind, .version = view.version, .section_count = view.section_count};
+    memcpy(record.section, view.section, sizeof record.section);
+    rc = store_put(store, to.text, plan->id, &record, STORE_RECOMPUTABLE, err);
+    store_release_record(&view);
+    return rc;
+}
+
+static enum error_code take_evaluations(struct store *store, const struct schedule *schedule,
+                                        const struct run_plan *plan, struct error *err)
+{
+    const int64_t version = plan->first_version;
+    enum error_code rc = ERROR_NONE;
+    for (int32_t slot = 0; slot < schedule->evaluation_slot_count && rc == ERROR_NONE; slot++) {
+        rc = copy_record(store, plan, key_evaluation_mini_batch(plan->origin, slot),
+                         key_evaluation_mini_batch(plan->id, slot), err);
+        if (rc == ERROR_NONE)
+            rc = copy_record(store, plan, key_evaluation(plan->origin, version, slot),
+                             key_evaluation(plan->id, version, slot), err);
+    }
+    return rc;
+}
+
+/* The end of the line of that snapshot in metrics.jsonl, or 0. */
+static uint64_t end_of_snapshot(const char *text, int64_t version)
+{
+    char start[64];
+    (void)snprintf(start, sizeof start, "{\"snapshot\":%" PRId64 ",", version);
+    for (const char *line = text; *line;) {
+        const char *feed = strchr(line, '\n');
+        if (!feed)
+            return 0;
+        if (strncmp(line, start, strlen(start)) == 0)
+            return (uint64_t)(feed + 1 - text);
+        line = feed + 1;
+    }
+    return 0;
+}
+
+/* The sibling's log is brought up to the snapshot first: its worker may have been stopped before that. */
+static enum error_code read_metrics(struct store *store, const struct run_plan *plan, char **text,
+                                    struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    size_t size = 0;
+    enum error_code rc = metrics_log_update(store, plan->origin, plan->first_version, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = metrics_log_path(store, plan->origin, path, err);
+    return rc == ERROR_NONE ? file_read(path, 0, text, &size, err) : rc;
+}
+
+static enum error_code write_metrics(struct store *store, const struct run_plan *plan,
+                                     const char *text, uint64_t size, struct error *err)
+{
+    char path[FILE_PATH_SIZE], folder[FILE_PATH_SIZE];
+    enum error_code rc = metrics_log_path(store, plan->id, path, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(folder, err, "%.*s", (int)(strrchr(path, '/') - path), path);
+    if (rc == ERROR_NONE)
+        rc = file_make_folders(folder, err);
+    return rc == ERROR_NONE ? file_replace(path, text, (size_t)size, true, err) : rc;
+}
+
+/* metrics.jsonl is for people: without the sibling's, that of the new run begins with the snapshot. */
+static enum error_code take_metrics(struct store *store, const struct run_plan *plan, bool stop,
+                                    struct error *err)
+{
+    char *text = NULL, *copy = NULL;
+    if (!store_root(store))
+        return ERROR_NONE;
+    enum error_code rc = read_metrics(store, plan, &text, err);
+    if (rc != ERROR_NONE)
+        return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+    uint64_t size = end_of_snapshot(text, plan->first_version);
+    if (size)
+        copy = copy_lines(text, &size, stop);
+    if (copy)
+        rc = write_metrics(store, plan, copy, size, err);
+    memory_free(copy);
+    memory_free(text);
+    return rc;
+}
+
+enum error_code run_adoption_take(struct store *store, const struct pipeline_settings *settings,
+                                  const struct schedule *schedule, const struct run_plan *plan,
+                                  struct error *err)
+{
+    struct snapshot snapshot = {0};
+    enum error_code rc = snapshot_get(store, plan->origin, plan->first_version, &snapshot, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const bool stop = stops(settings, schedule, &snapshot);
+    rc = take_metrics(store, plan, stop, err);
+    if (rc == ERROR_NONE)
+        rc = take_evaluations(store, schedule, plan, err);
+    if (rc == ERROR_NONE)
+        rc = take_snapshot(store, plan, &snapshot, stop, err);
+    store_release_record(&snapshot.view);
+    return rc;
+}

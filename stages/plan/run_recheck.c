@@ -1,0 +1,111 @@
+#include "stages/plan/run_recheck.h"
+
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/promised_records.h"
+#include "stages/plan/run_binding.h"
+#include "stages/plan/run_rewind.h"
+#include "store/objects/keys.h"
+
+#include <stdio.h>
+
+static struct key recheck_switch(const char *run_id)
+{
+    return key_run(run_id, "recheck");
+}
+
+enum error_code run_recheck_ask(struct store *store, const char *run_id, struct error *err)
+{
+    return store_switch_set(store, recheck_switch(run_id).text, "asked", err);
+}
+
+static enum error_code is_asked(struct store *store, const char *run_id, bool *asked,
+                                struct error *err)
+{
+    char text[16];
+    const enum error_code rc =
+        store_switch_get(store, recheck_switch(run_id).text, text, sizeof text, err);
+    *asked = rc == ERROR_NONE || rc == ERROR_CORRUPT;
+    return *asked || rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
+struct losses {      /* {0} is empty */
+    struct key *key; /* [count], owned */
+    size_t count, capacity;
+    bool no_memory;
+};
+
+static void note_loss(void *context, const char *key)
+{
+    struct losses *losses = context;
+    if (losses->count == losses->capacity) {
+        const size_t capacity = 2 * losses->capacity + 16;
+        struct key *grown = memory_resize(losses->key, capacity, sizeof *grown);
+        losses->no_memory = losses->no_memory || !grown;
+        if (!grown)
+            return;
+        losses->key = grown;
+        losses->capacity = capacity;
+    }
+    (void)snprintf(losses->key[losses->count++].text, KEY_SIZE, "%s", key);
+}
+
+static enum error_code rewind_to_before(struct store *store, const struct run_binding *run,
+                                        const struct losses *losses, struct error *err)
+{
+    const char **name = NULL;
+    struct kept_rounds kept = {0};
+    enum error_code rc = memory_new(&name, losses->count, "a list of lost records", err);
+    for (size_t i = 0; rc == ERROR_NONE && i < losses->count; i++)
+        name[i] = losses->key[i].text;
+    if (rc == ERROR_NONE)
+        rc = kept_rounds_read(store, run, &kept, err);
+    if (rc == ERROR_NONE)
+        rc = run_rewind(store, run, &kept, name, losses->count, err);
+    memory_free(name);
+    return rc;
+}
+
+static enum error_code look_through(struct store *store, const struct run_binding *run,
+                                    struct error *err)
+{
+    struct losses losses = {0};
+    struct chain_state state = {0};
+    const char *id = run->plan.id;
+    bool whole = false;
+    enum error_code rc = promised_by_run(store, run, note_loss, &losses, &whole, err);
+    if (rc == ERROR_NONE && losses.no_memory)
+        rc = error_set(err, ERROR_NO_MEMORY, "no memory for a list of lost records");
+    if (rc == ERROR_NONE && losses.count) {
+        log_warn("run %s: %zu records are lost and made again, the first %s", id, losses.count,
+                 losses.key[0].text);
+        rc = rewind_to_before(store, run, &losses, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = chain_state_read(&run->schedule, store, id, &state, err);
+    if (rc == ERROR_NONE)
+        rc = chain_state_mend(store, id, &state, err);
+    memory_free(losses.key);
+    return rc;
+}
+
+enum error_code run_recheck(struct store *store, const char *run_id, struct error *err)
+{
+    struct run_binding *run = NULL;
+    bool asked = false;
+    enum error_code rc = is_asked(store, run_id, &asked, err);
+    if (rc != ERROR_NONE || !asked)
+        return rc;
+    rc = memory_new(&run, 1, "a run", err);
+    if (rc == ERROR_NONE)
+        rc = run_open(store, run_id, run, err);
+    if (rc == ERROR_NONE) {
+        rc = look_through(store, run, err);
+        run_close(run);
+    }
+    if (rc == ERROR_NONE)
+        rc = store_switch_remove(store, recheck_switch(run_id).text, err);
+    memory_free(run);
+    return rc;
+}

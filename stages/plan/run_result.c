@@ -1,0 +1,66 @@
+#include "stages/plan/run_result.h"
+
+#include "common/base/json.h"
+#include "common/base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void append(char text[RUN_RESULT_SIZE], const char *format, ...) PRINTF_LIKE(2, 3);
+static void append(char text[RUN_RESULT_SIZE], const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text + used, RUN_RESULT_SIZE - used, format, args);
+    va_end(args);
+}
+
+/* null stands for what is not defined, such as the ROC AUC of nodes of one class. */
+static const char *score_of(const struct json_node *split, const char *name, char text[32])
+{
+    double value = 0.0;
+    if (!json_double(json_get(split, name), &value))
+        value = (double)NAN;
+    return text_score(value, text);
+}
+
+static void append_split(char text[RUN_RESULT_SIZE], const char *name,
+                         const struct json_node *split)
+{
+    char accuracy[32], macro_f1[32], loss[32], area[32];
+    append(text, "%-5s accuracy %s  macro F1 %s  loss %s\n", name,
+           score_of(split, "accuracy", accuracy), score_of(split, "macro_f1", macro_f1),
+           score_of(split, "loss", loss));
+    if (json_get(split, "roc_auc"))
+        append(text, "%-5s ROC AUC  %s\n", name, score_of(split, "roc_auc", area));
+}
+
+enum error_code run_result_describe(const char *run_id, int64_t round_count,
+                                    const struct outputs_seal *seal, char text[RUN_RESULT_SIZE],
+                                    struct error *err)
+{
+    static const char *const splits[] = {"train", "valid", "test"};
+    struct json_document *metrics = NULL;
+    char hash[CHECKSUM_TEXT_SIZE];
+    const enum error_code rc =
+        json_parse(seal->metrics, strlen(seal->metrics), "metrics", &metrics, err);
+    text[0] = '\0';
+    if (rc != ERROR_NONE)
+        return rc;
+    append(text, "run            %s\n", run_id);
+    append(text, "rounds         %" PRId64 " of %" PRId64 ", weights of round %" PRId64 "\n",
+           seal->weights.snapshot_version, round_count, seal->weights.version);
+    for (int i = 0; i < 3; i++) {
+        const struct json_node *split = json_get(json_root(metrics), splits[i]);
+        if (split)
+            append_split(text, splits[i], split);
+    }
+    checksum_text(&seal->weights.sum, hash);
+    append(text, "weights hash   %s\n", hash);
+    json_free(metrics);
+    return ERROR_NONE;
+}

@@ -1,0 +1,256 @@
+#include "stages/plan/schedule.h"
+
+#include "common/base/random.h"
+#include "stages/plan/identity_digits.h"
+
+#include <inttypes.h>
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+enum error_code schedule_init(struct schedule *out, const struct pipeline_settings *settings,
+                              int64_t train_count, int64_t valid_count, int32_t part_count,
+                              struct error *err)
+{
+    if (train_count < 1)
+        return error_set(
+            err, ERROR_INPUT,
+            "the dataset has no training nodes: expected labels and a train split beside the edges "
+            "(format folder: node-label.csv and train.csv)");
+    struct schedule s = {
+        .train_count = train_count,
+        .valid_count = valid_count,
+        .batch_size = smaller(settings->sample.batch_size, train_count),
+        .evaluation_batch_size = settings->sample.evaluation_batch_size,
+        .epochs = settings->epochs,
+        .run_ahead = settings->sample.run_ahead,
+        .reuse_epochs = settings->sample.reuse_epochs,
+        .can_stop_early = settings->checkpoint.patience > 0,
+        .layer_count = pipeline_layer_count(settings),
+        .part_count = part_count,
+        .infers_best = settings->infer.weights == WEIGHTS_BEST,
+        .seed = (uint64_t)settings->seed,
+    };
+    s.batches_per_epoch = divide_up(train_count, s.batch_size);
+    s.batches_per_round = (int32_t)smaller(settings->sample.batches_per_round, s.batches_per_epoch);
+    s.rounds_per_epoch = divide_up(s.batches_per_epoch, s.batches_per_round);
+    s.round_count = s.rounds_per_epoch * s.epochs;
+    s.every_rounds = settings->checkpoint.every_epochs * s.rounds_per_epoch;
+    const int64_t evaluation_slots = divide_up(valid_count, s.evaluation_batch_size);
+    if (evaluation_slots > 65535)
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.evaluation_batch_size %lld makes %lld validation batches, expected "
+            "at most 65535",
+            (long long)s.evaluation_batch_size, (long long)evaluation_slots);
+    if (s.round_count > UINT32_MAX)
+        return error_set(err, ERROR_INVALID, "the run has %lld rounds, expected at most %lld",
+                         (long long)s.round_count, (long long)UINT32_MAX);
+    s.evaluation_slot_count = (int32_t)evaluation_slots;
+    const enum error_code rc = identity_outputs_tag(settings, s.outputs_tag, err);
+    if (rc == ERROR_NONE)
+        *out = s;
+    return rc;
+}
+
+static enum error_code check_round(const struct schedule *s, int64_t round, struct error *err)
+{
+    if (round >= 0 && round < s->round_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "there is no round %" PRId64 ": the run has rounds 0 to %" PRId64, round,
+                     s->round_count - 1);
+}
+
+/* Numbers 0 to count - 1 of something called `what`, such as the slots of a round. */
+static enum error_code check_number(int32_t number, int32_t count, const char *what,
+                                    struct error *err)
+{
+    if (number >= 0 && number < count)
+        return ERROR_NONE;
+    if (count == 0)
+        return error_set(err, ERROR_INVALID, "there is no %s %" PRId32 ": the run has none", what,
+                         number);
+    return error_set(err, ERROR_INVALID, "there is no %s %" PRId32 ": there are %ss 0 to %" PRId32,
+                     what, number, what, count - 1);
+}
+
+static enum error_code check_slot(const struct schedule *s, const struct unit *unit,
+                                  struct error *err)
+{
+    const enum error_code rc = check_round(s, unit->round, err);
+    const int32_t count = rc == ERROR_NONE ? schedule_slot_count(s, unit->round) : 0;
+    if (rc != ERROR_NONE || (unit->slot >= 0 && unit->slot < count))
+        return rc;
+    return error_set(err, ERROR_INVALID,
+                     "there is no slot %" PRId32 ": round %" PRId64 " has slots 0 to %" PRId32,
+                     unit->slot, unit->round, count - 1);
+}
+
+static enum error_code check_sample(const struct schedule *s, const struct unit *unit,
+                                    struct error *err)
+{
+    const enum error_code rc = check_slot(s, unit, err);
+    if (rc != ERROR_NONE || schedule_samples(s, unit->round))
+        return rc;
+    return error_set(err, ERROR_INVALID,
+                     "round %" PRId64 " has no mini-batches of its own: with sample.reuse_epochs "
+                     "%" PRId64 " it takes those of an earlier epoch",
+                     unit->round, s->reuse_epochs);
+}
+
+static enum error_code check_version(const struct schedule *s, int64_t version, struct error *err)
+{
+    if (version <= s->round_count && schedule_has_snapshot(s, version))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "there is no snapshot of weights %" PRId64 ": there is one every %" PRId64
+                     " rounds, the last of weights %" PRId64,
+                     version, s->every_rounds, s->round_count);
+}
+
+/* Of inference: with those weights only that the run ended with. */
+static enum error_code check_weights(const struct schedule *s, int64_t version,
+                                     int64_t weights_version, struct error *err)
+{
+    const enum error_code rc = check_version(s, version, err);
+    if (rc != ERROR_NONE || weights_version < 0 || version == weights_version)
+        return rc;
+    return error_set(err, ERROR_INVALID,
+                     "inference is with weights %" PRId64 " in this run, not with weights %" PRId64,
+                     weights_version, version);
+}
+
+static enum error_code check_infer(const struct schedule *s, const struct unit *unit,
+                                   int64_t weights_version, struct error *err)
+{
+    const enum error_code rc = check_weights(s, unit->round, weights_version, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (unit->layer < 1 || unit->layer > s->layer_count)
+        return error_set(err, ERROR_INVALID,
+                         "there is no layer %" PRId32 ": there are layers 1 to %" PRId32,
+                         unit->layer, s->layer_count);
+    return check_number(unit->slot, s->part_count, "part", err);
+}
+
+enum error_code schedule_check_unit(const struct schedule *s, const struct unit *unit,
+                                    int64_t weights_version, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    switch (unit->kind) {
+    case UNIT_INITIALISE:
+        return ERROR_NONE;
+    case UNIT_SAMPLE:
+        return check_sample(s, unit, err);
+    case UNIT_SAMPLE_EVALUATION:
+        return check_number(unit->slot, s->evaluation_slot_count, "validation slot", err);
+    case UNIT_TRAIN_STEP:
+        return check_slot(s, unit, err);
+    case UNIT_EVALUATE:
+        rc = check_number(unit->slot, s->evaluation_slot_count, "validation slot", err);
+        return rc == ERROR_NONE ? check_version(s, unit->round, err) : rc;
+    case UNIT_AGGREGATE:
+        return check_round(s, unit->round, err);
+    case UNIT_CHECKPOINT:
+        return check_version(s, unit->round, err);
+    case UNIT_INFER:
+        return check_infer(s, unit, weights_version, err);
+    case UNIT_OUTPUTS:
+        return check_weights(s, unit->round, weights_version, err);
+    case UNIT_UNKNOWN:
+    case UNIT_INGEST:
+    case UNIT_PARTITION:
+    case UNIT_KIND_COUNT:
+        break;
+    }
+    return error_set(err, ERROR_INVALID, "not a unit of a run");
+}
+
+static int64_t round_in_epoch(const struct schedule *s, int64_t round)
+{
+    return round % s->rounds_per_epoch;
+}
+
+int32_t schedule_slot_count(const struct schedule *s, int64_t round)
+{
+    const int64_t before = round_in_epoch(s, round) * s->batches_per_round;
+    return (int32_t)smaller(s->batches_per_round, s->batches_per_epoch - before);
+}
+
+int64_t schedule_epoch(const struct schedule *s, int64_t round)
+{
+    return round / s->rounds_per_epoch;
+}
+
+bool schedule_samples(const struct schedule *s, int64_t round)
+{
+    return schedule_epoch(s, round) % s->reuse_epochs == 0;
+}
+
+void schedule_batch_source(const struct schedule *s, int64_t round, int32_t slot,
+                           int64_t *source_round, int32_t *source_slot)
+{
+    const int64_t epoch = schedule_epoch(s, round);
+    const int64_t first_epoch = epoch - epoch % s->reuse_epochs;
+    int64_t batch = round_in_epoch(s, round) * s->batches_per_round + slot;
+    if (epoch != first_epoch) {
+        const struct random_stream stream =
+            random_stream_of(s->seed, RANDOM_REORDER, (uint32_t)epoch, 0, 0);
+        batch = (int64_t)random_permute(&stream, (uint64_t)batch, (uint64_t)s->batches_per_epoch);
+    }
+    *source_round = first_epoch * s->rounds_per_epoch + batch / s->batches_per_round;
+    *source_slot = (int32_t)(batch % s->batches_per_round);
+}
+
+void schedule_seed_range(const struct schedule *s, int64_t round, int32_t slot, int64_t *first,
+                         int64_t *count)
+{
+    const int64_t batch = round_in_epoch(s, round) * s->batches_per_round + slot;
+    *first = batch * s->batch_size;
+    *count = smaller(s->batch_size, s->train_count - *first);
+}
+
+int64_t schedule_shuffled(const struct schedule *s, int64_t epoch, int64_t position)
+{
+    const struct random_stream stream =
+        random_stream_of(s->seed, RANDOM_SHUFFLE, (uint32_t)epoch, 0, 0);
+    return (int64_t)random_permute(&stream, (uint64_t)position, (uint64_t)s->train_count);
+}
+
+void schedule_evaluation_range(const struct schedule *s, int32_t slot, int64_t *first,
+                               int64_t *count)
+{
+    *first = slot * s->evaluation_batch_size;
+    *count = smaller(s->evaluation_batch_size, s->valid_count - *first);
+}
+
+bool schedule_has_snapshot(const struct schedule *s, int64_t version)
+{
+    return version > 0 && (version % s->every_rounds == 0 || version == s->round_count);
+}
+
+int64_t schedule_snapshot_before(const struct schedule *s, int64_t version)
+{
+    const int64_t before = (version - 1) / s->every_rounds * s->every_rounds;
+    return version > 1 && before > 0 ? before : -1;
+}
+
+int64_t schedule_snapshot_at_or_after(const struct schedule *s, int64_t version)
+{
+    return smaller(divide_up(version > 0 ? version : 1, s->every_rounds) * s->every_rounds,
+                   s->round_count);
+}
+
+int64_t schedule_oldest_needed(const struct schedule *s, int64_t version)
+{
+    const int64_t epoch = schedule_epoch(s, version);
+    return smaller(version, (epoch - epoch % s->reuse_epochs) * s->rounds_per_epoch);
+}

@@ -1,0 +1,75 @@
+/*
+ * schedule - the arithmetic of a run: epochs, rounds, slots, passes, snapshots.
+ *
+ * A pure function of the settings and three counts, so every program and every replay agrees without
+ * asking anyone.
+ */
+#ifndef STAGES_PLAN_SCHEDULE_H
+#define STAGES_PLAN_SCHEDULE_H
+
+#include "common/base/error.h"
+#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/unit.h"
+#include "store/objects/keys.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct schedule {
+    int64_t train_count, valid_count;
+    int64_t batch_size, evaluation_batch_size;
+    int64_t batches_per_epoch;
+    int32_t batches_per_round;
+    int64_t rounds_per_epoch;
+    int64_t epochs;
+    int64_t round_count;
+    int32_t evaluation_slot_count; /* 0 without validation nodes */
+    int64_t run_ahead;
+    int64_t reuse_epochs;
+    int64_t every_rounds; /* between two snapshots */
+    bool can_stop_early;
+    int32_t layer_count, part_count;
+    bool infers_best; /* inference takes the best weights; else the last ones */
+    char outputs_tag[OUTPUTS_TAG_SIZE];
+    uint64_t seed;
+};
+
+/* Fails: ERROR_INPUT without training nodes; ERROR_INVALID when a round would have over 65,535 slots. */
+MUST_CHECK enum error_code schedule_init(struct schedule *out,
+                                         const struct pipeline_settings *settings,
+                                         int64_t train_count, int64_t valid_count,
+                                         int32_t part_count, struct error *err);
+
+/* Are the numbers of the unit, which may be anyone's, such as this run has? `weights_version`: of the weights
+ * that inference takes, -1 as long as the run has not ended; a unit of inference is of no other.
+ * Fails: ERROR_INVALID saying what there is. */
+MUST_CHECK enum error_code schedule_check_unit(const struct schedule *s, const struct unit *unit,
+                                               int64_t weights_version, struct error *err);
+
+/* Slots of a round: the last round of an epoch may have fewer. */
+int32_t schedule_slot_count(const struct schedule *s, int64_t round);
+int64_t schedule_epoch(const struct schedule *s, int64_t round);
+/* A mini-batch is made in the first epoch of a sampling pass: is this round in one? */
+bool schedule_samples(const struct schedule *s, int64_t round);
+/* Where the mini-batch of (round, slot) was made. With reuse_epochs 1 that is (round, slot) itself;
+ * else the batches of the pass come in a new order in each of its later epochs. */
+void schedule_batch_source(const struct schedule *s, int64_t round, int32_t slot,
+                           int64_t *source_round, int32_t *source_slot);
+/* Seed nodes [*first, *first + *count) of the epoch's shuffled order that (round, slot) takes. */
+void schedule_seed_range(const struct schedule *s, int64_t round, int32_t slot, int64_t *first,
+                         int64_t *count);
+/* The index into the ascending training nodes that stands at `position` of that epoch's order. */
+int64_t schedule_shuffled(const struct schedule *s, int64_t epoch, int64_t position);
+/* Validation nodes [*first, *first + *count) of evaluation slot `slot`. */
+void schedule_evaluation_range(const struct schedule *s, int32_t slot, int64_t *first,
+                               int64_t *count);
+/* Is there a snapshot (and validation) of weights `version`? */
+bool schedule_has_snapshot(const struct schedule *s, int64_t version);
+/* The snapshot before / the first at or after `version`; -1 before the first. */
+int64_t schedule_snapshot_before(const struct schedule *s, int64_t version);
+int64_t schedule_snapshot_at_or_after(const struct schedule *s, int64_t version);
+/* The oldest round whose records are still needed when snapshot `version` is the newest and no older
+ * one is kept: with reuse, the sampling pass of the rounds to come may lie further back. */
+int64_t schedule_oldest_needed(const struct schedule *s, int64_t version);
+
+#endif

@@ -1,0 +1,191 @@
+#include "stages/plan/setting_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const format_names[] = {"folder", "ogb", "edge_list", "generated", NULL};
+static const char *const id_type_names[] = {"auto", "integer", "string", NULL};
+static const char *const direction_names[] = {"auto", "as_given", "undirected", "reversed", NULL};
+static const char *const policy_names[] = {"keep", "remove", "refuse", NULL};
+static const char *const feature_names[] = {"auto",   "given",         "degree",
+                                            "random", "degree+random", NULL};
+static const char *const task_names[] = {"auto", "single_label", "multi_label", NULL};
+static const char *const method_names[] = {"metis", "hash", "file", NULL};
+static const char *const model_names[] = {"sage", "gcn", "gat", "gatv2", NULL};
+static const char *const precision_names[] = {"fp32", "bf16", NULL};
+static const char *const optimizer_names[] = {"adam", "adamw", "sgd", NULL};
+static const char *const schedule_names[] = {"constant", "cosine", "step", NULL};
+static const char *const metric_names[] = {"accuracy", "loss",    "macro_f1",
+                                           "micro_f1", "roc_auc", NULL};
+static const char *const weights_names[] = {"best", "last", NULL};
+
+/* clang-format off */
+#define PLACE(field) offsetof(struct pipeline_settings, field), sizeof(((struct pipeline_settings *)0)->field)
+#define TEXT(part, name, field, value, help) \
+    {name, SETTING_TEXT, part, PLACE(field), value, 0, 0, NULL, help}
+#define PATH(part, name, field, help) \
+    {name, SETTING_PATH, part, PLACE(field), "", 0, 0, NULL, help}
+#define INT(part, name, field, value, least, most, help) \
+    {name, SETTING_INT, part, PLACE(field), value, least, most, NULL, help}
+#define DOUBLE(part, name, field, value, least, most, help) \
+    {name, SETTING_DOUBLE, part, PLACE(field), value, least, most, NULL, help}
+#define BOOL(part, name, field, value, help) \
+    {name, SETTING_BOOL, part, PLACE(field), value, 0, 0, NULL, help}
+#define CHOICE(part, name, field, value, names, help) \
+    {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help}
+#define CHOICE_OR_PATH(part, name, field, value, names, help) \
+    {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help}
+#define INT_LIST(part, name, field, value, least, most, help) \
+    {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help}
+
+/* What a row is part of (enum setting_part), and the values of another setting without which it has no effect. */
+#define NOTHING            0, NULL
+#define EVERYTHING         SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING, NULL
+#define DATASET            SETTING_OF_DATASET, NULL
+#define DATASET_IF(when)   SETTING_OF_DATASET, when
+#define PARTITION          SETTING_OF_PARTITION, NULL
+#define PARTITION_IF(when) SETTING_OF_PARTITION, when
+#define TRAINING           SETTING_OF_TRAINING, NULL
+#define TRAINING_IF(when)  SETTING_OF_TRAINING, when
+#define TARGET             SETTING_OF_TARGET, NULL
+#define OUTPUTS            SETTING_OF_OUTPUTS, NULL
+#define OPERATION          SETTING_OF_OPERATION, NULL
+
+/*
+ * Rules for changing this table. Ids of datasets, partitions and runs are hashes of those settings that the
+ * thing is part of, that have an effect, and that differ from their default here. So
+ *   - a new setting whose default does what was done before changes no id: existing runs go on;
+ *   - a default never changes, and no choice changes its meaning: that would give an old id to other bits.
+ *     What should be otherwise gets a setting or choice of another name, or, for all at once, IDENTITY_VERSION
+ *     (stages/plan/identity_digits.h) goes up, and everything is made again;
+ *   - a setting that changes no bit is OPERATION; one that only later stages see belongs to those.
+ * Of a PATH neither the text nor the place counts, but the content of what lies there.
+ */
+const struct setting_spec setting_table[] = {
+    TEXT(NOTHING, "name", name, "", "what the run and its records are called: [A-Za-z0-9._-]"),
+    INT(EVERYTHING, "seed", seed, "1", 0, 9.0e15, "key of every random draw"),
+    INT(TARGET, "epochs", epochs, "10", 1, 1e9, "passes over the training nodes"),
+    BOOL(TRAINING, "portable", portable, "false", "pin a BLAS core type that every AVX2 machine has, so that unlike machines may share a run"),
+
+    CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list or generated"),
+    PATH(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
+    CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random; edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
+    PATH(DATASET_IF("ingest.format=edge_list"), "ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
+    TEXT(DATASET, "ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed"),
+    CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
+    CHOICE(DATASET, "ingest.direction", ingest.direction, "auto", direction_names, "auto (what the data says), as_given, undirected (both ways), reversed"),
+    CHOICE(DATASET, "ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
+    CHOICE(DATASET, "ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),
+    INT(DATASET_IF("ingest.features=auto,random,degree+random"), "ingest.random_dim", ingest.random_dim, "64", 1, 65536, "columns of random features"),
+    BOOL(DATASET, "ingest.normalise_rows", ingest.normalise_rows, "false", "as PyG's NormalizeFeatures: less the smallest feature of all, then each row divided by its sum, or by 1 when that is below 1"),
+    BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
+    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto, single_label or multi_label"),
+    INT(DATASET_IF("ingest.format=generated"), "ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.degree_exponent", ingest.degree_exponent, "2.5", 2.05, 10, "generated: exponent of the power law of degrees"),
+    INT(DATASET_IF("ingest.format=generated"), "ingest.classes", ingest.classes, "10", 2, 10000, "generated: communities, which are the classes"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.homophily", ingest.homophily, "0.8", 0, 1, "generated: share of edges inside a community"),
+    INT(DATASET_IF("ingest.format=generated"), "ingest.feature_dim", ingest.feature_dim, "32", 1, 65536, "generated: feature columns"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.feature_noise", ingest.feature_noise, "2", 0, 1000, "generated: deviation of the noise on a class's centre"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.label_noise", ingest.label_noise, "0.05", 0, 1, "generated: share of labels drawn at random"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.train_share", ingest.train_share, "0.3", 0, 1, "generated: share of training nodes"),
+    DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.valid_share", ingest.valid_share, "0.2", 0, 1, "generated: share of validation nodes; the rest is the test split"),
+
+    CHOICE(PARTITION, "partition.method", partition.method, "metis", method_names, "metis, hash or file"),
+    INT(PARTITION, "partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
+    PATH(PARTITION_IF("partition.method=file"), "partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
+    BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_train", partition.balance_train, "true", "metis: balance training nodes"),
+    BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
+
+    INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers"),
+    INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch"),
+    INT(TRAINING, "sample.batches_per_round", sample.batches_per_round, "1", 1, 65535, "slots: mini-batches that make one optimizer step"),
+    INT(OPERATION, "sample.run_ahead", sample.run_ahead, "4", 1, 1e6, "rounds that sampling may be ahead of training"),
+    INT(TRAINING, "sample.reuse_epochs", sample.reuse_epochs, "1", 1, 1e9, "epochs that one stored sampling pass serves"),
+    INT_LIST(TRAINING, "sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
+    INT(TRAINING, "sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
+
+    CHOICE(TRAINING, "train-step.model", train_step.model, "sage", model_names, "sage (GraphSAGE, mean), gcn, gat or gatv2"),
+    INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
+    INT(TRAINING_IF("train-step.model=gat,gatv2"), "train-step.heads", train_step.heads, "8", 1, 1024, "heads of attention, which share out the width of the hidden layers"),
+    DOUBLE(TRAINING, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
+    CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
+
+    CHOICE(TRAINING, "aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
+    DOUBLE(TRAINING, "aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),
+    DOUBLE(TRAINING_IF("aggregate.optimizer=sgd"), "aggregate.momentum", aggregate.momentum, "0", 0, 1, "sgd: momentum"),
+    DOUBLE(TRAINING_IF("aggregate.optimizer=adam,adamw"), "aggregate.beta1", aggregate.beta1, "0.9", 0, 1, "adam: decay of the first moment"),
+    DOUBLE(TRAINING_IF("aggregate.optimizer=adam,adamw"), "aggregate.beta2", aggregate.beta2, "0.999", 0, 1, "adam: decay of the second moment"),
+    DOUBLE(TRAINING_IF("aggregate.optimizer=adam,adamw"), "aggregate.epsilon", aggregate.epsilon, "1e-8", 0, 1, "adam: added to the root of the second moment"),
+    DOUBLE(TRAINING, "aggregate.weight_decay", aggregate.weight_decay, "0", 0, 100, "L2 term (adam, sgd) or decoupled decay (adamw)"),
+    DOUBLE(TRAINING, "aggregate.clip_norm", aggregate.clip_norm, "0", 0, 1e30, "largest norm of a round's gradient; 0: any"),
+    CHOICE(TRAINING, "aggregate.schedule", aggregate.schedule, "constant", schedule_names, "learning rate over time: constant, cosine or step"),
+    INT(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_epochs", aggregate.step_epochs, "30", 1, 1e9, "step: epochs between two reductions"),
+    DOUBLE(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_factor", aggregate.step_factor, "0.1", 0, 1, "step: what a reduction multiplies by"),
+    DOUBLE(TRAINING_IF("aggregate.schedule=cosine"), "aggregate.final_rate", aggregate.final_rate, "0", 0, 1, "cosine: share of the learning rate at the end"),
+
+    INT(TRAINING, "checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),
+    INT(OPERATION, "checkpoint.keep", checkpoint.keep, "2", 0, 1e9, "snapshots kept; older round records are pruned; 0: keep everything"),
+    CHOICE(TRAINING, "checkpoint.metric", checkpoint.metric, "accuracy", metric_names, "validation metric that decides what is best"),
+    INT(TARGET, "checkpoint.patience", checkpoint.patience, "0", 0, 1e9, "stop after so many snapshots without a better metric; 0: never"),
+
+    CHOICE(OUTPUTS, "infer.weights", infer.weights, "best", weights_names, "best (validation) or last"),
+    BOOL(OUTPUTS, "infer.embeddings", infer.embeddings, "true", "write embeddings.npy"),
+    BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
+    {.name = NULL},
+};
+/* clang-format on */
+
+const struct setting_spec *setting_find(const char *name)
+{
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        if (strcmp(spec->name, name) == 0)
+            return spec;
+    return NULL;
+}
+
+int setting_print(const struct setting_spec *spec, const struct pipeline_settings *settings,
+                  char *out, size_t size)
+{
+    const void *field = (const char *)settings + spec->offset;
+    switch (spec->type) {
+    case SETTING_INT:
+        return snprintf(out, size, "%" PRId64, *(const int64_t *)field);
+    case SETTING_DOUBLE:
+        return snprintf(out, size, "%.17g", *(const double *)field);
+    case SETTING_BOOL:
+        return snprintf(out, size, "%s", *(const bool *)field ? "true" : "false");
+    case SETTING_TEXT:
+    case SETTING_PATH:
+        return snprintf(out, size, "%s", (const char *)field);
+    case SETTING_CHOICE_OR_PATH: {
+        const struct choice_or_path *value = field;
+        return snprintf(out, size, "%s",
+                        value->path[0] ? value->path : spec->choices[value->choice]);
+    }
+    case SETTING_CHOICE:
+        return snprintf(out, size, "%s", spec->choices[*(const int64_t *)field]);
+    case SETTING_INT_LIST: {
+        const struct int_list *list = field;
+        int at = 0;
+        out[0] = '\0';
+        for (int i = 0; i < list->count && at >= 0 && (size_t)at < size; i++)
+            at += snprintf(out + at, size - (size_t)at, "%s%" PRId64, i ? "," : "", list->value[i]);
+        return at;
+    }
+    }
+    return -1;
+}
+
+char *setting_path(const struct setting_spec *spec, struct pipeline_settings *settings)
+{
+    char *field = (char *)settings + spec->offset;
+    if (spec->type == SETTING_CHOICE_OR_PATH)
+        return ((struct choice_or_path *)(void *)field)->path;
+    return spec->type == SETTING_PATH ? field : NULL;
+}

@@ -1,0 +1,22 @@
+/*
+ * sparse_features - whether a graph's features are mostly zeros, as bags of words are.
+ *
+ * The answer chooses the order of operations in the first layer (common/nn/layers/sparse_layer.h) and so its last
+ * bits. It must be the same wherever a unit of the run is done: the rows of the first nodes decide, in the
+ * order of the partition, and nothing else.
+ */
+#ifndef STAGES_PLAN_SPARSE_FEATURES_H
+#define STAGES_PLAN_SPARSE_FEATURES_H
+
+#include "common/base/error.h"
+#include "store/features/feature_source.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Fails: as feature_source_visit(). */
+MUST_CHECK enum error_code sparse_features_detect(struct feature_source *features,
+                                                  uint32_t node_count, bool *mostly_zero,
+                                                  struct error *err);
+
+#endif

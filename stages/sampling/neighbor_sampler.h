@@ -1,0 +1,65 @@
+/*
+ * neighbor_sampler - draws a bounded neighbourhood around seed nodes.
+ *
+ * Why not all neighbours: the neighbourhood of a few thousand seeds grows by the mean degree with every
+ * layer and is soon the whole graph. GraphSAGE (Hamilton et al., NeurIPS 2017) keeps at most `fanout` of
+ * them, uniformly and without replacement, which bounds a batch and leaves the mean unbiased.
+ *
+ * Each node is expanded once, at the hop where it first appears, with that hop's fan-out (PyG's rule).
+ * Nodes are numbered in the order of discovery: seeds, then the neighbours of node 0, of node 1, ...
+ * So the batch is one CSR, and the nodes that a layer computes are a prefix of it. A row keeps the order
+ * of the topology's row. The draws of a node depend on (seed, round, hop, slot, node) only: not on the
+ * parts the graph is cut into, nor on what was drawn before.
+ *
+ * Where the time goes: nearly every access is a cache miss, in the row starts, in the adjacency, and in
+ * the table that says which nodes are known. So nodes are expanded in blocks, in passes: each pass
+ * touches one of the three and prefetches what the next will touch.
+ */
+#ifndef STAGES_SAMPLING_NEIGHBOR_SAMPLER_H
+#define STAGES_SAMPLING_NEIGHBOR_SAMPLER_H
+
+#include "common/base/error.h"
+#include "store/records/mini_batch.h"
+#include "store/topology/topology.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FANOUT_ALL = -1 };
+
+struct neighbor_sampler;
+
+struct neighbor_sampler_config {
+    const struct topology *topology; /* borrowed until neighbor_sampler_free() */
+    bool has_self_loops;             /* false: degrees are row lengths, and no row is searched */
+    uint64_t budget_bytes;           /* of the sampler's own memory; 0: no limit */
+};
+
+struct neighbor_request {
+    uint64_t seed;
+    uint32_t round, slot; /* slot < 65536 */
+    int hop_count;
+    const int64_t *fanout;     /* [hop_count], from the seeds outwards; FANOUT_ALL or at least 1 */
+    const uint32_t *seed_node; /* [seed_count], each once */
+    uint32_t seed_count;       /* at least 1 */
+    bool wants_degree;
+};
+
+/* Owns:  *out; neighbor_sampler_free(). Takes 4 bytes for each node of the graph.
+ * Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code neighbor_sampler_new(const struct neighbor_sampler_config *config,
+                                                struct neighbor_sampler **out, struct error *err);
+void neighbor_sampler_free(struct neighbor_sampler *sampler);
+/* Bytes held. */
+uint64_t neighbor_sampler_bytes(const struct neighbor_sampler *sampler);
+
+/* The arrays of *out are the sampler's, valid until the next draw; out->view stays empty. Once the
+ * largest batch was drawn, nothing is allocated.
+ * Fails: ERROR_CORRUPT for a seed that is out of range or there twice, and for a row or neighbour of the
+ *        topology out of range; ERROR_INVALID above 2^32 - 1 edges; ERROR_NO_MEMORY.
+ * Threads: one sampler, one thread; samplers may share the topology. */
+MUST_CHECK enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
+                                                 const struct neighbor_request *request,
+                                                 struct mini_batch *out, struct error *err);
+
+#endif

@@ -1,0 +1,317 @@
+#include "store/features/feature_shard.h"
+
+#include "common/base/checksum.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "store/features/feature_block.h"
+#include "store/features/feature_shard_folder.h"
+#include "store/features/folder_sums.h"
+#include "store/features/shard_database.h"
+#include "store/objects/keys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
+
+struct feature_shard {
+    char key[KEY_SIZE], path[FILE_PATH_SIZE];
+    struct shard_seal seal;
+    uint64_t seed[SHARD_TENSOR_COUNT_MAX]; /* of the blocks of each tensor */
+    struct shard_database *database;
+};
+
+void feature_shard_close(struct feature_shard *shard)
+{
+    if (!shard)
+        return;
+    shard_database_close(shard->database);
+    memory_free(shard);
+}
+
+static enum error_code open_database(struct feature_shard *shard, struct error *err)
+{
+    const char *family[SHARD_TENSOR_COUNT_MAX];
+    for (int i = 0; i < shard->seal.tensor_count; i++)
+        family[i] = shard->seal.tensor[i].name;
+    return shard_database_open(shard->path, shard->key, family, shard->seal.tensor_count,
+                               &shard->database, err);
+}
+
+enum error_code feature_shard_open_folder(const char *path, const char *key,
+                                          const struct shard_seal *seal, struct feature_shard **out,
+                                          struct error *err)
+{
+    struct feature_shard *shard = NULL;
+    enum error_code rc = folder_sums_check(path, key, false, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&shard, 1, "a feature shard", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(text_copy(shard->key, KEY_SIZE, key) && text_copy(shard->path, FILE_PATH_SIZE, path));
+    shard->seal = *seal;
+    for (int i = 0; i < seal->tensor_count; i++)
+        shard->seed[i] = feature_block_seed(key, seal->tensor[i].name);
+    rc = open_database(shard, err);
+    if (shard_failure_may_pass(rc))
+        rc = open_database(shard, err);
+    if (rc != ERROR_NONE) {
+        feature_shard_close(shard);
+        return rc;
+    }
+    *out = shard;
+    return ERROR_NONE;
+}
+
+enum error_code feature_shard_open(struct store *store, const char *key, const char *seal_key,
+                                   const char *owner_id, struct feature_shard **out,
+                                   struct error *err)
+{
+    struct shard_seal seal;
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = shard_seal_get(store, seal_key, owner_id, &seal, err);
+    if (rc == ERROR_NONE)
+        rc = store_artifact(store, key, path, err);
+    return rc == ERROR_NONE ? feature_shard_open_folder(path, key, &seal, out, err) : rc;
+}
+
+enum error_code feature_shard_check_weights(const struct feature_shard *shard,
+                                            const struct weights_identity *expected,
+                                            struct error *err)
+{
+    char what[KEY_SIZE + 16];
+    if (!shard->seal.has_weights)
+        return error_set(err, ERROR_CORRUPT,
+                         "artifact %s: expected a seal that names the weights used, found none",
+                         shard->key);
+    (void)snprintf(what, sizeof what, "artifact %s", shard->key);
+    return weights_identity_check(expected, &shard->seal.weights, what, err);
+}
+
+const struct tensor_spec *feature_shard_tensor(const struct feature_shard *shard, const char *name)
+{
+    const int index = shard_seal_find(&shard->seal, name);
+    return index < 0 ? NULL : &shard->seal.tensor[index];
+}
+
+static enum error_code find_tensor(const struct feature_shard *shard, const char *name, int *index,
+                                   struct error *err)
+{
+    *index = shard_seal_find(&shard->seal, name);
+    if (*index >= 0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_NOT_FOUND, "artifact %s has no tensor %s", shard->key, name);
+}
+
+/* Says which block an error is about. */
+static enum error_code of_block(const struct feature_shard *shard, int index, uint64_t block,
+                                enum error_code rc, struct error *err)
+{
+    return error_context(err, rc, "artifact %s: tensor %s: block %" PRIu64, shard->key,
+                         shard->seal.tensor[index].name, block);
+}
+
+static enum error_code block_missing(const struct feature_shard *shard, int index, uint64_t block,
+                                     const char *found, struct error *err)
+{
+    return of_block(shard, index, block,
+                    error_set(err, ERROR_CORRUPT, "expected a value, found %s", found), err);
+}
+
+void feature_pin_release(struct feature_pin *pin)
+{
+    shard_value_release(pin->slice);
+    *pin = (struct feature_pin){0};
+}
+
+static enum error_code check_block(const struct feature_shard *shard, int index, uint64_t block,
+                                   const char *value, size_t size, struct error *err)
+{
+    const enum error_code rc = feature_block_check(&shard->seal.tensor[index], shard->seed[index],
+                                                   block, value, size, err);
+    return rc == ERROR_NONE ? rc : of_block(shard, index, block, rc, err);
+}
+
+static enum error_code pin_block(const struct feature_shard *shard, int index, uint64_t block,
+                                 struct feature_pin *pin, struct error *err)
+{
+    char key[FEATURE_BLOCK_KEY_SIZE];
+    struct shard_value value;
+    feature_block_key(block, key);
+    const enum error_code rc =
+        shard_database_get(shard->database, index, key, sizeof key, &value, err);
+    pin->slice = value.slice;
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!value.data)
+        return block_missing(shard, index, block, "none", err);
+    pin->rows = value.data + SUM_SIZE;
+    pin->row_count = feature_block_rows(&shard->seal.tensor[index], block);
+    return check_block(shard, index, block, value.data, value.size, err);
+}
+
+enum error_code feature_shard_pin(struct feature_shard *shard, const char *tensor, uint64_t block,
+                                  struct feature_pin *pin, struct error *err)
+{
+    int index = 0;
+    enum error_code rc = find_tensor(shard, tensor, &index, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(block < feature_block_count(&shard->seal.tensor[index]));
+    rc = pin_block(shard, index, block, pin, err);
+    if (shard_failure_may_pass(rc)) {
+        feature_pin_release(pin);
+        rc = pin_block(shard, index, block, pin, err);
+    }
+    if (rc != ERROR_NONE)
+        feature_pin_release(pin);
+    return rc;
+}
+
+enum error_code feature_shard_read_block(struct feature_shard *shard, const char *tensor,
+                                         uint64_t block, void *rows, uint32_t *row_count,
+                                         struct error *err)
+{
+    struct feature_pin pin = {0};
+    const enum error_code rc = feature_shard_pin(shard, tensor, block, &pin, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(pin.rows);
+    memcpy(rows, pin.rows, feature_block_bytes(feature_shard_tensor(shard, tensor), block));
+    *row_count = pin.row_count;
+    feature_pin_release(&pin);
+    return ERROR_NONE;
+}
+
+/* What is wrong when the scan stands on nothing, or on another key than it should; `block` may be the one
+ * behind the last. */
+static enum error_code wrong_key(const struct feature_shard *shard, int index, uint64_t block,
+                                 const struct shard_scan *scan, struct error *err)
+{
+    if (scan->key)
+        return block_missing(shard, index, block, "another key", err);
+    const enum error_code rc = shard_scan_check(scan, err);
+    return rc == ERROR_NONE ? block_missing(shard, index, block, "the end", err) : rc;
+}
+
+static bool stands_on(const struct shard_scan *scan, uint64_t block)
+{
+    char expected[FEATURE_BLOCK_KEY_SIZE];
+    feature_block_key(block, expected);
+    return scan->key && scan->key_size == sizeof expected &&
+           memcmp(scan->key, expected, sizeof expected) == 0;
+}
+
+/* Each block must come in its turn, whole, and nothing behind the last. */
+static enum error_code scan_blocks(const struct feature_shard *shard, int index,
+                                   struct shard_scan *scan, struct checksum_stream *sums,
+                                   char *rows, size_t stride, struct error *err)
+{
+    const struct tensor_spec *tensor = &shard->seal.tensor[index];
+    const uint64_t count = feature_block_count(tensor);
+    for (uint64_t block = 0; block < count; block++, shard_scan_step(scan)) {
+        if (!stands_on(scan, block))
+            return wrong_key(shard, index, block, scan, err);
+        const enum error_code rc =
+            check_block(shard, index, block, scan->value, scan->value_size, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        checksum_stream_add(sums, scan->value, SUM_SIZE);
+        if (rows)
+            feature_block_copy(tensor, block, scan->value, rows, stride);
+    }
+    return scan->key ? wrong_key(shard, index, count, scan, err) : shard_scan_check(scan, err);
+}
+
+static enum error_code check_content(const struct feature_shard *shard, int index,
+                                     const struct checksum *found, struct error *err)
+{
+    const struct checksum *expected = &shard->seal.content[index];
+    if (checksum_equal(found, expected))
+        return ERROR_NONE;
+    const enum error_code rc = checksum_mismatch(expected, found, err);
+    return error_context(err, rc, "artifact %s: tensor %s: content", shard->key,
+                         shard->seal.tensor[index].name);
+}
+
+static enum error_code read_all_once(struct feature_shard *shard, int index, char *rows,
+                                     size_t stride, struct error *err)
+{
+    struct checksum_stream *sums = NULL;
+    enum error_code rc = checksum_stream_new(&sums, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct shard_scan scan;
+    shard_scan_begin(shard->database, index, &scan);
+    rc = scan_blocks(shard, index, &scan, sums, rows, stride, err);
+    shard_scan_end(&scan);
+    const struct checksum found = checksum_stream_sum(sums);
+    checksum_stream_free(sums);
+    return rc == ERROR_NONE ? check_content(shard, index, &found, err) : rc;
+}
+
+static enum error_code read_all(struct feature_shard *shard, int index, char *rows, size_t stride,
+                                struct error *err)
+{
+    const enum error_code rc = read_all_once(shard, index, rows, stride, err);
+    return shard_failure_may_pass(rc) ? read_all_once(shard, index, rows, stride, err) : rc;
+}
+
+enum error_code feature_shard_read_all(struct feature_shard *shard, const char *tensor, void *rows,
+                                       size_t stride, struct error *err)
+{
+    int index = 0;
+    const enum error_code rc = find_tensor(shard, tensor, &index, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(stride >= shard->seal.tensor[index].dim);
+    return read_all(shard, index, rows, stride, err);
+}
+
+static enum error_code sum_blocks(struct feature_shard *shard, int index,
+                                  struct checksum_stream *sums, struct error *err)
+{
+    const struct tensor_spec *tensor = &shard->seal.tensor[index];
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t block = 0; rc == ERROR_NONE && block < feature_block_count(tensor); block++) {
+        struct feature_pin pin = {0};
+        rc = feature_shard_pin(shard, tensor->name, block, &pin, err);
+        if (rc == ERROR_NONE)
+            checksum_stream_add(sums, (const char *)pin.rows - SUM_SIZE, SUM_SIZE);
+        feature_pin_release(&pin);
+    }
+    return rc;
+}
+
+/* Asks for each block by its key. A scan finds rows whose table RocksDB believes to hold other keys, or none. */
+static enum error_code find_tensor_blocks(struct feature_shard *shard, int index, struct error *err)
+{
+    struct checksum_stream *sums = NULL;
+    enum error_code rc = checksum_stream_new(&sums, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = sum_blocks(shard, index, sums, err);
+    const struct checksum found = checksum_stream_sum(sums);
+    checksum_stream_free(sums);
+    return rc == ERROR_NONE ? check_content(shard, index, &found, err) : rc;
+}
+
+enum error_code feature_shard_verify(struct feature_shard *shard, struct error *err)
+{
+    enum error_code rc = folder_sums_check(shard->path, shard->key, true, err);
+    for (int i = 0; rc == ERROR_NONE && i < shard->seal.tensor_count; i++) {
+        rc = read_all(shard, i, NULL, shard->seal.tensor[i].dim, err);
+        if (rc == ERROR_NONE)
+            rc = find_tensor_blocks(shard, i, err);
+    }
+    return rc;
+}
+
+enum error_code feature_shard_find_all(struct feature_shard *shard, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < shard->seal.tensor_count; i++)
+        rc = find_tensor_blocks(shard, i, err);
+    return rc;
+}

@@ -1,0 +1,115 @@
+/*
+ * feature_source - the rows of one tensor over all parts, within a memory budget.
+ *
+ * When all rows fit the budget they lie in one array on 2 MB pages, filled by one ordered pass, and a
+ * row is found by its node id: nothing is copied for a batch. When they do not, the rows that a batch
+ * wants are visited in ascending order of their nodes, block after block: each block that is needed is
+ * read once, and rows that the caller chose to keep are in memory. What a row is does not depend on the
+ * budget, nor on what is kept.
+ *
+ * In bf16 rows are rounded once, when their block is read, and held and handed out at half the bytes.
+ *
+ * The bytes of everything held count in the budget; RocksDB's own few MB for open shards and a block on
+ * its way come on top.
+ */
+#ifndef STORE_FEATURES_FEATURE_SOURCE_H
+#define STORE_FEATURES_FEATURE_SOURCE_H
+
+#include "common/base/error.h"
+#include "common/math/precision.h"
+#include "store/objects/store.h"
+#include "store/records/weights_identity.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rows as kernels read them: row i of the batch starts at element row_index[i] * stride of base, and has
+ * `dim` elements. */
+struct feature_rows {
+    const void *base;
+    enum precision precision;
+    size_t stride; /* elements from row to row: precision_stride() */
+    uint32_t dim;
+    const uint32_t *row_index; /* [count], or NULL for i itself */
+};
+
+struct feature_source;
+
+/* How the shards of the parts are named. */
+enum feature_origin { FEATURES_OF_PARTITION, FEATURES_OF_INFER_LAYER };
+
+struct feature_source_config {
+    struct store *store;
+    enum feature_origin origin;
+    const char *id; /* partition id, or run id for a layer */
+    /* For FEATURES_OF_INFER_LAYER: which layer, and the weights that it must have been computed with. */
+    int layer;
+    const struct weights_identity *weights;
+    int part_count;
+    const uint32_t *book; /* [part_count + 1], borrowed only during open */
+    const char *tensor;
+    enum precision
+        precision; /* what its rows are held in; tensors of other types than float: fp32 */
+    uint64_t budget_bytes;
+};
+
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT; ERROR_NO_MEMORY when not even a batch's minimum fits. */
+MUST_CHECK enum error_code feature_source_open(const struct feature_source_config *config,
+                                               struct feature_source **out, struct error *err);
+void feature_source_close(struct feature_source *source);
+uint32_t feature_source_dim(const struct feature_source *source);
+bool feature_source_is_resident(const struct feature_source *source);
+/* Bytes of a row as it is held. */
+size_t feature_source_row_bytes(const struct feature_source *source);
+/* Bytes held, for heartbeats and the plan printed at start. */
+uint64_t feature_source_bytes(const struct feature_source *source);
+
+/* Makes the rows of `node` [count] (any order, repeats allowed) readable through *rows until the next
+ * call. Threads: one caller at a time, of this and what follows.
+ * Fails: ERROR_CORRUPT naming the shard; ERROR_NO_MEMORY naming bytes wanted and budget. */
+MUST_CHECK enum error_code feature_source_fetch(struct feature_source *source, const uint32_t *node,
+                                                size_t count, struct feature_rows *rows,
+                                                struct error *err);
+
+/* --- out of the budget, for callers that know what is coming --- */
+
+enum { FEATURE_VISIT_MAX = 1024 };
+
+/* Some rows of a batch; their nodes ascend, from visit to visit too. */
+struct feature_visit {
+    uint32_t count;        /* 1 to FEATURE_VISIT_MAX */
+    const uint32_t *place; /* [count]: where in the batch each stands */
+    const void *const
+        *row; /* [count], dim elements each; floats at any address, not aligned; borrowed during
+                 the visit */
+};
+
+typedef void (*feature_visitor)(void *context, const struct feature_visit *visit);
+
+/* Visits all rows of `node` [count]. `stop`, which may be NULL: when another thread sets it, the visit
+ * ends early with ERROR_BUSY. Needs room for the order of the batch: feature_source_visit_bytes(). */
+MUST_CHECK enum error_code feature_source_visit(struct feature_source *source, const uint32_t *node,
+                                                size_t count, feature_visitor visitor,
+                                                void *context, const atomic_bool *stop,
+                                                struct error *err);
+
+/* Its first half: puts the batch in order, for a walk over it (store/features/feature_walk.h). */
+MUST_CHECK enum error_code feature_source_visit_begin(struct feature_source *source,
+                                                      const uint32_t *node, size_t count,
+                                                      struct error *err);
+uint64_t feature_source_visit_bytes(const struct feature_source *source, size_t count);
+
+/* Reads the rows of `node` [count], each once, best first, and keeps as many of them as fit into `bytes`,
+ * instead of those kept so far. When a visit or a fetch needs their room, the last ones go. */
+MUST_CHECK enum error_code feature_source_keep(struct feature_source *source, const uint32_t *node,
+                                               size_t count, uint64_t bytes, struct error *err);
+/* How many rows `bytes` can keep. */
+size_t feature_source_keep_count(const struct feature_source *source, uint64_t bytes);
+uint32_t feature_source_kept(const struct feature_source *source);
+bool feature_source_keeps(const struct feature_source *source, uint32_t node);
+/* From now on at most so many bytes; kept rows go when need be. */
+void feature_source_limit(struct feature_source *source, uint64_t budget_bytes);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * feature_source_state - what feature_source.c sets up and feature_walk.c goes over; nobody else looks inside.
+ */
+#ifndef STORE_FEATURES_FEATURE_SOURCE_STATE_H
+#define STORE_FEATURES_FEATURE_SOURCE_STATE_H
+
+#include "store/features/feature_shard.h"
+#include "store/features/feature_source.h"
+#include "store/features/feature_walk.h"
+#include "store/features/row_order.h"
+
+/* Rows that stay in memory. */
+struct kept_rows { /* {0} is none */
+    char *row;     /* [count] rows */
+    size_t mapped_bytes;
+    uint32_t *slot_of; /* [node_count]: slot + 1, or 0 */
+    uint32_t *node;    /* [count]: of each slot */
+    uint32_t count;
+};
+
+struct feature_source {
+    uint32_t dim;
+    enum precision precision;
+    uint32_t node_count;
+    int part_count;
+    uint32_t *book; /* [part_count + 1] */
+    char tensor[TENSOR_NAME_SIZE];
+    uint64_t budget_bytes;
+
+    char *resident; /* [node_count] rows, or NULL: out of the budget */
+    size_t resident_bytes;
+
+    /* Out of the budget: */
+    struct feature_shard **shard; /* [part_count] */
+    struct row_order order;
+    struct kept_rows kept;
+    struct feature_stripe stripe;
+    char *rows; /* [row_capacity] of the last fetch */
+    size_t row_capacity;
+};
+
+#endif

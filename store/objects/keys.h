@@ -1,0 +1,58 @@
+/*
+ * keys - what everything in a store is called.
+ *
+ *   dataset/<id>/schema  labels  splits  node_ids  edges/<chunk>  features/<chunk>
+ *   partition/<id>/assignment  permutation  book  splits  report
+ *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
+ *   run/<id>/plan
+ *   run/<id>/evaluation/<k>/mini_batch
+ *   run/<id>/round/<r>/slot/<k>/mini_batch  gradient
+ *   run/<id>/weights/<v>   run/<id>/optimizer/<v>
+ *   run/<id>/evaluation/<k>/result/<v>
+ *   run/<id>/snapshot/<v>
+ *   run/<id>/infer/<v>/<layer>/part/<p>/shard (artifact)  shard_seal
+ *   run/<id>/outputs/<v>[-<tag>] (artifact)  outputs/<v>[-<tag>]_seal
+ *   switches: current/dataset/<settings>  current/partition/<settings>  current/run/newest
+ *             current/id/<digits>  current/file/<digits>  run/<id>/wanted
+ *             run/<id>/recheck  run/<id>/current_snapshot  run/<id>/finished
+ *
+ * Weights of version v are those that round v computes with: round r turns version r into r + 1.
+ * What infer makes is named by the version of the weights it was made with, and outputs by a tag, too, when
+ * the settings say something else of them than the defaults. The seal of an artifact has the artifact's key
+ * with "_seal" behind it. Numbers have ten digits, so that the order of keys is the order of numbers.
+ */
+#ifndef STORE_OBJECTS_KEYS_H
+#define STORE_OBJECTS_KEYS_H
+
+#include <stdint.h>
+
+enum { KEY_SIZE = 200, ID_SIZE = 80, OUTPUTS_TAG_SIZE = 9 };
+
+struct key {
+    char text[KEY_SIZE];
+};
+
+struct key key_dataset(const char *dataset_id, const char *what);
+struct key key_edge_chunk(const char *dataset_id, int64_t chunk);
+struct key key_feature_chunk(const char *dataset_id, int64_t chunk);
+
+struct key key_partition(const char *partition_id, const char *what);
+/* what: "topology", "topology_seal", "shard", "shard_seal" */
+struct key key_part(const char *partition_id, int part, const char *what);
+
+struct key key_run(const char *run_id, const char *what);
+struct key key_mini_batch(const char *run_id, int64_t round, int slot);
+struct key key_gradient(const char *run_id, int64_t round, int slot);
+struct key key_evaluation_mini_batch(const char *run_id, int slot);
+struct key key_evaluation(const char *run_id, int64_t version, int slot);
+struct key key_weights(const char *run_id, int64_t version);
+struct key key_optimizer_state(const char *run_id, int64_t version);
+struct key key_snapshot(const char *run_id, int64_t version);
+/* what: "shard", "shard_seal" */
+struct key key_infer(const char *run_id, int64_t version, int layer, int part, const char *what);
+/* `tag` may be empty. */
+struct key key_outputs(const char *run_id, int64_t version, const char *tag);
+struct key key_outputs_seal(const char *run_id, int64_t version, const char *tag);
+struct key key_current(const char *what, const char *name);
+
+#endif

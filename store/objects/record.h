@@ -1,0 +1,156 @@
+/*
+ * record - the one container for every byte that crosses between programs.
+ *
+ * A record is immutable, named by its key, and checks itself: a reader learns at once that bytes are
+ * torn, flipped, of another kind, of another version, of another run, or under the wrong name.
+ *
+ *   offset size
+ *      0    8   magic "GRPHMILL"
+ *      8    4   kind (enum record_kind)
+ *     12    4   format version of the kind
+ *     16    8   length of the whole record in bytes
+ *     24    4   section count
+ *     28    4   zero
+ *     32   16   owner: XXH3-128 of the id of the dataset, partition or run it belongs to
+ *     48   16   key: XXH3-128 of its key
+ *     64   16   content: XXH3-128 of all bytes from 128 to the end
+ *     80   40   environment: what the bits depend on, as text padded with NUL
+ *    120    8   XXH3-64 of bytes 0 to 119
+ *    128   32 x section count: the section table
+ *               name [16] NUL-padded, element type u32, zero u32, element count u64
+ *    ...        the sections in table order, each starting at a multiple of 64 bytes, gaps zero
+ *
+ * All numbers are little-endian. "Same bits" between two records means: the same content hash; the
+ * environment is not part of it. A kind adds sections freely under a new version; a reader refuses a
+ * version it does not know.
+ */
+#ifndef STORE_OBJECTS_RECORD_H
+#define STORE_OBJECTS_RECORD_H
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Stored numbers: never renumber, only add. */
+enum record_kind {
+    RECORD_UNKNOWN = 0,
+    RECORD_DATASET_SCHEMA = 1,
+    RECORD_EDGE_CHUNK = 2,
+    RECORD_FEATURE_CHUNK = 3,
+    RECORD_NODE_LABELS = 4,
+    RECORD_NODE_SPLITS = 5,
+    RECORD_NODE_IDS = 6,
+    RECORD_ASSIGNMENT = 7,
+    RECORD_PARTITION_BOOK = 8,
+    RECORD_TOPOLOGY_SEAL = 9,
+    RECORD_SHARD_SEAL = 10,
+    RECORD_PARTITION_REPORT = 11,
+    RECORD_RUN_PLAN = 12,
+    RECORD_MINI_BATCH = 13,
+    RECORD_GRADIENT = 14,
+    RECORD_WEIGHTS = 15,
+    RECORD_OPTIMIZER_STATE = 16,
+    RECORD_EVALUATION = 17,
+    RECORD_SNAPSHOT = 18,
+    RECORD_OUTPUTS_SEAL = 19,
+    RECORD_STORE_IDENTITY = 20,
+    RECORD_NODE_PERMUTATION = 21,
+    RECORD_KIND_COUNT
+};
+
+/* "mini_batch", ...; "unknown" for what is none. */
+const char *record_kind_name(enum record_kind kind);
+
+enum element_type { /* stored numbers */
+                    ELEMENT_UNKNOWN = 0,
+                    ELEMENT_U8 = 1,
+                    ELEMENT_U16 = 2,
+                    ELEMENT_U32 = 3,
+                    ELEMENT_U64 = 4,
+                    ELEMENT_I32 = 5,
+                    ELEMENT_I64 = 6,
+                    ELEMENT_F32 = 7,
+                    ELEMENT_F64 = 8,
+};
+
+size_t element_size(enum element_type type); /* 0 for what is none */
+
+enum { RECORD_SECTION_NAME_SIZE = 16, RECORD_SECTION_COUNT_MAX = 24, RECORD_HEADER_SIZE = 128 };
+
+struct record_section {
+    char name[RECORD_SECTION_NAME_SIZE];
+    enum element_type type;
+    uint64_t count;
+    const void *data; /* borrowed */
+};
+
+/* A record to be written: {.kind, .version} and sections that borrow the caller's arrays. */
+struct record {
+    enum record_kind kind;
+    uint32_t version;
+    uint32_t section_count;
+    struct record_section section[RECORD_SECTION_COUNT_MAX];
+};
+
+/* Adds a section that borrows `data`, which stays unchanged until the record is stored. */
+void record_add(struct record *record, const char *name, enum element_type type, const void *data,
+                uint64_t count);
+/* The same for text, NUL not counted. */
+void record_add_text(struct record *record, const char *name, const char *text);
+
+/* The content hash the record will have once written. */
+struct checksum record_content_sum(const struct record *record);
+
+/* A record that was read. The bytes belong to the view; release with store_release_record(). */
+struct record_view {
+    const uint8_t *data; /* [size], 64-byte aligned */
+    size_t size;
+    enum record_kind kind;
+    uint32_t version;
+    uint32_t section_count;
+    struct checksum content;
+    char environment[41];
+    char key[200];
+    bool mapped; /* how store_release_record() gives the bytes back */
+    struct record_section section[RECORD_SECTION_COUNT_MAX];
+};
+
+/* Checks header, hashes, lengths and table of `data` [size] and fills `view`, which borrows it.
+ * `owner_id` may be NULL: any owner.
+ * Fails: ERROR_CORRUPT naming the key, the byte offset, what was expected and what was found. */
+MUST_CHECK enum error_code record_decode(const uint8_t *data, size_t size, const char *key,
+                                         const char *owner_id, struct record_view *view,
+                                         struct error *err);
+
+/* Writes header and section table of `record` into `out` [record_head_size()] and gives the content hash.
+ * record_length() is that of the whole record. */
+struct checksum record_encode_head(const struct record *record, const char *key,
+                                   const char *owner_id, uint8_t *out);
+size_t record_head_size(const struct record *record);
+uint64_t record_length(const struct record *record);
+/* Zero bytes before section `index`, so that it starts at a multiple of 64. */
+size_t record_gap_before(const struct record *record, uint32_t index);
+
+/* Fails: ERROR_CORRUPT unless the record is of this kind and version. */
+MUST_CHECK enum error_code record_expect(const struct record_view *view, enum record_kind kind,
+                                         uint32_t version, struct error *err);
+/* The elements of a section, borrowed from the view, 64-byte aligned. With `count` >= 0 exactly that
+ * many are demanded. Fails: ERROR_CORRUPT naming record and section. */
+MUST_CHECK enum error_code record_section_get(const struct record_view *view, const char *name,
+                                              enum element_type type, int64_t count,
+                                              const void **data, uint64_t *found,
+                                              struct error *err);
+/* True when there is a section of that name. */
+bool record_has(const struct record_view *view, const char *name);
+/* One section of text, copied into `out` with a NUL. */
+MUST_CHECK enum error_code record_text_get(const struct record_view *view, const char *name,
+                                           char *out, size_t size, struct error *err);
+
+/* What the bits of this process's records depend on; at most 40 bytes. Set once at start. */
+void record_environment_set(const char *text);
+const char *record_environment(void);
+
+#endif

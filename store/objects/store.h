@@ -1,0 +1,150 @@
+/*
+ * store - records by key, artifacts by key, switches.
+ *
+ *   record     immutable, published whole or not at all; the first one wins; an equal second one is
+ *              success, a different second one is ERROR_CORRUPT, because a work unit must give the
+ *              same bits whoever computes it
+ *   artifact   a file or folder (LMDB topology, RocksDB shard, outputs) published by rename; a record
+ *              beside it, its seal, holds its hashes; readers trust an artifact only with its seal
+ *   switch     the one mutable thing: a small text that is replaced atomically
+ *
+ * Keys are like paths: [A-Za-z0-9._-]+ joined by '/', at most 199 bytes (store/objects/keys.h makes them). No name
+ * starts with '.' or ends with ".record", and "tmp" and "switch" at the front are the store's own.
+ *
+ * Round records (STORE_RECOMPUTABLE) are not flushed to disk one by one, so that after a power cut a torn
+ * or empty file can stand under a record's name. Readers get ERROR_CORRUPT for it, and a put that meets
+ * one replaces it: whoever makes the record again mends the store. A damaged STORE_DURABLE record is
+ * left for a person to look at.
+ *
+ * A store opened for replay reads as always but writes nothing: a record put is compared with the
+ * one that is there, and the verdict is kept (store_replay_report).
+ *
+ * Threads: a store may be used by several threads at once, but for open and close.
+ */
+#ifndef STORE_OBJECTS_STORE_H
+#define STORE_OBJECTS_STORE_H
+
+#include "common/base/error.h"
+#include "common/base/file.h"
+#include "store/objects/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+
+enum store_durability {
+    STORE_RECOMPUTABLE, /* round records: a lost one is noticed and made again */
+    STORE_DURABLE, /* flushed to disk before the call returns: datasets, partitions, snapshots */
+};
+
+enum store_flags {
+    STORE_READ_ONLY = 1,
+    STORE_REPLAY = 2,
+    STORE_MUST_EXIST = 4, /* for those that do not begin a store: a wrong name makes no folder */
+};
+
+/* Opens "dir:PATH", which without flags is made when missing. `uri` without a scheme is a path.
+ * Owns:  *out; close with store_close().
+ * Fails: ERROR_INVALID for an unknown scheme, ERROR_NOT_FOUND, ERROR_IO. */
+MUST_CHECK enum error_code store_open(const char *uri, unsigned flags, struct store **out,
+                                      struct error *err);
+void store_close(struct store *store);
+/* Which store this is, for what lies outside of it (the keys of a work queue): 128 bits as hexadecimal digits,
+ * drawn by the first who asks and may write, the same for all hosts from then on. A copy of a store has the
+ * identity of its original until store_identity_renew() gives it another one.
+ * Fails: ERROR_NOT_FOUND when none was drawn yet and this one may not write. */
+enum { STORE_IDENTITY_SIZE = 33 };
+MUST_CHECK enum error_code store_identity(struct store *store, char out[STORE_IDENTITY_SIZE],
+                                          struct error *err);
+MUST_CHECK enum error_code store_identity_renew(struct store *store, char out[STORE_IDENTITY_SIZE],
+                                                struct error *err);
+/* Opened neither for reading only nor for replay. */
+bool store_may_write(const struct store *store);
+/* The local folder behind a dir: store; NULL for others. Borrowed. */
+const char *store_root(const struct store *store);
+
+/* Publishes a record. A damaged one under the same key is replaced when STORE_RECOMPUTABLE.
+ * Fails: ERROR_CORRUPT when another record with other content stands there (rule "same work unit, same
+ * bytes" was broken: an alarm), or a damaged one and the new one is STORE_DURABLE; ERROR_IO. */
+MUST_CHECK enum error_code store_put(struct store *store, const char *key, const char *owner_id,
+                                     const struct record *record, enum store_durability durability,
+                                     struct error *err);
+
+/* Makes a record that was put as STORE_RECOMPUTABLE survive a power cut. Fails: ERROR_NOT_FOUND; ERROR_IO. */
+MUST_CHECK enum error_code store_flush(struct store *store, const char *key, struct error *err);
+
+/* Reads and verifies a record; `owner_id` NULL: any. Release with store_release_record().
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and offset; ERROR_IO. */
+MUST_CHECK enum error_code store_get(struct store *store, const char *key, const char *owner_id,
+                                     struct record_view *view, struct error *err);
+void store_release_record(struct record_view *view);
+
+/* Whether a record or artifact of that key is there, unread. */
+MUST_CHECK enum error_code store_has(struct store *store, const char *key, bool *found,
+                                     struct error *err);
+/* Removes a record or artifact; a missing one is fine. */
+MUST_CHECK enum error_code store_remove(struct store *store, const char *key, struct error *err);
+/* Calls `visit` with the key of every record and artifact below `prefix` ("" for all, "run/x" for
+ * "run/x/..."), in the order of the keys' bytes. What is removed or put meanwhile may be visited or not.
+ * An artifact is visited once, with `is_artifact` set. */
+typedef enum error_code (*store_visitor)(void *context, const char *key, bool is_artifact,
+                                         struct error *err);
+MUST_CHECK enum error_code store_list(struct store *store, const char *prefix, store_visitor visit,
+                                      void *context, struct error *err);
+
+/* A fresh, private scratch folder on the store's own file system. */
+MUST_CHECK enum error_code store_scratch(struct store *store, char path[FILE_PATH_SIZE],
+                                         struct error *err);
+/* Moves the file or folder `path` (a scratch folder, or something inside one) to `key`, flushed to disk; a
+ * scratch folder that is empty then is removed. When one is there already it
+ * stays and `path` is removed: its seal decides whether they are equal.
+ * In a replay store nothing is moved. */
+MUST_CHECK enum error_code store_publish(struct store *store, const char *path, const char *key,
+                                         struct error *err);
+/* Where the artifact `key` lies, for reading. Fails: ERROR_NOT_FOUND. */
+MUST_CHECK enum error_code store_artifact(struct store *store, const char *key,
+                                          char path[FILE_PATH_SIZE], struct error *err);
+/* For a worker between two units: begins to send to disk what was put, and does not wait for it. */
+void store_send(struct store *store);
+/* For a worker that has nothing else to do: makes the records that are put next quick to write. */
+void store_prepare(struct store *store);
+/* Nobody is likely to read this record soon: the memory that holds it may serve the records that come, as far
+ * as it was sent. It stays in the store. A missing one is fine. */
+void store_let_go(struct store *store, const char *key);
+/* Removes what dead processes left in scratch, as far as it can be known now; while a store is written to, that happens
+ * each minute by itself. */
+MUST_CHECK enum error_code store_sweep(struct store *store, struct error *err);
+
+/* Switches: `text` is one line under 4 KiB, kept with a checksum (store/objects/switch_text.h).
+ * Fails: ERROR_NOT_FOUND when never set; ERROR_CORRUPT when it is not what was set. Whoever can find out otherwise
+ * what a damaged one named does so, and sets it anew. */
+MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key, const char *text,
+                                            struct error *err);
+MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
+                                            size_t size, struct error *err);
+/* One that is not set is fine. */
+MUST_CHECK enum error_code store_switch_remove(struct store *store, const char *key,
+                                               struct error *err);
+/* Calls `visit` with the key of every switch, unread, in the order of the keys' bytes. */
+MUST_CHECK enum error_code store_switch_list(struct store *store, store_visitor visit,
+                                             void *context, struct error *err);
+
+/* Records that went through this store since it was opened, with their headers, equal ones put again
+ * included. For figures only. */
+struct store_traffic {
+    uint64_t records_read, bytes_read, records_written, bytes_written;
+};
+struct store_traffic store_traffic(const struct store *store);
+
+/* What a replay store has seen so far. */
+struct store_replay {
+    int matched;
+    int differed;
+    int absent;                 /* put, but no such record is stored: pruned, or never made */
+    char first_difference[200]; /* key of the first record that differed, or "" */
+    char first_absent[200];
+};
+struct store_replay store_replay_report(const struct store *store);
+
+#endif

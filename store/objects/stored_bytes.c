@@ -1,0 +1,91 @@
+#include "store/objects/stored_bytes.h"
+
+#include "common/base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const size_t alignment = 64;
+
+/* The heap's own pointer is kept just before the aligned bytes, so that they alone name the block. */
+enum error_code stored_bytes_new(struct stored_bytes *out, size_t size, struct error *err)
+{
+    uint8_t *block = NULL;
+    if (size > SIZE_MAX - 2 * alignment)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for a record of %zu bytes", size);
+    const enum error_code rc = memory_new(&block, size + 2 * alignment, "a record", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    uint8_t *data = block + sizeof block;
+    data += (alignment - (uintptr_t)data % alignment) % alignment;
+    memcpy(data - sizeof block, &block, sizeof block);
+    *out = (struct stored_bytes){.data = data, .size = size};
+    return ERROR_NONE;
+}
+
+void stored_bytes_release(struct stored_bytes *bytes)
+{
+    if (bytes->data && bytes->mapped) {
+        (void)munmap(bytes->data, bytes->size);
+    } else if (bytes->data) {
+        uint8_t *block = NULL;
+        memcpy(&block, bytes->data - sizeof block, sizeof block);
+        memory_free(block);
+    }
+    *bytes = (struct stored_bytes){0};
+}
+
+static enum error_code map_file(struct stored_bytes *out, int fd, size_t size, const char *path,
+                                struct error *err)
+{
+    /* All of it is hashed at once, so all pages are wanted: one call instead of a fault for each. */
+    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (data == MAP_FAILED)
+        return error_set_errno(err, ERROR_IO, "%s cannot be mapped", path);
+    *out = (struct stored_bytes){.data = data, .size = size, .mapped = true};
+    return ERROR_NONE;
+}
+
+static enum error_code read_file(struct stored_bytes *out, int fd, size_t size, const char *path,
+                                 struct error *err)
+{
+    enum error_code rc = stored_bytes_new(out, size, err);
+    size_t at = 0;
+    while (rc == ERROR_NONE && at < size) {
+        const ssize_t n = read(fd, out->data + at, size - at);
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            rc = error_set_errno(err, ERROR_IO, "%s cannot be read", path);
+        else if (n > 0)
+            at += (size_t)n;
+    }
+    if (rc != ERROR_NONE)
+        stored_bytes_release(out);
+    else
+        out->size = at; /* less than the file's size said: the caller's checks find it */
+    return rc;
+}
+
+enum error_code stored_bytes_read(struct stored_bytes *out, const char *path, struct error *err)
+{
+    struct stat status;
+    *out = (struct stored_bytes){0};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(
+            err, errno == ENOENT || errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_IO, "%s", path);
+    enum error_code rc = ERROR_NONE;
+    if (fstat(fd, &status) != 0)
+        rc = error_set_errno(err, ERROR_IO, "%s", path);
+    else if (status.st_size >= STORED_BYTES_MAP_FROM)
+        rc = map_file(out, fd, (size_t)status.st_size, path, err);
+    else
+        rc = read_file(out, fd, (size_t)status.st_size, path, err);
+    (void)close(fd);
+    return rc;
+}

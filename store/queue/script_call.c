@@ -1,0 +1,96 @@
+#include "store/queue/script_call.h"
+
+#include "common/base/stop_signal.h"
+#include "store/queue/queue_reply.h"
+#include "store/queue/work_queue_scripts.h"
+
+static const char *const script_text[SCRIPT_COUNT] = {
+    [SCRIPT_CLAIM] = work_queue_claim_lua,
+    [SCRIPT_COMPLETE] = work_queue_complete_lua,
+    [SCRIPT_RENEW] = work_queue_renew_lua,
+    [SCRIPT_GIVE_BACK] = work_queue_give_back_lua,
+    [SCRIPT_HAND_BACK] = work_queue_hand_back_lua,
+    [SCRIPT_BURY] = work_queue_bury_lua,
+    [SCRIPT_FIRST_DEAD] = work_queue_first_dead_lua,
+    [SCRIPT_BEGIN_COPY] = work_queue_begin_copy_lua,
+    [SCRIPT_LOOK] = work_queue_look_lua,
+    [SCRIPT_TAKE_CHARGE] = work_queue_take_charge_lua,
+    [SCRIPT_REBUILD_BEGIN] = work_queue_rebuild_begin_lua,
+    [SCRIPT_RESTORE] = work_queue_restore_lua,
+    [SCRIPT_REBUILD_END] = work_queue_rebuild_end_lua,
+    [SCRIPT_BEAT] = work_queue_beat_lua,
+    [SCRIPT_BEATS] = work_queue_beats_lua,
+    [SCRIPT_COUNTS] = work_queue_counts_lua,
+};
+
+void script_call_init(struct work_queue *queue)
+{
+    for (int i = 0; i < SCRIPT_COUNT; i++)
+        queue->script[i].text = script_text[i];
+}
+
+void script_call_begin(struct work_queue *queue)
+{
+    queue->argument_count = 2; /* EVALSHA and the hash */
+    queue->argument[queue->argument_count++] = "1";
+    queue->argument[queue->argument_count++] = queue->life;
+}
+
+void script_call_give(struct work_queue *queue, const char *text)
+{
+    must(queue->argument_count < ARGUMENT_COUNT_MAX);
+    queue->argument[queue->argument_count++] = text;
+}
+
+/* Nothing in the queue is worth mending: storage knows it all. */
+static enum error_code empty_if_damaged(struct work_queue *queue, enum error_code rc,
+                                        struct error *err)
+{
+    struct error ignored = {0};
+    if (rc != ERROR_CORRUPT)
+        return rc;
+    rc = work_queue_wipe(queue, &ignored);
+    if (rc != ERROR_NONE) {
+        if (err)
+            *err = ignored;
+        return rc;
+    }
+    return error_context(err, ERROR_BUSY,
+                         "the queue was damaged; it is emptied and filled from storage");
+}
+
+enum error_code script_call_run(struct work_queue *queue, enum script_name name,
+                                struct redisReply **reply, struct error *err)
+{
+    const enum error_code rc =
+        redis_connection_run(queue->connection, &queue->script[name], queue->argument_count,
+                             queue->argument, reply, err);
+    return empty_if_damaged(queue, rc, err);
+}
+
+enum error_code script_call_run_number(struct work_queue *queue, enum script_name name,
+                                       int64_t *number, struct error *err)
+{
+    struct redisReply *reply = NULL;
+    *number = 0;
+    enum error_code rc = script_call_run(queue, name, &reply, err);
+    if (rc == ERROR_NONE)
+        rc = queue_reply_number(reply, number, err);
+    redis_reply_free(reply);
+    return rc;
+}
+
+enum error_code script_call_command(struct work_queue *queue, int argc, const char **argv,
+                                    struct redisReply **reply, struct error *err)
+{
+    const enum error_code rc = redis_connection_call(queue->connection, argc, argv, reply, err);
+    return empty_if_damaged(queue, rc, err);
+}
+
+enum error_code script_call_wait(struct work_queue *queue, int argc, const char **argv,
+                                 struct redisReply **reply, struct error *err)
+{
+    const enum error_code rc =
+        redis_connection_wait(queue->connection, argc, argv, stop_signal_seen, reply, err);
+    return empty_if_damaged(queue, rc, err);
+}

@@ -1,0 +1,88 @@
+/*
+ * script_call - how the files of the work queue call its scripts: the handle, and a call put together
+ * argument by argument.
+ *
+ * Only work_queue*.c include it; to others `struct work_queue` is opaque.
+ */
+#ifndef STORE_QUEUE_SCRIPT_CALL_H
+#define STORE_QUEUE_SCRIPT_CALL_H
+
+#include "common/base/error.h"
+#include "store/queue/redis_connection.h"
+#include "store/queue/work_queue.h"
+
+#include <stdint.h>
+
+enum {
+    PART_SIZE = 512, /* successors, or prerequisites, of one script call */
+    NUMBER_SIZE = 24,
+    STEM_SIZE = 160,
+    RUN_KEY_SIZE = STEM_SIZE + 32,
+    TOKEN_SIZE = 112, /* name of a worker, and a time */
+    ARGUMENT_COUNT_MAX = 16 + 3 * PART_SIZE,
+};
+
+enum script_name {
+    SCRIPT_CLAIM,
+    SCRIPT_COMPLETE,
+    SCRIPT_RENEW,
+    SCRIPT_GIVE_BACK,
+    SCRIPT_HAND_BACK,
+    SCRIPT_BURY,
+    SCRIPT_FIRST_DEAD,
+    SCRIPT_BEGIN_COPY,
+    SCRIPT_LOOK,
+    SCRIPT_TAKE_CHARGE,
+    SCRIPT_REBUILD_BEGIN,
+    SCRIPT_RESTORE,
+    SCRIPT_REBUILD_END,
+    SCRIPT_BEAT,
+    SCRIPT_BEATS,
+    SCRIPT_COUNTS,
+    SCRIPT_COUNT
+};
+
+struct work_queue {
+    struct redis_connection *connection;
+    struct redis_script script[SCRIPT_COUNT];
+    char stem[STEM_SIZE]; /* "{store:run}:" */
+    char life[RUN_KEY_SIZE];
+    char stream[RUN_KEY_SIZE];
+    char worker[WORKER_NAME_SIZE];
+    char stage[STAGE_NAME_SIZE]; /* "": none */
+    char lease_text[NUMBER_SIZE], crash_limit_text[NUMBER_SIZE], beat_life_text[NUMBER_SIZE];
+    int64_t lease_ms;
+    int64_t claimed_generation; /* the connection whose own pending entries were looked at */
+    int64_t scanned_ms;         /* when expired entries were last looked for */
+    char token[TOKEN_SIZE];     /* of our rebuild */
+    int64_t restored_count;
+    /* The call that is being put together. */
+    const char *argument[ARGUMENT_COUNT_MAX];
+    int argument_count;
+    char number[PART_SIZE][NUMBER_SIZE];
+};
+
+/* Names the scripts in a handle that has none yet. */
+void script_call_init(struct work_queue *queue);
+
+/* A script call is begun, given arguments one by one, and run. Arguments live until then. */
+void script_call_begin(struct work_queue *queue);
+void script_call_give(struct work_queue *queue, const char *text);
+/* The caller frees *reply, failure or not.
+ * Fails: as redis_connection_run(); but where keys hold what they should not the queue is emptied and the code is
+ * ERROR_BUSY: the next claim finds it lost. So with every call below. */
+MUST_CHECK enum error_code script_call_run(struct work_queue *queue, enum script_name name,
+                                           struct redisReply **reply, struct error *err);
+/* Runs a script that answers one number. */
+MUST_CHECK enum error_code script_call_run_number(struct work_queue *queue, enum script_name name,
+                                                  int64_t *number, struct error *err);
+/* Runs a plain command. */
+MUST_CHECK enum error_code script_call_command(struct work_queue *queue, int argc,
+                                               const char **argv, struct redisReply **reply,
+                                               struct error *err);
+
+/* Runs a plain command that waits; *reply is NULL when it was ended by the stop signal. */
+MUST_CHECK enum error_code script_call_wait(struct work_queue *queue, int argc, const char **argv,
+                                            struct redisReply **reply, struct error *err);
+
+#endif

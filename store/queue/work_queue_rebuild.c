@@ -1,0 +1,117 @@
+/* The side of work_queue.h that fills an empty queue again, and empties it. */
+#include "store/queue/queue_reply.h"
+#include "store/queue/script_call.h"
+#include "store/queue/work_queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SCAN_COUNT = 512 };
+
+enum error_code work_queue_rebuild_begin(struct work_queue *queue, bool *won, bool *alive,
+                                         struct error *err)
+{
+    struct redisReply *reply = NULL;
+    script_call_begin(queue);
+    script_call_give(queue, queue->worker);
+    script_call_give(queue, queue->lease_text);
+    *won = *alive = false;
+    enum error_code rc = script_call_run(queue, SCRIPT_REBUILD_BEGIN, &reply, err);
+    if (rc == ERROR_NONE)
+        rc = queue_reply_rebuild(reply, won, alive, queue->token, sizeof queue->token, err);
+    redis_reply_free(reply);
+    return rc;
+}
+
+/* What a rebuild answers when it has to be begun again. */
+static enum error_code rebuild_lost(struct error *err)
+{
+    return error_set(err, ERROR_BUSY, "the queue was lost again, or another worker rebuilds it");
+}
+
+static enum error_code restore_part(struct work_queue *q, const struct work_successor *unit,
+                                    const char (*done)[QUEUE_UNIT_SIZE], int64_t count,
+                                    struct error *err)
+{
+    char needed[NUMBER_SIZE];
+    int64_t kept = 0;
+    (void)snprintf(needed, sizeof needed, "%" PRId32, unit->prerequisite_count);
+    script_call_begin(q);
+    script_call_give(q, q->token);
+    script_call_give(q, q->lease_text);
+    script_call_give(q, unit->unit);
+    script_call_give(q, unit->stage);
+    script_call_give(q, needed);
+    for (int64_t i = 0; i < count; i++)
+        script_call_give(q, done[i]);
+    const enum error_code rc = script_call_run_number(q, SCRIPT_RESTORE, &kept, err);
+    q->restored_count += rc == ERROR_NONE && kept == 2;
+    return rc == ERROR_NONE && kept == 0 ? rebuild_lost(err) : rc;
+}
+
+enum error_code work_queue_restore(struct work_queue *queue, const struct work_successor *unit,
+                                   const char (*done)[QUEUE_UNIT_SIZE], int64_t done_count,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (; done_count > PART_SIZE && rc == ERROR_NONE; done += PART_SIZE, done_count -= PART_SIZE)
+        rc = restore_part(queue, unit, done, PART_SIZE, err);
+    return rc == ERROR_NONE ? restore_part(queue, unit, done, done_count, err) : rc;
+}
+
+enum error_code work_queue_rebuild_end(struct work_queue *queue, struct error *err)
+{
+    int64_t kept = 0;
+    script_call_begin(queue);
+    script_call_give(queue, queue->token);
+    const enum error_code rc = script_call_run_number(queue, SCRIPT_REBUILD_END, &kept, err);
+    return rc == ERROR_NONE && kept == 0 ? rebuild_lost(err) : rc;
+}
+
+int64_t work_queue_restored_count(const struct work_queue *queue)
+{
+    return queue->restored_count;
+}
+
+/* Removes the keys of one page of a scan. */
+static enum error_code unlink_page(struct work_queue *q, const struct redisReply *keys,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int64_t from = 0; from < redis_reply_count(keys) && rc == ERROR_NONE;) {
+        struct redisReply *reply = NULL;
+        int argc = 0;
+        q->argument[argc++] = "UNLINK";
+        while (from < redis_reply_count(keys) && argc < ARGUMENT_COUNT_MAX)
+            q->argument[argc++] = redis_reply_text(redis_reply_item(keys, from++));
+        rc = redis_connection_call(q->connection, argc, q->argument, &reply, err);
+        redis_reply_free(reply);
+    }
+    return rc;
+}
+
+/* The life goes first, so that nobody works on what is left meanwhile. No call here can meet a key of the wrong
+ * type: this is what mends them. */
+enum error_code work_queue_wipe(struct work_queue *queue, struct error *err)
+{
+    struct redisReply *reply = NULL;
+    const char *unlink_life[] = {"UNLINK", queue->life};
+    char pattern[RUN_KEY_SIZE + 2], cursor[NUMBER_SIZE] = "0", count[NUMBER_SIZE];
+    (void)snprintf(pattern, sizeof pattern, "%s*", queue->stem);
+    (void)snprintf(count, sizeof count, "%d", SCAN_COUNT);
+    enum error_code rc = redis_connection_call(queue->connection, 2, unlink_life, &reply, err);
+    redis_reply_free(reply);
+    while (rc == ERROR_NONE) {
+        const char *scan[] = {"SCAN", cursor, "MATCH", pattern, "COUNT", count};
+        rc = redis_connection_call(queue->connection, 6, scan, &reply, err);
+        if (rc == ERROR_NONE)
+            rc = queue_reply_scan(reply, cursor, sizeof cursor, err);
+        if (rc == ERROR_NONE)
+            rc = unlink_page(queue, redis_reply_item(reply, 1), err);
+        redis_reply_free(reply);
+        if (strcmp(cursor, "0") == 0)
+            break;
+    }
+    return rc;
+}

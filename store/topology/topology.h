@@ -1,0 +1,122 @@
+/*
+ * topology - the in-neighbours of the nodes of one part, in a sealed LMDB file.
+ *
+ * partition writes it once; sample, infer and partition's own check read it. Node ids here are those
+ * of the partition: part p owns book[p] .. book[p + 1]. Row v holds the sources of the edges that end
+ * in v, ascending. Each array is stored in values of at most 1 GiB, built with MDB_WRITEMAP and
+ * MDB_RESERVE; readers verify the hash of the whole file against its seal, then open it
+ * MDB_RDONLY | MDB_NOLOCK and get pointers without a copy. On network storage the file is copied to a
+ * local scratch folder first (LMDB's rule), unless the storage is declared local.
+ *
+ * Whoever jumps about in the arrays wants them in memory of its own (topology_copy.c). A mapped file lies on
+ * pages of 4 KB unless the file system and the kernel joined them: ext4 before Linux 6.16 never does, and of
+ * the files of one partition on 6.18 half was. On those nearly every access at a random place misses the
+ * processor's table of pages too, and on a virtual machine that walk takes as long as the access. From a
+ * copy on pages of 2 MB an edge is sampled in two thirds of the time (tests/bench/README.md).
+ *
+ * In the file, key "<array>/<chunk>" (five digits) holds one chunk: "row_start", "neighbor", "weight",
+ * "time", "edge_type". A value is at least 4 KiB, filled up with zeros: LMDB gives a large value pages of
+ * its own, aligned to 16 bytes, and would squeeze a small one between others at an odd address. How much
+ * of it counts is in the seal.
+ */
+#ifndef STORE_TOPOLOGY_TOPOLOGY_H
+#define STORE_TOPOLOGY_TOPOLOGY_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+#include "store/records/partition_book.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TOPOLOGY_CHUNK_SHIFT = 27, TOPOLOGY_CHUNK_COUNT_MAX = 4096 };
+
+/* The arrays of one part to be written; all borrowed. */
+struct topology_arrays {
+    uint32_t first_node;
+    uint32_t node_count;
+    uint64_t edge_count;
+    const uint64_t *row_start; /* [node_count + 1], row_start[0] = 0 */
+    const uint32_t *neighbor;  /* [edge_count], partition node ids */
+    const float *weight;       /* [edge_count] or NULL */
+    const double *time;        /* [edge_count] or NULL */
+    const uint16_t *edge_type; /* [edge_count] or NULL */
+};
+
+/* Builds the file in scratch, publishes the artifact and its seal. Doing it again is success.
+ * Fails: ERROR_IO, ERROR_NO_MEMORY; ERROR_CORRUPT when another file of that name is there. */
+MUST_CHECK enum error_code topology_write(struct store *store, const char *partition_id, int part,
+                                          const struct topology_arrays *arrays, struct error *err);
+
+struct topology_part;
+
+struct topology { /* {0} is closed; the parts of one partition, opened together */
+    int part_count;
+    uint32_t node_count;
+    uint64_t edge_count;
+    bool has_weight, has_time, has_edge_type;
+    const uint32_t *book;       /* [part_count + 1], owned */
+    struct topology_part *part; /* [part_count], owned */
+    char *copy;                 /* [copy_bytes], owned; NULL: the arrays are in the files */
+    size_t copy_bytes;
+};
+
+/* What a reader needs of one part; inlined in hot loops. Arrays of 2^27 elements a chunk. */
+struct topology_part {
+    uint32_t first_node;
+    uint32_t node_count;
+    uint64_t edge_count;
+    const uint64_t **row_start_chunk; /* element v in [v >> 27][v & (2^27 - 1)] */
+    const uint32_t **neighbor_chunk;
+    const float **weight_chunk; /* NULL without weights; likewise below */
+    const double **time_chunk;
+    const uint16_t **edge_type_chunk;
+    void *environment; /* LMDB's, private to topology.c */
+};
+
+enum topology_flags { TOPOLOGY_STORAGE_IS_LOCAL = 1 };
+
+/* Opens all parts of the partition `book`, which is borrowed during the call. `scratch`: a local folder
+ * for copies, which have no name any more once they are open, so that a kill leaves none; unused with
+ * TOPOLOGY_STORAGE_IS_LOCAL. A process opens a partition once and shares it between its threads.
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found; ERROR_IO;
+ * ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code topology_open(struct store *store, const struct partition_book *book,
+                                         const char *scratch, unsigned flags, struct topology *out,
+                                         struct error *err);
+void topology_close(struct topology *topology);
+
+/* What topology_copy() takes. */
+uint64_t topology_copy_bytes(const struct topology *topology);
+/* Moves row starts and neighbours to memory on 2 MB pages and lets go of their pages of the files; no more
+ * than 16 MB are held twice meanwhile. The other arrays stay in the files. Doing it again is success.
+ * Fails: ERROR_NO_MEMORY; the topology is as before. */
+MUST_CHECK enum error_code topology_copy(struct topology *topology, struct error *err);
+
+/* The part that owns `node`; node < node_count. */
+static inline int topology_part_of(const struct topology *t, uint32_t node)
+{
+    int low = 0, high = t->part_count;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (t->book[middle] <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static inline uint64_t topology_row_start(const struct topology_part *p, uint32_t row)
+{
+    return p
+        ->row_start_chunk[row >> TOPOLOGY_CHUNK_SHIFT][row & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
+}
+
+static inline const uint32_t *topology_neighbor(const struct topology_part *p, uint64_t edge)
+{
+    return &p->neighbor_chunk[edge >> TOPOLOGY_CHUNK_SHIFT]
+                             [edge & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
+}
+
+#endif

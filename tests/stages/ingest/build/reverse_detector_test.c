@@ -1,0 +1,75 @@
+#include "stages/ingest/build/reverse_detector.h"
+
+#include "tests/support/test.h"
+
+static struct reverse_detector detector;
+
+static int open_detector(void **state)
+{
+    struct error err = {0};
+    (void)state;
+    assert_ok(reverse_detector_open(&detector, &err), &err);
+    return 0;
+}
+
+static int close_detector(void **state)
+{
+    (void)state;
+    reverse_detector_close(&detector);
+    return 0;
+}
+
+static void edges_in_one_direction_are_seen(void **state)
+{
+    (void)state;
+    assert_false(reverse_detector_is_one_way(&detector)); /* no edge, nothing known */
+    reverse_detector_add(&detector, 3, 3);
+    assert_false(reverse_detector_is_one_way(&detector));
+    reverse_detector_add(&detector, 0, 1);
+    reverse_detector_add(&detector, 2, 1);
+    reverse_detector_add(&detector, 2, 1); /* again, not back */
+    assert_true(reverse_detector_is_one_way(&detector));
+    reverse_detector_add(&detector, 1, 2);
+    assert_false(reverse_detector_is_one_way(&detector));
+}
+
+/* More pairs than the table holds: 3 M with one reversed of a thousand. */
+static void a_large_graph_is_sampled(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3000000; i++)
+        reverse_detector_add(&detector, i % 1500, 1500 + i / 1500);
+    assert_true(reverse_detector_is_one_way(&detector));
+    assert_true(detector.mask > 0);
+    for (uint32_t i = 0; i < 3000000; i += 1000)
+        reverse_detector_add(&detector, 1500 + i / 1500, i % 1500);
+    assert_false(reverse_detector_is_one_way(&detector));
+    /* Among those that are looked at, as many as there are. */
+    const double expected = 3000.0 / (double)(detector.mask + 1);
+    assert_true((double)detector.both_ways > expected / 2 &&
+                (double)detector.both_ways < expected * 2);
+}
+
+/* What is counted at the end does not depend on what was taken out on the way. */
+static void thinning_out_loses_no_pair_it_keeps(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 1000000; i++) {
+        reverse_detector_add(&detector, i, i + 1);
+        reverse_detector_add(&detector, i + 1, i);
+    }
+    assert_true(detector.mask > 0);
+    assert_int_equal(detector.both_ways, detector.count);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_detector, close_detector)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(edges_in_one_direction_are_seen),
+        TEST(a_large_graph_is_sampled),
+        TEST(thinning_out_loses_no_pair_it_keeps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

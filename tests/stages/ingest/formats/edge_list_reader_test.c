@@ -1,0 +1,194 @@
+#include "stages/ingest/formats/edge_list_reader.h"
+
+#include "tests/stages/ingest/formats/recording_builder.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+
+static enum error_code run(const char *text, enum id_type type, uint64_t memory, struct error *err)
+{
+    const struct edge_list_input input = {.name = "g.tsv", .data = text, .size = strlen(text)};
+    return edge_list_reader_run(&input, type, memory, recording_start(), err);
+}
+
+/* The edges as "source>target source>target". */
+static const char *edges(void)
+{
+    static char out[512];
+    size_t at = 0;
+    out[0] = '\0';
+    for (uint64_t i = 0; i < recorded.edge_count; i++)
+        at += (size_t)snprintf(out + at, sizeof out - at, "%s%lld>%lld", i ? " " : "",
+                               (long long)recorded.source[i], (long long)recorded.target[i]);
+    return out;
+}
+
+static void numbers_integers_in_ascending_order(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_ok(run("9223372036854775807\t-5\n-5 \t 7\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_string_equal(edges(), "2>0 0>1");
+    assert_int_equal(recorded.node_count, 3);
+    assert_true(recorded.ids.integer[0] == -5 && recorded.ids.integer[1] == 7 &&
+                recorded.ids.integer[2] == INT64_MAX);
+}
+
+static void keeps_ids_that_are_numbers_from_zero(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_ok(run("2,0\n1,2\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_string_equal(edges(), "2>0 1>2");
+    assert_null(recorded.ids.integer);
+    assert_null(recorded.ids.offset);
+}
+
+static void numbers_strings_by_first_appearance(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_ok(run("zoe,\"a, b\"\n7,zoe\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_string_equal(edges(), "0>1 2>0");
+    assert_int_equal(recorded.ids.node_count, 3);
+    assert_memory_equal(recorded.ids.text, "zoea, b7", 8);
+    assert_int_equal(recorded.ids.offset[1], 3);
+    assert_ok(run("10 2\n2 3\n", ID_TYPE_STRING, 0, &err), &err);
+    assert_string_equal(edges(), "0>1 1>2");
+}
+
+static void skips_comments_and_names_lines_behind_them(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_ok(run("# Undirected graph: x.txt\n% y\n0 1\n\n1 2\n2 0\n", ID_TYPE_AUTO, 0, &err),
+              &err);
+    assert_int_equal(recorded.line[0], 3);
+    assert_int_equal(recorded.line[1], 5);
+    assert_int_equal(recorded.line[2], 6);
+    assert_true(recorded.input_undirected);
+    assert_ok(run("# Directed graph\n0 1\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_false(recorded.input_undirected);
+}
+
+static void takes_columns_by_their_names(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_ok(run("time,target,note,source,weight\n1.5,0,x,1,-2\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_string_equal(edges(), "1>0");
+    assert_true(recorded.has_time && recorded.time[0] > 1.4 && recorded.time[0] < 1.6);
+    assert_true(recorded.has_weight && recorded.weight[0] < -1.9F && recorded.weight[0] > -2.1F);
+    assert_int_equal(recorded.line[0], 2);
+    assert_ok(run("who,whom\n4,5\n5,4\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_string_equal(edges(), "0>1 1>0");
+}
+
+static void takes_the_third_and_fourth_column_as_weight_and_time(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    assert_ok(run("6,2,4,1289241911.72836\n6,5,-10,1289241941.5\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_true(recorded.has_weight && recorded.weight[1] < -9.9F);
+    assert_true(recorded.has_time && recorded.time[0] > 1289241911.728);
+    assert_ok(run("6,2,x\n6,5,y\n", ID_TYPE_AUTO, 0, &err), &err);
+    assert_false(recorded.has_weight);
+}
+
+static void names_file_line_expected_and_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+        enum id_type type;
+    } cases[] = {
+        {"0 1\n0\n", "g.tsv:2: expected 2 columns, found 1", ID_TYPE_AUTO},
+        {"0 1\n0 1 2\n", "g.tsv:2: expected 2 columns, found 3", ID_TYPE_AUTO},
+        {"0 1\nx 1\n", "g.tsv:2: source: expected a 64-bit integer, found 'x'", ID_TYPE_INTEGER},
+        {"0 1\n1 99999999999999999999\n",
+         "g.tsv:2: target: expected a 64-bit integer, found '99999999999999999999'",
+         ID_TYPE_INTEGER},
+        {"# nothing\n", "g.tsv: expected edges, found none", ID_TYPE_AUTO},
+        {"src,dst\n", "g.tsv: expected edges, found none", ID_TYPE_AUTO},
+        {"", "g.tsv: expected edges, found none", ID_TYPE_AUTO},
+        {"0\n", "g.tsv:1: expected 2 to 64 columns", ID_TYPE_AUTO},
+        {"a,\n", "g.tsv:1: target: expected a node id, found nothing", ID_TYPE_AUTO},
+        {"src,dst,weight\n0,1,nan\n", "g.tsv:2: weight: expected a finite number, found 'nan'",
+         ID_TYPE_AUTO},
+        {"src,dst,weight\n0,1,1e39\n", "g.tsv:2: weight: expected a number that fits",
+         ID_TYPE_AUTO},
+        {"src,dst,time\n0,1,inf\n", "g.tsv:2: time: expected a finite number, found 'inf'",
+         ID_TYPE_AUTO},
+        {"%%MatrixMarket matrix\n1 2\n", "found a Matrix Market file", ID_TYPE_AUTO},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct error err = {0};
+        assert_fails(run(cases[i].text, cases[i].type, 0, &err), ERROR_INPUT, cases[i].message,
+                     &err);
+    }
+}
+
+static void says_which_lines_made_ids_integers(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static char text[16384];
+    size_t at = 0;
+    for (int i = 0; i < 1100; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%d %d\n", i, i + 1);
+    (void)snprintf(text + at, sizeof text - at, "1 bob\n");
+    assert_fails(run(text, ID_TYPE_AUTO, 0, &err), ERROR_INPUT,
+                 "g.tsv:1101: target: expected a 64-bit integer, found 'bob'; lines 1 to 1000 have "
+                 "integer ids: mend the line or set ingest.id_type to string",
+                 &err);
+    assert_ok(run(text, ID_TYPE_STRING, 0, &err), &err);
+    assert_int_equal(recorded.edge_count, 1101);
+}
+
+static void refuses_more_ids_than_the_budget_holds(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static char text[65536];
+    size_t at = 0;
+    for (int i = 0; i < 4000; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%d %d\n", i, i + 1);
+    assert_fails(run(text, ID_TYPE_AUTO, 65536, &err), ERROR_NO_MEMORY, "distinct node ids", &err);
+    assert_non_null(strstr(err.message, "g.tsv:"));
+    assert_non_null(strstr(err.message, "--memory"));
+    assert_ok(run(text, ID_TYPE_AUTO, 1 << 20, &err), &err);
+}
+
+static void gives_everything_back_when_memory_fails(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const long before = memory_live_blocks();
+    for (long n = 0;; n++) {
+        memory_fail_after(n);
+        const enum error_code rc = run("a b 1 2\nb c 1 2\n", ID_TYPE_AUTO, 0, &err);
+        memory_fail_after(-1);
+        assert_int_equal(memory_live_blocks(), before);
+        if (rc == ERROR_NONE)
+            break;
+        assert_int_equal(rc, ERROR_NO_MEMORY);
+        assert_true(n < 100);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_integers_in_ascending_order),
+        cmocka_unit_test(keeps_ids_that_are_numbers_from_zero),
+        cmocka_unit_test(numbers_strings_by_first_appearance),
+        cmocka_unit_test(skips_comments_and_names_lines_behind_them),
+        cmocka_unit_test(takes_columns_by_their_names),
+        cmocka_unit_test(takes_the_third_and_fourth_column_as_weight_and_time),
+        cmocka_unit_test(names_file_line_expected_and_found),
+        cmocka_unit_test(says_which_lines_made_ids_integers),
+        cmocka_unit_test(refuses_more_ids_than_the_budget_holds),
+        cmocka_unit_test(gives_everything_back_when_memory_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/*
+ * recording_builder - a dataset_builder that keeps what readers push, to be looked at.
+ *
+ * It defines the functions of dataset_builder.h, so a test that includes it takes them from here and
+ * not from the library. Include it in one file of a test program, and not with ingest.c.
+ */
+#ifndef TESTS_STAGES_INGEST_FORMATS_RECORDING_BUILDER_H
+#define TESTS_STAGES_INGEST_FORMATS_RECORDING_BUILDER_H
+
+#include "common/base/memory.h"
+#include "stages/ingest/build/dataset_builder.h"
+
+#include "tests/support/test.h"
+
+#include <math.h>
+
+enum { RECORDED_EDGES = 1 << 21, RECORDED_IDS = 8192, RECORDED_TEXT = 65536 };
+
+struct dataset_builder {
+    uint64_t node_count;
+    bool input_undirected;
+    enum stated_direction stated;
+    uint32_t node_type_count, edge_type_count;
+    struct node_type node_type[NODE_TYPE_COUNT_MAX];
+    struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
+    uint64_t edge_count;
+    int64_t source[RECORDED_EDGES], target[RECORDED_EDGES], line[RECORDED_EDGES];
+    bool has_weight, has_time, has_type;
+    float weight[RECORDED_EDGES];
+    double time[RECORDED_EDGES];
+    uint16_t type[RECORDED_EDGES];
+    uint64_t feature_rows;
+    uint32_t dim;
+    float feature_of[RECORDED_IDS]; /* first number of rows that were put */
+    uint64_t feature_calls;
+    double feature_sum;
+    float last_row_first, first_row_first;
+    uint64_t label_count;
+    uint32_t multi_columns;
+    int64_t label[RECORDED_EDGES];
+    float multi[RECORDED_IDS];
+    uint64_t labelled;
+    uint64_t split_count[SPLIT_COUNT];
+    int64_t split_first[SPLIT_COUNT];
+    struct node_ids ids;
+    int64_t integer[RECORDED_IDS];
+    uint64_t offset[RECORDED_IDS + 1];
+    char text[RECORDED_TEXT];
+};
+
+static struct dataset_builder recorded; /* too large for the stack */
+
+static struct dataset_builder *recording_start(void)
+{
+    memset(&recorded, 0, sizeof recorded);
+    return &recorded;
+}
+
+enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
+                                          enum stated_direction stated, struct error *err)
+{
+    if (node_count == 0)
+        return error_set(err, ERROR_INPUT, "empty graph");
+    builder->node_count = node_count;
+    builder->stated = stated;
+    builder->input_undirected = stated == STATED_UNDIRECTED;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_types(struct dataset_builder *builder,
+                                          const struct node_type *node_type,
+                                          uint32_t node_type_count,
+                                          const struct edge_type *edge_type,
+                                          uint32_t edge_type_count, struct error *err)
+{
+    (void)err;
+    must(builder->edge_count == 0); /* the real one checks edges against the types */
+    builder->node_type_count = node_type_count;
+    builder->edge_type_count = edge_type_count;
+    memcpy(builder->node_type, node_type, node_type_count * sizeof *node_type);
+    memcpy(builder->edge_type, edge_type, edge_type_count * sizeof *edge_type);
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
+                                          const struct edge_piece *piece, struct error *err)
+{
+    must(builder->node_count > 0);
+    for (size_t i = 0; i < piece->count; i++) {
+        const uint64_t at = builder->edge_count++;
+        const int64_t line = piece->first_line + (int64_t)i;
+        must(at < RECORDED_EDGES);
+        if (piece->source[i] < 0 || (uint64_t)piece->source[i] >= builder->node_count ||
+            piece->target[i] < 0 || (uint64_t)piece->target[i] >= builder->node_count)
+            return error_set(err, ERROR_INPUT, "%s:%lld: out of range", piece->where,
+                             (long long)line);
+        builder->source[at] = piece->source[i];
+        builder->target[at] = piece->target[i];
+        builder->line[at] = line;
+        builder->has_weight = piece->weight != NULL;
+        builder->has_time = piece->time != NULL;
+        builder->has_type = piece->edge_type != NULL;
+        builder->weight[at] = piece->weight ? piece->weight[i] : 0.0F;
+        builder->time[at] = piece->time ? piece->time[i] : 0.0;
+        builder->type[at] = piece->edge_type ? piece->edge_type[i] : 0;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_add_features(struct dataset_builder *builder, const char *where,
+                                             const float *rows, uint64_t row_count, uint32_t dim,
+                                             struct error *err)
+{
+    must(builder->feature_rows == 0 || builder->dim == dim);
+    for (uint64_t i = 0; i < row_count * dim; i++) {
+        if (!isfinite(rows[i]))
+            return error_set(err, ERROR_INPUT, "%s: row %llu: not finite", where,
+                             (unsigned long long)(builder->feature_rows + i / dim));
+        builder->feature_sum += (double)rows[i];
+    }
+    if (builder->feature_rows == 0)
+        builder->first_row_first = rows[0];
+    builder->last_row_first = rows[(row_count - 1) * dim];
+    builder->dim = dim;
+    builder->feature_rows += row_count;
+    builder->feature_calls++;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_put_features(struct dataset_builder *builder, const char *where,
+                                             int64_t line, uint64_t node, const float *row,
+                                             uint32_t dim, struct error *err)
+{
+    (void)where;
+    (void)line;
+    (void)err;
+    must(node < builder->node_count && node < RECORDED_IDS && dim > 0);
+    builder->feature_of[node] = row[0];
+    builder->dim = dim;
+    builder->feature_rows++;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
+                                           int64_t first_line, const int64_t *label, uint64_t count,
+                                           struct error *err)
+{
+    (void)where;
+    (void)first_line;
+    (void)err;
+    must(count <= RECORDED_EDGES);
+    memcpy(builder->label, label, count * sizeof *label);
+    builder->label_count = count;
+    for (uint64_t i = 0; i < count; i++)
+        builder->labelled += label[i] >= 0 ? 1 : 0;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_multi_labels(struct dataset_builder *builder, const char *where,
+                                                 const float *label, uint64_t count,
+                                                 uint32_t class_count, struct error *err)
+{
+    (void)where;
+    (void)err;
+    must(count * class_count <= RECORDED_IDS);
+    memcpy(builder->multi, label, count * class_count * sizeof *label);
+    builder->label_count = count;
+    builder->multi_columns = class_count;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum split split,
+                                          const char *where, int64_t first_line,
+                                          const int64_t *node, uint64_t count, struct error *err)
+{
+    (void)where;
+    (void)first_line;
+    (void)err;
+    builder->split_count[split] = count;
+    builder->split_first[split] = count ? node[0] : -1;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_builder_set_ids(struct dataset_builder *builder, const struct node_ids *ids,
+                                        struct error *err)
+{
+    (void)err;
+    must(ids->node_count <= RECORDED_IDS);
+    builder->ids.node_count = ids->node_count;
+    if (ids->integer) {
+        memcpy(builder->integer, ids->integer, ids->node_count * sizeof *ids->integer);
+        builder->ids.integer = builder->integer;
+        return ERROR_NONE;
+    }
+    must(ids->offset[ids->node_count] <= RECORDED_TEXT);
+    memcpy(builder->offset, ids->offset, (ids->node_count + 1) * sizeof *ids->offset);
+    memcpy(builder->text, ids->text, ids->offset[ids->node_count]);
+    builder->ids.offset = builder->offset;
+    builder->ids.text = builder->text;
+    return ERROR_NONE;
+}
+
+#endif

@@ -1,0 +1,180 @@
+#include "stages/plan/chain_repair.h"
+#include "store/records/snapshot.h"
+
+#include "tests/stages/small_run.h"
+
+static const char *const settings[] = {"epochs=3", "sample.batch_size=6",
+                                       "sample.batches_per_round=3", NULL};
+
+/* A run of which everything up to the snapshot of version 2 is stored. */
+static void begin(struct small_run *run, struct temp_store *temp)
+{
+    struct weights weights = {0};
+    struct optimizer_state state = {0};
+    small_run_init(run, temp->store, 20, 4, settings);
+    small_run_put_version(run, 2);
+    small_run_put_mini_batches(run, 2);
+    assert_ok(weights_get(run->store, SMALL_RUN_ID, 2, &weights, &run->err), &run->err);
+    assert_ok(optimizer_state_get(run->store, SMALL_RUN_ID, 2, &state, &run->err), &run->err);
+    struct snapshot snapshot = {.version = 2,
+                                .previous_version = -1,
+                                .best_version = 2,
+                                .step = 2,
+                                .value_count = weights.value_count,
+                                .value = weights.value,
+                                .first = state.first,
+                                .rounds = state.rounds,
+                                .round_count = state.round_count,
+                                .table = weights.table,
+                                .table_size = weights.table_size};
+    memcpy(snapshot.progress, weights.progress, sizeof snapshot.progress);
+    assert_ok(snapshot_put(run->store, SMALL_RUN_ID, &snapshot, &run->err), &run->err);
+    store_release_record(&weights.view);
+    store_release_record(&state.view);
+}
+
+static bool repair(struct small_run *run, enum unit_kind kind, int64_t round)
+{
+    const struct chain_state state = {.snapshot_version = 2};
+    const struct unit unit = {.kind = kind, .round = round};
+    bool missing = false;
+    assert_ok(chain_repair_inputs(&run->schedule, run->store, SMALL_RUN_ID, &state, &unit, &missing,
+                                  &run->err),
+              &run->err);
+    return missing;
+}
+
+static void tear(struct small_run *run, struct key key)
+{
+    char path[FILE_PATH_SIZE];
+    assert_ok(file_path(path, &run->err, "%s/%s.record", store_root(run->store), key.text),
+              &run->err);
+    assert_ok(file_replace(path, "torn", 4, false, &run->err), &run->err);
+}
+
+static void weights_of_the_newest_snapshot_come_back_from_it(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    const struct key weights = key_weights(SMALL_RUN_ID, 2),
+                     optimizer = key_optimizer_state(SMALL_RUN_ID, 2);
+    const struct checksum before = small_run_content(&run, weights.text);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 2));
+    tear(&run, weights);
+    assert_ok(store_remove(run.store, optimizer.text, &run.err), &run.err);
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 2));
+    const struct checksum after = small_run_content(&run, weights.text);
+    assert_true(checksum_equal(&before, &after));
+    (void)small_run_content(&run, optimizer.text);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 2));
+}
+
+static void a_torn_input_is_removed_and_missing(void **state)
+{
+    struct small_run run;
+    bool found = true;
+    begin(&run, *state);
+    const struct key batch = key_mini_batch(SMALL_RUN_ID, 2, 0);
+    tear(&run, batch);
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 2));
+    assert_ok(store_has(run.store, batch.text, &found, &run.err), &run.err);
+    assert_false(found);
+}
+
+static bool stored(struct small_run *run, struct key key)
+{
+    bool found = false;
+    assert_ok(store_has(run->store, key.text, &found, &run->err), &run->err);
+    return found;
+}
+
+/* An aggregate waits for gradients alone and a checkpoint for evaluations; both read weights themselves. */
+static void weights_that_the_work_itself_reads_are_made_again(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    for (int damage = 0; damage < 2; damage++) {
+        small_run_put_version(&run, 3);
+        small_run_put_gradients(&run, 3);
+        assert_false(repair(&run, UNIT_AGGREGATE, 3));
+        tear(&run, damage ? key_weights(SMALL_RUN_ID, 3) : key_optimizer_state(SMALL_RUN_ID, 3));
+        assert_true(repair(&run, UNIT_AGGREGATE, 3));
+        assert_false(stored(&run, key_weights(SMALL_RUN_ID, 3)));
+        assert_false(stored(&run, key_gradient(SMALL_RUN_ID, 3, 0)));
+    }
+    small_run_put_version(&run, 3);
+    small_run_put_version(&run, 4);
+    small_run_put_evaluations(&run, 4, 7);
+    assert_false(repair(&run, UNIT_CHECKPOINT, 4));
+    assert_ok(store_remove(run.store, key_optimizer_state(SMALL_RUN_ID, 3).text, &run.err),
+              &run.err);
+    assert_false(repair(&run, UNIT_CHECKPOINT, 4));
+    assert_ok(store_remove(run.store, key_weights(SMALL_RUN_ID, 3).text, &run.err), &run.err);
+    assert_false(repair(&run, UNIT_CHECKPOINT, 4)); /* it reads only what it makes a snapshot of */
+    assert_true(
+        repair(&run, UNIT_AGGREGATE, 3)); /* ... and whoever makes that, all since the last one */
+    small_run_put_version(&run, 3);
+    tear(&run, key_weights(SMALL_RUN_ID, 4));
+    assert_true(repair(&run, UNIT_CHECKPOINT, 4));
+    assert_false(stored(&run, key_evaluation(SMALL_RUN_ID, 4, 0)));
+    assert_true(stored(&run, key_weights(SMALL_RUN_ID, 3)));
+}
+
+/* They were made long before what the unit waits for. */
+static void mini_batches_of_an_earlier_time_are_made_again(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    run.schedule.reuse_epochs = 2;
+    int64_t round = -1;
+    int32_t slot = -1;
+    schedule_batch_source(&run.schedule, 3, 0, &round, &slot);
+    assert_true(round < 2); /* the snapshot is of version 2 */
+    small_run_put_version(&run, 3);
+    small_run_put_version(&run, 4);
+    for (int64_t r = 0; r < 2; r++)
+        small_run_put_mini_batches(&run, r);
+    const struct key batch = key_mini_batch(SMALL_RUN_ID, round, slot);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
+    tear(&run, batch);
+    assert_true(repair(&run, UNIT_TRAIN_STEP, 3));
+    assert_false(stored(&run, batch));
+    const struct key validation = key_evaluation_mini_batch(SMALL_RUN_ID, 0);
+    struct record record = {.kind = RECORD_MINI_BATCH, .version = 1};
+    record_add_text(&record, "text", "a mini-batch");
+    assert_true(repair(&run, UNIT_EVALUATE, 4));
+    assert_ok(
+        store_put(run.store, validation.text, SMALL_RUN_ID, &record, STORE_RECOMPUTABLE, &run.err),
+        &run.err);
+    assert_false(repair(&run, UNIT_EVALUATE, 4));
+    tear(&run, validation);
+    assert_true(repair(&run, UNIT_EVALUATE, 4));
+    assert_false(stored(&run, validation));
+}
+
+static void a_checkpoint_is_done_when_the_switch_has_reached_it(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    const struct unit unit = {.kind = UNIT_CHECKPOINT, .round = 2};
+    for (int64_t current = -1; current <= 4; current++) {
+        const struct chain_state chain = {.snapshot_version = current};
+        bool done = false;
+        assert_ok(
+            chain_is_done(&run.schedule, run.store, SMALL_RUN_ID, &chain, &unit, &done, &run.err),
+            &run.err);
+        assert_true(done == (current >= 2));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(weights_of_the_newest_snapshot_come_back_from_it),
+        test_with_store(a_torn_input_is_removed_and_missing),
+        test_with_store(weights_that_the_work_itself_reads_are_made_again),
+        test_with_store(mini_batches_of_an_earlier_time_are_made_again),
+        test_with_store(a_checkpoint_is_done_when_the_switch_has_reached_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* What chain_state says of the switch, on a real store: whoever finds it lost sets it. */
+#include "stages/plan/chain.h"
+#include "store/records/snapshot.h"
+
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+static const char run[] = "toy-1";
+
+static struct schedule toy_schedule(void)
+{
+    struct pipeline_settings settings;
+    struct schedule schedule = {0};
+    struct error err = {0};
+    pipeline_settings_defaults(&settings);
+    must(schedule_init(&schedule, &settings, 12, 4, 2, &err) == ERROR_NONE);
+    return schedule;
+}
+
+static void put(struct temp_store *p, int64_t version)
+{
+    static const char table[] = "convs.0.bias 1 1\n";
+    const float value = 1.0F;
+    const struct snapshot snapshot = {.version = version,
+                                      .previous_version = -1,
+                                      .best_version = version,
+                                      .value_count = 1,
+                                      .value = &value,
+                                      .first = &value,
+                                      .best_value = &value,
+                                      .table = table,
+                                      .table_size = sizeof table - 1,
+                                      .log = ""};
+    assert_ok(snapshot_put(p->store, run, &snapshot, &p->err), &p->err);
+}
+
+static void expect_state(struct temp_store *p, int64_t version, bool is_named)
+{
+    const struct schedule schedule = toy_schedule();
+    struct chain_state state = {0};
+    assert_ok(chain_state_read(&schedule, p->store, run, &state, &p->err), &p->err);
+    assert_int_equal(state.snapshot_version, version);
+    assert_int_equal(state.is_named, is_named);
+    assert_ok(chain_state_refresh(&schedule, p->store, run, &state, &p->err), &p->err);
+    assert_int_equal(state.snapshot_version, version);
+    assert_int_equal(state.is_named, is_named);
+}
+
+/* After it everybody reads the switch. */
+static void mend(struct temp_store *p, int64_t version)
+{
+    const struct schedule schedule = toy_schedule();
+    struct chain_state state = {0};
+    struct snapshot_position position = {-1, -1};
+    assert_ok(chain_state_read(&schedule, p->store, run, &state, &p->err), &p->err);
+    assert_ok(chain_state_mend(p->store, run, &state, &p->err), &p->err);
+    assert_ok(snapshot_position_get(p->store, run, &position, &p->err), &p->err);
+    assert_int_equal(position.version, version > 0 ? version : 0);
+    expect_state(p, version, true);
+}
+
+static void spoil_switch(struct temp_store *p)
+{
+    assert_ok(store_switch_set(p->store, key_run(run, "current_snapshot").text, "x", &p->err),
+              &p->err);
+}
+
+static void a_run_without_snapshots_needs_no_switch(void **state)
+{
+    struct temp_store *p = *state;
+    const struct schedule schedule = toy_schedule();
+    struct chain_state chain = {0};
+    expect_state(p, -1, true);
+    assert_ok(chain_state_read(&schedule, p->store, run, &chain, &p->err), &p->err);
+    assert_ok(chain_state_mend(p->store, run, &chain, &p->err), &p->err);
+    assert_int_equal(
+        store_switch_get(p->store, key_run(run, "current_snapshot").text, (char[64]){0}, 64, NULL),
+        ERROR_NOT_FOUND);
+    assert_ok(snapshot_switch(p->store, run, 0, &p->err), &p->err);
+    expect_state(p, -1, true);
+}
+
+/* As a worker leaves it that was killed between the two. */
+static void a_snapshot_whose_switch_was_never_set_is_not_named(void **state)
+{
+    struct temp_store *p = *state;
+    put(p, 2);
+    expect_state(p, 2, false);
+    mend(p, 2);
+}
+
+static void a_lost_or_damaged_switch_is_found_and_set(void **state)
+{
+    struct temp_store *p = *state;
+    put(p, 2);
+    put(p, 4);
+    assert_ok(snapshot_switch(p->store, run, 2, &p->err), &p->err);
+    expect_state(p, 2, true); /* a later snapshot is no reason */
+    spoil_switch(p);
+    expect_state(p, 4, false);
+    mend(p, 4);
+    assert_ok(store_switch_remove(p->store, key_run(run, "current_snapshot").text, &p->err),
+              &p->err);
+    expect_state(p, 4, false);
+    mend(p, 4);
+}
+
+static void a_switch_that_names_a_lost_snapshot_is_set_to_the_newest_whole_one(void **state)
+{
+    struct temp_store *p = *state;
+    char path[FILE_PATH_SIZE];
+    put(p, 2);
+    put(p, 4);
+    put(p, 6);
+    assert_ok(snapshot_switch(p->store, run, 6, &p->err), &p->err);
+    assert_ok(store_remove(p->store, key_snapshot(run, 6).text, &p->err), &p->err);
+    expect_state(p, 4, false);
+    mend(p, 4);
+    assert_ok(
+        file_path(path, &p->err, "%s/%s.record", store_root(p->store), key_snapshot(run, 4).text),
+        &p->err);
+    assert_ok(file_replace(path, "damaged", 7, false, &p->err), &p->err);
+    expect_state(p, 2, false);
+    mend(p, 2);
+    assert_ok(store_remove(p->store, key_snapshot(run, 2).text, &p->err), &p->err);
+    assert_ok(store_remove(p->store, key_snapshot(run, 4).text, &p->err), &p->err);
+    expect_state(p, -1, false);
+    mend(p, -1);
+}
+
+/* A state that was right when it was read notices what was lost since. */
+static void a_refresh_notices_that_the_switch_is_gone(void **state)
+{
+    struct temp_store *p = *state;
+    const struct schedule schedule = toy_schedule();
+    struct chain_state chain = {0};
+    put(p, 2);
+    assert_ok(snapshot_switch(p->store, run, 2, &p->err), &p->err);
+    assert_ok(chain_state_read(&schedule, p->store, run, &chain, &p->err), &p->err);
+    assert_true(chain.is_named);
+    spoil_switch(p);
+    assert_ok(chain_state_refresh(&schedule, p->store, run, &chain, &p->err), &p->err);
+    assert_int_equal(chain.snapshot_version, 2);
+    assert_false(chain.is_named);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(a_run_without_snapshots_needs_no_switch),
+        test_with_store(a_snapshot_whose_switch_was_never_set_is_not_named),
+        test_with_store(a_lost_or_damaged_switch_is_found_and_set),
+        test_with_store(a_switch_that_names_a_lost_snapshot_is_set_to_the_newest_whole_one),
+        test_with_store(a_refresh_notices_that_the_switch_is_gone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

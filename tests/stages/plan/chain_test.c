@@ -1,0 +1,541 @@
+/*
+ * The chain on its own: a store and a queue of a few lines each stand in for the real ones (this program
+ * defines the functions that chain.c calls), so that thousands of runs can be played in random order.
+ */
+#include "common/base/memory.h"
+#include "stages/plan/chain.h"
+#include "store/records/snapshot.h"
+
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t random_state;
+
+static uint64_t draw(uint64_t bound)
+{
+    random_state += 0x9E3779B97F4A7C15ULL; /* splitmix64 */
+    uint64_t z = random_state;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+    return (z ^ (z >> 31)) % bound;
+}
+
+/* --- what stands in for storage and Redis --- */
+
+struct name_set {
+    char (*name)[KEY_SIZE];
+    size_t count, capacity;
+};
+
+static size_t set_find(const struct name_set *set, const char *name)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (strcmp(set->name[i], name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static bool set_has(const struct name_set *set, const char *name)
+{
+    return set_find(set, name) != SIZE_MAX;
+}
+
+/* False when it was in. */
+static bool set_add(struct name_set *set, const char *name)
+{
+    if (set_has(set, name))
+        return false;
+    if (set->count == set->capacity) {
+        set->capacity = set->capacity ? 2 * set->capacity : 64;
+        set->name = memory_resize(set->name, set->capacity, sizeof *set->name);
+        must(set->name != NULL);
+    }
+    (void)snprintf(set->name[set->count++], KEY_SIZE, "%s", name);
+    return true;
+}
+
+static void set_remove_at(struct name_set *set, size_t i)
+{
+    memmove(set->name[i], set->name[--set->count], KEY_SIZE);
+}
+
+struct pretend_run {
+    struct schedule schedule;
+    int64_t stop_at;      /* the version whose snapshot ends the run */
+    int64_t best_version; /* as that snapshot has it */
+    struct name_set stored;
+    int64_t snapshot_version;
+    struct name_set queued;
+    struct name_set waiting; /* "<unit> <prerequisite that is done>" */
+    bool alive;              /* the queue has a life: completing works */
+    bool disturbed;          /* units run while a rebuild restores */
+    int works;
+};
+
+static struct pretend_run run;
+
+enum error_code store_has(struct store *store, const char *key, bool *found, struct error *err)
+{
+    (void)store, (void)err;
+    *found = set_has(&run.stored, key);
+    return ERROR_NONE;
+}
+
+enum error_code snapshot_current_version(struct store *store, const char *run_id, int64_t *version,
+                                         bool *is_named, struct error *err)
+{
+    (void)store, (void)run_id, (void)err;
+    *is_named = true;
+    *version = run.snapshot_version;
+    return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
+}
+
+enum error_code snapshot_get_current(struct store *store, const char *run_id, struct snapshot *out,
+                                     struct error *err)
+{
+    (void)store, (void)run_id, (void)err;
+    *out = (struct snapshot){.version = run.snapshot_version,
+                             .best_version = run.best_version,
+                             .stop = run.snapshot_version == run.stop_at};
+    return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
+}
+
+enum error_code snapshot_position_get(struct store *store, const char *run_id,
+                                      struct snapshot_position *out, struct error *err)
+{
+    (void)store, (void)run_id, (void)err;
+    *out = (struct snapshot_position){.version = run.snapshot_version};
+    return run.snapshot_version < 0 ? ERROR_NOT_FOUND : ERROR_NONE;
+}
+
+enum error_code snapshot_position_set(struct store *store, const char *run_id,
+                                      struct snapshot_position position, struct error *err)
+{
+    (void)store, (void)run_id, (void)position, (void)err;
+    fail_msg("the switch was not lost");
+    return ERROR_NONE;
+}
+
+void store_release_record(struct record_view *view)
+{
+    (void)view;
+}
+
+/* As the scripts do it: store/queue/work_queue_scripts.h. */
+static void advance(const char *unit, int64_t needed, const char *finished)
+{
+    char entry[KEY_SIZE], prefix[KEY_SIZE];
+    (void)snprintf(prefix, sizeof prefix, "%s ", unit);
+    (void)snprintf(entry, sizeof entry, "%s %s", unit, finished);
+    (void)set_add(&run.waiting, entry);
+    int64_t done = 0;
+    for (size_t i = 0; i < run.waiting.count; i++)
+        done += strncmp(run.waiting.name[i], prefix, strlen(prefix)) == 0;
+    if (done < needed)
+        return;
+    (void)set_add(&run.queued, unit);
+    for (size_t i = run.waiting.count; i-- > 0;)
+        if (strncmp(run.waiting.name[i], prefix, strlen(prefix)) == 0)
+            set_remove_at(&run.waiting, i);
+}
+
+static void work_on_one(void);
+
+enum error_code work_queue_restore(struct work_queue *queue, const struct work_successor *unit,
+                                   const char (*done)[QUEUE_UNIT_SIZE], int64_t done_count,
+                                   struct error *err)
+{
+    (void)queue, (void)err;
+    if (run.disturbed && draw(3) == 0)
+        work_on_one();
+    if (set_has(&run.queued, unit->unit))
+        return ERROR_NONE;
+    if (unit->prerequisite_count == 0)
+        (void)set_add(&run.queued, unit->unit);
+    for (int64_t i = 0; i < done_count; i++)
+        advance(unit->unit, unit->prerequisite_count, done[i]);
+    return ERROR_NONE;
+}
+
+/* --- a worker --- */
+
+static struct chain_state state_now(void)
+{
+    struct chain_state state;
+    struct error err = {0};
+    assert_ok(chain_state_read(&run.schedule, NULL, "r", &state, &err), &err);
+    return state;
+}
+
+static bool done_now(const struct unit *unit)
+{
+    const struct chain_state state = state_now();
+    struct error err = {0};
+    bool done = false;
+    assert_ok(chain_is_done(&run.schedule, NULL, "r", &state, unit, &done, &err), &err);
+    return done;
+}
+
+/* What the checkpoint stage prunes: the records of rounds before the snapshot. */
+static void prune(int64_t version)
+{
+    for (int64_t round = 0; round < version; round++)
+        for (int32_t slot = 0; slot < schedule_slot_count(&run.schedule, round); slot++) {
+            const struct key gone[] = {key_gradient("r", round, slot),
+                                       key_mini_batch("r", round, slot), key_weights("r", round),
+                                       key_evaluation("r", round, slot)};
+            const bool is_needed = round >= schedule_oldest_needed(&run.schedule, version);
+            for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+                if ((i != 1 || !is_needed) && set_has(&run.stored, gone[i].text))
+                    set_remove_at(&run.stored, set_find(&run.stored, gone[i].text));
+        }
+}
+
+/* The rule that keeps a run right: whoever works finds all that the unit waits for. */
+static void work(const struct unit *unit)
+{
+    struct unit_list inputs = {0};
+    struct error err = {0};
+    const struct chain_state state = state_now();
+    assert_ok(schedule_check_unit(&run.schedule, unit, state.weights_version, &err), &err);
+    assert_ok(chain_prerequisites(&run.schedule, unit, chain_last_version(&run.schedule, &state),
+                                  &inputs, &err),
+              &err);
+    for (int64_t i = 0; i < inputs.count; i++)
+        if (!done_now(&inputs.unit[i])) {
+            char name[UNIT_NAME_SIZE], input[UNIT_NAME_SIZE];
+            unit_name(unit, name);
+            unit_name(&inputs.unit[i], input);
+            fail_msg("%s runs before %s", name, input);
+        }
+    unit_list_release(&inputs);
+    if (unit->kind == UNIT_INFER)
+        (void)set_add(&run.stored,
+                      key_infer("r", unit->round, unit->layer, unit->slot, "shard").text);
+    if (unit->kind == UNIT_OUTPUTS)
+        (void)set_add(&run.stored, key_outputs("r", unit->round, "").text);
+    (void)set_add(&run.stored, chain_output_key(&run.schedule, "r", unit).text);
+    run.works++;
+    if (unit->kind == UNIT_CHECKPOINT && unit->round > run.snapshot_version) {
+        run.snapshot_version = unit->round;
+        if (draw(2))
+            prune(unit->round);
+    }
+}
+
+static int64_t weights_version(void)
+{
+    return run.schedule.infers_best ? run.best_version : run.stop_at;
+}
+
+static void hand_over(const struct unit *unit)
+{
+    struct unit_list next = {0};
+    struct error err = {0};
+    char name[UNIT_NAME_SIZE], next_name[UNIT_NAME_SIZE];
+    unit_name(unit, name);
+    const bool ends = unit->kind == UNIT_CHECKPOINT && unit->round == run.stop_at;
+    assert_ok(chain_successors(&run.schedule, unit, ends ? weights_version() : -1, &next, &err),
+              &err);
+    for (int64_t i = 0; i < next.count; i++) {
+        unit_name(&next.unit[i], next_name);
+        advance(next_name, chain_prerequisite_count(&run.schedule, &next.unit[i]), name);
+    }
+    unit_list_release(&next);
+    const size_t at = set_find(&run.queued, name);
+    if (at != SIZE_MAX)
+        set_remove_at(&run.queued, at);
+}
+
+/* Takes any queued unit; sometimes dies before it hands over, and the unit comes again. */
+static void work_on_one(void)
+{
+    struct unit unit = {0};
+    struct error err = {0};
+    if (run.queued.count == 0)
+        return;
+    assert_ok(unit_parse(run.queued.name[draw(run.queued.count)], &unit, &err), &err);
+    if (!done_now(&unit))
+        work(&unit);
+    if (run.alive && draw(8) != 0)
+        hand_over(&unit);
+}
+
+static void rebuild(bool wiped)
+{
+    struct error err = {0};
+    if (wiped) {
+        run.queued.count = run.waiting.count = 0;
+        run.alive = false;
+    }
+    assert_ok(chain_rebuild(&run.schedule, NULL, "r", NULL, &err), &err);
+    run.alive = true;
+}
+
+/* Plays a run to its end. `rebuild_every`: one step in so many; 0: none. */
+static void play(int rebuild_every, bool disturbed)
+{
+    run.stored.count = 0;
+    run.snapshot_version = -1;
+    run.works = 0;
+    run.disturbed = false;
+    rebuild(true);
+    run.disturbed = disturbed;
+    for (long steps = 0; run.queued.count > 0; steps++) {
+        assert_true(steps < 100000);
+        if (rebuild_every && draw((uint64_t)rebuild_every) == 0)
+            rebuild(draw(2) == 0);
+        work_on_one();
+    }
+    assert_true(state_now().finished);
+    assert_int_equal(run.snapshot_version, run.stop_at);
+    assert_true(set_has(&run.stored, key_outputs("r", weights_version(), "").text));
+}
+
+/* --- schedules --- */
+
+static struct schedule schedule_of(int64_t train, int64_t valid, int32_t parts,
+                                   const struct pipeline_settings *settings)
+{
+    struct schedule schedule;
+    struct error err = {0};
+    assert_ok(schedule_init(&schedule, settings, train, valid, parts, &err), &err);
+    return schedule;
+}
+
+static struct schedule draw_schedule(void)
+{
+    struct pipeline_settings settings;
+    pipeline_settings_defaults(&settings);
+    settings.epochs = 1 + (int64_t)draw(5);
+    settings.sample.batch_size = 1 + (int64_t)draw(4);
+    settings.sample.batches_per_round = 1 + (int64_t)draw(3);
+    settings.sample.run_ahead = 1 + (int64_t)draw(4);
+    settings.sample.reuse_epochs = 1 + (int64_t)draw(3);
+    settings.sample.evaluation_batch_size = 1 + (int64_t)draw(3);
+    settings.sample.fanouts.count = 1 + (int)draw(3);
+    settings.checkpoint.every_epochs = 1 + (int64_t)draw(3);
+    settings.checkpoint.patience = (int64_t)draw(2);
+    settings.infer.weights = draw(2) ? WEIGHTS_BEST : WEIGHTS_LAST;
+    return schedule_of(1 + (int64_t)draw(9), (int64_t)draw(5), 1 + (int32_t)draw(3), &settings);
+}
+
+static void add_unit(struct unit_list *list, enum unit_kind kind, int64_t round, int32_t slot,
+                     int32_t layer)
+{
+    struct error err = {0};
+    const struct unit unit = {.kind = kind, .round = round, .slot = slot, .layer = layer};
+    assert_ok(unit_list_add(list, unit, &err), &err);
+}
+
+/* Every unit of a run that goes to its last round, from the schedule alone. */
+static void all_units(const struct schedule *s, struct unit_list *out)
+{
+    add_unit(out, UNIT_INITIALISE, 0, 0, 0);
+    for (int64_t round = 0; round < s->round_count; round++) {
+        for (int32_t slot = 0; slot < schedule_slot_count(s, round); slot++) {
+            if (schedule_samples(s, round))
+                add_unit(out, UNIT_SAMPLE, round, slot, 0);
+            add_unit(out, UNIT_TRAIN_STEP, round, slot, 0);
+        }
+        add_unit(out, UNIT_AGGREGATE, round, 0, 0);
+        if (!schedule_has_snapshot(s, round + 1))
+            continue;
+        for (int32_t slot = 0; slot < s->evaluation_slot_count; slot++)
+            add_unit(out, UNIT_EVALUATE, round + 1, slot, 0);
+        add_unit(out, UNIT_CHECKPOINT, round + 1, 0, 0);
+    }
+    for (int32_t slot = 0; slot < s->evaluation_slot_count; slot++)
+        add_unit(out, UNIT_SAMPLE_EVALUATION, 0, slot, 0);
+    for (int32_t layer = 1; layer <= s->layer_count; layer++)
+        for (int32_t part = 0; part < s->part_count; part++)
+            add_unit(out, UNIT_INFER, s->round_count, part, layer);
+    add_unit(out, UNIT_OUTPUTS, s->round_count, 0, 0);
+}
+
+static int64_t times_in(const struct unit_list *list, const struct unit *unit)
+{
+    int64_t times = 0;
+    for (int64_t i = 0; i < list->count; i++)
+        times += unit_equal(&list->unit[i], unit);
+    return times;
+}
+
+/* --- tests --- */
+
+static void check_inverse(const struct schedule *s)
+{
+    struct unit_list units = {0}, roots = {0};
+    struct error err = {0};
+    all_units(s, &units);
+    assert_ok(chain_roots(s, &roots, &err), &err);
+    struct unit_list *before = memory_alloc((size_t)units.count, sizeof *before);
+    struct unit_list *after = memory_alloc((size_t)units.count, sizeof *after);
+    assert_true(before && after);
+    for (int64_t i = 0; i < units.count; i++) {
+        const struct unit *unit = &units.unit[i];
+        assert_ok(chain_prerequisites(s, unit, s->round_count, &before[i], &err), &err);
+        assert_ok(chain_successors(s, unit,
+                                   unit->kind == UNIT_CHECKPOINT && unit->round == s->round_count
+                                       ? s->round_count
+                                       : -1,
+                                   &after[i], &err),
+                  &err);
+        assert_int_equal(before[i].count, chain_prerequisite_count(s, unit));
+        assert_int_equal(times_in(&roots, unit), before[i].count == 0);
+        for (int64_t j = 0; j < before[i].count; j++)
+            assert_int_equal(times_in(&units, &before[i].unit[j]), 1);
+        for (int64_t j = 0; j < after[i].count; j++)
+            assert_int_equal(times_in(&units, &after[i].unit[j]), 1);
+    }
+    for (int64_t i = 0; i < units.count; i++)
+        for (int64_t j = 0; j < units.count; j++)
+            assert_int_equal(times_in(&after[i], &units.unit[j]),
+                             times_in(&before[j], &units.unit[i]));
+    for (int64_t i = 0; i < units.count; i++) {
+        unit_list_release(&before[i]);
+        unit_list_release(&after[i]);
+    }
+    memory_free(before);
+    memory_free(after);
+    unit_list_release(&units);
+    unit_list_release(&roots);
+}
+
+static void prerequisites_and_successors_are_inverse(void **state)
+{
+    (void)state;
+    random_state = 1;
+    for (int i = 0; i < 150; i++) {
+        const struct schedule s = draw_schedule();
+        check_inverse(&s);
+    }
+}
+
+static void an_early_stop_sets_inference_free_and_nothing_else(void **state)
+{
+    (void)state;
+    random_state = 2;
+    for (int i = 0; i < 50; i++) {
+        const struct schedule s = draw_schedule();
+        const struct unit checkpoint = {.kind = UNIT_CHECKPOINT,
+                                        .round = schedule_snapshot_at_or_after(&s, 1)};
+        struct unit_list next = {0}, before = {0};
+        struct error err = {0};
+        assert_ok(chain_successors(&s, &checkpoint, 7, &next, &err), &err);
+        assert_int_equal(next.count, s.part_count);
+        for (int64_t n = 0; n < next.count; n++) {
+            assert_int_equal(next.unit[n].kind, UNIT_INFER);
+            assert_int_equal(next.unit[n].layer, 1);
+            assert_int_equal(next.unit[n].round, 7);
+            before.count = 0;
+            assert_ok(chain_prerequisites(&s, &next.unit[n], checkpoint.round, &before, &err),
+                      &err);
+            assert_int_equal(times_in(&before, &checkpoint), 1);
+        }
+        unit_list_release(&next);
+        unit_list_release(&before);
+    }
+}
+
+static int64_t draw_stop(const struct schedule *s)
+{
+    if (!s->can_stop_early)
+        return s->round_count;
+    return schedule_snapshot_at_or_after(s, 1 + (int64_t)draw((uint64_t)s->round_count));
+}
+
+/* Any snapshot up to the last may have the best weights. */
+static int64_t draw_best(const struct schedule *s, int64_t stop_at)
+{
+    return schedule_snapshot_at_or_after(s, 1 + (int64_t)draw((uint64_t)stop_at));
+}
+
+static void play_many(uint64_t seed, int rebuild_every, bool disturbed)
+{
+    random_state = seed;
+    for (int i = 0; i < 300; i++) {
+        run.schedule = draw_schedule();
+        run.stop_at = draw_stop(&run.schedule);
+        run.best_version = draw_best(&run.schedule, run.stop_at);
+        play(rebuild_every, disturbed);
+    }
+}
+
+static void a_run_in_any_order_does_every_unit_once(void **state)
+{
+    (void)state;
+    random_state = 3;
+    for (int i = 0; i < 300; i++) {
+        struct unit_list units = {0};
+        run.schedule = draw_schedule();
+        run.stop_at = run.best_version = run.schedule.round_count;
+        all_units(&run.schedule, &units);
+        play(0, false);
+        assert_int_equal(run.works, units.count);
+        unit_list_release(&units);
+    }
+}
+
+static void an_early_stopped_run_ends(void **state)
+{
+    (void)state;
+    play_many(4, 0, false);
+}
+
+static void rebuilds_at_any_moment_lose_nothing(void **state)
+{
+    (void)state;
+    play_many(5, 3, false);
+    play_many(6, 20, false);
+}
+
+/* Units finish while the queue is rebuilt: what a rebuild missed is found by a look at the idle queue. */
+static void units_that_finish_during_a_rebuild_are_not_lost(void **state)
+{
+    (void)state;
+    play_many(7, 5, true);
+}
+
+static void one_rebuild_suffices_for_the_rest_of_the_run(void **state)
+{
+    (void)state;
+    random_state = 8;
+    for (int i = 0; i < 300; i++) {
+        run.schedule = draw_schedule();
+        run.stop_at = draw_stop(&run.schedule);
+        run.best_version = draw_best(&run.schedule, run.stop_at);
+        run.stored.count = 0;
+        run.snapshot_version = -1;
+        run.disturbed = false;
+        rebuild(true);
+        for (uint64_t steps = draw(60); steps > 0; steps--)
+            work_on_one();
+        rebuild(true);
+        for (long steps = 0; run.queued.count > 0; steps++) {
+            assert_true(steps < 100000);
+            work_on_one();
+        }
+        assert_true(state_now().finished);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prerequisites_and_successors_are_inverse),
+        cmocka_unit_test(an_early_stop_sets_inference_free_and_nothing_else),
+        cmocka_unit_test(a_run_in_any_order_does_every_unit_once),
+        cmocka_unit_test(an_early_stopped_run_ends),
+        cmocka_unit_test(rebuilds_at_any_moment_lose_nothing),
+        cmocka_unit_test(one_rebuild_suffices_for_the_rest_of_the_run),
+        cmocka_unit_test(units_that_finish_during_a_rebuild_are_not_lost),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    memory_free(run.stored.name);
+    memory_free(run.queued.name);
+    memory_free(run.waiting.name);
+    return failed;
+}

@@ -1,0 +1,525 @@
+#include "common/base/memory.h"
+#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/setting_table.h"
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static enum error_code assign(struct pipeline_settings *settings, const char *name,
+                              const char *value, struct error *err)
+{
+    return pipeline_settings_assign(settings, name, value, "cora.yaml:3", err);
+}
+
+static struct pipeline_settings defaults(void)
+{
+    struct pipeline_settings settings;
+    pipeline_settings_defaults(&settings);
+    return settings;
+}
+
+static void defaults_are_those_of_the_table(void **state)
+{
+    (void)state;
+    const struct pipeline_settings settings = defaults();
+    assert_int_equal(settings.seed, 1);
+    assert_int_equal(settings.epochs, 10);
+    assert_false(settings.portable);
+    assert_string_equal(settings.name, "");
+    assert_int_equal(settings.ingest.format, FORMAT_FOLDER);
+    assert_int_equal(settings.ingest.duplicates, EDGES_REMOVE);
+    assert_int_equal(settings.sample.fanouts.count, 2);
+    assert_int_equal(settings.sample.fanouts.value[1], 10);
+    assert_int_equal(settings.sample.evaluation_fanouts.count, 0);
+    assert_true(settings.train_step.dropout == 0.5);
+    assert_int_equal(settings.checkpoint.keep, 2);
+    assert_true(settings.infer.predictions);
+    assert_int_equal(pipeline_layer_count(&settings), 2);
+}
+
+static void every_choice_is_stored_as_its_place_in_the_list(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        for (int64_t i = 0; spec->type == SETTING_CHOICE && spec->choices[i]; i++) {
+            struct pipeline_settings settings = defaults();
+            assert_ok(assign(&settings, spec->name, spec->choices[i], &err), &err);
+            assert_int_equal(*(const int64_t *)((const char *)&settings + spec->offset), i);
+        }
+    struct pipeline_settings settings = defaults();
+    assert_ok(assign(&settings, "ingest.features", "degree+random", &err), &err);
+    assert_int_equal(settings.ingest.features.choice, FEATURES_DEGREE_RANDOM);
+    assert_ok(assign(&settings, "checkpoint.metric", "roc_auc", &err), &err);
+    assert_int_equal(settings.checkpoint.metric, METRIC_ROC_AUC);
+    assert_ok(assign(&settings, "infer.weights", "last", &err), &err);
+    assert_int_equal(settings.infer.weights, WEIGHTS_LAST);
+    assert_ok(assign(&settings, "aggregate.optimizer", "sgd", &err), &err);
+    assert_int_equal(settings.aggregate.optimizer, OPTIMIZER_SGD);
+}
+
+static void unknown_names_are_refused_with_the_nearest_known_one(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = defaults();
+    struct error err = {0};
+    assert_fails(assign(&settings, "sample.fanout", "5", &err), ERROR_INVALID,
+                 "cora.yaml:3: unknown setting 'sample.fanout'; did you mean 'sample.fanouts'?",
+                 &err);
+    assert_fails(assign(&settings, "train_step.hidden", "5", &err), ERROR_INVALID,
+                 "did you mean 'train-step.hidden'?", &err);
+    assert_fails(assign(&settings, "hidden", "3", &err), ERROR_INVALID,
+                 "unknown setting 'hidden'; did you mean 'train-step.hidden'?", &err);
+    assert_fails(assign(&settings, "batchsize", "3", &err), ERROR_INVALID,
+                 "did you mean 'sample.batch_size'?", &err);
+    assert_fails(assign(&settings, "epoch", "3", &err), ERROR_INVALID, "did you mean 'epochs'?",
+                 &err);
+    assert_fails(assign(&settings, "train-step.layers", "3", &err), ERROR_INVALID,
+                 "as many layers as sample.fanouts has items", &err);
+    assert_fails(assign(&settings, "qqqqqqqqqqqqqqqqqqqq", "5", &err), ERROR_INVALID,
+                 "unknown setting 'qqqqqqqqqqqqqqqqqqqq'", &err);
+    assert_null(strstr(err.message, "did you mean"));
+}
+
+static void bad_values_are_refused_with_what_was_expected(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *value, *message;
+    } bad[] = {
+        {"epochs", "0", "cora.yaml:3: epochs is '0', expected whole numbers from 1 to 1000000000"},
+        {"epochs", "12x", "epochs is '12x', expected whole numbers"},
+        {"epochs", "", "epochs is '', expected whole numbers"},
+        {"epochs", "1.5", "epochs is '1.5', expected whole numbers"},
+        {"seed", "99999999999999999999", "seed is '99999999999999999999'"},
+        {"train-step.dropout", "1", "train-step.dropout is '1', expected a number from 0 to 0.999"},
+        {"train-step.dropout", "nan", "train-step.dropout is 'nan', expected a number"},
+        {"aggregate.learning_rate", "inf", "aggregate.learning_rate is 'inf', expected a number"},
+        {"aggregate.learning_rate", "1e-2x", "is '1e-2x', expected a number from 0 to 1000"},
+        {"portable", "yes", "portable is 'yes', expected true or false"},
+        {"portable", "True", "portable is 'True', expected true or false; write true"},
+        {"portable", "off", "portable is 'off', expected true or false; write false"},
+        {"portable", "~", "portable is '~': there is no null here; leave the line out"},
+        {"epochs", "~", "leave the line out for the default, which is 10"},
+        {"train-step.model", "gin",
+         "train-step.model is 'gin', expected one of sage, gcn, gat, gatv2"},
+        {"train-step.model", "", "train-step.model is '', expected one of sage, gcn, gat, gatv2"},
+        {"sample.fanouts", "10,0", "a fan-out of 0 keeps no neighbour; expected -1 (all)"},
+        {"sample.fanouts", "10,-2", "sample.fanouts is '10,-2', expected whole numbers from -1"},
+        {"sample.fanouts", "10,,5", "sample.fanouts is '10,,5', expected whole numbers"},
+        {"sample.fanouts", "10,", "sample.fanouts is '10,', expected whole numbers"},
+        {"sample.fanouts", "10 5", "sample.fanouts is '10 5', expected whole numbers"},
+        {"sample.fanouts", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+         "sample.fanouts has more than"},
+        {"name", "0123456789012345678901234567890123456789012345678901234567890123",
+         "name is longer than 63 bytes"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct pipeline_settings settings = defaults();
+        struct error err = {0};
+        assert_fails(assign(&settings, bad[i].name, bad[i].value, &err), ERROR_INVALID,
+                     bad[i].message, &err);
+        assert_int_equal(strncmp(err.message, "cora.yaml:3: ", 13), 0);
+    }
+}
+
+static void limits_themselves_are_fine(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        struct pipeline_settings settings = defaults();
+        char least[40], most[40];
+        (void)snprintf(least, sizeof least, "%.15g", spec->least);
+        (void)snprintf(most, sizeof most, spec->type == SETTING_INT ? "%.0f" : "%.15g", spec->most);
+        if (spec->type != SETTING_INT && spec->type != SETTING_DOUBLE)
+            continue;
+        assert_ok(assign(&settings, spec->name, least, &err), &err);
+        assert_ok(assign(&settings, spec->name, most, &err), &err);
+    }
+}
+
+/* Settings that differ from every default, so that a field that is lost on the way shows. */
+static struct pipeline_settings unusual(void)
+{
+    struct pipeline_settings settings = defaults();
+    struct error err = {0};
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        const char *value = "";
+        char number[40];
+        switch (spec->type) {
+        case SETTING_INT:
+            (void)snprintf(number, sizeof number, "%.0f", spec->least + 3);
+            value = number;
+            break;
+        case SETTING_DOUBLE: /* a third has no short decimal form */
+            (void)snprintf(number, sizeof number, "%.17g",
+                           spec->least + (spec->most < 1e9 ? spec->most - spec->least : 1.0) / 3);
+            value = number;
+            break;
+        case SETTING_BOOL:
+            value = spec->default_text[0] == 't' ? "false" : "true";
+            break;
+        case SETTING_TEXT:
+        case SETTING_PATH:
+        case SETTING_CHOICE_OR_PATH:
+            value = "a = b";
+            break;
+        case SETTING_CHOICE:
+            value = spec->choices[1];
+            break;
+        case SETTING_INT_LIST:
+            value = " 15, -1,5";
+            break;
+        }
+        assert_ok(assign(&settings, spec->name, value, &err), &err);
+    }
+    return settings;
+}
+
+static void text_and_settings_are_inverse(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const struct pipeline_settings all[] = {defaults(), unusual()};
+    for (size_t i = 0; i < 2; i++) {
+        struct pipeline_settings back = {0};
+        char text[SETTINGS_TEXT_SIZE], again[SETTINGS_TEXT_SIZE];
+        assert_ok(pipeline_settings_text(&all[i], text, &err), &err);
+        assert_ok(pipeline_settings_parse(&back, text, "plan", &err), &err);
+        for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+            assert_memory_equal((const char *)&back + spec->offset,
+                                (const char *)&all[i] + spec->offset,
+                                spec->type == SETTING_TEXT || spec->type == SETTING_PATH
+                                    ? strlen((const char *)&back + spec->offset) + 1
+                                    : spec->size);
+        assert_ok(pipeline_settings_text(&back, again, &err), &err);
+        assert_string_equal(text, again);
+    }
+}
+
+static void set(struct pipeline_settings *settings, const char *assignment)
+{
+    struct error err = {0};
+    assert_ok(pipeline_settings_override(settings, assignment, &err), &err);
+}
+
+static const char *identity(const struct pipeline_settings *settings, unsigned parts)
+{
+    static char text[SETTINGS_TEXT_SIZE];
+    struct error err = {0};
+    assert_ok(pipeline_settings_identity(settings, parts, text, &err), &err);
+    return text;
+}
+
+static void an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = defaults();
+    assert_string_equal(identity(&settings, ~0U), "");
+    set(&settings, "aggregate.learning_rate=1e-3");
+    set(&settings, "sample.fanouts=5,5");
+    set(&settings, "infer.weights=last");
+    set(&settings, "train-step.dropout=0.50");         /* the default, in other words */
+    set(&settings, "ingest.nodes=5000");               /* nothing is generated */
+    set(&settings, "partition.assignment=/somewhere"); /* nor read */
+    set(&settings, "aggregate.momentum=0.9");          /* nor moved */
+    assert_string_equal(identity(&settings, SETTING_OF_TRAINING | SETTING_OF_TARGET),
+                        "aggregate.learning_rate = 0.001\nsample.fanouts = 5,5\n");
+    assert_string_equal(identity(&settings, SETTING_OF_OUTPUTS), "infer.weights = last\n");
+    assert_string_equal(identity(&settings, SETTING_OF_DATASET | SETTING_OF_PARTITION), "");
+    set(&settings, "ingest.format=generated");
+    set(&settings, "ingest.path=/anywhere");
+    assert_string_equal(identity(&settings, SETTING_OF_DATASET),
+                        "ingest.format = generated\ningest.nodes = 5000\n");
+    set(&settings, "aggregate.optimizer=sgd");
+    assert_non_null(strstr(identity(&settings, SETTING_OF_TRAINING), "aggregate.momentum = 0.9"));
+}
+
+static void every_setting_but_the_name_is_part_of_something(void **state)
+{
+    (void)state;
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        assert_int_equal(spec->part_of == 0, strcmp(spec->name, "name") == 0);
+        if (!spec->only_with)
+            continue;
+        struct pipeline_settings settings = defaults();
+        char value[64];
+        const char *equals = strchr(spec->only_with, '=');
+        for (const char *at = equals + 1; *at; at += *at == ',') { /* known names of choices */
+            const size_t size = strcspn(at, ",");
+            (void)snprintf(value, sizeof value, "%.*s=%.*s", (int)(equals - spec->only_with),
+                           spec->only_with, (int)size, at);
+            set(&settings, value);
+            at += size;
+        }
+    }
+}
+
+static void changes_are_told_from_and_to(void **state)
+{
+    (void)state;
+    struct pipeline_settings from = defaults(), to = defaults();
+    char text[SETTING_CHANGES_SIZE];
+    assert_false(pipeline_settings_changes(&from, &to, ~0U, text));
+    assert_string_equal(text, "");
+    set(&to, "epochs=20");
+    set(&to, "train-step.hidden=128");
+    set(&to, "ingest.path=/data");
+    set(&to, "checkpoint.keep=0");
+    set(&to, "aggregate.final_rate=0.5"); /* without effect */
+    assert_true(pipeline_settings_changes(
+        &from, &to, SETTING_OF_TRAINING | SETTING_OF_TARGET | SETTING_OF_DATASET, text));
+    assert_string_equal(
+        text, "epochs 10 -> 20, ingest.path (none) -> /data, train-step.hidden 64 -> 128");
+    char path[SETTING_PATH_SIZE + 16] = "ingest.path=/";
+    memset(path + 13, 'x', 600);
+    set(&to, path);
+    assert_true(pipeline_settings_changes(&from, &to, ~0U, text));
+    assert_string_equal(text, "epochs 10 -> 20, train-step.hidden 64 -> 128, "
+                              "checkpoint.keep 2 -> 0, and 1 more");
+}
+
+static void some_settings_can_be_put_back_and_over_others(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = defaults();
+    struct error err = {0};
+    set(&settings, "epochs=20");
+    set(&settings, "infer.embeddings=false");
+    pipeline_settings_reset(&settings, SETTING_OF_OUTPUTS);
+    assert_true(settings.infer.embeddings);
+    assert_int_equal(settings.epochs, 20);
+    assert_ok(pipeline_settings_apply(&settings, "checkpoint.keep = 7\n", "wanted", &err), &err);
+    assert_int_equal(settings.checkpoint.keep, 7);
+    assert_int_equal(settings.epochs, 20);
+}
+
+static void text_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings;
+    struct error err = {0};
+    assert_fails(pipeline_settings_parse(&settings, "epochs: 5\nseed = 1\n", "plan", &err),
+                 ERROR_CORRUPT, "plan: not a settings line: epochs: 5", &err);
+    assert_fails(pipeline_settings_parse(&settings, "epochs = 5\nno_such = 1\n", "plan", &err),
+                 ERROR_INVALID, "plan: unknown setting 'no_such'", &err);
+    assert_fails(pipeline_settings_parse(&settings, "epochs = x\n", "plan", &err), ERROR_INVALID,
+                 "epochs is 'x'", &err);
+}
+
+static void overrides_need_a_name_and_a_value(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = defaults();
+    struct error err = {0};
+    assert_ok(pipeline_settings_override(&settings, "train-step.hidden=128", &err), &err);
+    assert_int_equal(settings.train_step.hidden, 128);
+    assert_ok(pipeline_settings_override(&settings, "ingest.path=/nowhere/a=b", &err), &err);
+    assert_string_equal(settings.ingest.path, "/nowhere/a=b");
+    assert_fails(pipeline_settings_override(&settings, "hidden", &err), ERROR_USAGE,
+                 "--set 'hidden': expected section.key=value", &err);
+    assert_fails(pipeline_settings_override(&settings, "train-step.hiden=1", &err), ERROR_INVALID,
+                 "--set: unknown setting 'train-step.hiden'; did you mean 'train-step.hidden'?",
+                 &err);
+}
+
+static void rules_between_settings_are_checked(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const struct {
+        const char *name, *value, *message;
+    } bad[] = {
+        {"name", "", "name is '', expected letters"},
+        {"name", "a b", "name is 'a b', expected letters"},
+        {"name", ".hidden", "no leading dot"},
+        {"sample.fanouts", "", "sample.fanouts is empty"},
+        {"sample.evaluation_fanouts", "5",
+         "sample.evaluation_fanouts has 1 items and sample.fanouts 2"},
+        {"ingest.path", "", "ingest.path is empty"},
+        {"ingest.valid_share", "0.9", "ingest.train_share + ingest.valid_share is 1.2"},
+        {"partition.method", "file", "partition.assignment is empty"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct pipeline_settings settings = defaults();
+        assert_ok(assign(&settings, "name", "cora", &err), &err);
+        assert_ok(assign(&settings, "ingest.path", "raw", &err), &err);
+        assert_ok(pipeline_settings_check(&settings, &err), &err);
+        assert_ok(assign(&settings, bad[i].name, bad[i].value, &err), &err);
+        assert_fails(pipeline_settings_check(&settings, &err), ERROR_INVALID, bad[i].message, &err);
+    }
+}
+
+static void files_beside_an_edge_list_are_checked(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const struct {
+        const char *name, *value, *other, *other_value, *message;
+    } bad[] = {
+        {"ingest.labels", "l.csv", "ingest.format", "folder",
+         "ingest.labels is 'l.csv', but only `format: edge_list` has files beside it"},
+        {"ingest.features", "f.csv", "ingest.format", "ogb", "ingest.features is 'f.csv'"},
+        {"ingest.feature_ids", "i.txt", "ingest.features", "f.csv", "is no .npy file"},
+        {"ingest.split", "random 60/20/20", "ingest.valid", "v.txt",
+         "ingest.split is 'random 60/20/20', but ingest.valid names a file: remove one"},
+        {"ingest.split", "random 60/20", "name", "n", "expected given, or percents"},
+        {"ingest.split", "random 60/20/30", "name", "n", "make 100"},
+        {"ingest.split", "random 0/50/50", "name", "n", "make 100"},
+        {"ingest.split", "random 99999999999/0/0", "name", "n", "make 100"},
+        {"ingest.split", "random 60/20/20 please", "name", "n", "make 100"},
+        {"ingest.split", "random 60/20/20", "ingest.format", "generated", "ingest.train_share"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct pipeline_settings settings = defaults();
+        assert_ok(assign(&settings, "name", "mine", &err), &err);
+        assert_ok(assign(&settings, "ingest.path", "e.csv", &err), &err);
+        assert_ok(assign(&settings, "ingest.format", "edge_list", &err), &err);
+        assert_ok(assign(&settings, bad[i].name, bad[i].value, &err), &err);
+        assert_ok(assign(&settings, bad[i].other, bad[i].other_value, &err), &err);
+        assert_fails(pipeline_settings_check(&settings, &err), ERROR_INVALID, bad[i].message, &err);
+    }
+}
+
+static void a_split_is_read_out_of_its_text(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct pipeline_settings settings = defaults();
+    struct split_shares shares;
+    assert_ok(pipeline_split_shares(&settings, &shares, &err), &err);
+    assert_false(shares.is_random);
+    assert_ok(assign(&settings, "ingest.split", "random 70/0/30", &err), &err);
+    assert_ok(pipeline_split_shares(&settings, &shares, &err), &err);
+    assert_true(shares.is_random);
+    assert_int_equal(shares.percent[0], 70);
+    assert_int_equal(shares.percent[1], 0);
+    assert_int_equal(shares.percent[2], 30);
+}
+
+static void a_file_is_read_with_its_lines_and_paths(void **state)
+{
+    (void)state;
+    struct temp_dir dir;
+    struct pipeline_settings settings;
+    struct error err = {0};
+    char expected[FILE_PATH_SIZE];
+    temp_dir_make(&dir);
+    static const char good[] = "epochs: 7\ningest:\n  path: ${GRAPHMILL_UNSET:-raw}/cora\n"
+                               "  labels: l.csv\n  features: f.npy\n  train: /t.csv\n"
+                               "sample:\n  fanouts: [15, 10, 5]\n";
+    const char *path = temp_dir_write(&dir, "cora-full.yaml", good, sizeof good - 1);
+    assert_ok(pipeline_settings_load(&settings, path, &err), &err);
+    assert_int_equal(settings.epochs, 7);
+    assert_string_equal(settings.name, "cora-full"); /* of the file, when none is given */
+    assert_int_equal(pipeline_layer_count(&settings), 3);
+    assert_int_equal(settings.sample.fanouts.value[0], 15);
+    assert_ok(file_path(expected, &err, "%s/raw/cora", dir.path), &err);
+    assert_string_equal(settings.ingest.path, expected);
+    assert_ok(file_path(expected, &err, "%s/l.csv", dir.path), &err);
+    assert_string_equal(settings.ingest.labels, expected);
+    assert_ok(file_path(expected, &err, "%s/f.npy", dir.path), &err);
+    assert_string_equal(settings.ingest.features.path, expected);
+    assert_int_equal(settings.ingest.features.choice, FEATURES_FILE);
+    assert_string_equal(settings.ingest.split_file[0], "/t.csv");
+
+    static const char bad[] = "epochs: 7\nsample:\n  batch_sise: 5\n";
+    path = temp_dir_write(&dir, "bad.yaml", bad, sizeof bad - 1);
+    assert_fails(pipeline_settings_load(&settings, path, &err), ERROR_INVALID,
+                 "bad.yaml:3: unknown setting 'sample.batch_sise'; did you mean "
+                 "'sample.batch_size'?",
+                 &err);
+    static const char unset[] = "ingest:\n  path: ${GRAPHMILL_UNSET}/cora\n";
+    path = temp_dir_write(&dir, "unset.yaml", unset, sizeof unset - 1);
+    assert_fails(pipeline_settings_load(&settings, path, &err), ERROR_INVALID,
+                 "unset.yaml: environment variable GRAPHMILL_UNSET is not set", &err);
+    assert_fails(pipeline_settings_load(&settings, "/nowhere/x.yaml", &err), ERROR_INVALID,
+                 "/nowhere/x.yaml", &err);
+    temp_dir_remove(&dir);
+}
+
+/* Relative, absolute, through a link, with and without what it names. */
+static void a_path_is_the_same_however_it_is_spelled(void **state)
+{
+    (void)state;
+    struct temp_dir dir;
+    struct error err = {0};
+    char raw[FILE_PATH_SIZE], link_path[FILE_PATH_SIZE], text[4][FILE_PATH_SIZE];
+    temp_dir_make(&dir);
+    assert_ok(file_path(raw, &err, "%s/raw/cora", dir.path), &err);
+    assert_ok(file_make_folders(raw, &err), &err);
+    assert_ok(file_path(link_path, &err, "%s/linked", dir.path), &err);
+    assert_int_equal(symlink("raw", link_path), 0);
+    const char *const spelled[] = {"raw/cora", "./raw/../raw//cora/", "linked/cora",
+                                   "${GRAPHMILL_UNSET:-raw}/cora"};
+    for (int i = 0; i < 4; i++) {
+        struct pipeline_settings settings;
+        const int size = snprintf(text[i], sizeof text[i], "ingest:\n  path: \"%s\"\n", spelled[i]);
+        const char *path = temp_dir_write(&dir, "p.yaml", text[i], (size_t)size);
+        assert_ok(pipeline_settings_load(&settings, path, &err), &err);
+        assert_string_equal(settings.ingest.path, raw);
+    }
+    struct pipeline_settings settings = defaults();
+    char here[FILE_PATH_SIZE], expected[2 * FILE_PATH_SIZE];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(dir.path), 0);
+    set(&settings, "ingest.path=raw/cora");
+    assert_string_equal(settings.ingest.path, raw);
+    set(&settings, "ingest.path=raw/none/../gone"); /* not there, and one path all the same */
+    (void)snprintf(expected, sizeof expected, "%s/raw/gone", dir.path);
+    assert_string_equal(settings.ingest.path, expected);
+    assert_int_equal(chdir(here), 0);
+    temp_dir_remove(&dir);
+}
+
+static void running_out_of_memory_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct temp_dir dir;
+    static const char text[] = "epochs: 7\nsample:\n  fanouts: [15, 10]\n";
+    temp_dir_make(&dir);
+    const char *path = temp_dir_write(&dir, "cora.yaml", text, sizeof text - 1);
+    const long live = memory_live_blocks();
+    long n = 0;
+    for (enum error_code rc = ERROR_NO_MEMORY; rc != ERROR_NONE; n++) {
+        struct pipeline_settings settings;
+        struct error err = {0};
+        memory_fail_after(n);
+        rc = pipeline_settings_load(&settings, path, &err);
+        memory_fail_after(-1);
+        assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
+        assert_int_equal(memory_live_blocks(), live);
+    }
+    assert_true(n > 1);
+    temp_dir_remove(&dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_those_of_the_table),
+        cmocka_unit_test(every_choice_is_stored_as_its_place_in_the_list),
+        cmocka_unit_test(unknown_names_are_refused_with_the_nearest_known_one),
+        cmocka_unit_test(bad_values_are_refused_with_what_was_expected),
+        cmocka_unit_test(limits_themselves_are_fine),
+        cmocka_unit_test(text_and_settings_are_inverse),
+        cmocka_unit_test(an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect),
+        cmocka_unit_test(every_setting_but_the_name_is_part_of_something),
+        cmocka_unit_test(changes_are_told_from_and_to),
+        cmocka_unit_test(some_settings_can_be_put_back_and_over_others),
+        cmocka_unit_test(a_path_is_the_same_however_it_is_spelled),
+        cmocka_unit_test(text_that_is_none_is_refused),
+        cmocka_unit_test(overrides_need_a_name_and_a_value),
+        cmocka_unit_test(rules_between_settings_are_checked),
+        cmocka_unit_test(files_beside_an_edge_list_are_checked),
+        cmocka_unit_test(a_split_is_read_out_of_its_text),
+        cmocka_unit_test(a_file_is_read_with_its_lines_and_paths),
+        cmocka_unit_test(running_out_of_memory_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+/*
+ * contract_fixture - a store on each backend in turn, for tests of what all of them promise.
+ */
+#ifndef TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
+#define TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
+
+#include "store/objects/store.h"
+
+#include "tests/support/memory_store.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
+
+struct fixture;
+
+struct backend_case {
+    const char *scheme;                  /* of the address, for store_open() */
+    const struct store_backend *backend; /* or a backend for store_open_on() */
+    /* Puts `size` bytes where the record lies, as a crash or a bad disk would. */
+    void (*damage)(const struct fixture *f, const char *key, const void *bytes, size_t size);
+};
+
+static inline void damage_directory(const struct fixture *f, const char *key, const void *bytes,
+                                    size_t size);
+
+static inline void damage_memory(const struct fixture *f, const char *key, const void *bytes,
+                                 size_t size);
+
+static const struct backend_case cases[] = {{"dir:", NULL, damage_directory},
+                                            {"", NULL, damage_directory},
+                                            {"", &memory_backend, damage_memory}};
+
+struct fixture {
+    const struct backend_case *backend;
+    struct temp_dir dir;
+    char uri[FILE_PATH_SIZE];
+    struct store *store;
+    struct error err;
+};
+
+static inline enum error_code open_again(const struct fixture *f, unsigned flags,
+                                         struct store **out, struct error *err)
+{
+    return f->backend->backend ? store_open_on(f->backend->backend, f->uri, flags, out, err)
+                               : store_open(f->uri, flags, out, err);
+}
+
+static inline struct fixture open_fixture(const struct backend_case *backend)
+{
+    struct fixture f = {.backend = backend};
+    temp_dir_make(&f.dir);
+    assert_ok(file_path(f.uri, &f.err, "%s%s/store", backend->scheme, f.dir.path), &f.err);
+    assert_ok(open_again(&f, 0, &f.store, &f.err), &f.err);
+    return f;
+}
+
+static inline void close_fixture(struct fixture *f)
+{
+    store_close(f->store);
+    memory_store_forget(f->uri);
+    temp_dir_remove(&f->dir);
+}
+
+/* Runs what follows with a fixture `f` on each backend. */
+#define FOR_EACH_BACKEND                                                                           \
+    for (size_t case_index = 0; case_index < sizeof cases / sizeof *cases; case_index++)           \
+        for (struct fixture f = open_fixture(&cases[case_index]); f.store;                         \
+             close_fixture(&f), f.store = NULL)
+
+static inline struct record number_record(const uint32_t *value, uint64_t count)
+{
+    struct record record = {.kind = RECORD_GRADIENT, .version = 1};
+    record_add(&record, "value", ELEMENT_U32, value, count);
+    return record;
+}
+
+static inline enum error_code put_number(struct store *store, const char *key, uint32_t value,
+                                         enum store_durability durability, struct error *err)
+{
+    const struct record record = number_record(&value, 1);
+    return store_put(store, key, "owner", &record, durability, err);
+}
+
+static inline uint32_t get_number(struct store *store, const char *key)
+{
+    struct error err = {0};
+    struct record_view view;
+    const void *data = NULL;
+    assert_ok(store_get(store, key, "owner", &view, &err), &err);
+    assert_ok(record_section_get(&view, "value", ELEMENT_U32, 1, &data, NULL, &err), &err);
+    const uint32_t value = *(const uint32_t *)data;
+    store_release_record(&view);
+    return value;
+}
+
+static inline void damage_directory(const struct fixture *f, const char *key, const void *bytes,
+                                    size_t size)
+{
+    char name[FILE_PATH_SIZE];
+    struct error err = {0};
+    assert_ok(file_path(name, &err, "store/%s.record", key), &err);
+    (void)temp_dir_write(&f->dir, name, bytes, size);
+}
+
+static inline void damage_memory(const struct fixture *f, const char *key, const void *bytes,
+                                 size_t size)
+{
+    memory_store_damage(f->uri, key, bytes, size);
+}
+
+#endif
