@@ -19,7 +19,15 @@ struct message_block {
     const uint32_t *neighbor; /* [row_start[destination_count]], each < source_count */
     /* In-degree in the whole graph without self loops; NULL unless the layer asks for it (GCN). */
     const uint32_t *degree; /* [source_count] */
-    uint64_t edge_count;    /* only without row_start */
+    /* What an edge counts, its weight for instance, indexed like neighbor; NULL: 1. */
+    const float *edge_value;
+    /* With edge values, where a layer asks for its degree: the sum of the values of a node's edges in the whole graph,
+     * where an edge from itself counts what it has, and 1 if there is none. */
+    const float *value_sum; /* [source_count] */
+    /* Rows of edges, row e is that of neighbor[e]; NULL: there are none, or no layer asks for them. */
+    const float *edge_feature; /* [row_start[destination_count], edge_feature_dim] */
+    uint32_t edge_feature_dim;
+    uint64_t edge_count; /* only without row_start */
 };
 
 static inline uint64_t message_block_edges(const struct message_block *block)

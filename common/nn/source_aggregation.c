@@ -34,7 +34,8 @@ uint64_t source_aggregation_scratch(const struct message_block *block)
 {
     const uint64_t edges = block->row_start[block->destination_count] - block->row_start[0];
     const uint64_t weights = 2 * (uint64_t)block->destination_count + block->source_count;
-    return 4 * (edges + weights + block->source_count) + 4096; /* and for alignment */
+    const uint64_t values = block->edge_value ? edges : 0;
+    return 4 * (edges + values + weights + block->source_count) + 4096; /* and for alignment */
 }
 
 /* The next edge of destination `i` from `e` on that counts. */
@@ -66,8 +67,10 @@ static void turn_edges(const struct source_aggregation *m, const struct message_
                    m->dim * sizeof(float));
         for (; e < end; e = next, flags = 0) {
             next = next_edge(m, block, i, e + 1);
-            m->edge[start[(size_t)block->neighbor[e] + 1]++] =
-                i | flags | (next == end ? is_last : 0);
+            const uint32_t at = start[(size_t)block->neighbor[e] + 1]++;
+            m->edge[at] = i | flags | (next == end ? is_last : 0);
+            if (m->value)
+                m->value[at] = m->aggregation.edge_value[e];
         }
     }
 }
@@ -86,6 +89,8 @@ enum error_code source_aggregation_begin(struct source_aggregation *out, const s
         rc = arena_new(arena, &out->start, (size_t)block->source_count + 2, "edges by source", err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &out->edge, edges, "edges by source", err);
+    if (rc == ERROR_NONE && out->aggregation.edge_value)
+        rc = arena_new(arena, &out->value, edges, "edges by source", err);
     if (rc != ERROR_NONE)
         return rc;
     if (!out->aggregation.self_beside)
@@ -161,10 +166,11 @@ CPU_INLINE void add_source(const struct source_aggregation *m, enum precision pr
                            uint32_t source, const void *row, size_t width)
 {
     const struct aggregation *aggregation = &m->aggregation;
-    const float scale = aggregation->source_scale ? aggregation->source_scale[source] : 1;
+    const float source_scale = aggregation->source_scale ? aggregation->source_scale[source] : 1;
     for (uint32_t e = m->start[source]; e < m->start[source + 1]; e++) {
         const uint32_t i = m->edge[e] & destination_mask;
         float *sum = m->aggregated + i * width;
+        const float scale = m->value ? source_scale * m->value[e] : source_scale;
         add_row(sum, row, precision, m->edge[e] & is_first, scale, m->dim);
         if (m->edge[e] & is_last)
             vector_scale(sum, aggregation->destination_scale[i], m->dim);

@@ -30,6 +30,7 @@ struct source_aggregation {
     struct aggregation aggregation;
     uint32_t *start; /* [source_count + 1] */
     uint32_t *edge;  /* [start[source_count]]: destinations, with flags, of each source */
+    float *value;    /* the values of these edges; NULL: there are none */
     uint32_t dim;
     enum precision precision;
     float *

@@ -37,6 +37,12 @@ static double product(const double *weight_row, const double *x, uint32_t count)
     return sum;
 }
 
+/* What an edge counts. */
+static double value_of(const struct message_block *block, uint32_t edge)
+{
+    return block->edge_value ? (double)block->edge_value[edge] : 1;
+}
+
 static double sage_element(const struct layer *layer, uint32_t i, uint32_t o)
 {
     const double *left = tensor(layer, "lin_l.weight") + (size_t)o * layer->in;
@@ -44,29 +50,40 @@ static double sage_element(const struct layer *layer, uint32_t i, uint32_t o)
     const uint32_t first = layer->block->row_start[i], end = layer->block->row_start[i + 1];
     double mean = 0;
     for (uint32_t e = first; e < end; e++)
-        mean += product(left, layer->x + (size_t)layer->block->neighbor[e] * layer->in, layer->in) /
+        mean += value_of(layer->block, e) *
+                product(left, layer->x + (size_t)layer->block->neighbor[e] * layer->in, layer->in) /
                 (end - first);
     return mean + tensor(layer, "lin_l.bias")[o] +
            product(right, layer->x + (size_t)i * layer->in, layer->in);
+}
+
+/* GCN's d: of the edges in the whole graph, and of the node itself. */
+static double normaliser(const struct message_block *block, uint32_t node)
+{
+    return block->edge_value ? (double)block->value_sum[node] : block->degree[node] + 1.0;
 }
 
 static double gcn_element(const struct layer *layer, uint32_t i, uint32_t o)
 {
     const double *weight = tensor(layer, "lin.weight") + (size_t)o * layer->in;
     const uint32_t *degree = layer->block->degree;
-    double sum = 0, proper = 0;
+    double sum = 0, proper = 0, own = 1;
     for (uint32_t e = layer->block->row_start[i]; e < layer->block->row_start[i + 1]; e++) {
         const uint32_t j = layer->block->neighbor[e];
-        if (j == i)
+        if (j == i) {
+            own = value_of(layer->block, e);
             continue;
+        }
         proper++;
-        sum += product(weight, layer->x + (size_t)j * layer->in, layer->in) /
-               sqrt((degree[i] + 1.0) * (degree[j] + 1.0));
+        sum += value_of(layer->block, e) *
+               product(weight, layer->x + (size_t)j * layer->in, layer->in) /
+               sqrt(normaliser(layer->block, i) * normaliser(layer->block, j));
     }
     if (proper > 0 && proper < degree[i])
         sum *= degree[i] / proper;
     return sum + tensor(layer, "bias")[o] +
-           product(weight, layer->x + (size_t)i * layer->in, layer->in) / (degree[i] + 1.0);
+           own * product(weight, layer->x + (size_t)i * layer->in, layer->in) /
+               normaliser(layer->block, i);
 }
 
 /* The factor of inverted dropout: draw (row, column) is 16 bits of a Philox block of eight. */

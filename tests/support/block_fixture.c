@@ -134,6 +134,20 @@ void block_fixture_neighborhood(struct block_fixture *fixture, const struct bloc
     memory_free(local);
 }
 
+void block_fixture_value_edges(struct block_fixture *fixture, int layer_count, uint64_t seed)
+{
+    fixture->edge_value = must_alloc(fixture->edge_count, sizeof *fixture->edge_value);
+    fixture->value_sum = must_alloc(fixture->node_count, sizeof *fixture->value_sum);
+    for (uint32_t e = 0; e < fixture->edge_count; e++)
+        fixture->edge_value[e] = 0.5F + (float)draw(seed, e, 50, 1001) / 1000;
+    for (uint32_t i = 0; i < fixture->node_count; i++)
+        fixture->value_sum[i] = 0.7F + (float)fixture->degree[i] * 1.1F;
+    for (int layer = 0; layer < layer_count; layer++) {
+        fixture->block[layer].edge_value = fixture->edge_value;
+        fixture->block[layer].value_sum = fixture->value_sum;
+    }
+}
+
 void block_fixture_round(struct block_fixture *fixture, uint32_t dim)
 {
     const size_t stride = bf16_stride(dim);
@@ -158,6 +172,8 @@ void block_fixture_release(struct block_fixture *fixture)
     memory_free(fixture->degree);
     memory_free(fixture->row_index);
     memory_free(fixture->feature);
+    memory_free(fixture->edge_value);
+    memory_free(fixture->value_sum);
     memory_free(fixture->rounded);
     *fixture = (struct block_fixture){0};
 }

@@ -7,6 +7,11 @@
  * replaced by exactly one. When a row has fewer neighbours than its degree it was sampled, and the
  * neighbours' part is scaled by degree / neighbours: an unbiased estimate of the whole sum.
  *
+ * With edge values w, as PyG's gcn_norm has it:   y_i = bias + sum over j of w_ij W x_j / sqrt(d_i d_j)
+ *
+ * where d is the sum of the values of a node's edges, an edge of the node to itself among them, and w_ii is that
+ * one's value; both are 1 where there is none. A row that was sampled without that edge takes w_ii for 1.
+ *
  * The projection and the aggregation commute. Aggregation moves rows about, so it is done at the smaller width.
  */
 #include "common/nn/layers/layer.h"
@@ -42,18 +47,54 @@ static uint32_t neighbors_of(const struct message_block *block, uint32_t i)
     return count;
 }
 
+/* PyG's gcn_norm: a sum that is not positive has no root, and the node sends and hears nothing. */
+static float inverse_root(float sum)
+{
+    return sum > 0 ? 1 / sqrtf(sum) : 0;
+}
+
+/* The value of the edge of i to itself: of several the last one's. */
+static float loop_value(const struct message_block *block, uint32_t i)
+{
+    float value = 1;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+        if (block->neighbor[e] == i)
+            value = block->edge_value[e];
+    return value;
+}
+
+static void weigh_valued_nodes(const struct message_block *block, float *source_scale,
+                               float *self_scale)
+{
+    must(block->value_sum);
+    for (uint32_t j = 0; j < block->source_count; j++)
+        source_scale[j] = inverse_root(block->value_sum[j]);
+    for (uint32_t i = 0; i < block->destination_count; i++)
+        self_scale[i] = source_scale[i] * loop_value(block, i) * source_scale[i];
+}
+
+static void weigh_plain_nodes(const struct message_block *block, float *source_scale,
+                              float *self_scale)
+{
+    for (uint32_t j = 0; j < block->source_count; j++)
+        source_scale[j] = 1 / sqrtf((float)block->degree[j] + 1);
+    for (uint32_t i = 0; i < block->destination_count; i++)
+        self_scale[i] = 1 / ((float)block->degree[i] + 1);
+}
+
 static void weigh_nodes(const struct message_block *block, float *destination_scale,
                         float *source_scale, float *self_scale)
 {
     must(block->degree);
-    for (uint32_t j = 0; j < block->source_count; j++)
-        source_scale[j] = 1 / sqrtf((float)block->degree[j] + 1);
+    if (block->edge_value)
+        weigh_valued_nodes(block, source_scale, self_scale);
+    else
+        weigh_plain_nodes(block, source_scale, self_scale);
     for (uint32_t i = 0; i < block->destination_count; i++) {
         const uint32_t found = neighbors_of(block, i);
         const bool sampled = found > 0 && found < block->degree[i];
         destination_scale[i] =
             sampled ? source_scale[i] * ((float)block->degree[i] / (float)found) : source_scale[i];
-        self_scale[i] = 1 / ((float)block->degree[i] + 1);
     }
 }
 
@@ -74,6 +115,7 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
     *out = (struct aggregation){.destination_count = block->destination_count,
                                 .destination_scale = destination_scale,
                                 .source_scale = source_scale,
+                                .edge_value = block->edge_value,
                                 .self_scale = self_scale,
                                 .skip_self_loops = true};
     return ERROR_NONE;

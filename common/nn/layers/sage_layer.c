@@ -4,7 +4,8 @@
  *   y_i = lin_l(mean of x_j over the neighbours j of i) + lin_r(x_i)
  *
  * lin_l has the bias, lin_r has none; the mean over no neighbours is 0; an edge from i to itself is an
- * edge like others. A sampled neighbourhood needs no correction: its mean estimates the whole one's.
+ * edge like others. With edge values it is the mean of w_ij x_j: the sum by the number of neighbours, not by that of
+ * the values, as DGL's SAGEConv has it; PyG's takes none. A sampled neighbourhood needs no correction: its mean estimates the whole one's.
  *
  * Mean and own row lie side by side, so that both projections are one product.
  */
@@ -56,6 +57,7 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
     }
     *out = (struct aggregation){.destination_count = block->destination_count,
                                 .destination_scale = scale,
+                                .edge_value = block->edge_value,
                                 .self_beside = true};
     return ERROR_NONE;
 }

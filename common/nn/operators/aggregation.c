@@ -59,13 +59,28 @@ CPU_INLINE void add_scaled_neighbors(const struct walk *walk, uint32_t i, float 
     }
 }
 
+/* The same with a factor for each edge. */
+CPU_INLINE void add_valued_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
+{
+    const struct aggregation *aggregation = walk->aggregation;
+    for (uint32_t e = walk->block->row_start[i]; e < walk->block->row_start[i + 1]; e++) {
+        const uint32_t j = walk->block->neighbor[e];
+        const float scale = aggregation_edge_scale(aggregation, e, j);
+        ask_ahead(walk, e);
+        if (!aggregation->skip_self_loops || j != i)
+            add_row(sum, &walk->input, walk->precision, j, &scale, walk->dim);
+    }
+}
+
 /* The row of destination i, but for a second half. */
 CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum)
 {
     const struct aggregation *aggregation = walk->aggregation;
     ask_for_own_rows(walk, i);
     vector_zero(sum, walk->dim);
-    if (!aggregation->source_scale && !aggregation->skip_self_loops)
+    if (aggregation->edge_value)
+        add_valued_neighbors(walk, i, sum);
+    else if (!aggregation->source_scale && !aggregation->skip_self_loops)
         add_neighbors(walk, i, sum);
     else
         add_scaled_neighbors(walk, i, sum);
@@ -124,6 +139,32 @@ void aggregation_forward(const struct aggregation *aggregation, const struct mes
         gather_floats(aggregation, block, input, dim, first, end, out);
 }
 
+/* The gradients of the destinations that hear from j. */
+CPU_INLINE void add_destinations_of(const struct aggregation *aggregation,
+                                    const struct transposed_edges *edges, const float *gradient,
+                                    uint32_t dim, uint32_t j, float *restrict sum)
+{
+    const size_t width = aggregation_width(aggregation, dim);
+    for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
+        const uint32_t i = edges->destination[e];
+        vector_add_scaled(sum, gradient + i * width, aggregation->destination_scale[i], dim);
+    }
+}
+
+CPU_INLINE void add_valued_destinations_of(const struct aggregation *aggregation,
+                                           const struct transposed_edges *edges,
+                                           const float *gradient, uint32_t dim, uint32_t j,
+                                           float *restrict sum)
+{
+    const size_t width = aggregation_width(aggregation, dim);
+    for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
+        const uint32_t i = edges->destination[e];
+        vector_add_scaled(
+            sum, gradient + i * width,
+            aggregation->destination_scale[i] * aggregation->edge_value[edges->edge[e]], dim);
+    }
+}
+
 CPU_CLONES
 static void add_destinations(const struct aggregation *aggregation,
                              const struct transposed_edges *edges, const float *gradient,
@@ -132,10 +173,10 @@ static void add_destinations(const struct aggregation *aggregation,
     const size_t width = aggregation_width(aggregation, dim);
     for (uint32_t j = first; j < end; j++, out += dim) {
         vector_zero(out, dim);
-        for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
-            const uint32_t i = edges->destination[e];
-            vector_add_scaled(out, gradient + i * width, aggregation->destination_scale[i], dim);
-        }
+        if (aggregation->edge_value)
+            add_valued_destinations_of(aggregation, edges, gradient, dim, j, out);
+        else
+            add_destinations_of(aggregation, edges, gradient, dim, j, out);
         if (aggregation->source_scale)
             vector_scale(out, aggregation->source_scale[j], dim);
         if (j >= aggregation->destination_count)

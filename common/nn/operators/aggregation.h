@@ -1,7 +1,7 @@
 /*
  * aggregation - how a destination combines the rows of its neighbours and its own.
  *
- *   a_i = destination_scale_i * sum over neighbours j of source_scale_j * x_j
+ *   a_i = destination_scale_i * sum over edges e from neighbours j of source_scale_j * edge_value_e * x_j
  *         + self_scale_i * x_i                     (GCN), or beside it
  *         | x_i                                    (SAGE: two halves, [mean | self])
  *
@@ -23,6 +23,7 @@ struct aggregation {
     uint32_t destination_count;
     const float *destination_scale; /* [destination_count] */
     const float *source_scale;      /* [source_count], or NULL for 1 */
+    const float *edge_value;        /* indexed like the block's neighbor, or NULL for 1 */
     const float *self_scale;        /* [destination_count], or NULL: the own row is not added */
     bool skip_self_loops;           /* self_scale stands for them */
     bool self_beside;               /* the own row is kept as a second half */
@@ -42,7 +43,7 @@ void aggregation_forward(const struct aggregation *aggregation, const struct mes
                          float *scratch, void *out);
 
 /* The transpose: from the gradient of all aggregated rows [destination_count, aggregation_width(dim)] that of the
- * inputs first .. end - 1 into out [end - first, dim]. */
+ * inputs first .. end - 1 into out [end - first, dim]. With edge values the edges have to be numbered. */
 void aggregation_backward(const struct aggregation *aggregation,
                           const struct transposed_edges *edges, const float *gradient, uint32_t dim,
                           uint32_t first, uint32_t end, float *out);

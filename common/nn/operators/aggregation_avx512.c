@@ -75,10 +75,11 @@ CPU_INLINE struct walk walk_over(const struct walk *walk, enum precision precisi
     return part;
 }
 
-/* Sums of some columns of the row of a destination. Times 1 is as good as not at all, to the bit. */
+/* Sums of some columns of the row of a destination. Times 1 is as good as not at all, to the bit. `valued`, a constant:
+ * there are edge values. */
 AVX512_INLINE void sum_columns(const struct walk *whole, enum precision precision,
                                struct columns columns, uint32_t destination, float *out,
-                               const size_t vectors)
+                               const size_t vectors, const bool valued)
 {
     const struct walk walk = walk_over(whole, precision, columns);
     const struct aggregation *aggregation = walk.aggregation;
@@ -95,7 +96,9 @@ AVX512_INLINE void sum_columns(const struct walk *whole, enum precision precisio
         if (j == skipped)
             continue;
         const void *row = any_row(&walk.input, precision, j);
-        const __m512 factor = _mm512_set1_ps(source_scale ? source_scale[j] : 1);
+        const __m512 factor = _mm512_set1_ps(valued ? aggregation_edge_scale(aggregation, e, j)
+                                             : source_scale ? source_scale[j]
+                                                            : 1);
         EACH_VECTOR(ADD)
     }
     __m512 factor = _mm512_set1_ps(aggregation->destination_scale[destination]);
@@ -118,7 +121,8 @@ struct transposing {
 
 /* The same for the row of a source. */
 AVX512_INLINE void sum_source_columns(const struct transposing *transposing, struct columns columns,
-                                      uint32_t source, float *out, const size_t vectors)
+                                      uint32_t source, float *out, const size_t vectors,
+                                      const bool valued)
 {
     const struct aggregation *aggregation = transposing->aggregation;
     const uint32_t *destination = transposing->edges->destination;
@@ -131,7 +135,9 @@ AVX512_INLINE void sum_source_columns(const struct transposing *transposing, str
     EACH_VECTOR(DECLARE)
     for (uint32_t e = transposing->edges->start[source]; e < end; e++) {
         const float *row = gradient + destination[e] * width;
-        const __m512 factor = _mm512_set1_ps(destination_scale[destination[e]]);
+        const float scale = destination_scale[destination[e]];
+        const __m512 factor = _mm512_set1_ps(
+            valued ? scale * aggregation->edge_value[transposing->edges->edge[e]] : scale);
         EACH_VECTOR(ADD)
     }
     if (aggregation->source_scale) {
@@ -149,25 +155,31 @@ AVX512_INLINE void sum_source_columns(const struct transposing *transposing, str
     EACH_VECTOR(STORE)
 }
 
-#define KERNELS(vectors)                                                                           \
-    CPU_AVX512_CODE static void sum_floats_##vectors(                                              \
-        const struct walk *walk, struct columns columns, uint32_t destination, float *out)         \
+/* What is known of a sum beforehand, apart from the number of vectors. */
+#define DESTINATION_KERNEL(name, precision, vectors, valued)                                       \
+    CPU_AVX512_CODE static void name##_##vectors(const struct walk *walk, struct columns columns,  \
+                                                 uint32_t destination, float *out)                 \
     {                                                                                              \
-        sum_columns(walk, PRECISION_FP32, columns, destination, out, vectors);                     \
-    }                                                                                              \
-    CPU_AVX512_CODE static void sum_bf16_##vectors(                                                \
-        const struct walk *walk, struct columns columns, uint32_t destination, float *out)         \
-    {                                                                                              \
-        sum_columns(walk, PRECISION_BF16, columns, destination, out, vectors);                     \
-    }                                                                                              \
-    CPU_AVX512_CODE static void sum_sources_##vectors(const struct transposing *transposing,       \
-                                                      struct columns columns, uint32_t source,     \
-                                                      float *out)                                  \
-    {                                                                                              \
-        sum_source_columns(transposing, columns, source, out, vectors);                            \
+        sum_columns(walk, precision, columns, destination, out, vectors, valued);                  \
     }
+#define SOURCE_KERNEL(name, vectors, valued)                                                       \
+    CPU_AVX512_CODE static void name##_##vectors(const struct transposing *transposing,            \
+                                                 struct columns columns, uint32_t source,          \
+                                                 float *out)                                       \
+    {                                                                                              \
+        sum_source_columns(transposing, columns, source, out, vectors, valued);                    \
+    }
+#define KERNELS(vectors)                                                                           \
+    DESTINATION_KERNEL(sum_floats, PRECISION_FP32, vectors, false)                                 \
+    DESTINATION_KERNEL(sum_valued_floats, PRECISION_FP32, vectors, true)                           \
+    DESTINATION_KERNEL(sum_bf16, PRECISION_BF16, vectors, false)                                   \
+    DESTINATION_KERNEL(sum_valued_bf16, PRECISION_BF16, vectors, true)                             \
+    SOURCE_KERNEL(sum_sources, vectors, false)                                                     \
+    SOURCE_KERNEL(sum_valued_sources, vectors, true)
 #define KERNEL_NAMES(vectors)                                                                      \
-    [vectors] = {sum_floats_##vectors, sum_bf16_##vectors, sum_sources_##vectors},
+    [vectors] = {{sum_floats_##vectors, sum_valued_floats_##vectors},                              \
+                 {sum_bf16_##vectors, sum_valued_bf16_##vectors},                                  \
+                 {sum_sources_##vectors, sum_valued_sources_##vectors}},
 
 /* clang-format off */
 #define EACH_KERNEL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(16)
@@ -180,10 +192,10 @@ typedef void sum_kernel(const struct walk *walk, struct columns columns, uint32_
 typedef void source_kernel(const struct transposing *transposing, struct columns columns,
                            uint32_t source, float *out);
 
-/* By the number of vectors. */
+/* By the number of vectors; each without edge values and with them. */
 static const struct kernels {
-    sum_kernel *sum_floats, *sum_bf16;
-    source_kernel *sum_sources;
+    sum_kernel *sum_floats[2], *sum_bf16[2];
+    source_kernel *sum_sources[2];
 } kernels[BLOCK_VECTORS + 1] = {EACH_KERNEL(KERNEL_NAMES)};
 
 CPU_INLINE const struct kernels *kernels_for(struct columns columns)
@@ -194,12 +206,14 @@ CPU_INLINE const struct kernels *kernels_for(struct columns columns)
 /* The row of destination i, but for a second half. */
 CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *out)
 {
+    const bool valued = walk->aggregation->edge_value != NULL;
     struct columns columns = {0};
     ask_for_own_rows(walk, i);
     for (size_t first = 0; first < walk->dim; first = columns.first + columns.count) {
         columns = next_columns(walk->dim, first);
         const struct kernels *of = kernels_for(columns);
-        (walk->precision == PRECISION_BF16 ? of->sum_bf16 : of->sum_floats)(walk, columns, i, out);
+        (walk->precision == PRECISION_BF16 ? of->sum_bf16 : of->sum_floats)[valued](walk, columns,
+                                                                                    i, out);
     }
 }
 
@@ -250,11 +264,12 @@ void aggregation_backward_avx512(const struct aggregation *aggregation,
                                             .gradient = gradient,
                                             .dim = dim,
                                             .width = aggregation_width(aggregation, dim)};
+    const bool valued = aggregation->edge_value != NULL;
     for (uint32_t j = first; j < end; j++, out += dim) {
         struct columns columns = {0};
         for (size_t at = 0; at < dim; at = columns.first + columns.count) {
             columns = next_columns(dim, at);
-            kernels_for(columns)->sum_sources(&transposing, columns, j, out);
+            kernels_for(columns)->sum_sources[valued](&transposing, columns, j, out);
         }
     }
 }

@@ -9,6 +9,14 @@
 #include "common/math/vector.h"
 #include "common/nn/operators/aggregation.h"
 
+/* The factor of edge e from source j, of an aggregation with edge values. */
+CPU_INLINE float aggregation_edge_scale(const struct aggregation *aggregation, uint32_t e,
+                                        uint32_t j)
+{
+    const float value = aggregation->edge_value[e];
+    return aggregation->source_scale ? aggregation->source_scale[j] * value : value;
+}
+
 /* How far ahead of use rows are asked for: soon enough to hide memory, not so soon that they leave the cache
  * again. Counted in edges, so that rows of few neighbours and hubs are served alike. */
 enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, ROWS_NEAR = 1, EDGES_INDEX = 32 };

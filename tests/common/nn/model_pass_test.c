@@ -61,6 +61,23 @@ static void mostly_zero_inputs_give_what_others_give(void **state)
     check_all_sizes(LAYER_GCN, 0, true);
 }
 
+static void edge_values_go_through_forward_and_backward_alike(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof all_sizes / sizeof *all_sizes; i++)
+        for (int turn = 0; turn < 4; turn++) {
+            struct run run;
+            run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &all_sizes[i], 0);
+            block_fixture_value_edges(&run.blocks, all_sizes[i].layer_count, 3);
+            if (turn / 2)
+                thin_out(&run, all_sizes[i].input);
+            run_both(&run, NULL, NULL);
+            check_logits(&run, NULL);
+            check_gradient(&run, NULL);
+            run_end(&run);
+        }
+}
+
 static void rows_compressed_beforehand_give_the_same_bits(void **state)
 {
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5, 1};
@@ -301,6 +318,7 @@ int main(void)
         cmocka_unit_test(gcn_agrees_with_the_reference_and_central_differences),
         cmocka_unit_test(dropout_goes_through_forward_and_backward_alike),
         cmocka_unit_test(mostly_zero_inputs_give_what_others_give),
+        cmocka_unit_test(edge_values_go_through_forward_and_backward_alike),
         cmocka_unit_test(rows_compressed_beforehand_give_the_same_bits),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(in_bf16_logits_and_gradient_are_close_to_those_in_floats),

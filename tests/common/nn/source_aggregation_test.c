@@ -61,7 +61,7 @@ static void add_all(const struct source_aggregation *aggregation,
     }
 }
 
-static void check_kind(enum layer_kind kind, enum precision precision)
+static void check_kind(enum layer_kind kind, enum precision precision, bool values)
 {
     struct error err = {0};
     struct arena arena = {0};
@@ -76,6 +76,8 @@ static void check_kind(enum layer_kind kind, enum precision precision)
     model.config.precision = precision;
     if (precision == PRECISION_BF16)
         block_fixture_round(&blocks, DIM);
+    if (values)
+        block_fixture_value_edges(&blocks, 1, 7);
     assert_true(source_aggregation_is_exact(&blocks.block[0], node));
     memset(area, 0x7f, floats * sizeof *area); /* what was there before does not matter */
     assert_ok(source_aggregation_begin(&aggregation, &model, &blocks.block[0], area, &arena, &err),
@@ -100,8 +102,10 @@ static void bits_are_those_of_the_gather(void **state)
 {
     (void)state;
     for (enum precision p = PRECISION_FP32; p <= PRECISION_BF16; p++) {
-        check_kind(LAYER_SAGE, p);
-        check_kind(LAYER_GCN, p);
+        for (int values = 0; values < 2; values++) {
+            check_kind(LAYER_SAGE, p, values);
+            check_kind(LAYER_GCN, p, values);
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { DESTINATIONS = 40, SOURCES = 90, FIRST = 3 };
+enum { DESTINATIONS = 40, SOURCES = 90, FIRST = 3, EDGES_MAX = 6 * DESTINATIONS, KINDS = 16 };
 
 /* Less than a vector, whole vectors and parts of one, and one and several blocks of columns. */
 static const uint32_t dims[] = {1,   7,   15,  16,  17,  31,  48,  100, 127,
@@ -21,6 +21,7 @@ struct fixture {
     uint32_t dim;
     size_t width;
     float destination_scale[DESTINATIONS], self_scale[DESTINATIONS], source_scale[SOURCES];
+    float edge_value[EDGES_MAX];
     float *expected, *actual, *scratch, *gradient;
 };
 
@@ -41,9 +42,12 @@ static void make(struct fixture *f, uint32_t dim, unsigned kind)
         f->destination_scale[i] = element(i + 200);
         f->self_scale[i] = element(i + 300);
     }
+    for (size_t e = 0; e < EDGES_MAX; e++)
+        f->edge_value[e] = element(e + 500);
     f->aggregation = (struct aggregation){.destination_count = DESTINATIONS,
                                           .destination_scale = f->destination_scale,
                                           .source_scale = kind & 1 ? f->source_scale : NULL,
+                                          .edge_value = kind & 8 ? f->edge_value : NULL,
                                           .self_scale = kind & 4 ? NULL : f->self_scale,
                                           .skip_self_loops = kind & 2,
                                           .self_beside = kind & 4};
@@ -80,8 +84,10 @@ static float aggregated_element(const struct fixture *f, uint32_t i, size_t colu
     float sum = 0;
     for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
         const uint32_t j = block->neighbor[e];
-        const float value = input_element(f, j, column);
-        const float term = f->aggregation.source_scale ? f->source_scale[j] * value : value;
+        float scale = f->aggregation.source_scale ? f->source_scale[j] : 1;
+        if (f->aggregation.edge_value)
+            scale *= f->edge_value[e];
+        const float term = scale * input_element(f, j, column);
         if (!f->aggregation.skip_self_loops || j != i)
             sum += term;
     }
@@ -124,7 +130,10 @@ static void expect_backward(const struct fixture *f, const struct transposed_edg
             float sum = 0;
             for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
                 const uint32_t i = edges->destination[e];
-                sum += f->destination_scale[i] * f->gradient[i * f->width + column];
+                const float scale = aggregation->edge_value
+                                        ? f->destination_scale[i] * f->edge_value[edges->edge[e]]
+                                        : f->destination_scale[i];
+                sum += scale * f->gradient[i * f->width + column];
             }
             if (aggregation->source_scale)
                 sum *= f->source_scale[j];
@@ -153,8 +162,8 @@ static void check_backward(const struct fixture *f)
     struct error err = {0};
     struct arena arena = {0};
     struct transposed_edges edges;
-    assert_ok(transposed_edges_build(&f->blocks.block[0], f->aggregation.skip_self_loops, &arena,
-                                     &edges, &err),
+    assert_ok(transposed_edges_number(&f->blocks.block[0], f->aggregation.skip_self_loops, &arena,
+                                      &edges, &err),
               &err);
     expect_backward(f, &edges);
     const size_t bytes = (size_t)(SOURCES - FIRST) * f->dim * sizeof(float);
@@ -171,7 +180,7 @@ static void check_backward(const struct fixture *f)
 static void for_all_kinds(void (*check)(const struct fixture *f), enum precision precision)
 {
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
-        for (unsigned kind = 0; kind < 8; kind++) {
+        for (unsigned kind = 0; kind < KINDS; kind++) {
             struct fixture f;
             make(&f, dims[d], kind);
             if (precision == PRECISION_BF16)
