@@ -281,7 +281,7 @@ static enum error_code aggregate_round(const struct stage_context *context, stru
     const double norm = optimizer_norm(a->mean.value, a->model.value_count);
     const double rate = learning_rate_of_epoch(&a->rate, schedule_epoch(context->schedule, round));
     const double progress[PROGRESS_COUNT] = {[PROGRESS_LOSS] = a->mean.mean_loss,
-                                             [PROGRESS_RIGHT] = (double)a->mean.right_count,
+                                             [PROGRESS_CORRECT] = (double)a->mean.correct_count,
                                              [PROGRESS_SEEDS] = (double)a->mean.seed_count,
                                              [PROGRESS_LEARNING_RATE] = rate,
                                              [PROGRESS_GRADIENT_NORM] = norm};

@@ -34,7 +34,7 @@ void gradient_mean_reset(struct gradient_mean *mean)
 {
     drop_last(mean);
     mean->summed = false;
-    mean->seed_count = mean->right_count = 0;
+    mean->seed_count = mean->correct_count = 0;
     mean->loss_sum = mean->mean_loss = 0.0;
 }
 
@@ -84,7 +84,7 @@ void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
     mean->last = *gradient;
     *gradient = (struct gradient){0}; /* moved */
     mean->seed_count += mean->last.seed_count;
-    mean->right_count += mean->last.right_count;
+    mean->correct_count += mean->last.correct_count;
     mean->loss_sum += mean->last.loss_sum;
 }
 

@@ -28,7 +28,7 @@ struct gradient_mean { /* {0} is releasable */
     bool summed;
     struct gradient last; /* owned: the slot added last, which finish folds in as it divides */
     float *value;         /* [count], after finish */
-    uint64_t seed_count, right_count;
+    uint64_t seed_count, correct_count;
     double loss_sum, mean_loss;
 };
 

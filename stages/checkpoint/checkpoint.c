@@ -42,7 +42,7 @@ struct checkpoint {
 
 /* Sums over the rounds since the snapshot before. */
 struct train_tally {
-    double loss_sum, right_count, seed_count;
+    double loss_sum, correct_count, seed_count;
 };
 
 struct inputs { /* {0} is releasable */
@@ -67,7 +67,7 @@ static void add_round(const struct stage_context *context, struct inputs *in, in
                       const double progress[PROGRESS_COUNT])
 {
     in->train.loss_sum += progress[PROGRESS_LOSS] * progress[PROGRESS_SEEDS];
-    in->train.right_count += progress[PROGRESS_RIGHT];
+    in->train.correct_count += progress[PROGRESS_CORRECT];
     in->train.seed_count += progress[PROGRESS_SEEDS];
     metrics_log_add_round(&in->log, context->schedule, round, progress);
 }
@@ -170,7 +170,7 @@ static struct snapshot snapshot_of(const struct stage_context *context, const st
         .previous_version = in->previous.version > 0 ? in->previous.version : -1,
         .epoch = schedule_epoch(context->schedule, version),
         .train_loss = share(in->train.loss_sum, seeds),
-        .train_accuracy = share(in->train.right_count, seeds),
+        .train_accuracy = share(in->train.correct_count, seeds),
         .valid_loss = in->validation.loss,
         .valid_accuracy = in->validation.accuracy,
         .valid_metric = in->validation.metric,

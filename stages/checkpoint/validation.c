@@ -10,7 +10,7 @@
 
 /* The counts of all slots so far. */
 struct tally {
-    uint64_t seed_count, right_count;
+    uint64_t seed_count, correct_count;
     double loss_sum;
     uint32_t class_count;
     bool is_multi;
@@ -66,7 +66,7 @@ static enum error_code tally_add(struct tally *tally, const struct evaluation *e
     if (rc != ERROR_NONE)
         return rc;
     tally->seed_count += e->seed_count;
-    tally->right_count += e->right_count;
+    tally->correct_count += e->correct_count;
     tally->loss_sum += e->loss_sum;
     for (size_t i = 0; i < 3 * (size_t)e->class_count; i++)
         tally->confusion[i] += e->confusion[i];
@@ -98,7 +98,7 @@ static enum error_code measure(const struct tally *tally, enum metric_choice met
 {
     const double seeds = (double)tally->seed_count;
     out->loss = tally->loss_sum / seeds;
-    out->accuracy = (double)tally->right_count / seeds;
+    out->accuracy = (double)tally->correct_count / seeds;
     switch (metric) {
     case METRIC_ACCURACY:
         out->metric = out->accuracy;

@@ -44,7 +44,7 @@ static void add_loss(struct loss_result *total, struct loss_result part)
 {
     total->sum += part.sum;
     total->label_count += part.label_count;
-    total->right_count += part.right_count;
+    total->correct_count += part.correct_count;
 }
 
 void split_metrics_add(struct split_metrics *metrics, const float *logits, const void *label,
@@ -68,7 +68,7 @@ static double accuracy(const struct split_metrics *metrics)
     const double count = (double)metrics->loss.label_count;
     uint64_t wrong = 0;
     if (metrics->task != TASK_MULTI_LABEL)
-        return (double)metrics->loss.right_count / count;
+        return (double)metrics->loss.correct_count / count;
     for (size_t i = metrics->class_count; i < 3 * (size_t)metrics->class_count; i++)
         wrong += metrics->confusion[i];
     return 1 - (double)wrong / (count * metrics->class_count);

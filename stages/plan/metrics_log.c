@@ -17,7 +17,7 @@ void metrics_log_add_round(struct json_writer *log, const struct schedule *sched
     json_put_int64(log, "round", round);
     json_put_int64(log, "epoch", schedule_epoch(schedule, round) + 1);
     json_put_double(log, "loss", progress[PROGRESS_LOSS]);
-    json_put_double(log, "accuracy", seeds > 0 ? progress[PROGRESS_RIGHT] / seeds : (double)NAN);
+    json_put_double(log, "accuracy", seeds > 0 ? progress[PROGRESS_CORRECT] / seeds : (double)NAN);
     json_put_double(log, "learning_rate", progress[PROGRESS_LEARNING_RATE]);
     json_put_double(log, "gradient_norm", progress[PROGRESS_GRADIENT_NORM]);
     json_close_object(log);

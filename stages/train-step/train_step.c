@@ -138,7 +138,7 @@ static enum error_code compute_gradient(const struct stage_context *context, str
                              .value_count = t->input.model.value_count,
                              .value = gradient,
                              .seed_count = loss.label_count,
-                             .right_count = loss.right_count,
+                             .correct_count = loss.correct_count,
                              .loss_sum = loss.sum};
     return rc;
 }
@@ -220,7 +220,7 @@ static enum error_code compute_evaluation(const struct stage_context *context, s
     const struct loss_result loss = loss_of(context, &step);
     *out = (struct evaluation){.version = (uint64_t)unit->round,
                                .seed_count = loss.label_count,
-                               .right_count = loss.right_count,
+                               .correct_count = loss.correct_count,
                                .loss_sum = loss.sum};
     rc = check_loss(&step, &loss, context->book->class_count, err);
     if (rc == ERROR_NONE)

@@ -51,7 +51,7 @@ static enum error_code keep_view(enum error_code rc, struct record_view *view,
 
 /* "counts" and "loss", the same in a gradient and an evaluation. */
 static enum error_code get_counts(const struct record_view *view, uint64_t *seed_count,
-                                  uint64_t *right_count, double *loss_sum, struct error *err)
+                                  uint64_t *correct_count, double *loss_sum, struct error *err)
 {
     const void *counts = NULL, *loss = NULL;
     enum error_code rc = record_section_get(view, "counts", ELEMENT_U64, 2, &counts, NULL, err);
@@ -63,11 +63,11 @@ static enum error_code get_counts(const struct record_view *view, uint64_t *seed
     if (count[1] > count[0])
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section counts has %" PRIu64
-                         " right answers, expected at most the "
+                         " correct ones, expected at most the "
                          "%" PRIu64 " seeds",
                          view->key, count[1], count[0]);
     *seed_count = count[0];
-    *right_count = count[1];
+    *correct_count = count[1];
     memcpy(loss_sum, loss, sizeof *loss_sum);
     return ERROR_NONE;
 }
@@ -174,7 +174,7 @@ enum error_code optimizer_state_get(struct store *store, const char *run_id, int
 enum error_code gradient_put(struct store *store, const char *run_id, int64_t round, int slot,
                              const struct gradient *gradient, struct error *err)
 {
-    const uint64_t counts[2] = {gradient->seed_count, gradient->right_count};
+    const uint64_t counts[2] = {gradient->seed_count, gradient->correct_count};
     struct record record = begin(RECORD_GRADIENT, &gradient->weights_version);
     record_add(&record, "value", ELEMENT_F32, gradient->value, gradient->value_count);
     record_add(&record, "counts", ELEMENT_U64, counts, 2);
@@ -192,7 +192,7 @@ enum error_code gradient_decode(const struct record_view *view, struct gradient 
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "value", ELEMENT_F32, -1, &value, &g.value_count, err);
     if (rc == ERROR_NONE)
-        rc = get_counts(view, &g.seed_count, &g.right_count, &g.loss_sum, err);
+        rc = get_counts(view, &g.seed_count, &g.correct_count, &g.loss_sum, err);
     if (rc != ERROR_NONE)
         return rc;
     if (g.value_count == 0)
@@ -221,7 +221,7 @@ enum error_code gradient_get(struct store *store, const char *run_id, int64_t ro
 enum error_code evaluation_put(struct store *store, const char *run_id, int slot,
                                const struct evaluation *evaluation, struct error *err)
 {
-    const uint64_t counts[2] = {evaluation->seed_count, evaluation->right_count};
+    const uint64_t counts[2] = {evaluation->seed_count, evaluation->correct_count};
     struct record record = begin(RECORD_EVALUATION, &evaluation->version);
     record_add(&record, "loss", ELEMENT_F64, &evaluation->loss_sum, 1);
     record_add(&record, "counts", ELEMENT_U64, counts, 2);
@@ -281,7 +281,7 @@ enum error_code evaluation_decode(const struct record_view *view, struct evaluat
     struct evaluation e = {0};
     enum error_code rc = expect(view, RECORD_EVALUATION, &e.version, err);
     if (rc == ERROR_NONE)
-        rc = get_counts(view, &e.seed_count, &e.right_count, &e.loss_sum, err);
+        rc = get_counts(view, &e.seed_count, &e.correct_count, &e.loss_sum, err);
     if (rc == ERROR_NONE)
         rc = get_confusion(view, &e, err);
     if (rc == ERROR_NONE && record_has(view, "score"))

@@ -6,7 +6,7 @@
  *       "version"  U64 [1]
  *       "value"    F32 [parameter count]   all tensors in the order of the model's table
  *       "table"    U8  text, one line a tensor: name rows cols
- *       "progress" F64 [6]  of the round before: mean loss, right answers, seeds, learning rate,
+ *       "progress" F64 [6]  of the round before: mean loss, correct ones, seeds, learning rate,
  *                           gradient norm before clipping, 0; zeros in version 0
  *   optimizer_state   run/<id>/optimizer/<v>        written by aggregate before weights v
  *       "version"  U64 [1]
@@ -18,13 +18,13 @@
  *   gradient          run/<id>/round/<r>/slot/<k>/gradient   written by train-step, read by aggregate
  *       "version"  U64 [1]  of the weights it was made from
  *       "value"    F32 [parameter count]   of the mean loss over the slot's seeds
- *       "counts"   U64 [2]  seeds with a label, right answers
+ *       "counts"   U64 [2]  seeds with a label, correct ones
  *       "loss"     F64 [1]  sum over those seeds
  *       later: sparse sections for learnable embeddings
  *   evaluation        run/<id>/evaluation/<k>/result/<v>     written by train-step, read by checkpoint
  *       "version"  U64 [1]
  *       "loss"     F64 [1]  sum
- *       "counts"   U64 [2]  seeds with a label, right answers
+ *       "counts"   U64 [2]  seeds with a label, correct ones
  *       "confusion" U64 [3, class_count]  true positives, false positives, false negatives
  *       "score"    F32 [seeds], "truth" U8 [seeds]   only for two classes: for the area under the ROC
  *
@@ -45,7 +45,7 @@
 
 enum progress_field {
     PROGRESS_LOSS,
-    PROGRESS_RIGHT,
+    PROGRESS_CORRECT,
     PROGRESS_SEEDS,
     PROGRESS_LEARNING_RATE,
     PROGRESS_GRADIENT_NORM,
@@ -93,7 +93,7 @@ struct gradient {
     uint64_t weights_version;
     uint64_t value_count;
     const float *value; /* [value_count] */
-    uint64_t seed_count, right_count;
+    uint64_t seed_count, correct_count;
     double loss_sum;
     struct record_view view;
 };
@@ -108,7 +108,7 @@ MUST_CHECK enum error_code gradient_decode(const struct record_view *view, struc
 
 struct evaluation {
     uint64_t version;
-    uint64_t seed_count, right_count;
+    uint64_t seed_count, correct_count;
     double loss_sum;
     uint32_t class_count;
     const uint64_t *confusion; /* [3, class_count]: tp, fp, fn */

@@ -79,7 +79,7 @@ static inline struct gradient small_run_gradient(const struct small_run *run, in
                              .value_count = SMALL_VALUES,
                              .value = value,
                              .seed_count = (uint64_t)count,
-                             .right_count = (uint64_t)count / 2,
+                             .correct_count = (uint64_t)count / 2,
                              .loss_sum = (double)count / (double)(round + slot + 1)};
 }
 
@@ -153,7 +153,7 @@ static inline void small_run_put_evaluations(struct small_run *run, int64_t vers
     for (int32_t slot = 0; slot < run->schedule.evaluation_slot_count; slot++) {
         const struct evaluation e = {.version = (uint64_t)version,
                                      .seed_count = 10,
-                                     .right_count = right,
+                                     .correct_count = right,
                                      .loss_sum = (double)(10 - right + (uint64_t)slot),
                                      .class_count = SMALL_CLASSES,
                                      .confusion = confusion};

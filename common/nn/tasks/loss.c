@@ -49,7 +49,7 @@ struct loss_result loss_softmax(const float *logits, const int32_t *label, size_
         }
         const size_t best = largest(logit, class_count);
         result.sum += softmax_row(logit, (size_t)label[row], class_count, best, share, slope);
-        result.right_count += best == (size_t)label[row];
+        result.correct_count += best == (size_t)label[row];
     }
     return result;
 }
@@ -93,6 +93,6 @@ struct loss_result loss_binary(const float *logits, const float *label, size_t r
         }
         result.sum += sum / (double)class_count;
     }
-    result.right_count = right_bits / class_count;
+    result.correct_count = right_bits / class_count;
     return result;
 }

@@ -13,7 +13,7 @@ struct loss_result {
     double sum;           /* over the labelled rows; divide by their number for the mean */
     uint64_t label_count; /* rows with a label */
     uint64_t
-        right_count; /* rows (single label) or label bits / class_count (multi) predicted right */
+        correct_count; /* rows (single label) or label bits / class_count (multi) predicted right */
 };
 
 /* Softmax cross-entropy. logits [rows, class_count]; label [rows], -1: no label, adds nothing.

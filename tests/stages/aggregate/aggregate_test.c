@@ -87,7 +87,7 @@ static void check_sgd_round(struct small_run *run, int64_t round, double rate)
             mean[i] += (double)g.seed_count * (double)value[i];
         loss += g.loss_sum;
         seeds += (double)g.seed_count;
-        right += (double)g.right_count;
+        right += (double)g.correct_count;
     }
     for (size_t i = 0; i < SMALL_VALUES; i++) {
         const double expected = (double)before.value[i] - rate * mean[i] / seeds;
@@ -96,7 +96,7 @@ static void check_sgd_round(struct small_run *run, int64_t round, double rate)
     }
     assert_true(fabs(after.progress[PROGRESS_LOSS] - loss / seeds) < 1e-12);
     assert_true(after.progress[PROGRESS_SEEDS] == seeds);
-    assert_true(after.progress[PROGRESS_RIGHT] == right);
+    assert_true(after.progress[PROGRESS_CORRECT] == right);
     assert_true(after.progress[PROGRESS_LEARNING_RATE] == rate);
     assert_true(fabs(after.progress[PROGRESS_GRADIENT_NORM] - sqrt(square)) < 1e-6);
     store_release_record(&before.view);

@@ -16,7 +16,7 @@ static struct gradient slot_of(uint32_t slot, float *value)
     return (struct gradient){.value_count = COUNT,
                              .value = value,
                              .seed_count = 1 + slot * 7 % 5,
-                             .right_count = slot % 2,
+                             .correct_count = slot % 2,
                              .loss_sum = 0.25 * slot};
 }
 
@@ -47,11 +47,11 @@ static void the_mean_is_that_over_all_seeds(void **state)
             for (uint64_t seed = 0; seed < g.seed_count; seed++)
                 slow[i] += (long double)value[i];
         seeds += g.seed_count;
-        right += g.right_count;
+        right += g.correct_count;
         loss += (long double)g.loss_sum;
     }
     assert_int_equal(mean.seed_count, seeds);
-    assert_int_equal(mean.right_count, right);
+    assert_int_equal(mean.correct_count, right);
     assert_true(mean.mean_loss == (double)(loss / seeds));
     for (size_t i = 0; i < COUNT; i++)
         assert_true(fabsl((long double)mean.value[i] - slow[i] / seeds) <= 1e-7L);

@@ -13,7 +13,7 @@ static void put_counts(struct small_run *run, int32_t slot, uint64_t seeds, uint
 {
     const struct evaluation e = {.version = 2,
                                  .seed_count = seeds,
-                                 .right_count = right,
+                                 .correct_count = right,
                                  .loss_sum = loss,
                                  .class_count = SMALL_CLASSES,
                                  .confusion = confusion};

@@ -266,7 +266,7 @@ static void check_gradient(struct small_run *run, int64_t round, int32_t slot)
     assert_int_equal(gradient.value_count, run->model.value_count);
     assert_memory_equal(gradient.value, answer.gradient, run->model.value_count * sizeof(float));
     assert_int_equal(gradient.seed_count, answer.loss.label_count);
-    assert_int_equal(gradient.right_count, answer.loss.right_count);
+    assert_int_equal(gradient.correct_count, answer.loss.correct_count);
     assert_true(gradient.loss_sum == answer.loss.sum);
     assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS); /* some have no label */
     forget(&answer);
@@ -351,7 +351,7 @@ static void validation_counts_without_dropout(void **state)
     assert_int_equal(found.class_count, 2);
     assert_memory_equal(found.confusion, confusion, sizeof confusion);
     assert_int_equal(found.seed_count, answer.loss.label_count);
-    assert_int_equal(found.right_count, answer.loss.right_count);
+    assert_int_equal(found.correct_count, answer.loss.correct_count);
     assert_true(found.loss_sum == answer.loss.sum);
     assert_int_equal(found.score_count, answer.loss.label_count);
     for (uint32_t i = 0, at = 0; i < SEEDS; i++)

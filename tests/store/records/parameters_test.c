@@ -30,7 +30,7 @@ static struct evaluation some_evaluation(const uint64_t *confusion)
     static const uint8_t truth[3] = {1, 0, 1};
     return (struct evaluation){.version = 6,
                                .seed_count = 3,
-                               .right_count = 2,
+                               .correct_count = 2,
                                .loss_sum = 1.25,
                                .class_count = 2,
                                .confusion = confusion,
@@ -92,7 +92,7 @@ static void a_gradient_comes_back_even_with_a_nan(void **state)
                                  .value_count = 8,
                                  .value = with_nan,
                                  .seed_count = 5,
-                                 .right_count = 5,
+                                 .correct_count = 5,
                                  .loss_sum = (double)NAN};
     struct gradient got = {0};
     assert_ok(gradient_put(p->store, run, 9, 2, &put, &p->err), &p->err);
@@ -100,7 +100,7 @@ static void a_gradient_comes_back_even_with_a_nan(void **state)
     assert_int_equal(got.weights_version, 9);
     assert_memory_equal(got.value, with_nan, sizeof with_nan);
     assert_int_equal(got.seed_count, 5);
-    assert_int_equal(got.right_count, 5);
+    assert_int_equal(got.correct_count, 5);
     assert_true(isnan(got.loss_sum));
     store_release_record(&got.view);
 }
@@ -230,7 +230,7 @@ static void a_gradient_or_evaluation_with_one_bad_section_is_corrupt(void **stat
     static const uint8_t truth[3] = {0, 2, 1};
     static const float score[3] = {0};
     const struct bad_section bad[] = {
-        {{"counts", ELEMENT_U64, counts, 2}, "4 right answers, expected at most the 3 seeds"},
+        {{"counts", ELEMENT_U64, counts, 2}, "4 correct ones, expected at most the 3 seeds"},
         {{"confusion", ELEMENT_U64, confusion, 4}, "confusion has 4 counts, expected 3 a class"},
         {{"confusion", ELEMENT_U64, confusion, 0}, "confusion has 0 counts, expected 3 a class"},
         {{"score", ELEMENT_F32, score, 2}, "truth"},

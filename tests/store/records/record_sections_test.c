@@ -227,7 +227,7 @@ static enum error_code put_gradient(struct store *store, struct error *err)
                                       .value_count = 2,
                                       .value = value,
                                       .seed_count = 4,
-                                      .right_count = 3,
+                                      .correct_count = 3,
                                       .loss_sum = 0.5};
     return gradient_put(store, run, 5, 0, &gradient, err);
 }
@@ -246,7 +246,7 @@ static enum error_code put_evaluation(struct store *store, struct error *err)
     static const uint8_t truth[2] = {0, 1};
     const struct evaluation evaluation = {.version = 5,
                                           .seed_count = 4,
-                                          .right_count = 3,
+                                          .correct_count = 3,
                                           .loss_sum = 0.5,
                                           .class_count = 2,
                                           .confusion = confusion,

@@ -14,7 +14,7 @@ static void softmax_of_equal_logits_is_the_logarithm_of_the_class_count(void **s
     (void)state;
     assert_true(fabs(loss.sum - log(4)) < 1e-6);
     assert_int_equal(loss.label_count, 1);
-    assert_int_equal(loss.right_count, 0); /* ties go to the lower class */
+    assert_int_equal(loss.correct_count, 0); /* ties go to the lower class */
     assert_true(fabs((double)gradient[0] - 0.25) < 1e-6);
     assert_true(fabs((double)gradient[3] + 0.75) < 1e-6);
 }
@@ -27,7 +27,7 @@ static void softmax_counts_only_rows_with_a_label(void **state)
     const struct loss_result loss = loss_softmax(logits, label, 3, 2, gradient);
     (void)state;
     assert_int_equal(loss.label_count, 2);
-    assert_int_equal(loss.right_count, 1);
+    assert_int_equal(loss.correct_count, 1);
     assert_true(fabs(loss.sum - (log(1 + exp(-1)) + log(1 + exp(2)))) < 1e-6);
     assert_true(gradient[2] == 0 && gradient[3] == 0);
     assert_true(fabs((double)gradient[0] - 0.5 / (1 + exp(1))) < 1e-6);
@@ -85,7 +85,7 @@ static void binary_loss_is_the_mean_over_labels(void **state)
     const double first = (log(2) + log(1 + exp(2))) / 2, last = log(1 + exp(-1));
     (void)state;
     assert_int_equal(loss.label_count, 2);
-    assert_int_equal(loss.right_count, 1); /* of four bits two are right: 0 predicts no label */
+    assert_int_equal(loss.correct_count, 1); /* of four bits two are right: 0 predicts no label */
     assert_true(fabs(loss.sum - first - last) < 1e-6);
     assert_true(fabs((double)gradient[0] + 0.5 / 4) < 1e-6);
     assert_true(gradient[2] == 0 && gradient[3] == 0);
