@@ -2,6 +2,7 @@
  * doctor - what this machine has, what graphmill chose, and what would stop it from working here.
  */
 #include "common/base/clock.h"
+#include "common/base/cpu_level.h"
 #include "common/base/host.h"
 #include "common/base/json.h"
 #include "common/base/options.h"
@@ -94,9 +95,9 @@ static void look_at_processor(struct findings *f)
     const struct processor processor = processor_of_host();
     char text[256], environment[ENVIRONMENT_TEXT_SIZE], name[128];
     host_processor_name(name, sizeof name);
-    (void)snprintf(text, sizeof text, "%s: AVX2 %s, AVX-512 %s, bfloat16 products %s", name,
-                   yes_or_no(processor.has_avx2), yes_or_no(processor.has_avx512),
-                   yes_or_no(processor.has_bf16));
+    (void)snprintf(text, sizeof text, "%s: AVX2 %s, AVX-512 %s, bfloat16 %s", name,
+                   yes_or_no(processor.level >= CPU_AVX2), yes_or_no(processor.level >= CPU_AVX512),
+                   yes_or_no(processor.level >= CPU_BF16));
     tell(f, true, "processor", text);
     if (bf16_product_hindrance())
         (void)snprintf(text, sizeof text, "fp32; bf16 is refused here: %s",
@@ -104,10 +105,9 @@ static void look_at_processor(struct findings *f)
     else
         (void)snprintf(text, sizeof text, "fp32; bf16 by %s", bf16_product_version());
     tell(f, true, "precisions", text);
-    (void)snprintf(text, sizeof text, "those for %s, the widest that this processor has",
-                   processor.has_avx512 ? "AVX-512"
-                   : processor.has_avx2 ? "AVX2"
-                                        : "any x86-64");
+    (void)snprintf(text, sizeof text, "level %s, %s", cpu_level_name(cpu_level()),
+                   cpu_level() < processor.level ? "as " CPU_LEVEL_VARIABLE " says"
+                                                 : "the highest that this processor has");
     tell(f, true, "own kernels", text);
     (void)snprintf(text, sizeof text, "%s by OpenBLAS; %s", blas_core_name(),
                    chosen_by(&processor));

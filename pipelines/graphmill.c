@@ -4,6 +4,7 @@
  * It holds no knowledge of its own about how stages work: it starts the stage programs, keeps a private
  * Redis alive for them, and reads what they stored.
  */
+#include "common/base/cpu_level.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
@@ -78,6 +79,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < COMMAND_COUNT && !found; i++) {
         found = strcmp(argv[1], commands[i].name) == 0;
         if (found)
+            rc = cpu_level_check(&err);
+        if (found && rc == ERROR_NONE)
             rc = commands[i].run(argc - 1, argv + 1, &err);
     }
     if (!found)

@@ -1,6 +1,6 @@
 #include "common/base/packed_integers.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 
 #include <string.h>
 
@@ -14,8 +14,7 @@ static size_t in_whole_blocks(size_t count)
     return count ? (count - 1) / BLOCK * BLOCK : 0;
 }
 
-CPU_CLONES
-static uint32_t all_bits_of(const uint32_t *value, size_t count)
+CPU_KERNEL_OF(uint32_t, all_bits_of, (const uint32_t *value, size_t count), (value, count))
 {
     uint32_t bits = 0;
     for (size_t i = 0; i < count; i++)
@@ -53,8 +52,8 @@ void packed_integers_pack(const uint32_t *value, size_t count, unsigned width, u
     packed_writer_finish(&writer);
 }
 
-CPU_CLONES
-static void unpack_groups(const uint8_t *packed, size_t count, unsigned width, uint32_t *out)
+CPU_KERNEL(unpack_groups, (const uint8_t *packed, size_t count, unsigned width, uint32_t *out),
+           (packed, count, width, out))
 {
     const uint64_t mask = (1ULL << width) - 1;
     for (size_t i = 0; i < count; i += GROUP, packed += width)

@@ -1,6 +1,6 @@
 #include "common/base/random.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/cpu_level.h"
 #include "common/base/error.h"
 #include "common/base/portable_math.h"
@@ -163,7 +163,7 @@ static void philox_lanes(struct lanes *lanes, uint32_t key0, uint32_t key1)
 {
 #if CPU_LEVEL_X86
     const enum cpu_level level = cpu_level();
-    if (level == CPU_AVX512) {
+    if (level >= CPU_AVX512) {
         philox_avx512(lanes, key0, key1);
         return;
     }
@@ -190,8 +190,8 @@ static void draw_lanes(const struct random_stream *stream, uint64_t item, uint32
 }
 
 /* A byte of each lane: the borrow of draw - bound says that the draw is below. */
-CPU_CLONES
-static void compare_lanes(const struct lanes *lanes, uint32_t bound, uint8_t *restrict byte)
+CPU_KERNEL(compare_lanes, (const struct lanes *lanes, uint32_t bound, uint8_t *restrict byte),
+           (lanes, bound, byte))
 {
     for (int i = 0; i < RANDOM_LANES; i++) {
         uint32_t below = 0;
@@ -206,9 +206,8 @@ static void compare_lanes(const struct lanes *lanes, uint32_t bound, uint8_t *re
 #if CPU_LEVEL_X86
 
 /* The same from the counters on in registers: a comparison of 32 draws gives two bits to each byte. */
-__attribute__((target("avx512f,avx512bw,bmi2"))) static void
-at_least_avx512(const struct random_stream *stream, uint64_t item, uint32_t block, uint32_t bound,
-                uint64_t bits[2])
+CPU_AVX512_CODE static void at_least_avx512(const struct random_stream *stream, uint64_t item,
+                                            uint32_t block, uint32_t bound, uint64_t bits[2])
 {
     static const uint64_t place[4] = {0x0303030303030303U, 0x0c0c0c0c0c0c0c0cU, 0x3030303030303030U,
                                       0xc0c0c0c0c0c0c0c0U};
@@ -230,12 +229,6 @@ at_least_avx512(const struct random_stream *stream, uint64_t item, uint32_t bloc
     }
 }
 
-static bool compares_by_avx512(void)
-{
-    return cpu_level() == CPU_AVX512 && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("bmi2");
-}
-
 #endif
 
 /* The bits of RANDOM_LANES blocks. */
@@ -245,7 +238,7 @@ static void at_least(const struct random_stream *stream, uint64_t item, uint32_t
     struct lanes lanes;
     _Static_assert(RANDOM_LANES == 16, "a byte a lane, in two words");
 #if CPU_LEVEL_X86
-    if (compares_by_avx512()) {
+    if (cpu_level() >= CPU_AVX512) {
         at_least_avx512(stream, item, block, bound, bits);
         return;
     }
@@ -272,7 +265,7 @@ void random_items(const struct random_stream *stream, const uint32_t item[RANDOM
                   uint32_t block, uint32_t count, uint32_t (*out)[RANDOM_LANES])
 {
 #if CPU_LEVEL_X86
-    if (cpu_level() == CPU_AVX512) {
+    if (cpu_level() >= CPU_AVX512) {
         items_avx512(stream, item, block, count, out);
         return;
     }

@@ -1,6 +1,6 @@
 #include "common/graph/edge_discovery.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/cpu_level.h"
 #include "common/base/packed_integers.h"
 
@@ -66,7 +66,7 @@ CPU_AVX512_CODE static uint64_t mark_word_avx512(const uint32_t *neighbor, struc
 static uint64_t mark_word(const uint32_t *neighbor, struct marking *at)
 {
 #if CPU_LEVEL_X86
-    if (cpu_level() == CPU_AVX512)
+    if (cpu_level() >= CPU_AVX512)
         return mark_word_avx512(neighbor, at);
 #endif
     return mark_edges(neighbor, WORD, at);
@@ -147,7 +147,7 @@ CPU_AVX512_CODE static void restore_word_avx512(uint64_t marks, struct restoring
 static void restore_word(uint64_t marks, struct restoring *at, uint32_t *neighbor)
 {
 #if CPU_LEVEL_X86
-    if (cpu_level() == CPU_AVX512) {
+    if (cpu_level() >= CPU_AVX512) {
         restore_word_avx512(marks, at, neighbor);
         return;
     }

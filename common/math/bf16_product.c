@@ -72,7 +72,10 @@ static void start(void)
                                        .right_width = LANES,
                                        .c_stride = LANES};
     hindrance = "the processor has no avx512_bf16";
-    if (libxsmm_cpuid() < LIBXSMM_X86_AVX512_CPX)
+    if (cpu_level_of_host() < CPU_BF16)
+        return;
+    hindrance = CPU_LEVEL_VARIABLE " names a level below bf16";
+    if (cpu_level() < CPU_BF16)
         return;
     hindrance = "the system forbids memory that is written and executed";
     if (!can_write_code())
@@ -200,9 +203,10 @@ CPU_INLINE void round_alone(uint32_t *restrict out, const float *lower, size_t c
 }
 
 /* One unit of the depth: rows there are not are zeros. */
-CPU_CLONES
-static void pair_unit(const float *rows, size_t stride, size_t row_count, size_t count,
-                      uint32_t (*pairs)[CHUNK_COLUMNS])
+CPU_KERNEL(pair_unit,
+           (const float *rows, size_t stride, size_t row_count, size_t count,
+            uint32_t (*pairs)[CHUNK_COLUMNS]),
+           (rows, stride, row_count, count, pairs))
 {
     for (size_t p = 0; p < UNIT_PAIRS; p++) {
         const float *lower = rows + 2 * p * stride;
@@ -240,8 +244,9 @@ CPU_INLINE void pair(bf16 *restrict out, const bf16 *lower, const bf16 *upper, b
 }
 
 /* Rows are read as they lie, and each goes into all panels. */
-CPU_CLONES
-static void fill_panels(const bf16 *rows, size_t row_count, size_t cols, size_t stride, bf16 *room)
+CPU_KERNEL(fill_panels,
+           (const bf16 *rows, size_t row_count, size_t cols, size_t stride, bf16 *room),
+           (rows, row_count, cols, stride, room))
 {
     const size_t depth = padded_depth(row_count);
     for (size_t row = 0; row < depth; row += 2)

@@ -1,7 +1,7 @@
 #include "common/math/bf16_rows.h"
 
-CPU_CLONES
-static void round_rows(bf16 *out, const char *rows, size_t dim, size_t row_count)
+CPU_KERNEL(round_rows, (bf16 * out, const char *rows, size_t dim, size_t row_count),
+           (out, rows, dim, row_count))
 {
     const size_t stride = bf16_stride(dim);
     for (size_t row = 0; row < row_count; row++, rows += dim * sizeof(float), out += stride) {

@@ -11,7 +11,7 @@
  */
 #include "common/math/sparse_product.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/cpu_level.h"
 #include "common/base/error.h"
 #include "common/math/vector.h"
@@ -134,9 +134,10 @@ static void add_in_place_avx512(const struct panel *panel, struct progress *prog
 
 /* The same without accumulators: where there are no vectors of their size, compilers take them through memory.
  * The columns from `head` on end where the row of the panel does, which may have some of them twice. */
-CPU_CLONES
-static void add_in_loops(const struct panel *panel, struct progress *progress, size_t rows,
-                         bool fresh, float *c, size_t c_stride, size_t head)
+CPU_KERNEL(add_in_loops,
+           (const struct panel *panel, struct progress *progress, size_t rows, bool fresh, float *c,
+            size_t c_stride, size_t head),
+           (panel, progress, rows, fresh, c, c_stride, head))
 {
     const size_t tail = panel->columns - head;
     const size_t skipped = panel->stride - panel->columns;
@@ -157,7 +158,7 @@ static void add_packed(const struct panel *panel, struct progress *progress, siz
                        bool fresh, float *c, size_t c_stride)
 {
 #if CPU_LEVEL_X86
-    if (cpu_level() == CPU_AVX512) {
+    if (cpu_level() >= CPU_AVX512) {
         add_packed_avx512(panel, progress, rows, fresh, c, c_stride);
         return;
     }
@@ -169,7 +170,7 @@ static void add_in_place(const struct panel *panel, struct progress *progress, s
                          bool fresh, float *c, size_t c_stride)
 {
 #if CPU_LEVEL_X86
-    if (cpu_level() == CPU_AVX512) {
+    if (cpu_level() >= CPU_AVX512) {
         add_in_place_avx512(panel, progress, rows, fresh, c, c_stride);
         return;
     }
@@ -177,8 +178,7 @@ static void add_in_place(const struct panel *panel, struct progress *progress, s
     add_in_loops(panel, progress, rows, fresh, c, c_stride, panel->columns);
 }
 
-CPU_CLONES
-static void copy_as_floats(float *to, const bf16 *from, size_t count)
+CPU_KERNEL(copy_as_floats, (float *to, const bf16 *from, size_t count), (to, from, count))
 {
     bf16_to_floats(to, from, count);
 }
@@ -251,9 +251,9 @@ static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, 
 }
 
 /* Less than a vector of columns. */
-CPU_CLONES
-static void narrow_product(const struct sparse_matrix *a, struct rows_view b, bool add, float *c,
-                           size_t c_stride)
+CPU_KERNEL(narrow_product,
+           (const struct sparse_matrix *a, struct rows_view b, bool add, float *c, size_t c_stride),
+           (a, b, add, c, c_stride))
 {
     for (size_t row = 0; row < a->rows; row++, c += c_stride) {
         if (!add)

@@ -1,6 +1,6 @@
 #include "common/math/sparse_tile.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 
 #include <string.h>
 
@@ -35,8 +35,7 @@ enum error_code sparse_tile_init(struct sparse_tile *tile, size_t row_capacity, 
     return rc;
 }
 
-CPU_CLONES
-static uint64_t count_bits(const uint64_t *word, size_t words)
+CPU_KERNEL_OF(uint64_t, count_bits, (const uint64_t *word, size_t words), (word, words))
 {
     uint64_t count = 0;
     for (size_t w = 0; w < words; w++)

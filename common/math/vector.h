@@ -1,12 +1,12 @@
 /*
  * vector - the loops over one row that kernels are made of.
  *
- * Element by element, so that any vector width gives the same bits (cpu_clones.h). Rows do not overlap.
+ * Element by element, so that any vector width gives the same bits (cpu_kernel.h). Rows do not overlap.
  */
 #ifndef COMMON_MATH_VECTOR_H
 #define COMMON_MATH_VECTOR_H
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/math/bf16.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "common/nn/activation.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/error.h"
 #include "common/math/vector.h"
 
@@ -18,8 +18,9 @@ void activation_set_dropout(struct activation *activation, float dropout,
     activation->stream = stream;
 }
 
-CPU_CLONES
-static void add_bias(float *restrict rows, const float *restrict bias, size_t dim, size_t row_count)
+CPU_KERNEL(add_bias,
+           (float *restrict rows, const float *restrict bias, size_t dim, size_t row_count),
+           (rows, bias, dim, row_count))
 {
     for (size_t row = 0; row < row_count; row++)
         vector_add(rows + row * dim, bias, dim);
@@ -43,9 +44,10 @@ CPU_INLINE uint32_t finish_columns(float *restrict y, const float *restrict bias
 }
 
 /* At most CHUNK_COLUMNS columns of a row. */
-CPU_CLONES
-static void finish_chunk(float *restrict y, const float *restrict bias, const uint64_t *kept,
-                         float scale, size_t columns, uint64_t *restrict active)
+CPU_KERNEL(finish_chunk,
+           (float *restrict y, const float *restrict bias, const uint64_t *kept, float scale,
+            size_t columns, uint64_t *restrict active),
+           (y, bias, kept, scale, columns, active))
 {
     enum { HALF = 32 };
     size_t c = 0;
@@ -99,8 +101,8 @@ void activation_forward(const struct activation *activation, float *rows, size_t
                    active ? active + row * activation_words(dim) : NULL);
 }
 
-CPU_CLONES
-static void pass_active(const uint64_t *active, float *restrict gradient, float scale, size_t dim)
+CPU_KERNEL(pass_active, (const uint64_t *active, float *restrict gradient, float scale, size_t dim),
+           (active, gradient, scale, dim))
 {
     for (size_t c = 0; c < dim; c += WORD) {
         const uint64_t word = active[c / WORD];

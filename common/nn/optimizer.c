@@ -12,7 +12,7 @@
  */
 #include "common/nn/optimizer.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/error.h"
 
 #include <math.h>
@@ -38,8 +38,7 @@ static double power(double base, uint64_t exponent)
 
 /* --- clipping --- */
 
-CPU_CLONES
-static double norm_of(const float *gradient, size_t count)
+CPU_KERNEL_OF(double, norm_of, (const float *gradient, size_t count), (gradient, count))
 {
     double lane[LANE_COUNT] = {0};
     const size_t whole = count - count % LANE_COUNT;
@@ -137,9 +136,10 @@ struct optimizer_update optimizer_update_of(const struct optimizer_config *confi
         .epsilon = (float)config->epsilon};
 }
 
-CPU_CLONES
-static void apply(const struct optimizer_update *update, size_t count, float *value,
-                  float *gradient, float *first, float *second)
+CPU_KERNEL(apply,
+           (const struct optimizer_update *update, size_t count, float *value, float *gradient,
+            float *first, float *second),
+           (update, count, value, gradient, first, second))
 {
     scale(gradient, count, update->clip_factor);
     scale(value, count, update->shrink_factor);

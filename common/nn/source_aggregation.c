@@ -200,16 +200,18 @@ CPU_INLINE void add_sources(const struct source_aggregation *m, enum precision p
     }
 }
 
-CPU_CLONES
-static void add_floats(const struct source_aggregation *m, const uint32_t *source,
-                       const void *const *row, uint32_t count)
+CPU_KERNEL(add_floats,
+           (const struct source_aggregation *m, const uint32_t *source, const void *const *row,
+            uint32_t count),
+           (m, source, row, count))
 {
     add_sources(m, PRECISION_FP32, source, row, count);
 }
 
-CPU_CLONES
-static void add_bf16(const struct source_aggregation *m, const uint32_t *source,
-                     const void *const *row, uint32_t count)
+CPU_KERNEL(add_bf16,
+           (const struct source_aggregation *m, const uint32_t *source, const void *const *row,
+            uint32_t count),
+           (m, source, row, count))
 {
     add_sources(m, PRECISION_BF16, source, row, count);
 }
@@ -223,8 +225,7 @@ void source_aggregation_add(const struct source_aggregation *aggregation, const 
         add_floats(aggregation, source, row, count);
 }
 
-CPU_CLONES
-static void add_own(const struct source_aggregation *m)
+CPU_KERNEL(add_own, (const struct source_aggregation *m), (m))
 {
     const size_t width = aggregation_width(&m->aggregation, m->dim);
     for (size_t i = 0; i < m->aggregation.destination_count; i++)
@@ -234,8 +235,7 @@ static void add_own(const struct source_aggregation *m)
 
 /* Each row moves down to where it lies at half the bytes, over rows that have moved already. By way of a
  * small array, since it may overlap with itself. */
-CPU_CLONES
-static void round_in_place(const struct source_aggregation *m)
+CPU_KERNEL(round_in_place, (const struct source_aggregation *m), (m))
 {
     enum { PIECE = 64 };
     const size_t width = aggregation_width(&m->aggregation, m->dim), stride = bf16_stride(width);

@@ -1,6 +1,6 @@
 #include "common/nn/sparse_rows.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,8 +17,7 @@ CPU_INLINE uint32_t found_bits(const float *value, size_t count)
 }
 
 /* One bit for each element of a row; how many there are. */
-CPU_CLONES
-static uint32_t find(const float *row, size_t dim, uint32_t *bits)
+CPU_KERNEL_OF(uint32_t, find, (const float *row, size_t dim, uint32_t *bits), (row, dim, bits))
 {
     uint32_t count = 0;
     size_t column = 0;

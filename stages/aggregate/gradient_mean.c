@@ -1,6 +1,6 @@
 #include "stages/aggregate/gradient_mean.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/memory.h"
 
 #include <string.h>
@@ -39,29 +39,35 @@ void gradient_mean_reset(struct gradient_mean *mean)
 }
 
 /* 0.0 + x is not x when that is -0.0: the first slot is added like any other. */
-CPU_CLONES static void add_first(double *restrict sum, double weight, const float *restrict value,
-                                 size_t count)
+CPU_KERNEL(add_first,
+           (double *restrict sum, double weight, const float *restrict value, size_t count),
+           (sum, weight, value, count))
 {
     for (size_t i = 0; i < count; i++)
         sum[i] = 0.0 + weight * (double)value[i];
 }
 
-CPU_CLONES static void add_next(double *restrict sum, double weight, const float *restrict value,
-                                size_t count)
+CPU_KERNEL(add_next,
+           (double *restrict sum, double weight, const float *restrict value, size_t count),
+           (sum, weight, value, count))
 {
     for (size_t i = 0; i < count; i++)
         sum[i] += weight * (double)value[i];
 }
 
-CPU_CLONES static void divide_sum(float *restrict out, const double *restrict sum, double weight,
-                                  const float *restrict value, double seeds, size_t count)
+CPU_KERNEL(divide_sum,
+           (float *restrict out, const double *restrict sum, double weight,
+            const float *restrict value, double seeds, size_t count),
+           (out, sum, weight, value, seeds, count))
 {
     for (size_t i = 0; i < count; i++)
         out[i] = (float)((sum[i] + weight * (double)value[i]) / seeds);
 }
 
-CPU_CLONES static void divide_single(float *restrict out, double weight,
-                                     const float *restrict value, double seeds, size_t count)
+CPU_KERNEL(divide_single,
+           (float *restrict out, double weight, const float *restrict value, double seeds,
+            size_t count),
+           (out, weight, value, seeds, count))
 {
     for (size_t i = 0; i < count; i++)
         out[i] = (float)((0.0 + weight * (double)value[i]) / seeds);

@@ -6,6 +6,7 @@
  * turns them into exit statuses.
  */
 #include "common/base/clock.h"
+#include "common/base/cpu_level.h"
 #include "common/base/host.h"
 #include "common/base/log.h"
 #include "common/base/options.h"
@@ -417,6 +418,8 @@ int main(int argc, char **argv)
     }
     if (rc == ERROR_NONE)
         rc = check_usage(&program.options, &rest, &err);
+    if (rc == ERROR_NONE)
+        rc = cpu_level_check(&err);
     if (rc == ERROR_NONE) {
         core_type_settle(argv);
         log_open(name, (enum log_level)program.options.log_level);

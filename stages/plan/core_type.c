@@ -2,7 +2,6 @@
 
 #include "common/base/file.h"
 #include "common/base/stop_signal.h"
-#include "common/math/bf16_product.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +20,10 @@ const char core_type_portable[] = "Haswell";
 
 enum { FAMILY_ZEN3_ZEN4 = 0x19, FAMILY_ZEN5 = 0x1A };
 
-/* All but whether libxsmm is ready to use bf16: that may be asked in main() only. */
-static struct processor identify(void)
+struct processor processor_of_host(void)
 {
-    struct processor p = {0};
+    struct processor p = {.level = cpu_level_of_host()};
 #if defined(__x86_64__)
-    __builtin_cpu_init();
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid(0, &a, &b, &c, &d)) {
         memcpy(p.vendor, &b, sizeof b);
@@ -37,24 +34,14 @@ static struct processor identify(void)
         const uint32_t base = a >> 8 & 0xF, extended = a >> 20 & 0xFF;
         p.family = base == 0xF ? base + extended : base;
     }
-    /* asks the system too: registers that it does not save are of no use */
-    p.has_avx2 = __builtin_cpu_supports("avx2");
-    p.has_avx512 = __builtin_cpu_supports("avx512f");
 #endif
-    return p;
-}
-
-struct processor processor_of_host(void)
-{
-    struct processor p = identify();
-    p.has_bf16 = bf16_product_is_possible();
     return p;
 }
 
 const char *core_type_rule(const struct processor *processor, const char **why)
 {
     const bool is_amd = strcmp(processor->vendor, "AuthenticAMD") == 0;
-    if (is_amd && processor->family == FAMILY_ZEN3_ZEN4 && processor->has_avx512) {
+    if (is_amd && processor->family == FAMILY_ZEN3_ZEN4 && processor->level >= CPU_AVX512) {
         *why = "Zen 4 is faster with AVX2 kernels than with AVX-512 ones";
         return "Haswell";
     }
@@ -100,7 +87,7 @@ void core_type_settle_early(char **argv, char **environment)
 {
     static char *settled[ENVIRONMENT_MAX + 3];
     static char one_thread[] = "OPENBLAS_NUM_THREADS=1", type[ENTRY_SIZE];
-    const struct processor processor = identify();
+    const struct processor processor = processor_of_host();
     const char *why = NULL, *core = core_type_rule(&processor, &why);
     const char *threads = find_entry(environment, threads_variable);
     const bool keeps_core = !core || find_entry(environment, variable);

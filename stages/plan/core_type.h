@@ -16,13 +16,14 @@
 #ifndef STAGES_PLAN_CORE_TYPE_H
 #define STAGES_PLAN_CORE_TYPE_H
 
-#include <stdbool.h>
+#include "common/base/cpu_level.h"
+
 #include <stdint.h>
 
 struct processor {
-    char vendor[13]; /* "AuthenticAMD" */
-    uint32_t family; /* 25 is Zen 3 and Zen 4, 26 Zen 5 */
-    bool has_avx2, has_avx512, has_bf16;
+    char vendor[13];      /* "AuthenticAMD" */
+    uint32_t family;      /* 25 is Zen 3 and Zen 4, 26 Zen 5 */
+    enum cpu_level level; /* the highest that it has, whatever was chosen */
 };
 
 /* The processor that we run on; all zero where it is no x86. */

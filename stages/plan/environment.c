@@ -29,12 +29,6 @@ static const char *c_library(void)
 #endif
 }
 
-static const char *instructions(void)
-{
-    static const char *const names[] = {"plain", "avx2", "avx512"};
-    return names[cpu_level()];
-}
-
 /* "OpenBLAS 0.3.21" of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...". */
 static int name_and_version(const char *text)
 {
@@ -46,9 +40,9 @@ void environment_text(bool portable, const char *core, char text[ENVIRONMENT_TEX
 {
     (void)snprintf(text, ENVIRONMENT_TEXT_SIZE,
                    "graphmill %s\nkernels %d%s%s\n%.*s %s\n%s\nglibc %s\n%s\n", GRAPHMILL_VERSION,
-                   KERNELS_VERSION, portable ? "" : " ", portable ? "" : instructions(),
-                   name_and_version(blas_version()), blas_version(), core, bf16_product_version(),
-                   c_library(), COMPILER);
+                   KERNELS_VERSION, portable ? "" : " ",
+                   portable ? "" : cpu_level_name(cpu_level()), name_and_version(blas_version()),
+                   blas_version(), core, bf16_product_version(), c_library(), COMPILER);
 }
 
 /* The line of `text` that starts with the word at `name` [size] and a blank, or "". */

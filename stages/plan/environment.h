@@ -4,7 +4,7 @@
  * One fact a line, its name first:
  *
  *   graphmill 0.1.0
- *   kernels 1 avx512       KERNELS_VERSION, and the vector instructions that they use here
+ *   kernels 1 bf16         KERNELS_VERSION, and the level of vector instructions (common/base/cpu_level.h)
  *   OpenBLAS 0.3.21 SkylakeX
  *   libxsmm 1.17.0
  *   glibc 2.36             exp() and log() come from it

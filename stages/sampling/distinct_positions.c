@@ -186,7 +186,7 @@ static void choose(uint32_t (*word)[DISTINCT_LANES], const uint32_t length[DISTI
 {
 #if CPU_LEVEL_X86
     const enum cpu_level level = cpu_level();
-    if (level == CPU_AVX512) {
+    if (level >= CPU_AVX512) {
         (count <= FEW ? choose_few_avx512 : choose_avx512)(word, length, count, out);
         return;
     }

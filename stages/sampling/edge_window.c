@@ -1,6 +1,6 @@
 #include "stages/sampling/edge_window.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 
 #include <string.h>
 

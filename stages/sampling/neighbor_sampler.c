@@ -1,6 +1,6 @@
 #include "stages/sampling/neighbor_sampler.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "stages/sampling/distinct_positions.h"

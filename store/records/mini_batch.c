@@ -1,6 +1,6 @@
 #include "store/records/mini_batch.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/packed_integers.h"
 #include "common/graph/edge_discovery.h"
 
@@ -21,8 +21,7 @@ enum { PACKED_NODE, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_CO
 
 static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "neighbor", "degree"};
 
-CPU_CLONES
-static uint32_t largest_of(const uint32_t *value, uint32_t count)
+CPU_KERNEL_OF(uint32_t, largest_of, (const uint32_t *value, uint32_t count), (value, count))
 {
     uint32_t largest = 0;
     for (uint32_t i = 0; i < count; i++)

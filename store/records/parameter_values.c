@@ -1,14 +1,13 @@
 #include "store/records/parameter_values.h"
 
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-CPU_CLONES
-static size_t first_bad(const float *value, size_t count)
+CPU_KERNEL_OF(size_t, first_bad, (const float *value, size_t count), (value, count))
 {
     /* x - x is 0 for finite x only; the first loop has no exit, so that it runs in vectors */
     int bad = 0;

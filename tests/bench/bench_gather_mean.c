@@ -12,7 +12,7 @@
  * Floor and ours take turns; the least of all repeats is printed.
  */
 #include "common/base/clock.h"
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/math/vector.h"
@@ -97,8 +97,8 @@ CPU_INLINE void read_row(const float *from, size_t dim)
         __asm__ volatile("" : : "x"(from[i])); /* the load is wanted */
 }
 
-CPU_CLONES
-static void read_rows(const struct bench *b, uint32_t first, uint32_t end, float *out)
+CPU_KERNEL(read_rows, (const struct bench *b, uint32_t first, uint32_t end, float *out),
+           (b, first, end, out))
 {
     const float row[COLUMNS_MAX] = {0};
     const size_t dim = b->shape.dim;

@@ -20,7 +20,7 @@
  * they are no warmer in cache than they were for the sampler.
  */
 #include "common/base/clock.h"
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/sampling/distinct_positions.h"

@@ -20,9 +20,9 @@ static const float *parameter_of(const struct attention *a, int index)
     return index < 0 ? NULL : a->pass->parameter[index];
 }
 
-CPU_CLONES
-static void add_bias_to_projected(float *restrict rows, const float *restrict bias, size_t dim,
-                                  size_t count)
+CPU_KERNEL(add_bias_to_projected,
+           (float *restrict rows, const float *restrict bias, size_t dim, size_t count),
+           (rows, bias, dim, count))
 {
     for (size_t row = 0; row < count; row++)
         vector_add(rows + row * dim, bias, dim);
@@ -88,9 +88,9 @@ static void drop_slots(const struct attention *a, uint32_t first, uint32_t end, 
 }
 
 /* The mean of the heads of `count` rows. */
-CPU_CLONES
-static void mean_of_heads(const struct edge_shape *shape, const float *rows, size_t count,
-                          float *out)
+CPU_KERNEL(mean_of_heads,
+           (const struct edge_shape *shape, const float *rows, size_t count, float *out),
+           (shape, rows, count, out))
 {
     const size_t channels = shape->channels, width = shape->heads * channels;
     for (size_t row = 0; row < count; row++, rows += width, out += channels) {
@@ -232,9 +232,10 @@ static float *backward_scratch(const struct backward_job *job, int thread)
 }
 
 /* A tile is summed by itself first, which keeps the rounding of long columns small. */
-CPU_CLONES
-static void add_column_sums(const float *rows, size_t count, size_t dim, float *restrict tile_sum,
-                            float *restrict sum)
+CPU_KERNEL(add_column_sums,
+           (const float *rows, size_t count, size_t dim, float *restrict tile_sum,
+            float *restrict sum),
+           (rows, count, dim, tile_sum, sum))
 {
     vector_zero(tile_sum, dim);
     for (size_t row = 0; row < count; row++)
@@ -243,9 +244,9 @@ static void add_column_sums(const float *rows, size_t count, size_t dim, float *
 }
 
 /* u from the gradient of the output: each head's part, or the same for each. */
-CPU_CLONES
-static void share_out_to_heads(const struct attention *a, const float *gradient, size_t count,
-                               float *out)
+CPU_KERNEL(share_out_to_heads,
+           (const struct attention *a, const float *gradient, size_t count, float *out),
+           (a, gradient, count, out))
 {
     const size_t channels = a->shape.channels;
     const float share = a->joins ? 1 : 1 / (float)a->shape.heads;
@@ -312,8 +313,8 @@ static void project_back(const struct backward_job *job, const struct projection
         linear_backward_input(&weight, gradient, input_gradient, NULL);
 }
 
-CPU_CLONES
-static void add_own_gradient(float *restrict sum, const float *restrict x, size_t count)
+CPU_KERNEL(add_own_gradient, (float *restrict sum, const float *restrict x, size_t count),
+           (sum, x, count))
 {
     vector_add(sum, x, count);
 }
@@ -356,8 +357,8 @@ static void source_tiles(void *context, int64_t accumulator, int thread)
         source_tile(job, tile, &sums, thread);
 }
 
-CPU_CLONES
-static void add_accumulators(const float *first, size_t stride, size_t count, float *restrict out)
+CPU_KERNEL(add_accumulators, (const float *first, size_t stride, size_t count, float *restrict out),
+           (first, stride, count, out))
 {
     vector_copy(out, first, count);
     for (size_t k = 1; k < ACCUMULATOR_COUNT; k++)

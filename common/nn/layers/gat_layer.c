@@ -36,9 +36,9 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
 }
 
 /* The terms of these rows: of sources with vector 0, of destinations with vector 1. */
-CPU_CLONES
-static void find_gat_terms(const struct attention *a, int vector, uint32_t first, uint32_t end,
-                           float *term)
+CPU_KERNEL(find_gat_terms,
+           (const struct attention *a, int vector, uint32_t first, uint32_t end, float *term),
+           (a, vector, first, end, term))
 {
     const size_t heads = a->shape.heads, channels = a->shape.channels;
     for (uint32_t j = first; j < end; j++)
@@ -60,9 +60,10 @@ static void score(struct attention *a, uint32_t first, uint32_t end)
 }
 
 /* sum += gradient of a term times its row, in each head. */
-CPU_CLONES
-static void add_gat_rows(const struct attention *a, const float *term_gradient, uint32_t first,
-                         uint32_t end, float *sum)
+CPU_KERNEL(add_gat_rows,
+           (const struct attention *a, const float *term_gradient, uint32_t first, uint32_t end,
+            float *sum),
+           (a, term_gradient, first, end, sum))
 {
     const size_t heads = a->shape.heads, channels = a->shape.channels;
     for (uint32_t j = first; j < end; j++)
@@ -72,9 +73,10 @@ static void add_gat_rows(const struct attention *a, const float *term_gradient, 
 }
 
 /* The gradient of each row += that of its term times the vector. */
-CPU_CLONES
-static void add_gat_vectors(struct attention *a, int vector, const float *term_gradient,
-                            uint32_t first, uint32_t end)
+CPU_KERNEL(add_gat_vectors,
+           (struct attention * a, int vector, const float *term_gradient, uint32_t first,
+            uint32_t end),
+           (a, vector, term_gradient, first, end))
 {
     const size_t heads = a->shape.heads, channels = a->shape.channels;
     for (uint32_t j = first; j < end; j++)

@@ -52,8 +52,7 @@ CPU_INLINE float score_of(const float *restrict att, const float *restrict p,
     return sum;
 }
 
-CPU_CLONES
-static void score_gatv2(struct attention *a, uint32_t first, uint32_t end)
+CPU_KERNEL(score_gatv2, (struct attention * a, uint32_t first, uint32_t end), (a, first, end))
 {
     const struct message_block *block = &a->shape.block;
     const size_t heads = a->shape.heads, channels = a->shape.channels;
@@ -82,8 +81,8 @@ CPU_INLINE void add_slope(float *restrict gradient, float *restrict att_gradient
     }
 }
 
-CPU_CLONES
-static void gatv2_backward(struct attention *a, uint32_t first, uint32_t end, float *vector_sum)
+CPU_KERNEL(gatv2_backward, (struct attention * a, uint32_t first, uint32_t end, float *vector_sum),
+           (a, first, end, vector_sum))
 {
     const struct message_block *block = &a->shape.block;
     const size_t heads = a->shape.heads, channels = a->shape.channels;
@@ -110,9 +109,9 @@ CPU_INLINE void add_slopes_of_slot(struct attention *a, uint32_t j, uint32_t i, 
                   q + at, a->slot_gradient[slot * heads + h], channels);
 }
 
-CPU_CLONES
-static void gatv2_transposed(struct attention *a, uint32_t first, uint32_t end,
-                             float *vector_sum) // NOLINT(readability-non-const-parameter)
+CPU_KERNEL(gatv2_transposed,
+           (struct attention * a, uint32_t first, uint32_t end, float *vector_sum),
+           (a, first, end, vector_sum)) // NOLINT(readability-non-const-parameter)
 {
     const struct message_block *block = &a->shape.block;
     (void)vector_sum;

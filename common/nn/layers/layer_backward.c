@@ -4,7 +4,7 @@
  * Work is handed to threads by accumulator, not by tile, so that one thread has a partial sum to itself. In
  * each tile's turn come: the gradient of the output, the sums for bias and weight, the gradient for below.
  */
-#include "common/base/cpu_clones.h"
+#include "common/base/cpu_kernel.h"
 #include "common/math/sparse_tile.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
@@ -37,16 +37,15 @@ static int64_t accumulators_of(int64_t tiles)
     return tiles < ACCUMULATOR_COUNT ? tiles : ACCUMULATOR_COUNT;
 }
 
-CPU_CLONES
-static void sum_columns(const float *rows, size_t row_count, size_t dim, float *restrict sum)
+CPU_KERNEL(sum_columns, (const float *rows, size_t row_count, size_t dim, float *restrict sum),
+           (rows, row_count, dim, sum))
 {
     vector_zero(sum, dim);
     for (size_t row = 0; row < row_count; row++)
         vector_add(sum, rows + row * dim, dim);
 }
 
-CPU_CLONES
-static void add_to(float *restrict y, const float *restrict x, size_t count)
+CPU_KERNEL(add_to, (float *restrict y, const float *restrict x, size_t count), (y, x, count))
 {
     vector_add(y, x, count);
 }

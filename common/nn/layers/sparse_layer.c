@@ -75,9 +75,9 @@ static void project_tile(void *context, int64_t tile, int thread)
     project_rows(job, middle, end, job->pass->output_dim);
 }
 
-CPU_CLONES
-static void add_own_rows(const float *projected, size_t width, size_t dim, size_t rows,
-                         float *output)
+CPU_KERNEL(add_own_rows,
+           (const float *projected, size_t width, size_t dim, size_t rows, float *output),
+           (projected, width, dim, rows, output))
 {
     for (size_t row = 0; row < rows; row++)
         vector_add(output + row * dim, projected + row * width + dim, dim);

@@ -89,10 +89,10 @@ CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum
         add_row(sum, &walk->input, walk->precision, i, &aggregation->self_scale[i], walk->dim);
 }
 
-CPU_CLONES
-static void gather_floats(const struct aggregation *aggregation, const struct message_block *block,
-                          const struct input_rows *input, uint32_t dim, uint32_t first,
-                          uint32_t end, float *out)
+CPU_KERNEL(gather_floats,
+           (const struct aggregation *aggregation, const struct message_block *block,
+            const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end, float *out),
+           (aggregation, block, input, dim, first, end, out))
 {
     const struct walk walk = start_walk(aggregation, block, input, PRECISION_FP32, dim, first, end);
     const size_t width = aggregation_width(aggregation, dim);
@@ -103,10 +103,11 @@ static void gather_floats(const struct aggregation *aggregation, const struct me
     }
 }
 
-CPU_CLONES
-static void gather_bf16(const struct aggregation *aggregation, const struct message_block *block,
-                        const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
-                        float *sum, bf16 *out)
+CPU_KERNEL(gather_bf16,
+           (const struct aggregation *aggregation, const struct message_block *block,
+            const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end, float *sum,
+            bf16 *out),
+           (aggregation, block, input, dim, first, end, sum, out))
 {
     const struct walk walk = start_walk(aggregation, block, input, PRECISION_BF16, dim, first, end);
     const size_t stride = bf16_stride(aggregation_width(aggregation, dim));
@@ -165,10 +166,10 @@ CPU_INLINE void add_valued_destinations_of(const struct aggregation *aggregation
     }
 }
 
-CPU_CLONES
-static void add_destinations(const struct aggregation *aggregation,
-                             const struct transposed_edges *edges, const float *gradient,
-                             uint32_t dim, uint32_t first, uint32_t end, float *out)
+CPU_KERNEL(add_destinations,
+           (const struct aggregation *aggregation, const struct transposed_edges *edges,
+            const float *gradient, uint32_t dim, uint32_t first, uint32_t end, float *out),
+           (aggregation, edges, gradient, dim, first, end, out))
 {
     const size_t width = aggregation_width(aggregation, dim);
     for (uint32_t j = first; j < end; j++, out += dim) {

@@ -59,9 +59,9 @@ void edge_score_add_transposed(const struct edge_shape *shape, const struct tran
     }
 }
 
-CPU_CLONES
-static void dot_row_of_slots(const struct edge_shape *shape, const float *p, const float *q,
-                             uint32_t i, float *row)
+CPU_KERNEL(dot_row_of_slots,
+           (const struct edge_shape *shape, const float *p, const float *q, uint32_t i, float *row),
+           (shape, p, q, i, row))
 {
     const size_t channels = shape->channels, width = shape->heads * channels;
     for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++, row += shape->heads) {

@@ -2,8 +2,7 @@
 
 #include "common/math/blas.h"
 
-CPU_CLONES
-static void round_row(bf16 *out, const float *value, size_t count)
+CPU_KERNEL(round_row, (bf16 * out, const float *value, size_t count), (out, value, count))
 {
     bf16_of_floats(out, value, count);
     if (count % 2)

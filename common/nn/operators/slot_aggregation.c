@@ -10,9 +10,10 @@ CPU_INLINE void add_by_head(const struct edge_shape *shape, float *restrict sum,
         vector_add_scaled(sum + h * channels, x + h * channels, weight[h], channels);
 }
 
-CPU_CLONES
-static void sum_slots_of_destination(const struct edge_shape *shape, const float *weight,
-                                     const float *x, uint32_t i, float *y)
+CPU_KERNEL(sum_slots_of_destination,
+           (const struct edge_shape *shape, const float *weight, const float *x, uint32_t i,
+            float *y),
+           (shape, weight, x, i, y))
 {
     const size_t width = (size_t)shape->heads * shape->channels;
     vector_zero(y, width);
@@ -31,10 +32,10 @@ void slot_aggregation_forward(const struct edge_shape *shape, const float *weigh
                                  y);
 }
 
-CPU_CLONES
-static void sum_slots_of_source(const struct edge_shape *shape,
-                                const struct transposed_edges *edges, const float *weight,
-                                const float *dy, uint32_t j, float *dx)
+CPU_KERNEL(sum_slots_of_source,
+           (const struct edge_shape *shape, const struct transposed_edges *edges,
+            const float *weight, const float *dy, uint32_t j, float *dx),
+           (shape, edges, weight, dy, j, dx))
 {
     const struct message_block *block = &shape->block;
     const size_t heads = shape->heads, width = heads * shape->channels;

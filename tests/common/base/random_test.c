@@ -12,7 +12,7 @@ enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
 static int use_every_instruction(void **state)
 {
     (void)state;
-    cpu_level_limit(CPU_AVX512);
+    cpu_level_limit(CPU_BF16);
     return 0;
 }
 

@@ -78,7 +78,7 @@ static void any_edges_come_back(void **state)
                 check(edge_count, found_of, 0);
                 check(edge_count, found_of, 1);
             }
-        cpu_level_limit(CPU_AVX512);
+        cpu_level_limit(CPU_BF16);
     }
 }
 

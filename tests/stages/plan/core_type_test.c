@@ -7,7 +7,7 @@
 
 static const char *rule_for(const char *vendor, uint32_t family, bool has_avx512)
 {
-    struct processor processor = {.family = family, .has_avx2 = true, .has_avx512 = has_avx512};
+    struct processor processor = {.family = family, .level = has_avx512 ? CPU_AVX512 : CPU_AVX2};
     const char *why = NULL;
     assert_true(text_copy(processor.vendor, sizeof processor.vendor, vendor));
     const char *core = core_type_rule(&processor, &why);
@@ -23,7 +23,7 @@ static void zen4_takes_the_avx2_kernels(void **state)
 
 static void zen5_keeps_what_openblas_picks(void **state)
 {
-    const struct processor zen5 = {.vendor = "AuthenticAMD", .family = 0x1A, .has_avx512 = true};
+    const struct processor zen5 = {.vendor = "AuthenticAMD", .family = 0x1A, .level = CPU_BF16};
     const char *why = NULL;
     (void)state;
     assert_null(core_type_rule(&zen5, &why));
@@ -62,7 +62,7 @@ static void the_host_is_known(void **state)
 #if defined(__x86_64__)
     assert_int_equal(strlen(processor.vendor), 12);
     assert_true(processor.family > 0);
-    assert_true(processor.has_avx512 || !processor.has_bf16);
+    assert_int_equal(processor.level, cpu_level_of_host());
 #else
     assert_string_equal(processor.vendor, "");
 #endif

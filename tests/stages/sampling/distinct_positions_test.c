@@ -56,7 +56,7 @@ static void rows_side_by_side_are_the_rows_alone(void **state)
             }
             cpu_level_limit((enum cpu_level)level);
             distinct_positions_draw_lanes(&stream, item, length, count, many);
-            cpu_level_limit(CPU_AVX512);
+            cpu_level_limit(CPU_BF16);
             for (uint32_t lane = 0; lane < DISTINCT_LANES; lane++) {
                 slow_choose(&stream, item[lane], length[lane], count, chosen);
                 for (uint32_t k = 0; k < count; k++) {

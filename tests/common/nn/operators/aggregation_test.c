@@ -188,7 +188,7 @@ static void for_all_kinds(void (*check)(const struct fixture *f), enum precision
             check(&f);
             release(&f);
         }
-    cpu_level_limit(CPU_AVX512);
+    cpu_level_limit(CPU_BF16);
 }
 
 static void forward_has_the_bits_of_plain_loops(void **state)
