@@ -120,7 +120,7 @@ CPU_KERNEL(gather_bf16,
 #if CPU_LEVEL_X86
 static bool uses_registers(uint32_t dim)
 {
-    return dim >= AGGREGATION_AVX512_DIM_MIN && cpu_level() == CPU_AVX512;
+    return dim >= AGGREGATION_AVX512_DIM_MIN && cpu_level() >= CPU_AVX512;
 }
 #endif
 
