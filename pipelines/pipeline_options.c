@@ -41,9 +41,7 @@ static void print_help(const char *name, const char *summary)
     printf("graphmill %s FILE [options] - %s\n\n", name, summary);
     options_print_help(option_table);
     printf("\nSettings, for the pipeline file and --set:\n");
-    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
-        printf("  %-28s %s (default: %s)\n", spec->name, spec->help,
-               spec->default_text[0] ? spec->default_text : "empty");
+    setting_table_print_help(NULL);
 }
 
 enum error_code pipeline_options_parse(struct pipeline_options *options, const char *summary,

@@ -1,55 +1,108 @@
 #include "common/base/yaml.h"
 
 #include "common/base/memory.h"
-#include "common/base/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
-enum { DEPTH_MAX = 2 };
+/* A list or map that is not closed yet. */
+struct level {
+    struct yaml_node *node, *last; /* last: of its children */
+    char *key;                     /* of the child to come; owned */
+    int key_line;
+};
 
-/* Where in the document the parser stands. */
 struct reader {
     yaml_parser_t parser;
     const char *name;
-    struct yaml_file *file;
-    int depth; /* mappings open */
-    bool in_sequence;
-    bool have_key;
-    int key_line;
-    char section[YAML_NAME_SIZE / 2];
-    char key[YAML_NAME_SIZE / 2];
-    char value[YAML_VALUE_SIZE]; /* items of the open sequence */
+    struct yaml_node *root;
+    struct level open[YAML_DEPTH_MAX];
+    int depth; /* levels open */
+    int node_count;
 };
+
+const char *yaml_kind_name(enum yaml_kind kind)
+{
+    static const char *const names[] = {"a scalar", "a list", "a map"};
+    return names[kind];
+}
+
+void yaml_tree_free(struct yaml_node *node)
+{
+    while (node) {
+        struct yaml_node *next = node->next;
+        yaml_tree_free(node->first);
+        memory_free((void *)node->key);
+        memory_free((void *)node->text);
+        memory_free(node);
+        node = next;
+    }
+}
+
+static int line_of(const yaml_event_t *event)
+{
+    return (int)event->start_mark.line + 1;
+}
 
 static enum error_code refuse(const struct reader *r, const yaml_event_t *event, const char *what,
                               struct error *err)
 {
-    return error_set(err, ERROR_INVALID, "%s:%zu: %s", r->name, event->start_mark.line + 1, what);
+    return error_set(err, ERROR_INVALID, "%s:%d: %s", r->name, line_of(event), what);
 }
 
-static enum error_code add_entry(struct reader *r, const char *value, struct error *err)
+static enum error_code copy_text(char **out, const char *text, struct error *err)
 {
-    struct yaml_entry *grown =
-        memory_resize(r->file->entry, r->file->count + 1, sizeof *r->file->entry);
-    if (!grown)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for %s", r->name);
-    r->file->entry = grown;
-    struct yaml_entry *entry = &grown[r->file->count];
-    (void)snprintf(entry->name, sizeof entry->name, "%s%s%s", r->section, r->section[0] ? "." : "",
-                   r->key);
-    entry->line = r->key_line;
-    if (!text_copy(entry->value, sizeof entry->value, value))
-        return error_set(err, ERROR_INVALID, "%s:%d: value of %s is longer than %zu bytes", r->name,
-                         r->key_line, entry->name, sizeof entry->value - 1);
-    for (size_t i = 0; i < r->file->count; i++)
-        if (strcmp(grown[i].name, entry->name) == 0)
-            return error_set(err, ERROR_INVALID, "%s:%d: %s stands a second time; first on line %d",
-                             r->name, entry->line, entry->name, grown[i].line);
-    r->file->count++;
-    r->have_key = false;
+    const size_t size = strlen(text) + 1;
+    const enum error_code rc = memory_new(out, size, "settings", err);
+    if (rc == ERROR_NONE)
+        memcpy(*out, text, size);
+    return rc;
+}
+
+/* The key of the next child of the open map. */
+static enum error_code take_key(struct reader *r, const yaml_event_t *event, const char *text,
+                                struct error *err)
+{
+    struct level *top = &r->open[r->depth - 1];
+    for (const struct yaml_node *child = top->node->first; child; child = child->next)
+        if (strcmp(child->key, text) == 0)
+            return error_set(err, ERROR_INVALID,
+                             "%s:%d: %.100s stands a second time; first on line %d", r->name,
+                             line_of(event), text, child->line);
+    top->key_line = line_of(event);
+    return copy_text(&top->key, text, err);
+}
+
+/* Puts a node where the parser stands. `text`, which is NULL but for a scalar, is the node's when this succeeds. */
+static enum error_code add_node(struct reader *r, const yaml_event_t *event, enum yaml_kind kind,
+                                const char *text, struct yaml_node **out, struct error *err)
+{
+    struct level *top = r->depth ? &r->open[r->depth - 1] : NULL;
+    struct yaml_node *node = NULL;
+    if (top && top->node->kind == YAML_MAP && !top->key)
+        return error_set(err, ERROR_INVALID, "%s:%d: expected a key, found %s", r->name,
+                         line_of(event), yaml_kind_name(kind));
+    if (++r->node_count > YAML_NODE_MAX)
+        return error_set(err, ERROR_INVALID, "%s:%d: more than %d values", r->name, line_of(event),
+                         YAML_NODE_MAX);
+    const enum error_code rc = memory_new(&node, 1, "settings", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *node = (struct yaml_node){.kind = kind, .line = line_of(event), .text = text};
+    if (!top) {
+        r->root = node;
+    } else {
+        if (top->key)
+            node->line = top->key_line;
+        node->key = top->key;
+        top->key = NULL;
+        *(top->last ? &top->last->next : &top->node->first) = node;
+        top->last = node;
+        top->node->count++;
+    }
+    *out = node;
     return ERROR_NONE;
 }
 
@@ -58,70 +111,35 @@ static const char decorated[] = "anchors and tags are not used in settings";
 static enum error_code on_scalar(struct reader *r, const yaml_event_t *event, struct error *err)
 {
     const char *text = (const char *)event->data.scalar.value;
+    struct yaml_node *node = NULL;
+    char *copy = NULL;
     if (strlen(text) != event->data.scalar.length)
         return refuse(r, event, "a NUL character inside a value", err);
     if (event->data.scalar.anchor || event->data.scalar.tag)
         return refuse(r, event, decorated, err);
-    if (r->in_sequence) {
-        if (!*text || strchr(text, ','))
-            return refuse(r, event, "an item of a list is empty or has a comma", err);
-        const size_t used = strlen(r->value);
-        const int n =
-            snprintf(r->value + used, sizeof r->value - used, "%s%s", used ? "," : "", text);
-        if (n < 0 || (size_t)n >= sizeof r->value - used)
-            return refuse(r, event, "the list is too long", err);
-        return ERROR_NONE;
-    }
-    if (r->have_key)
-        return add_entry(r, text, err);
-    if (r->depth == 0)
-        return refuse(r, event, "expected 'key: value' lines, found a bare value", err);
-    if (!text_copy(r->key, sizeof r->key, text))
-        return refuse(r, event, "the key is too long", err);
-    r->have_key = true;
-    r->key_line = (int)event->start_mark.line + 1;
-    return ERROR_NONE;
-}
-
-/* A section is a key like any other: all that belongs to it stands in one place. */
-static enum error_code open_section(struct reader *r, const yaml_event_t *event, struct error *err)
-{
-    (void)text_copy(r->section, sizeof r->section, r->key);
-    const size_t size = strlen(r->section);
-    for (size_t i = 0; i < r->file->count; i++) {
-        const struct yaml_entry *entry = &r->file->entry[i];
-        if (strncmp(entry->name, r->section, size) == 0 &&
-            (entry->name[size] == '.' || entry->name[size] == '\0'))
-            return error_set(err, ERROR_INVALID, "%s:%zu: %s stands a second time; see line %d",
-                             r->name, event->start_mark.line + 1, r->section, entry->line);
-    }
-    return ERROR_NONE;
-}
-
-static enum error_code on_mapping(struct reader *r, const yaml_event_t *event, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    if (event->data.mapping_start.anchor || event->data.mapping_start.tag)
-        return refuse(r, event, decorated, err);
-    if (r->in_sequence || (r->depth > 0 && !r->have_key))
-        return refuse(r, event, "expected a value, found a mapping", err);
-    if (r->depth == DEPTH_MAX)
-        return refuse(r, event, "settings are two levels deep, this is a third", err);
-    if (r->depth++ == 1)
-        rc = open_section(r, event, err);
-    r->have_key = false;
+    const struct level *top = r->depth ? &r->open[r->depth - 1] : NULL;
+    if (top && top->node->kind == YAML_MAP && !top->key)
+        return take_key(r, event, text, err);
+    enum error_code rc = copy_text(&copy, text, err);
+    if (rc == ERROR_NONE)
+        rc = add_node(r, event, YAML_SCALAR, copy, &node, err);
+    if (rc != ERROR_NONE)
+        memory_free(copy);
     return rc;
 }
 
-static enum error_code on_sequence(struct reader *r, const yaml_event_t *event, struct error *err)
+static enum error_code open_level(struct reader *r, const yaml_event_t *event, enum yaml_kind kind,
+                                  bool is_decorated, struct error *err)
 {
-    if (event->data.sequence_start.anchor || event->data.sequence_start.tag)
+    struct yaml_node *node = NULL;
+    if (is_decorated)
         return refuse(r, event, decorated, err);
-    if (!r->have_key || r->in_sequence)
-        return refuse(r, event, "a list can only be the value of a key", err);
-    r->in_sequence = true;
-    r->value[0] = '\0';
-    return ERROR_NONE;
+    if (r->depth == YAML_DEPTH_MAX)
+        return refuse(r, event, "nested deeper than any setting", err);
+    const enum error_code rc = add_node(r, event, kind, NULL, &node, err);
+    if (rc == ERROR_NONE)
+        r->open[r->depth++] = (struct level){.node = node};
+    return rc;
 }
 
 static enum error_code on_event(struct reader *r, const yaml_event_t *event, struct error *err)
@@ -130,16 +148,15 @@ static enum error_code on_event(struct reader *r, const yaml_event_t *event, str
     case YAML_SCALAR_EVENT:
         return on_scalar(r, event, err);
     case YAML_MAPPING_START_EVENT:
-        return on_mapping(r, event, err);
-    case YAML_MAPPING_END_EVENT:
-        r->depth--;
-        r->section[0] = '\0';
-        return ERROR_NONE;
+        return open_level(r, event, YAML_MAP,
+                          event->data.mapping_start.anchor || event->data.mapping_start.tag, err);
     case YAML_SEQUENCE_START_EVENT:
-        return on_sequence(r, event, err);
+        return open_level(r, event, YAML_LIST,
+                          event->data.sequence_start.anchor || event->data.sequence_start.tag, err);
+    case YAML_MAPPING_END_EVENT:
     case YAML_SEQUENCE_END_EVENT:
-        r->in_sequence = false;
-        return add_entry(r, r->value, err);
+        r->depth--;
+        return ERROR_NONE;
     case YAML_ALIAS_EVENT:
         return refuse(r, event, "aliases are not used in settings", err);
     case YAML_NO_EVENT:
@@ -178,13 +195,13 @@ static enum error_code not_yaml(const yaml_parser_t *parser, const char *text, s
                      parser->problem ? parser->problem : "unreadable");
 }
 
-enum error_code yaml_parse(const char *text, size_t size, const char *name, struct yaml_file *out,
+enum error_code yaml_parse(const char *text, size_t size, const char *name, struct yaml_node **out,
                            struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    struct reader r = {.name = name, .file = out};
+    struct reader r = {.name = name};
     int documents = 0;
-    *out = (struct yaml_file){0};
+    *out = NULL;
     if (!yaml_parser_initialize(&r.parser))
         return error_set(err, ERROR_NO_MEMORY, "no memory to read %s", name);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, size);
@@ -202,13 +219,12 @@ enum error_code yaml_parse(const char *text, size_t size, const char *name, stru
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&r.parser);
-    if (rc != ERROR_NONE)
-        yaml_file_release(out);
+    if (rc == ERROR_NONE) {
+        *out = r.root;
+        return ERROR_NONE;
+    }
+    for (int i = 0; i < r.depth; i++)
+        memory_free(r.open[i].key);
+    yaml_tree_free(r.root);
     return rc;
-}
-
-void yaml_file_release(struct yaml_file *file)
-{
-    memory_free(file->entry);
-    *file = (struct yaml_file){0};
 }

@@ -1,9 +1,9 @@
 /*
- * yaml - a settings file as a flat list of scalars with the line each stands on (libyaml).
+ * yaml - a settings file as a tree of maps, lists and scalars, each with the line it stands on (libyaml).
  *
- * Settings files are two mappings deep: `section:` and `key: value` below it, or `key: value` at the
- * top. A sequence of scalars becomes one value with the items joined by commas ("[10, 5]" is "10,5"; an item has no comma itself).
- * Anchors, aliases, tags, several documents and deeper nesting are refused by line.
+ * Scalars stay text: what a setting may be is known to whoever asks for it (stages/plan/setting_value.h), and says so with
+ * the line. Anchors, aliases, tags, several documents, a key that stands twice in a map and what is nested deeper than any
+ * setting are refused by line.
  */
 #ifndef COMMON_BASE_YAML_H
 #define COMMON_BASE_YAML_H
@@ -12,23 +12,25 @@
 
 #include <stddef.h>
 
-enum { YAML_NAME_SIZE = 128, YAML_VALUE_SIZE = 1024 };
+enum { YAML_DEPTH_MAX = 8, YAML_NODE_MAX = 10000 };
 
-struct yaml_entry {
-    char name[YAML_NAME_SIZE]; /* "section.key", or "key" */
-    char value[YAML_VALUE_SIZE];
-    int line; /* from 1 */
+enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
+
+struct yaml_node {
+    enum yaml_kind kind;
+    int line;         /* from 1; that of the key for what stands in a map */
+    const char *key;  /* in a map; else NULL */
+    const char *text; /* of a scalar, "" for a key without a value; else NULL */
+    size_t count;     /* of a list or map */
+    struct yaml_node *first, *next;
 };
 
-struct yaml_file { /* {0} is empty */
-    struct yaml_entry *entry;
-    size_t count;
-};
-
-/* `name` stands in messages. Fails: ERROR_INVALID with name and line. Release with
- * yaml_file_release(). A key or section that stands twice is refused. */
+/* `name` stands in messages. *out is NULL when the text has no document. Free with yaml_tree_free().
+ * Fails: ERROR_INVALID with name and line; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code yaml_parse(const char *text, size_t size, const char *name,
-                                      struct yaml_file *out, struct error *err);
-void yaml_file_release(struct yaml_file *file);
+                                      struct yaml_node **out, struct error *err);
+void yaml_tree_free(struct yaml_node *node);
+/* "a list", for messages. */
+const char *yaml_kind_name(enum yaml_kind kind);
 
 #endif

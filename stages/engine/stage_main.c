@@ -82,11 +82,7 @@ static void print_help(void)
            stage.name, stage.summary, stage.name, stage.reads, stage.writes);
     options_print_help(option_table);
     printf("\nSettings of the pipeline file, changed by --set:\n");
-    const size_t size = strlen(stage.name);
-    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
-        if (strncmp(spec->name, stage.name, size) == 0 && spec->name[size] == '.')
-            printf("  %-28s %s (default: %s)\n", spec->name, spec->help,
-                   spec->default_text[0] ? spec->default_text : "empty");
+    setting_table_print_help(stage.name);
     printf(
         "\nExit status: 0 done; 64 usage; 65 bad data; 70 bug; 71 memory; 74 input/output; 75 try "
         "again; 78 bad settings.\n");

@@ -2,20 +2,18 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/base/yaml.h"
 #include "stages/plan/setting_table.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* The setting whose name without its section is `name`, or nearly; NULL when there is none. */
 static const char *in_a_section(const char *name)
 {
-    const char *keys[128] = {0}, *names[128] = {0};
+    const char *keys[SETTING_COUNT_MAX] = {0}, *names[SETTING_COUNT_MAX] = {0};
     size_t count = 0;
-    for (const struct setting_spec *spec = setting_table; spec->name && count + 1 < 128; spec++) {
+    for (const struct setting_spec *spec = setting_table;
+         spec->name && count + 1 < SETTING_COUNT_MAX; spec++) {
         const char *dot = strchr(spec->name, '.');
         if (!dot)
             continue;
@@ -46,9 +44,10 @@ static enum error_code unknown_setting(const char *name, const char *where, stru
                          "%s: unknown setting '%s'; a model has as many layers as "
                          "sample.fanouts has items: sample.fanouts: [10, 10, 10] makes three",
                          where, name);
-    const char *names[128] = {0};
+    const char *names[SETTING_COUNT_MAX] = {0};
     size_t count = 0;
-    for (const struct setting_spec *spec = setting_table; spec->name && count + 1 < 128; spec++)
+    for (const struct setting_spec *spec = setting_table;
+         spec->name && count + 1 < SETTING_COUNT_MAX; spec++)
         names[count++] = spec->name;
     const bool exact = in_section && strcmp(strchr(in_section, '.') + 1, name) == 0;
     const char *nearest = exact ? in_section : text_nearest(name, names);
@@ -59,181 +58,21 @@ static enum error_code unknown_setting(const char *name, const char *where, stru
     return error_set(err, ERROR_INVALID, "%s: unknown setting '%s'", where, name);
 }
 
-static enum error_code out_of_range(const struct setting_spec *spec, const char *value,
-                                    const char *where, struct error *err)
-{
-    return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected %s from %.15g to %.15g", where,
-                     spec->name, value, spec->type == SETTING_DOUBLE ? "a number" : "whole numbers",
-                     spec->least, spec->most);
-}
-
-static bool int_in_range(const struct setting_spec *spec, const char *text, size_t size,
-                         int64_t *out)
-{
-    return text_int64(text, size, out) && (double)*out >= spec->least && (double)*out <= spec->most;
-}
-
-/* The index of `value` among the names of a choice; how many there are when it is none of them. */
-static int64_t find_choice(const struct setting_spec *spec, const char *value)
-{
-    int64_t i = 0;
-    while (spec->choices[i] && strcmp(spec->choices[i], value) != 0)
-        i++;
-    return i;
-}
-
-static enum error_code assign_choice(const struct setting_spec *spec, const char *value,
-                                     const char *where, int64_t *out, struct error *err)
-{
-    char known[256] = "";
-    size_t at = 0;
-    *out = find_choice(spec, value);
-    if (spec->choices[*out])
-        return ERROR_NONE;
-    for (int i = 0; spec->choices[i]; i++) {
-        const int n =
-            snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", spec->choices[i]);
-        at += n > 0 ? (size_t)n : 0;
-    }
-    return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected one of %s", where, spec->name,
-                     value, known);
-}
-
-static enum error_code assign_text(const struct setting_spec *spec, const char *value,
-                                   const char *where, char *out, size_t size, struct error *err)
-{
-    if (text_copy(out, size, value))
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID, "%s: %s is longer than %zu bytes", where, spec->name,
-                     size - 1);
-}
-
-static enum error_code assign_choice_or_path(const struct setting_spec *spec, const char *value,
-                                             const char *where, struct choice_or_path *out,
-                                             struct error *err)
-{
-    *out = (struct choice_or_path){.choice = find_choice(spec, value)};
-    if (spec->choices[out->choice])
-        return ERROR_NONE;
-    if (!value[0])
-        return assign_choice(spec, value, where, &out->choice, err);
-    return assign_text(spec, value, where, out->path, sizeof out->path, err);
-}
-
-static enum error_code assign_list(const struct setting_spec *spec, const char *value,
-                                   const char *where, struct int_list *out, struct error *err)
-{
-    *out = (struct int_list){0};
-    for (const char *item = value; *item;) {
-        const size_t size = strcspn(item, ",");
-        const char *from = item;
-        size_t length = size;
-        while (length && *from == ' ')
-            from++, length--;
-        if (out->count == HOP_COUNT_MAX)
-            return error_set(err, ERROR_INVALID, "%s: %s has more than %d items", where, spec->name,
-                             HOP_COUNT_MAX);
-        if (!int_in_range(spec, from, length, &out->value[out->count]))
-            return out_of_range(spec, value, where, err);
-        if (out->value[out->count] == 0)
-            return error_set(err, ERROR_INVALID,
-                             "%s: %s is '%s': a fan-out of 0 keeps no neighbour; expected -1 (all) "
-                             "or at least 1",
-                             where, spec->name, value);
-        out->count++;
-        item += size;
-        if (*item == ',' && !*++item)
-            return out_of_range(spec, value, where, err); /* nothing behind the last comma */
-    }
-    return ERROR_NONE;
-}
-
-/* What other files of this kind say for true and false; NULL for what says neither. */
-static const char *boolean_meant(const char *value)
-{
-    static const char *const words[][2] = {
-        {"yes", "no"}, {"on", "off"}, {"true", "false"}, {"1", "0"}, {"y", "n"}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcasecmp(value, words[i][0]) == 0)
-            return "true";
-        if (strcasecmp(value, words[i][1]) == 0)
-            return "false";
-    }
-    return NULL;
-}
-
-static enum error_code assign_bool(const struct setting_spec *spec, const char *value,
-                                   const char *where, bool *out, struct error *err)
-{
-    const char *meant = boolean_meant(value);
-    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-        return error_set(err, ERROR_INVALID, "%s: %s is '%s', expected true or false%s%s", where,
-                         spec->name, value, meant ? "; write " : "", meant ? meant : "");
-    *out = value[0] == 't';
-    return ERROR_NONE;
-}
-
-/* YAML's words for nothing are text like any other here. */
-static enum error_code refuse_null(const struct setting_spec *spec, const char *where,
-                                   struct error *err)
-{
-    return error_set(err, ERROR_INVALID,
-                     "%s: %s is '~': there is no null here; leave the line out for the default, "
-                     "which is %s",
-                     where, spec->name, spec->default_text[0] ? spec->default_text : "empty");
-}
-
-static enum error_code assign_spec(const struct setting_spec *spec,
-                                   struct pipeline_settings *settings, const char *value,
-                                   const char *where, struct error *err)
-{
-    void *field = (char *)settings + spec->offset;
-    if (strcmp(value, "~") == 0)
-        return refuse_null(spec, where, err);
-    switch (spec->type) {
-    case SETTING_INT:
-        if (!int_in_range(spec, value, strlen(value), field))
-            return out_of_range(spec, value, where, err);
-        return ERROR_NONE;
-    case SETTING_DOUBLE: {
-        double number = 0.0;
-        if (!text_double(value, strlen(value), &number) || !isfinite(number) ||
-            number < spec->least || number > spec->most)
-            return out_of_range(spec, value, where, err);
-        *(double *)field = number;
-        return ERROR_NONE;
-    }
-    case SETTING_BOOL:
-        return assign_bool(spec, value, where, field, err);
-    case SETTING_TEXT:
-    case SETTING_PATH:
-        return assign_text(spec, value, where, field, spec->size, err);
-    case SETTING_CHOICE:
-        return assign_choice(spec, value, where, field, err);
-    case SETTING_CHOICE_OR_PATH:
-        return assign_choice_or_path(spec, value, where, field, err);
-    case SETTING_INT_LIST:
-        return assign_list(spec, value, where, field, err);
-    }
-    return ERROR_NONE;
-}
-
 void pipeline_settings_defaults(struct pipeline_settings *settings)
 {
     *settings = (struct pipeline_settings){0};
-    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
-        const enum error_code rc = assign_spec(spec, settings, spec->default_text, "default", NULL);
-        must(rc == ERROR_NONE);
-    }
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
+        setting_reset(spec, settings);
 }
 
 enum error_code pipeline_settings_assign(struct pipeline_settings *settings, const char *name,
                                          const char *value, const char *where, struct error *err)
 {
     const struct setting_spec *spec = setting_find(name);
+    const struct setting_source source = {.name = where};
     if (!spec)
         return unknown_setting(name, where, err);
-    return assign_spec(spec, settings, value, where, err);
+    return setting_assign_text(spec, settings, value, &source, err);
 }
 
 /* Makes a path setting absolute: relative to the pipeline file, or to the working directory for none. */
@@ -285,29 +124,72 @@ static enum error_code default_name(struct pipeline_settings *settings, const ch
     return ERROR_NONE;
 }
 
+/* A pipeline file that is being read. */
+struct loader {
+    struct pipeline_settings *settings;
+    struct setting_source source;
+    int lines[SETTING_COUNT_MAX]; /* of setting_table: where each was given; 0: not yet */
+};
+
+/* A setting, or a section of them. */
+static enum error_code load_member(struct loader *loader, const struct yaml_node *node,
+                                   const char *name, struct error *err)
+{
+    char where[FILE_PATH_SIZE], below[YAML_DEPTH_MAX * SETTING_NAME_SIZE];
+    enum error_code rc = ERROR_NONE;
+    const struct setting_spec *spec = setting_find(name);
+    (void)snprintf(where, sizeof where, "%.900s:%d", loader->source.name, node->line);
+    if (spec) {
+        int *line = &loader->lines[spec - setting_table];
+        if (*line)
+            return error_set(err, ERROR_INVALID, "%s: %s stands a second time; first on line %d",
+                             where, name, *line);
+        *line = node->line;
+        return setting_assign(spec, loader->settings, node, &loader->source, err);
+    }
+    if (node->kind != YAML_MAP)
+        return unknown_setting(name, where, err);
+    for (const struct yaml_node *member = node->first; rc == ERROR_NONE && member;
+         member = member->next) {
+        (void)snprintf(below, sizeof below, "%.300s.%.100s", name, member->key);
+        rc = load_member(loader, member, below, err);
+    }
+    return rc;
+}
+
+static enum error_code load_tree(struct pipeline_settings *settings, const struct yaml_node *root,
+                                 const char *path, struct error *err)
+{
+    struct loader loader = {.settings = settings, .source = {.name = path, .has_lines = true}};
+    enum error_code rc = ERROR_NONE;
+    if (root && root->kind != YAML_MAP)
+        return error_set(err, ERROR_INVALID, "%s:%d: expected 'key: value' lines, found %s", path,
+                         root->line, yaml_kind_name(root->kind));
+    for (const struct yaml_node *node = root ? root->first : NULL; rc == ERROR_NONE && node;
+         node = node->next)
+        rc = load_member(&loader, node, node->key, err);
+    return rc;
+}
+
 enum error_code pipeline_settings_load(struct pipeline_settings *settings, const char *path,
                                        struct error *err)
 {
     char *text = NULL;
     size_t size = 0;
-    struct yaml_file file = {0};
+    struct yaml_node *root = NULL;
     pipeline_settings_defaults(settings);
     enum error_code rc = file_read(path, 1 << 20, &text, &size, err);
     if (rc == ERROR_NOT_FOUND || rc == ERROR_INPUT)
         rc = ERROR_INVALID;
     if (rc == ERROR_NONE)
-        rc = yaml_parse(text, size, path, &file, err);
-    for (size_t i = 0; rc == ERROR_NONE && i < file.count; i++) {
-        char where[FILE_PATH_SIZE];
-        (void)snprintf(where, sizeof where, "%.900s:%d", path, file.entry[i].line);
-        rc =
-            pipeline_settings_assign(settings, file.entry[i].name, file.entry[i].value, where, err);
-    }
+        rc = yaml_parse(text, size, path, &root, err);
+    if (rc == ERROR_NONE)
+        rc = load_tree(settings, root, path, err);
     if (rc == ERROR_NONE && !settings->name[0])
         rc = default_name(settings, path, err);
     if (rc == ERROR_NONE)
         rc = resolve_paths(settings, path, err);
-    yaml_file_release(&file);
+    yaml_tree_free(root);
     memory_free(text);
     return rc;
 }
@@ -328,11 +210,8 @@ enum error_code pipeline_settings_override(struct pipeline_settings *settings,
 void pipeline_settings_reset(struct pipeline_settings *settings, unsigned parts)
 {
     for (const struct setting_spec *spec = setting_table; spec->name; spec++)
-        if (spec->part_of & parts) {
-            const enum error_code rc =
-                assign_spec(spec, settings, spec->default_text, "default", NULL);
-            must(rc == ERROR_NONE);
-        }
+        if (spec->part_of & parts)
+            setting_reset(spec, settings);
 }
 
 enum error_code pipeline_settings_parse(struct pipeline_settings *settings, const char *text,
@@ -346,7 +225,7 @@ enum error_code pipeline_settings_apply(struct pipeline_settings *settings, cons
                                         const char *where, struct error *err)
 {
     while (*text) {
-        char name[SETTING_NAME_SIZE], value[SETTING_PATH_SIZE + 1];
+        char name[SETTING_NAME_SIZE], value[SETTING_VALUE_SIZE];
         const size_t line = strcspn(text, "\n");
         const char *split = strstr(text, " = ");
         if (!split || split > text + line || (size_t)(split - text) >= sizeof name ||

@@ -10,18 +10,13 @@
 #define STAGES_PLAN_PIPELINE_SETTINGS_H
 
 #include "common/base/error.h"
-#include "store/records/mini_batch.h"
+#include "stages/plan/setting_value.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    SETTING_NAME_SIZE = 64,
-    SPLIT_SHARE_COUNT = 3,
-    SETTING_PATH_SIZE = 1024,
-    SETTINGS_TEXT_SIZE = 16384
-};
+enum { SPLIT_SHARE_COUNT = 3, SETTINGS_TEXT_SIZE = 16384 };
 
 /* Choices are stored as their index in the table's list of names, so keep both in one order. */
 enum ingest_format { FORMAT_FOLDER, FORMAT_OGB, FORMAT_EDGE_LIST, FORMAT_GENERATED };
@@ -54,16 +49,6 @@ enum metric_choice {
     METRIC_ROC_AUC
 };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
-
-struct int_list {
-    int count;
-    int64_t value[HOP_COUNT_MAX];
-};
-
-struct choice_or_path {
-    int64_t choice; /* one more than the last of the names when it is a path */
-    char path[SETTING_PATH_SIZE];
-};
 
 struct split_shares { /* of ingest.split */
     bool is_random;

@@ -8,7 +8,7 @@ static enum error_code add_line(const struct setting_spec *spec,
                                 const struct pipeline_settings *settings, char *out, size_t *at,
                                 struct error *err)
 {
-    char value[SETTING_PATH_SIZE + 1];
+    char value[SETTING_VALUE_SIZE];
     (void)setting_print(spec, settings, value, sizeof value);
     const int n = snprintf(out + *at, SETTINGS_TEXT_SIZE - *at, "%s = %s\n", spec->name, value);
     if (n < 0 || (size_t)n >= SETTINGS_TEXT_SIZE - *at)
@@ -30,43 +30,6 @@ enum error_code pipeline_settings_text(const struct pipeline_settings *settings,
 }
 
 /* --- what settings are part of --- */
-
-static bool equal_values(const struct setting_spec *spec, const struct pipeline_settings *a,
-                         const struct pipeline_settings *b)
-{
-    char one[SETTING_PATH_SIZE + 1], other[SETTING_PATH_SIZE + 1];
-    (void)setting_print(spec, a, one, sizeof one);
-    (void)setting_print(spec, b, other, sizeof other);
-    return strcmp(one, other) == 0;
-}
-
-/* Is `word` one of the words of `list`, which a comma parts? */
-static bool is_listed(const char *list, const char *word)
-{
-    const size_t size = strlen(word);
-    for (; *list; list += *list == ',') {
-        const size_t item = strcspn(list, ",");
-        if (item == size && memcmp(list, word, size) == 0)
-            return true;
-        list += item;
-    }
-    return false;
-}
-
-static bool has_effect(const struct setting_spec *spec, const struct pipeline_settings *settings)
-{
-    char name[SETTING_NAME_SIZE], value[SETTING_PATH_SIZE + 1];
-    if (!spec->only_with)
-        return true;
-    const size_t size = strcspn(spec->only_with, "=");
-    must(size < sizeof name && spec->only_with[size] == '=');
-    memcpy(name, spec->only_with, size);
-    name[size] = '\0';
-    const struct setting_spec *other = setting_find(name);
-    must(other != NULL);
-    (void)setting_print(other, settings, value, sizeof value);
-    return is_listed(spec->only_with + size + 1, value);
-}
 
 /* The setting whose name comes next after `name`, so that ids do not depend on the order of the table. */
 static const struct setting_spec *next_by_name(const char *name)
@@ -90,8 +53,9 @@ static enum error_code collect(const struct pipeline_settings *settings, unsigne
     for (const struct setting_spec *spec = next_by_name(""); rc == ERROR_NONE && spec;
          spec = next_by_name(spec->name)) {
         const char *path = setting_path(spec, &copy);
-        if ((spec->part_of & parts) && (path && path[0]) == paths && has_effect(spec, settings) &&
-            !equal_values(spec, settings, &defaults))
+        if ((spec->part_of & parts) && (path && path[0]) == paths &&
+            setting_has_effect(setting_table, spec, settings) &&
+            !setting_equal(spec, settings, &defaults))
             rc = add_line(spec, settings, out, &at, err);
     }
     return rc;
@@ -117,10 +81,11 @@ bool pipeline_settings_changes(const struct pipeline_settings *from,
     int more = 0;
     text[0] = '\0';
     for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
-        char before[SETTING_PATH_SIZE + 1], after[SETTING_PATH_SIZE + 1];
-        char line[2 * SETTING_PATH_SIZE + SETTING_NAME_SIZE + 16];
-        if (!(spec->part_of & parts) || equal_values(spec, from, to) ||
-            (!has_effect(spec, from) && !has_effect(spec, to)))
+        char before[SETTING_VALUE_SIZE], after[SETTING_VALUE_SIZE];
+        char line[2 * SETTING_VALUE_SIZE + SETTING_NAME_SIZE + 16];
+        if (!(spec->part_of & parts) || setting_equal(spec, from, to) ||
+            (!setting_has_effect(setting_table, spec, from) &&
+             !setting_has_effect(setting_table, spec, to)))
             continue;
         (void)setting_print(spec, from, before, sizeof before);
         (void)setting_print(spec, to, after, sizeof after);

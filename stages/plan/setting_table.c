@@ -1,6 +1,5 @@
 #include "stages/plan/setting_table.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,21 +22,21 @@ static const char *const weights_names[] = {"best", "last", NULL};
 /* clang-format off */
 #define PLACE(field) offsetof(struct pipeline_settings, field), sizeof(((struct pipeline_settings *)0)->field)
 #define TEXT(part, name, field, value, help) \
-    {name, SETTING_TEXT, part, PLACE(field), value, 0, 0, NULL, help}
+    {name, SETTING_TEXT, part, PLACE(field), value, 0, 0, NULL, help, NULL}
 #define PATH(part, name, field, help) \
-    {name, SETTING_PATH, part, PLACE(field), "", 0, 0, NULL, help}
+    {name, SETTING_PATH, part, PLACE(field), "", 0, 0, NULL, help, NULL}
 #define INT(part, name, field, value, least, most, help) \
-    {name, SETTING_INT, part, PLACE(field), value, least, most, NULL, help}
+    {name, SETTING_INT, part, PLACE(field), value, least, most, NULL, help, NULL}
 #define DOUBLE(part, name, field, value, least, most, help) \
-    {name, SETTING_DOUBLE, part, PLACE(field), value, least, most, NULL, help}
+    {name, SETTING_DOUBLE, part, PLACE(field), value, least, most, NULL, help, NULL}
 #define BOOL(part, name, field, value, help) \
-    {name, SETTING_BOOL, part, PLACE(field), value, 0, 0, NULL, help}
+    {name, SETTING_BOOL, part, PLACE(field), value, 0, 0, NULL, help, NULL}
 #define CHOICE(part, name, field, value, names, help) \
-    {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help}
+    {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help, NULL}
 #define CHOICE_OR_PATH(part, name, field, value, names, help) \
-    {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help}
+    {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help, NULL}
 #define INT_LIST(part, name, field, value, least, most, help) \
-    {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help}
+    {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help, NULL}
 
 /* What a row is part of (enum setting_part), and the values of another setting without which it has no effect. */
 #define NOTHING            0, NULL
@@ -140,52 +139,29 @@ const struct setting_spec setting_table[] = {
     {.name = NULL},
 };
 /* clang-format on */
+_Static_assert(sizeof setting_table / sizeof *setting_table <= SETTING_COUNT_MAX, "see its users");
 
 const struct setting_spec *setting_find(const char *name)
 {
-    for (const struct setting_spec *spec = setting_table; spec->name; spec++)
-        if (strcmp(spec->name, name) == 0)
-            return spec;
-    return NULL;
+    return setting_row(setting_table, name);
 }
 
-int setting_print(const struct setting_spec *spec, const struct pipeline_settings *settings,
-                  char *out, size_t size)
+static void print_row(const struct setting_spec *spec, int indent)
 {
-    const void *field = (const char *)settings + spec->offset;
-    switch (spec->type) {
-    case SETTING_INT:
-        return snprintf(out, size, "%" PRId64, *(const int64_t *)field);
-    case SETTING_DOUBLE:
-        return snprintf(out, size, "%.17g", *(const double *)field);
-    case SETTING_BOOL:
-        return snprintf(out, size, "%s", *(const bool *)field ? "true" : "false");
-    case SETTING_TEXT:
-    case SETTING_PATH:
-        return snprintf(out, size, "%s", (const char *)field);
-    case SETTING_CHOICE_OR_PATH: {
-        const struct choice_or_path *value = field;
-        return snprintf(out, size, "%s",
-                        value->path[0] ? value->path : spec->choices[value->choice]);
-    }
-    case SETTING_CHOICE:
-        return snprintf(out, size, "%s", spec->choices[*(const int64_t *)field]);
-    case SETTING_INT_LIST: {
-        const struct int_list *list = field;
-        int at = 0;
-        out[0] = '\0';
-        for (int i = 0; i < list->count && at >= 0 && (size_t)at < size; i++)
-            at += snprintf(out + at, size - (size_t)at, "%s%" PRId64, i ? "," : "", list->value[i]);
-        return at;
-    }
-    }
-    return -1;
+    const char *value = spec->default_text ? spec->default_text : "must be given";
+    printf("%*s%-*s %s (%s%s)\n", indent, "", 30 - indent, spec->name, spec->help,
+           spec->default_text ? "default: " : "", value[0] ? value : "empty");
 }
 
-char *setting_path(const struct setting_spec *spec, struct pipeline_settings *settings)
+void setting_table_print_help(const char *section)
 {
-    char *field = (char *)settings + spec->offset;
-    if (spec->type == SETTING_CHOICE_OR_PATH)
-        return ((struct choice_or_path *)(void *)field)->path;
-    return spec->type == SETTING_PATH ? field : NULL;
+    const size_t size = section ? strlen(section) : 0;
+    for (const struct setting_spec *spec = setting_table; spec->name; spec++) {
+        if (section && (strncmp(spec->name, section, size) != 0 || spec->name[size] != '.'))
+            continue;
+        print_row(spec, 2);
+        for (const struct setting_spec *row = spec->items ? spec->items->rows : NULL;
+             row && row->name; row++)
+            print_row(row, 6);
+    }
 }

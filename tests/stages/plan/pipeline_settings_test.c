@@ -109,12 +109,14 @@ static void bad_values_are_refused_with_what_was_expected(void **state)
          "train-step.model is 'gin', expected one of sage, gcn, gat, gatv2"},
         {"train-step.model", "", "train-step.model is '', expected one of sage, gcn, gat, gatv2"},
         {"sample.fanouts", "10,0", "a fan-out of 0 keeps no neighbour; expected -1 (all)"},
-        {"sample.fanouts", "10,-2", "sample.fanouts is '10,-2', expected whole numbers from -1"},
-        {"sample.fanouts", "10,,5", "sample.fanouts is '10,,5', expected whole numbers"},
-        {"sample.fanouts", "10,", "sample.fanouts is '10,', expected whole numbers"},
-        {"sample.fanouts", "10 5", "sample.fanouts is '10 5', expected whole numbers"},
+        {"sample.fanouts", "10,-2", "sample.fanouts[1] is '-2', expected whole numbers from -1"},
+        {"sample.fanouts", "10,,5", "sample.fanouts[1] is '', expected whole numbers"},
+        {"sample.fanouts", "10,", "sample.fanouts[1] is '', expected whole numbers"},
+        {"sample.fanouts", "10 5", "sample.fanouts[0] is '10 5', expected whole numbers"},
         {"sample.fanouts", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
-         "sample.fanouts has more than"},
+         "is one too many, expected at most"},
+        {"sample.fanouts", "[10, x]", "sample.fanouts[1] is 'x', expected whole numbers from -1"},
+        {"ingest.path", "two\nlines", "ingest.path has a line feed in it"},
         {"name", "0123456789012345678901234567890123456789012345678901234567890123",
          "name is longer than 63 bytes"},
     };
@@ -175,6 +177,8 @@ static struct pipeline_settings unusual(void)
         case SETTING_INT_LIST:
             value = " 15, -1,5";
             break;
+        case SETTING_ITEMS:
+            fail_msg("give %s a value here", spec->name);
         }
         assert_ok(assign(&settings, spec->name, value, &err), &err);
     }
@@ -321,6 +325,8 @@ static void overrides_need_a_name_and_a_value(void **state)
     assert_int_equal(settings.train_step.hidden, 128);
     assert_ok(pipeline_settings_override(&settings, "ingest.path=/nowhere/a=b", &err), &err);
     assert_string_equal(settings.ingest.path, "/nowhere/a=b");
+    assert_ok(pipeline_settings_override(&settings, "sample.fanouts=[7, 5, 3]", &err), &err);
+    assert_int_equal(settings.sample.fanouts.value[2], 3);
     assert_fails(pipeline_settings_override(&settings, "hidden", &err), ERROR_USAGE,
                  "--set 'hidden': expected section.key=value", &err);
     assert_fails(pipeline_settings_override(&settings, "train-step.hiden=1", &err), ERROR_INVALID,
@@ -438,6 +444,25 @@ static void a_file_is_read_with_its_lines_and_paths(void **state)
     path = temp_dir_write(&dir, "unset.yaml", unset, sizeof unset - 1);
     assert_fails(pipeline_settings_load(&settings, path, &err), ERROR_INVALID,
                  "unset.yaml: environment variable GRAPHMILL_UNSET is not set", &err);
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {"epochs: 7\nsample: 5\n", "wrong.yaml:2: unknown setting 'sample'"},
+        {"sample:\n  a:\n    b: 1\n", "wrong.yaml:3: unknown setting 'sample.a.b'"},
+        {"epochs:\n  least: 1\n", "wrong.yaml:1: epochs is a map, expected a whole number"},
+        {"train-step:\n  hidden: [64]\n", "wrong.yaml:2: train-step.hidden is a list, expected"},
+        {"sample:\n  fanouts:\n  - 10\n  - 0\n", "wrong.yaml:4: sample.fanouts[1] is '0'"},
+        {"sample:\n  fanouts: {a: 1}\n", "wrong.yaml:2: sample.fanouts is a map, expected a list"},
+        {"- 1\n", "wrong.yaml:1: expected 'key: value' lines, found a list"},
+        {"words\n", "wrong.yaml:1: expected 'key: value' lines, found a scalar"},
+        {"sample.fanouts: 5\nsample:\n  fanouts: 7\n",
+         "wrong.yaml:3: sample.fanouts stands a second time; first on line 1"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        path = temp_dir_write(&dir, "wrong.yaml", wrong[i].text, strlen(wrong[i].text));
+        assert_fails(pipeline_settings_load(&settings, path, &err), ERROR_INVALID, wrong[i].message,
+                     &err);
+    }
     assert_fails(pipeline_settings_load(&settings, "/nowhere/x.yaml", &err), ERROR_INVALID,
                  "/nowhere/x.yaml", &err);
     temp_dir_remove(&dir);
