@@ -2,31 +2,13 @@
 
 #include "common/base/stop_signal.h"
 #include "store/queue/queue_reply.h"
-#include "store/queue/work_queue_scripts.h"
-
-static const char *const script_text[SCRIPT_COUNT] = {
-    [SCRIPT_CLAIM] = work_queue_claim_lua,
-    [SCRIPT_COMPLETE] = work_queue_complete_lua,
-    [SCRIPT_RENEW] = work_queue_renew_lua,
-    [SCRIPT_GIVE_BACK] = work_queue_give_back_lua,
-    [SCRIPT_HAND_BACK] = work_queue_hand_back_lua,
-    [SCRIPT_BURY] = work_queue_bury_lua,
-    [SCRIPT_FIRST_DEAD] = work_queue_first_dead_lua,
-    [SCRIPT_BEGIN_COPY] = work_queue_begin_copy_lua,
-    [SCRIPT_LOOK] = work_queue_look_lua,
-    [SCRIPT_TAKE_CHARGE] = work_queue_take_charge_lua,
-    [SCRIPT_REBUILD_BEGIN] = work_queue_rebuild_begin_lua,
-    [SCRIPT_RESTORE] = work_queue_restore_lua,
-    [SCRIPT_REBUILD_END] = work_queue_rebuild_end_lua,
-    [SCRIPT_BEAT] = work_queue_beat_lua,
-    [SCRIPT_BEATS] = work_queue_beats_lua,
-    [SCRIPT_COUNTS] = work_queue_counts_lua,
-};
 
 void script_call_init(struct work_queue *queue)
 {
-    for (int i = 0; i < SCRIPT_COUNT; i++)
-        queue->script[i].text = script_text[i];
+    for (int i = 0; i < SCRIPT_COUNT; i++) {
+        must(queue_script_text[i]);
+        queue->script[i].text = queue_script_text[i];
+    }
 }
 
 void script_call_begin(struct work_queue *queue)

@@ -22,6 +22,7 @@ enum {
     ARGUMENT_COUNT_MAX = 16 + 3 * PART_SIZE,
 };
 
+/* Each is scripts/<name>.lua. */
 enum script_name {
     SCRIPT_CLAIM,
     SCRIPT_COMPLETE,
@@ -41,6 +42,9 @@ enum script_name {
     SCRIPT_COUNTS,
     SCRIPT_COUNT
 };
+
+/* Made of those files by scripts/embed.cmake. */
+extern const char *const queue_script_text[SCRIPT_COUNT];
 
 struct work_queue {
     struct redis_connection *connection;

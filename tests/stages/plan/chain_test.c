@@ -123,7 +123,7 @@ void store_release_record(struct record_view *view)
     (void)view;
 }
 
-/* As the scripts do it: store/queue/work_queue_scripts.h. */
+/* As store/queue/scripts/shared/advance.lua does it. */
 static void advance(const char *unit, int64_t needed, const char *finished)
 {
     char entry[KEY_SIZE], prefix[KEY_SIZE];

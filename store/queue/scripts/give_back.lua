@@ -1,0 +1,6 @@
+-- ARGV: stage, worker, id, deliveries, unit. Forgets that the unit was queued, so that it can be again.
+-- needs: keys held take_off
+local stream = stream_of(ARGV[1])
+if not held(stream, ARGV[3], ARGV[2], ARGV[4]) then return 0 end
+take_off(stream, ARGV[3], ARGV[5])
+return 1

@@ -1,0 +1,18 @@
+-- ARGV: period in ms, then the stages. Answers {alive, may check, done, entries, of them leased}. A mark that
+-- does not expire within a period was not set here.
+-- needs: keys done
+local check, period, may = stem .. 'check', tonumber(ARGV[1]), 0
+if period > 0 then
+  local left = redis.call('PTTL', check)
+  if left < 0 or left > period then
+    redis.call('SET', check, '1', 'PX', period)
+    may = 1
+  end
+end
+local entries, leased = 0, 0
+for i = 2, #ARGV do
+  entries = entries + redis.call('XLEN', stream_of(ARGV[i]))
+  local pending = redis.pcall('XPENDING', stream_of(ARGV[i]), 'workers')
+  if not pending.err then leased = leased + pending[1] end
+end
+return {redis.call('EXISTS', KEYS[1]), may, done_units(), entries, leased}

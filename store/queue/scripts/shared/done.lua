@@ -1,0 +1,10 @@
+-- done_units: completed so far, of all stages.
+local function done_units()
+  local sum, fields = 0, redis.call('HGETALL', count)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], -5) == ':done' then
+      sum = sum + (tonumber(fields[i + 1]) or 0)
+    end
+  end
+  return sum
+end

@@ -1,0 +1,6 @@
+-- held: is the entry leased to this worker by this very delivery? A missing group means no.
+local function held(stream, id, worker, deliveries)
+  local p = redis.pcall('XPENDING', stream, 'workers', id, id, 1)
+  if p.err or #p == 0 then return false end
+  return p[1][2] == worker and tostring(p[1][4]) == deliveries
+end
