@@ -17,6 +17,9 @@
 #include "common/math/vector.h"
 
 #include <string.h>
+#if CPU_LEVEL_X86
+#include <immintrin.h>
+#endif
 
 enum { LANES = 16, BLOCK_VECTORS = 8, PANEL_FLOATS = 8192, ROWS_AT_ONCE = 512 };
 
@@ -56,15 +59,20 @@ CPU_INLINE size_t vectors_of(size_t columns)
     if ((i) < vectors) {                                                                           \
         lanes term;                                                                                \
         memcpy(&term, b + ((i) < vectors - 1 ? (size_t)(i)*LANES : from_last), sizeof term);       \
-        sum##i += value * term;                                                                    \
+        sum##i = fused(value, term, sum##i);                                                       \
     }
 #define STORE(i)                                                                                   \
     if ((i) < vectors)                                                                             \
         memcpy(PLACE(i), &sum##i, sizeof(lanes));
 
-CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress, size_t rows,
-                            bool fresh, float *c, size_t c_stride, const bool packed,
-                            const size_t vectors)
+CPU_AVX512_CODE CPU_INLINE lanes fused(float factor, lanes b, lanes sum)
+{
+    return (lanes)_mm512_fmadd_ps(_mm512_set1_ps(factor), (__m512)b, (__m512)sum);
+}
+
+CPU_AVX512_CODE CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress,
+                                            size_t rows, bool fresh, float *c, size_t c_stride,
+                                            const bool packed, const size_t vectors)
 {
     const size_t last = panel->columns - LANES, first = panel->first, end_row = panel->end;
     const float *const base = panel->base;
@@ -86,8 +94,9 @@ CPU_INLINE void add_entries(const struct panel *panel, struct progress *progress
     }
 }
 
-CPU_INLINE void add_panel(const struct panel *panel, struct progress *progress, size_t rows,
-                          bool fresh, float *c, size_t c_stride, const bool packed)
+CPU_AVX512_CODE CPU_INLINE void add_panel(const struct panel *panel, struct progress *progress,
+                                          size_t rows, bool fresh, float *c, size_t c_stride,
+                                          const bool packed)
 {
     _Static_assert(BLOCK_VECTORS == 8, "one case for each width");
     switch (vectors_of(panel->columns)) {

@@ -6,8 +6,8 @@
  * After ReLU and dropout three of four elements of a hidden layer's gradient are zero, and bags of words
  * have one element in a hundred. A dense product multiplies all of them.
  *
- * Each element of c is summed in the order of its row's entries by one multiplication and one addition
- * each, whatever the blocks and vectors: the bits are those of the two plain loops.
+ * Each element of c is summed in the order of its row's entries by one fused multiply-add each, whatever
+ * the blocks and vectors: the bits are those of the two plain loops.
  */
 #ifndef COMMON_MATH_SPARSE_PRODUCT_H
 #define COMMON_MATH_SPARSE_PRODUCT_H

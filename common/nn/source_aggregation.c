@@ -139,7 +139,7 @@ CPU_INLINE void add_to_sum(float *restrict sum, const loose_float *restrict row,
                            size_t dim)
 {
     for (size_t i = 0; i < dim; i++)
-        sum[i] += scale * row[i];
+        sum[i] = vector_multiply_add(scale, row[i], sum[i]);
 }
 
 CPU_INLINE void begin_sum_bf16(float *restrict sum, const bf16 *restrict row, float scale,

@@ -4,7 +4,7 @@
  * One fact a line, its name first:
  *
  *   graphmill 0.1.0
- *   kernels 1 bf16         KERNELS_VERSION, and the level of vector instructions (common/base/cpu_level.h)
+ *   kernels 2 bf16         KERNELS_VERSION, and the level of vector instructions (common/base/cpu_level.h)
  *   OpenBLAS 0.3.21 SkylakeX
  *   libxsmm 1.17.0
  *   glibc 2.36             exp() and log() come from it
@@ -23,7 +23,7 @@
 
 /* Goes up with every change to our own kernels, draws or orders of sums that gives other bits than the release
  * before: a run is not continued across it. */
-enum { KERNELS_VERSION = 1 };
+enum { KERNELS_VERSION = 2 };
 
 enum {
     ENVIRONMENT_TEXT_SIZE = 512,

@@ -45,7 +45,7 @@ CPU_INLINE float score_of(const float *restrict att, const float *restrict p,
     for (size_t i = 0; i < count; i += DOT_PARTS)
         for (size_t k = 0; k < DOT_PARTS && i + k < count; k++) {
             const float z = p[i + k] + q[i + k];
-            part[k] += att[i + k] * (z > 0 ? z : EDGE_SCORE_SLOPE * z);
+            part[k] = vector_multiply_add(att[i + k], z > 0 ? z : EDGE_SCORE_SLOPE * z, part[k]);
         }
     for (size_t k = 0; k < DOT_PARTS; k++)
         sum += part[k];
@@ -75,9 +75,9 @@ CPU_INLINE void add_slope(float *restrict gradient, float *restrict att_gradient
 {
     for (size_t c = 0; c < count; c++) {
         const float z = p[c] + q[c], slope = z > 0 ? 1 : EDGE_SCORE_SLOPE;
-        gradient[c] += ds * (att[c] * slope);
+        gradient[c] = vector_multiply_add(ds, att[c] * slope, gradient[c]);
         if (att_gradient)
-            att_gradient[c] += ds * (z * slope);
+            att_gradient[c] = vector_multiply_add(ds, z * slope, att_gradient[c]);
     }
 }
 

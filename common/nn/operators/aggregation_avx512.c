@@ -58,7 +58,7 @@ AVX512_INLINE __m512 load(enum precision precision, const void *row, size_t colu
 #define COLUMN(i)  ((i) < vectors - 1 ? (size_t)(i)*LANES : last)
 #define ADD(i)                                                                                     \
     if ((i) < vectors)                                                                             \
-        sum##i = _mm512_add_ps(sum##i, _mm512_mul_ps(factor, load(precision, row, COLUMN(i))));
+        sum##i = _mm512_fmadd_ps(factor, load(precision, row, COLUMN(i)), sum##i);
 #define SCALE(i) sum##i = _mm512_mul_ps(sum##i, factor);
 #define STORE(i)                                                                                   \
     if ((i) < vectors)                                                                             \

@@ -69,11 +69,9 @@ static void expect(struct fixture *f, bool add)
         for (size_t column = 0; column < f->n && !add; column++)
             c[column] = 0;
         for (uint32_t e = f->row_start[row]; e < f->row_end[row]; e++)
-            for (size_t column = 0; column < f->n; column++) {
-                const float term =
-                    f->entry[e].value * f->b[f->entry[e].column * f->b_stride + column];
-                c[column] += term;
-            }
+            for (size_t column = 0; column < f->n; column++)
+                c[column] = fmaf(f->entry[e].value, f->b[f->entry[e].column * f->b_stride + column],
+                                 c[column]);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "tests/support/block_fixture.h"
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { DESTINATIONS = 40, SOURCES = 90, FIRST = 3, EDGES_MAX = 6 * DESTINATIONS, KINDS = 16 };
@@ -87,13 +88,12 @@ static float aggregated_element(const struct fixture *f, uint32_t i, size_t colu
         float scale = f->aggregation.source_scale ? f->source_scale[j] : 1;
         if (f->aggregation.edge_value)
             scale *= f->edge_value[e];
-        const float term = scale * input_element(f, j, column);
         if (!f->aggregation.skip_self_loops || j != i)
-            sum += term;
+            sum = fmaf(scale, input_element(f, j, column), sum);
     }
     sum *= f->destination_scale[i];
     if (f->aggregation.self_scale)
-        sum += f->self_scale[i] * input_element(f, i, column);
+        sum = fmaf(f->self_scale[i], input_element(f, i, column), sum);
     return sum;
 }
 
@@ -133,14 +133,14 @@ static void expect_backward(const struct fixture *f, const struct transposed_edg
                 const float scale = aggregation->edge_value
                                         ? f->destination_scale[i] * f->edge_value[edges->edge[e]]
                                         : f->destination_scale[i];
-                sum += scale * f->gradient[i * f->width + column];
+                sum = fmaf(scale, f->gradient[i * f->width + column], sum);
             }
             if (aggregation->source_scale)
                 sum *= f->source_scale[j];
             if (j < DESTINATIONS && aggregation->self_beside)
                 sum += f->gradient[j * f->width + f->dim + column];
             else if (j < DESTINATIONS && aggregation->self_scale)
-                sum += f->self_scale[j] * f->gradient[j * f->width + column];
+                sum = fmaf(f->self_scale[j], f->gradient[j * f->width + column], sum);
             f->expected[(size_t)(j - FIRST) * f->dim + column] = sum;
         }
 }
