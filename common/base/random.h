@@ -41,8 +41,9 @@ struct random_stream random_stream_of(uint64_t seed, enum random_purpose purpose
 void random_block(const struct random_stream *stream, uint64_t item, uint32_t block,
                   uint32_t out[4]);
 
-/* For each of the eight 16-bit draws of the blocks block .. block + count - 1 of `item` (word w's low half is
- * draw 2 w) whether it is at least `bound`, in bit 8 * (block's number among them) + draw of `bits`.
+/* Which elements a dropout keeps. The blocks block .. block + count - 1 of `item` give eight draws of 16 bits each: the
+ * low and the high half of word 0, of word 1, 2 and 3. Bit 8 * b + d of `bits` is set when draw d of block block + b is at
+ * least `bound`; with bound = 32768, for example, about half of the bits are.
  * bound < 65536. `bits` [count / 8, rounded up]: what is left of the last word is 0. */
 void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
                      uint32_t count, uint32_t bound, uint64_t *bits);

@@ -60,8 +60,9 @@ void stage_times_begin_unit(struct stage_times *times, const struct unit *unit);
 /* `done`: counts as one. */
 void stage_times_end_unit(struct stage_times *times, bool done);
 void stage_times_enter(struct stage_times *times, enum time_phase phase);
-/* `seconds` of work for the unit in hand that began once the one before was published, and end now at the
- * latest: what of them fell before the unit counts. */
+/* The unit in hand was worked on for `seconds` before the worker had it: the worker guessed it while it waited. Such work
+ * begins when the record of the unit before was stored and is over by now. Only the part of `seconds` that lies before
+ * the unit began counts as ahead; the rest is in the unit's own time already. */
 void stage_times_add_ahead(struct stage_times *times, double seconds);
 /* Rows of features that a unit uses, from whichever thread. */
 void stage_times_add_rows(struct stage_times *times, uint64_t rows, uint64_t bytes);

@@ -79,10 +79,10 @@ MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
                                             struct step_input *input, enum batch_use use,
                                             const struct key *key, struct arena *arena,
                                             struct step_batch *out, struct error *err);
-/* Begins to read what the unit after this training unit is likely to want; fails silently. Out of the budget
- * that is the record, and the rows when they come from a disk. Those that come out of the page cache keep
- * a core busy: it is the same time whether they are brought meanwhile or afterwards on all cores, and
- * afterwards takes no second area. */
+/* Begins to read the mini-batch that the unit after this training unit is likely to want; a failure is none, the step reads
+ * it then. When the features do not fit the budget, its feature rows are read ahead too, but only from a disk: copying
+ * rows out of the page cache keeps a core busy, so nothing is won by doing it beside the step, and the step would need
+ * a second area for the rows. */
 void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
                            int64_t round, int32_t slot);
 /* When the gradient is published: begins to aggregate what was read ahead, in the arena, which is the aggregation's until

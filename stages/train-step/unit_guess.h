@@ -1,12 +1,15 @@
 /*
  * unit_guess - which training unit a worker is likely to get next.
  *
- * Slots are handed out in order, and a worker always has one: in hand, or the first one that will be set free
- * once those that waited before it have theirs. So beside n - 1 others, a worker that completes the d-th unit
- * gets the one n - 1 places behind it, place d + n - 1 of all, whichever it had. How many others there are is
- * seen from where the guess would have been right the last time. That is known when a unit is completed.
+ * The queue hands slots out in order, and each of n workers holds one. So when a worker completes its unit as the
+ * d-th of the run, the other n - 1 workers hold the n - 1 units that were handed out but are not done, and it gets the
+ * unit after those: number d + n of all. Three workers, for example: they hold units 1, 2 and 3; whoever is done first (d =
+ * 1) gets unit 4, the next one (d = 2) gets unit 5, whichever unit it had before. A worker does not know n. It sees
+ * what it got the last time, takes the difference to its d as n, and adds that the next time. d is known only when
+ * the unit was completed.
  *
- * Before that, the guess is the step that the worker made last, when it made it twice or it is one.
+ * Until then there is a weaker guess: that the worker goes on as it went last, by the same step from slot to slot,
+ * once it made that step twice or the step is one slot.
  */
 #ifndef STAGES_TRAIN_STEP_UNIT_GUESS_H
 #define STAGES_TRAIN_STEP_UNIT_GUESS_H

@@ -4,9 +4,10 @@
  * A new file takes free pages of the machine. On a virtual machine the first touch of a page is slow, some 2
  * s for a GB (design section 8): writing the records of a round then takes longer than computing them, just
  * when others wait for them. So a worker that found it slow writes zeros to a scratch file while it waits
- * for work, and the next record of that size overwrites them, which is a plain copy. Where it never was slow
- * no spare is made. Where it once was, one is made for every record: that filling it was quick says nothing,
- * since the pages which the last spare has left are quick, and the next record would meet others.
+ * for work, and the next record of that size overwrites them, which is a plain copy. Where writing never was slow no
+ * spare is made. Where it once was, a spare is made for every record, even when the last one was filled quickly: it was
+ * filled quickly because it took the pages that the spare before it had left, and a record written without a spare
+ * would take other, slow ones.
  *
  * Threads: may be used by several at once.
  */
