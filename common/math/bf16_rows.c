@@ -19,3 +19,31 @@ void bf16_rows_round(bf16 *out, const void *rows, size_t dim, size_t row_count)
 {
     round_rows(out, rows, dim, row_count);
 }
+
+/* Of values at any address. */
+typedef bf16 loose_bf16 __attribute__((aligned(1)));
+typedef float loose_float __attribute__((aligned(1)));
+
+CPU_KERNEL(pack_bf16, (loose_bf16 *restrict y, const loose_float *restrict x, size_t count),
+           (y, x, count))
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = bf16_of_float(x[i]);
+}
+
+CPU_KERNEL(widen_bf16, (loose_float *restrict y, const loose_bf16 *restrict x, size_t count),
+           (y, x, count))
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = bf16_to_float(x[i]);
+}
+
+void bf16_rows_pack(void *y, const void *x, size_t count)
+{
+    pack_bf16(y, x, count);
+}
+
+void bf16_rows_widen(void *y, const void *x, size_t count)
+{
+    widen_bf16(y, x, count);
+}

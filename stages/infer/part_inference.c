@@ -82,7 +82,8 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
 {
     const uint32_t begin = inference->topology->book[part];
     const uint32_t end = inference->topology->book[part + 1];
-    struct tensor_spec tensor = {.dim = model_layer_output_dim(inference->model, layer - 1),
+    struct tensor_spec tensor = {.type = TENSOR_F32,
+                                 .dim = model_layer_output_dim(inference->model, layer - 1),
                                  .row_count = end - begin};
     (void)snprintf(tensor.name, sizeof tensor.name, "%s", layer_tensor);
     enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);

@@ -191,6 +191,13 @@ static enum error_code assign_and_renumber(struct partition_job *job, struct err
     return renumbering_order(&job->renumbering, &source, err);
 }
 
+static enum tensor_type feature_type_of(const struct partition_job *job)
+{
+    static const enum tensor_type by_setting[] = {
+        [FEATURE_F32] = TENSOR_F32, [FEATURE_F16] = TENSOR_F16, [FEATURE_BF16] = TENSOR_BF16};
+    return by_setting[job->context->settings->partition.feature_type];
+}
+
 static enum error_code write_parts(struct partition_job *job, struct error *err)
 {
     const struct numbering numbering = renumbering_view(&job->renumbering);
@@ -201,6 +208,7 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
         .numbering = &numbering,
         .in_degree = job->in_degree,
         .split_marks = job->split_marks,
+        .feature_type = feature_type_of(job),
         .budget_bytes = job->budget_bytes,
     };
     enum error_code rc = partition_quality_init(&job->quality, job->id, numbering.node_count,
@@ -245,6 +253,7 @@ static enum error_code check_and_commit(const struct partition_job *job, struct 
         .schema = schema,
         .book = &book,
         .permutation = &permutation,
+        .feature_type = feature_type_of(job),
         .scratch = context->scratch,
         .topology_flags = context->storage_is_local ? TOPOLOGY_STORAGE_IS_LOCAL : 0,
     };

@@ -37,6 +37,7 @@ enum feature_choice {
     FEATURES_FILE /* no word, but the path of a file */
 };
 enum task_choice { TASK_CHOICE_AUTO, TASK_CHOICE_SINGLE, TASK_CHOICE_MULTI };
+enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
 enum model_kind { MODEL_SAGE, MODEL_GCN, MODEL_GAT, MODEL_GATV2 };
 enum optimizer_kind { OPTIMIZER_ADAM, OPTIMIZER_ADAMW, OPTIMIZER_SGD };
@@ -93,6 +94,7 @@ struct pipeline_settings {
         char assignment[SETTING_PATH_SIZE];
         bool balance_train;
         bool balance_edges;
+        int64_t feature_type; /* enum feature_type */
     } partition;
     struct {
         struct int_list fanouts; /* from the seed nodes outwards; -1: all neighbours */

@@ -11,6 +11,7 @@ static const char *const feature_names[] = {"auto",   "given",         "degree",
                                             "random", "degree+random", NULL};
 static const char *const task_names[] = {"auto", "single_label", "multi_label", NULL};
 static const char *const method_names[] = {"metis", "hash", "file", NULL};
+static const char *const feature_type_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const model_names[] = {"sage", "gcn", "gat", "gatv2", NULL};
 static const char *const precision_names[] = {"fp32", "bf16", NULL};
 static const char *const optimizer_names[] = {"adam", "adamw", "sgd", NULL};
@@ -100,6 +101,7 @@ const struct setting_spec setting_table[] = {
     PATH(PARTITION_IF("partition.method=file"), "partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
     BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_train", partition.balance_train, "true", "metis: balance training nodes"),
     BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
+    CHOICE(PARTITION, "partition.feature_type", partition.feature_type, "f32", feature_type_names, "what features are stored in: f32; f16 (11 significant bits, up to 65504) or bf16 (8, any size) at half the bytes"),
 
     INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers"),
     INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch"),

@@ -25,7 +25,7 @@ uint32_t feature_block_rows(const struct tensor_spec *tensor, uint64_t block)
 
 size_t feature_block_bytes(const struct tensor_spec *tensor, uint64_t block)
 {
-    return (size_t)feature_block_rows(tensor, block) * tensor->dim * FEATURE_ELEMENT_SIZE;
+    return feature_block_rows(tensor, block) * tensor_row_bytes(tensor);
 }
 
 uint64_t feature_block_seed(const char *shard_key, const char *tensor)
@@ -58,16 +58,17 @@ enum error_code feature_block_check(const struct tensor_spec *tensor, uint64_t s
 void feature_block_copy(const struct tensor_spec *tensor, uint64_t block, const char *value,
                         char *rows, size_t stride)
 {
-    const size_t row_bytes = (size_t)tensor->dim * FEATURE_ELEMENT_SIZE;
+    const size_t row_bytes = tensor_row_bytes(tensor);
+    const size_t step = stride * tensor_type_bytes(tensor->type);
     const uint32_t count = feature_block_rows(tensor, block);
     const char *from = value + FEATURE_BLOCK_SUM_SIZE;
-    rows += block * FEATURE_BLOCK_ROWS * stride * FEATURE_ELEMENT_SIZE;
+    rows += block * FEATURE_BLOCK_ROWS * step;
     if (stride == tensor->dim) {
         memcpy(rows, from, count * row_bytes);
         return;
     }
     for (uint32_t i = 0; i < count; i++)
-        memcpy(rows + i * stride * FEATURE_ELEMENT_SIZE, from + i * row_bytes, row_bytes);
+        memcpy(rows + i * step, from + i * row_bytes, row_bytes);
 }
 
 enum error_code feature_block_builder_begin(struct feature_block_builder *builder,
@@ -78,8 +79,7 @@ enum error_code feature_block_builder_begin(struct feature_block_builder *builde
     builder->tensor = *tensor;
     builder->seed = seed;
     return memory_new(&builder->value,
-                      FEATURE_BLOCK_SUM_SIZE +
-                          (size_t)FEATURE_BLOCK_ROWS * tensor->dim * FEATURE_ELEMENT_SIZE,
+                      FEATURE_BLOCK_SUM_SIZE + FEATURE_BLOCK_ROWS * tensor_row_bytes(tensor),
                       "a block of rows", err);
 }
 
@@ -92,7 +92,7 @@ void feature_block_builder_release(struct feature_block_builder *builder)
 uint32_t feature_block_builder_take(struct feature_block_builder *builder, const void *rows,
                                     uint64_t row_count)
 {
-    const size_t row_bytes = (size_t)builder->tensor.dim * FEATURE_ELEMENT_SIZE;
+    const size_t row_bytes = tensor_row_bytes(&builder->tensor);
     const uint32_t room = FEATURE_BLOCK_ROWS - builder->buffered_rows;
     const uint32_t take = row_count < room ? (uint32_t)row_count : room;
     memcpy(builder->value + FEATURE_BLOCK_SUM_SIZE + builder->buffered_rows * row_bytes, rows,

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FEATURE_BLOCK_KEY_SIZE = 8, FEATURE_BLOCK_SUM_SIZE = 16, FEATURE_ELEMENT_SIZE = 4 };
+enum { FEATURE_BLOCK_KEY_SIZE = 8, FEATURE_BLOCK_SUM_SIZE = 16 };
 
 void feature_block_key(uint64_t block, char key[FEATURE_BLOCK_KEY_SIZE]);
 uint64_t feature_block_count(const struct tensor_spec *tensor);

@@ -124,6 +124,7 @@ enum error_code feature_shard_writer_begin(struct feature_shard_writer *writer,
     if (rc != ERROR_NONE)
         return rc;
     must(writer->seal.tensor_count < SHARD_TENSOR_COUNT_MAX);
+    must(tensor_type_bytes(tensor->type));
     must(*tensor->name && strcmp(tensor->name, "default") != 0 &&
          shard_seal_find(&writer->seal, tensor->name) < 0);
     if (tensor->dim == 0 || tensor->dim > TENSOR_DIM_MAX)
@@ -151,7 +152,7 @@ enum error_code feature_shard_writer_add(struct feature_shard_writer *writer, co
     while (row_count) {
         const uint32_t taken = feature_block_builder_take(builder, from, row_count);
         row_count -= taken;
-        from += (size_t)taken * tensor->dim * FEATURE_ELEMENT_SIZE;
+        from += taken * tensor_row_bytes(tensor);
         const bool full = builder->buffered_rows == FEATURE_BLOCK_ROWS;
         const enum error_code rc = full ? flush_block(writer, err) : ERROR_NONE;
         if (rc != ERROR_NONE)

@@ -10,9 +10,9 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/math/bf16_rows.h"
 #include "store/features/feature_source_state.h"
 #include "store/features/feature_walk.h"
+#include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
@@ -25,6 +25,11 @@ enum { PAGE_BYTES = 4096 };
 static size_t row_bytes(const struct feature_source *source)
 {
     return precision_stride(source->precision, source->dim) * precision_bytes(source->precision);
+}
+
+bool feature_source_converts(const struct feature_source *source)
+{
+    return !row_conversion_is_none(source->type, source->precision);
 }
 
 size_t feature_source_row_bytes(const struct feature_source *source)
@@ -64,37 +69,53 @@ static enum error_code open_shard(const struct feature_source_config *config, in
     return rc;
 }
 
-/* Opens the shard of a part, which must have the dim of the first. */
+/* What every part must have alike is that of the first. */
+static enum error_code check_tensor(struct feature_source *source, const struct tensor_spec *tensor,
+                                    int part, struct error *err)
+{
+    if (!source->dim) {
+        source->dim = tensor->dim;
+        source->type = tensor->type;
+    }
+    if (tensor->dim != source->dim)
+        return error_set(err, ERROR_CORRUPT,
+                         "tensor %s of part %d: expected a dim of %" PRIu32 ", found %" PRIu32,
+                         source->tensor, part, source->dim, tensor->dim);
+    if (tensor->type == source->type)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT, "tensor %s of part %d: expected elements of %s, found %s",
+                     source->tensor, part, tensor_type_name(source->type),
+                     tensor_type_name(tensor->type));
+}
+
+/* Opens the shard of a part, whose tensor must be as that of the first. */
 static enum error_code open_part(struct feature_source *source,
                                  const struct feature_source_config *config, int part,
                                  struct feature_shard **out, struct error *err)
 {
-    const enum error_code rc = open_shard(config, part, out, err);
+    enum error_code rc = open_shard(config, part, out, err);
     if (rc != ERROR_NONE)
         return rc;
-    const uint32_t dim = feature_shard_tensor(*out, config->tensor)->dim;
-    source->dim = source->dim ? source->dim : dim;
-    if (dim == source->dim)
-        return ERROR_NONE;
+    rc = check_tensor(source, feature_shard_tensor(*out, config->tensor), part, err);
+    if (rc == ERROR_NONE)
+        return rc;
     feature_shard_close(*out);
     *out = NULL;
-    return error_set(err, ERROR_CORRUPT,
-                     "tensor %s of part %d: expected a dim of %" PRIu32 ", found %" PRIu32,
-                     config->tensor, part, source->dim, dim);
+    return rc;
 }
 
-/* All blocks of a part, rounded one by one. */
-static enum error_code read_rounded(const struct feature_source *source,
-                                    struct feature_shard *shard, uint32_t row_count, char *to,
-                                    struct error *err)
+/* All blocks of a part, converted one by one. */
+static enum error_code read_converted(const struct feature_source *source,
+                                      struct feature_shard *shard, uint32_t row_count, char *to,
+                                      struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     for (uint32_t first = 0; rc == ERROR_NONE && first < row_count; first += FEATURE_BLOCK_ROWS) {
         struct feature_pin pin = {0};
         rc = feature_shard_pin(shard, source->tensor, first / FEATURE_BLOCK_ROWS, &pin, err);
         if (rc == ERROR_NONE)
-            bf16_rows_round((bf16 *)(void *)(to + first * row_bytes(source)), pin.rows, source->dim,
-                            pin.row_count);
+            row_conversion_enter(to + first * row_bytes(source), source->precision, pin.rows,
+                                 source->type, source->dim, pin.row_count);
         feature_pin_release(&pin);
     }
     return rc;
@@ -113,8 +134,8 @@ static enum error_code read_resident(struct feature_source *source,
         struct feature_shard *shard = NULL;
         char *to = source->resident + source->book[p] * row_bytes(source);
         rc = open_part(source, config, p, &shard, err);
-        if (rc == ERROR_NONE && source->precision == PRECISION_BF16)
-            rc = read_rounded(source, shard, source->book[p + 1] - source->book[p], to, err);
+        if (rc == ERROR_NONE && feature_source_converts(source))
+            rc = read_converted(source, shard, source->book[p + 1] - source->book[p], to, err);
         else if (rc == ERROR_NONE)
             rc = feature_shard_read_all(shard, source->tensor, to, source->dim, err);
         feature_shard_close(shard);
@@ -125,8 +146,8 @@ static enum error_code read_resident(struct feature_source *source,
 /* Bytes that are held whatever is fetched. */
 static uint64_t fixed_bytes(const struct feature_source *source)
 {
-    const uint64_t rounded = source->stripe.rounded ? FEATURE_VISIT_MAX * row_bytes(source) : 0;
-    return ((uint64_t)source->part_count + 1) * (sizeof(void *) + sizeof *source->book) + rounded;
+    const uint64_t converted = source->stripe.converted ? FEATURE_VISIT_MAX * row_bytes(source) : 0;
+    return ((uint64_t)source->part_count + 1) * (sizeof(void *) + sizeof *source->book) + converted;
 }
 
 static uint64_t order_bytes(const struct feature_source *source)
@@ -193,11 +214,14 @@ static enum error_code open_source(struct feature_source *source,
     source->part_count = config->part_count;
     source->node_count = config->book[config->part_count];
     source->budget_bytes = config->budget_bytes;
-    source->precision = config->precision;
-    rc = open_part(source, config, 0, &first, err); /* for the dim */
+    rc = open_part(source, config, 0, &first, err); /* for dim and type */
     feature_shard_close(first);
     if (rc != ERROR_NONE)
         return rc;
+    source->precision = row_conversion_precision(source->type, config->precision);
+    if (tensor_type_bytes(source->type) > sizeof(float))
+        return error_set(err, ERROR_INVALID, "tensor %s: rows of %s cannot be gathered",
+                         source->tensor, tensor_type_name(source->type));
     const uint64_t all = (uint64_t)source->node_count * row_bytes(source);
     if (all > config->budget_bytes || all > SIZE_MAX)
         return open_shards(source, config, err);

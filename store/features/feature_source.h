@@ -7,7 +7,8 @@
  * read once, and rows that the caller chose to keep are in memory. What a row is does not depend on the
  * budget, nor on what is kept.
  *
- * In bf16 rows are rounded once, when their block is read, and held and handed out at half the bytes.
+ * Rows are handed out as floats, or in bf16 at half the bytes, whichever of these or f16 they are stored in: they are
+ * converted once, when their block is read.
  *
  * The bytes of everything held count in the budget; RocksDB's own few MB for open shards and a block on
  * its way come on top.
@@ -50,8 +51,7 @@ struct feature_source_config {
     int part_count;
     const uint32_t *book; /* [part_count + 1], borrowed only during open */
     const char *tensor;
-    enum precision
-        precision; /* what its rows are held in; tensors of other types than float: fp32 */
+    enum precision precision; /* what its rows are held in; integers stay as they are */
     uint64_t budget_bytes;
 };
 

@@ -20,7 +20,8 @@ struct kept_rows { /* {0} is none */
 
 struct feature_source {
     uint32_t dim;
-    enum precision precision;
+    enum tensor_type type;    /* of the stored rows */
+    enum precision precision; /* of the rows that are held and handed out */
     uint32_t node_count;
     int part_count;
     uint32_t *book; /* [part_count + 1] */
@@ -38,5 +39,8 @@ struct feature_source {
     char *rows; /* [row_capacity] of the last fetch */
     size_t row_capacity;
 };
+
+/* Whether rows are held otherwise than they are stored. */
+bool feature_source_converts(const struct feature_source *source);
 
 #endif

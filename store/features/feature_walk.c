@@ -1,9 +1,9 @@
 #include "store/features/feature_walk.h"
 
 #include "common/base/memory.h"
-#include "common/math/bf16_rows.h"
 #include "store/features/feature_block.h"
 #include "store/features/feature_source_state.h"
+#include "store/features/row_conversion.h"
 
 /* Blocks of a stripe altogether: some hundred rows at a time, which still lie in a cache when they are used. Of 256
  * KB to 2 MB this took the least time. */
@@ -15,7 +15,8 @@ _Static_assert((int)FEATURE_VISIT_MAX >= (int)FEATURE_BLOCK_ROWS, "a block fits 
 
 static size_t block_bytes(const struct feature_source *source)
 {
-    return FEATURE_BLOCK_SUM_SIZE + (size_t)FEATURE_BLOCK_ROWS * source->dim * FEATURE_ELEMENT_SIZE;
+    return FEATURE_BLOCK_SUM_SIZE +
+           FEATURE_BLOCK_ROWS * (size_t)source->dim * tensor_type_bytes(source->type);
 }
 
 static uint32_t block_limit(const struct feature_source *source)
@@ -24,26 +25,26 @@ static uint32_t block_limit(const struct feature_source *source)
     return fit < 1 ? 1 : fit > FEATURE_STRIPE_BLOCKS ? FEATURE_STRIPE_BLOCKS : (uint32_t)fit;
 }
 
-static size_t rounded_bytes(const struct feature_source *source)
+static size_t converted_bytes(const struct feature_source *source)
 {
-    return source->precision == PRECISION_BF16
-               ? FEATURE_VISIT_MAX * feature_source_row_bytes(source)
-               : 0;
+    return feature_source_converts(source) ? FEATURE_VISIT_MAX * feature_source_row_bytes(source)
+                                           : 0;
 }
 
 uint64_t feature_stripe_bytes(const struct feature_source *source)
 {
-    const uint64_t blocks = source->precision == PRECISION_BF16 ? 1 : block_limit(source);
-    return sizeof(struct feature_stripe) + rounded_bytes(source) + blocks * block_bytes(source);
+    const uint64_t blocks = feature_source_converts(source) ? 1 : block_limit(source);
+    return sizeof(struct feature_stripe) + converted_bytes(source) + blocks * block_bytes(source);
 }
 
 enum error_code feature_stripe_init(struct feature_stripe *stripe, struct feature_source *source,
                                     struct error *err)
 {
-    const size_t rounded = rounded_bytes(source);
+    const size_t converted = converted_bytes(source);
     stripe->source = source;
     stripe->block_limit = block_limit(source);
-    return rounded ? memory_new(&stripe->rounded, rounded, "rounded rows", err) : ERROR_NONE;
+    return converted ? memory_new(&stripe->converted, converted, "converted rows", err)
+                     : ERROR_NONE;
 }
 
 void feature_stripe_forget(struct feature_stripe *stripe)
@@ -56,8 +57,8 @@ void feature_stripe_forget(struct feature_stripe *stripe)
 void feature_stripe_release(struct feature_stripe *stripe)
 {
     feature_stripe_forget(stripe);
-    memory_free(stripe->rounded);
-    stripe->rounded = NULL;
+    memory_free(stripe->converted);
+    stripe->converted = NULL;
 }
 
 struct feature_visit feature_stripe_visit(const struct feature_stripe *stripe)
@@ -133,18 +134,19 @@ static bool find_kept(struct feature_stripe *stripe, uint32_t first, uint32_t en
     return others;
 }
 
-/* The one place where wanted rows of a block become rows in the precision of the source. Floats stay where
- * they are. */
+/* The one place where wanted rows of a block become rows in the precision of the source. What needs no
+ * conversion stays where it is. */
 static const void *enter_row(const struct feature_stripe *stripe, const struct feature_pin *pin,
                              uint32_t row, uint32_t at)
 {
     const struct feature_source *source = stripe->source;
     must(row < pin->row_count);
-    const char *from = (const char *)pin->rows + row * (size_t)source->dim * FEATURE_ELEMENT_SIZE;
-    if (source->precision != PRECISION_BF16)
+    const char *from =
+        (const char *)pin->rows + row * source->dim * tensor_type_bytes(source->type);
+    if (!feature_source_converts(source))
         return from;
-    char *to = stripe->rounded + at * feature_source_row_bytes(source);
-    bf16_rows_round((bf16 *)(void *)to, from, source->dim, 1);
+    char *to = stripe->converted + at * feature_source_row_bytes(source);
+    row_conversion_enter(to, source->precision, from, source->type, source->dim, 1);
     return to;
 }
 
@@ -163,7 +165,7 @@ static enum error_code read_block(struct feature_stripe *stripe, struct feature_
         if (!stripe->row[i])
             stripe->row[i] =
                 enter_row(stripe, &block->pin, stripe->node[stripe->place[i]] - start, i);
-    if (source->precision == PRECISION_BF16)
+    if (feature_source_converts(source))
         feature_pin_release(&block->pin);
     return ERROR_NONE;
 }

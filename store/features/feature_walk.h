@@ -46,7 +46,7 @@ struct feature_stripe {
     uint32_t count, block_count, block_limit;
     struct feature_stripe_block block[FEATURE_STRIPE_BLOCKS];
     const void *row[FEATURE_VISIT_MAX];
-    char *rounded; /* [FEATURE_VISIT_MAX] rows: bf16 alone */
+    char *converted; /* [FEATURE_VISIT_MAX] rows, where they are held otherwise than stored */
 };
 
 /* Bytes that a stripe of such a source takes, blocks that it holds among them. */

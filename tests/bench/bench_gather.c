@@ -67,7 +67,8 @@ static void write_part(struct bench *bench, int part)
     const struct key key = key_part(partition, part, "shard");
     const struct key seal = key_part(partition, part, "shard_seal");
     const uint32_t first = bench->book[part], count = bench->book[part + 1] - first;
-    const struct tensor_spec tensor = {.name = "features", .dim = DIM, .row_count = count};
+    const struct tensor_spec tensor = {
+        .name = "features", .type = TENSOR_F32, .dim = DIM, .row_count = count};
     check(feature_shard_writer_new(bench->store, key.text, seal.text, partition, &writer, &err),
           &err);
     check(feature_shard_writer_begin(writer, &tensor, &err), &err);

@@ -193,7 +193,8 @@ enum error_code partition_check(const struct partition_check *check, struct erro
     if (rc == ERROR_NONE)
         rc = check_splits(check, err);
     if (rc == ERROR_NONE)
-        rc = shard_check(check->store, check->schema, check->book, check->permutation, err);
+        rc = shard_check(check->store, check->schema, check->book, check->permutation,
+                         check->feature_type, err);
     return rc == ERROR_NONE ? rc
                             : error_context(err, rc, "self check of partition %s", check->book->id);
 }

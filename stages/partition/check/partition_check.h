@@ -17,14 +17,16 @@
 #include "store/records/dataset_schema.h"
 #include "store/records/node_permutation.h"
 #include "store/records/partition_book.h"
+#include "store/records/tensor_spec.h"
 
 struct partition_check { /* all borrowed */
     struct store *store;
     const struct dataset_schema *schema;
     const struct partition_book *book; /* not stored yet */
     const struct node_permutation *permutation;
-    const char *scratch;     /* local folder for copies of topologies */
-    unsigned topology_flags; /* enum topology_flags */
+    enum tensor_type feature_type; /* what features are to be stored in */
+    const char *scratch;           /* local folder for copies of topologies */
+    unsigned topology_flags;       /* enum topology_flags */
 };
 
 /* Fails: ERROR_CORRUPT naming what differs, expected and found. */

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "stages/partition/layout/feature_window.h"
 #include "store/features/feature_shard.h"
+#include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
 #include "store/records/feature_chunk.h"
 #include "store/records/node_labels.h"
@@ -19,12 +20,14 @@ struct shard_sample {
     const struct dataset_schema *schema;
     const struct partition_book *book;
     const struct node_permutation *permutation;
+    enum tensor_type feature_type, label_type;
     struct node_labels labels;
     uint32_t label_width; /* elements of a row of labels; 0 without a task */
     uint32_t count;
     uint32_t *node;  /* [count], new ids, ascending */
     float *expected; /* [count, feature_dim], from the dataset */
-    uint32_t *block; /* [FEATURE_BLOCK_ROWS, widest tensor]: the block read last */
+    char *row;       /* [feature_dim]: a row as it is to be stored */
+    char *block;     /* [FEATURE_BLOCK_ROWS, widest tensor]: the block read last */
 };
 
 /* One node from each of `count` equal stretches of the new ids. */
@@ -63,15 +66,21 @@ static enum error_code allocate(struct shard_sample *s, struct error *err)
     if (rc == ERROR_NONE)
         rc = memory_new(&s->expected, (size_t)s->count * dim, "the sample of the check", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&s->block, (size_t)FEATURE_BLOCK_ROWS * widest, "a block of rows", err);
+        rc = memory_new(&s->row, dim * sizeof(float), "a row", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&s->block, FEATURE_BLOCK_ROWS * widest * sizeof(float), "a block of rows",
+                        err);
     return rc;
 }
 
 static const void *expected_row(const struct shard_sample *s, bool is_label, uint32_t index)
 {
     const size_t node = s->permutation->to_dataset[s->node[index]];
-    if (!is_label)
-        return &s->expected[(size_t)index * s->schema->feature_dim];
+    if (!is_label) {
+        const size_t dim = s->schema->feature_dim;
+        row_conversion_store(s->row, s->feature_type, &s->expected[index * dim], dim);
+        return s->row;
+    }
     if (s->labels.label)
         return &s->labels.label[node];
     return &s->labels.multi[node * s->label_width];
@@ -82,7 +91,8 @@ static enum error_code check_rows(const struct shard_sample *s, struct feature_s
                                   bool is_label, uint32_t from, uint32_t end, struct error *err)
 {
     const char *tensor = is_label ? "labels" : "features";
-    const size_t dim = is_label ? s->label_width : s->schema->feature_dim;
+    const size_t row_bytes = is_label ? s->label_width * tensor_type_bytes(s->label_type)
+                                      : s->schema->feature_dim * tensor_type_bytes(s->feature_type);
     uint64_t held = UINT64_MAX;
     for (uint32_t i = from; i < end; i++) {
         const uint32_t row = s->node[i] - s->book->book[p];
@@ -95,8 +105,8 @@ static enum error_code check_rows(const struct shard_sample *s, struct feature_s
         if (rc != ERROR_NONE)
             return rc;
         held = block;
-        if (memcmp(&s->block[row % FEATURE_BLOCK_ROWS * dim], expected_row(s, is_label, i),
-                   dim * sizeof *s->block) != 0)
+        if (memcmp(s->block + row % FEATURE_BLOCK_ROWS * row_bytes, expected_row(s, is_label, i),
+                   row_bytes) != 0)
             return error_set(err, ERROR_CORRUPT,
                              "%s: the %s of node %" PRIu32 " differ from those of dataset node "
                              "%" PRIu32,
@@ -107,16 +117,19 @@ static enum error_code check_rows(const struct shard_sample *s, struct feature_s
 }
 
 static enum error_code check_tensor(const struct shard_sample *s, const struct feature_shard *shard,
-                                    int p, const char *name, uint32_t dim, struct error *err)
+                                    int p, const char *name, enum tensor_type type, uint32_t dim,
+                                    struct error *err)
 {
     const struct tensor_spec *tensor = feature_shard_tensor(shard, name);
     const uint64_t row_count = s->book->book[p + 1] - s->book->book[p];
-    if (!tensor || tensor->dim != dim || tensor->row_count != row_count)
+    if (!tensor || tensor->type != type || tensor->dim != dim || tensor->row_count != row_count)
         return error_set(err, ERROR_CORRUPT,
-                         "%s: tensor %s is [%" PRIu64 ", %" PRIu32 "], expected [%" PRIu64
+                         "%s: tensor %s is %s [%" PRIu64 ", %" PRIu32 "], expected %s [%" PRIu64
                          ", %" PRIu32 "]",
                          key_part(s->book->id, p, "shard").text, name,
-                         tensor ? tensor->row_count : 0, tensor ? tensor->dim : 0, row_count, dim);
+                         tensor_type_name(tensor ? tensor->type : TENSOR_UNKNOWN),
+                         tensor ? tensor->row_count : 0, tensor ? tensor->dim : 0,
+                         tensor_type_name(type), row_count, dim);
     return ERROR_NONE;
 }
 
@@ -129,11 +142,11 @@ static enum error_code check_shard(const struct shard_sample *s, int p, uint32_t
                            key_part(s->book->id, p, "shard_seal").text, s->book->id, &shard, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = check_tensor(s, shard, p, "features", s->schema->feature_dim, err);
+    rc = check_tensor(s, shard, p, "features", s->feature_type, s->schema->feature_dim, err);
     if (rc == ERROR_NONE)
         rc = check_rows(s, shard, p, false, from, end, err);
     if (rc == ERROR_NONE && s->label_width)
-        rc = check_tensor(s, shard, p, "labels", s->label_width, err);
+        rc = check_tensor(s, shard, p, "labels", s->label_type, s->label_width, err);
     if (rc == ERROR_NONE && s->label_width)
         rc = check_rows(s, shard, p, true, from, end, err);
     feature_shard_close(shard);
@@ -156,10 +169,17 @@ static enum error_code check_shards(const struct shard_sample *s, struct error *
 
 enum error_code shard_check(struct store *store, const struct dataset_schema *schema,
                             const struct partition_book *book,
-                            const struct node_permutation *permutation, struct error *err)
+                            const struct node_permutation *permutation,
+                            enum tensor_type feature_type, struct error *err)
 {
     struct shard_sample s = {
-        .store = store, .schema = schema, .book = book, .permutation = permutation};
+        .store = store,
+        .schema = schema,
+        .book = book,
+        .permutation = permutation,
+        .feature_type = feature_type,
+        .label_type = schema->task == TASK_MULTI_LABEL ? TENSOR_F32 : TENSOR_I32,
+    };
     enum error_code rc = ERROR_NONE;
     if (schema->task == TASK_SINGLE_LABEL)
         s.label_width = 1;
@@ -176,6 +196,7 @@ enum error_code shard_check(struct store *store, const struct dataset_schema *sc
     if (rc == ERROR_NONE)
         rc = check_shards(&s, err);
     memory_free(s.block);
+    memory_free(s.row);
     memory_free(s.expected);
     memory_free(s.node);
     store_release_record(&s.labels.view);

@@ -13,11 +13,12 @@
 #include "store/records/dataset_schema.h"
 #include "store/records/node_permutation.h"
 #include "store/records/partition_book.h"
+#include "store/records/tensor_spec.h"
 
 /* Fails: ERROR_CORRUPT naming shard, node, expected and found. */
 MUST_CHECK enum error_code shard_check(struct store *store, const struct dataset_schema *schema,
                                        const struct partition_book *book,
                                        const struct node_permutation *permutation,
-                                       struct error *err);
+                                       enum tensor_type feature_type, struct error *err);
 
 #endif

@@ -4,14 +4,18 @@
 #include "common/base/stop_signal.h"
 #include "stages/partition/layout/feature_window.h"
 #include "store/features/feature_shard.h"
+#include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-enum { LABEL_ROWS = 4096 }; /* rows of labels gathered at a time */
+/* Rows of labels gathered, and of features converted, at a time. */
+enum { LABEL_ROWS = 4096, FEATURE_ROWS = 256 };
 
 static uint64_t count_train(const struct part_writer *writer, const struct topology_arrays *part)
 {
@@ -59,26 +63,65 @@ enum error_code part_writer_topologies(const struct part_writer *writer,
     return rc;
 }
 
-static struct tensor_spec tensor_of(const char *name, uint32_t dim, uint64_t row_count)
+static struct tensor_spec tensor_of(const char *name, enum tensor_type type, uint32_t dim,
+                                    uint64_t row_count)
 {
-    struct tensor_spec tensor = {.dim = dim, .row_count = row_count};
+    struct tensor_spec tensor = {.type = type, .dim = dim, .row_count = row_count};
     memcpy(tensor.name, name, strlen(name) + 1); /* names below are short */
     return tensor;
 }
 
-static enum error_code write_features(struct feature_shard_writer *shard,
+/* Rows of features on their way into a shard, in the type that it stores. */
+struct feature_rows_writer {
+    const struct part_writer *writer;
+    struct feature_shard_writer *shard;
+    void *buffer; /* [FEATURE_ROWS, dim], owned; NULL: floats are stored as they are */
+};
+
+/* Fails: ERROR_INPUT for a number that f16 would make infinite. */
+static enum error_code check_range(const struct part_writer *writer, const float *row,
+                                   uint32_t count, uint32_t first, struct error *err)
+{
+    const size_t dim = writer->schema->feature_dim;
+    const float least = 65520; /* what rounds to more than 65504 */
+    for (size_t i = 0; writer->feature_type == TENSOR_F16 && i < count * dim; i++)
+        if (fabsf(row[i]) >= least && isfinite(row[i]))
+            return error_set(err, ERROR_INPUT,
+                             "feature %zu of node %" PRIu32 " of the dataset is %g: partition."
+                             "feature_type f16 holds numbers up to 65504; take bf16 or f32",
+                             i % dim, writer->numbering->to_dataset[first + i / dim],
+                             (double)row[i]);
+    return ERROR_NONE;
+}
+
+static enum error_code add_features(const struct feature_rows_writer *rows, const float *row,
+                                    uint32_t count, uint32_t first, struct error *err)
+{
+    const size_t dim = rows->writer->schema->feature_dim;
+    enum error_code rc = check_range(rows->writer, row, count, first, err);
+    if (rc != ERROR_NONE || !rows->buffer)
+        return rc == ERROR_NONE ? feature_shard_writer_add(rows->shard, row, count, err) : rc;
+    for (uint32_t at = 0, piece = 0; rc == ERROR_NONE && at < count; at += piece) {
+        piece = count - at < FEATURE_ROWS ? count - at : FEATURE_ROWS;
+        row_conversion_store(rows->buffer, rows->writer->feature_type, row + at * dim, piece * dim);
+        rc = feature_shard_writer_add(rows->shard, rows->buffer, piece, err);
+    }
+    return rc;
+}
+
+static enum error_code write_features(const struct feature_rows_writer *rows,
                                       struct feature_window *window, uint32_t first, uint32_t end,
                                       struct error *err)
 {
     const struct tensor_spec tensor =
-        tensor_of("features", window->schema->feature_dim, end - first);
-    enum error_code rc = feature_shard_writer_begin(shard, &tensor, err);
+        tensor_of("features", rows->writer->feature_type, window->schema->feature_dim, end - first);
+    enum error_code rc = feature_shard_writer_begin(rows->shard, &tensor, err);
     while (rc == ERROR_NONE && first < end) {
         const float *row = NULL;
         uint32_t count = 0;
         rc = feature_window_rows(window, first, end - first, &row, &count, err);
         if (rc == ERROR_NONE)
-            rc = feature_shard_writer_add(shard, row, count, err);
+            rc = add_features(rows, row, count, first, err);
         first += count;
     }
     return rc;
@@ -87,6 +130,7 @@ static enum error_code write_features(struct feature_shard_writer *shard,
 /* Labels as rows of 4-byte elements, whichever of the two forms they have. */
 struct label_rows {
     const char *row;
+    enum tensor_type type;
     uint32_t width;   /* elements of a row */
     uint32_t *buffer; /* [LABEL_ROWS, width], owned */
 };
@@ -96,7 +140,7 @@ static enum error_code write_labels(struct feature_shard_writer *shard,
                                     uint32_t node_count, struct error *err)
 {
     const size_t row_bytes = (size_t)labels->width * sizeof *labels->buffer;
-    const struct tensor_spec tensor = tensor_of("labels", labels->width, node_count);
+    const struct tensor_spec tensor = tensor_of("labels", labels->type, labels->width, node_count);
     enum error_code rc = feature_shard_writer_begin(shard, &tensor, err);
     for (uint32_t at = 0; rc == ERROR_NONE && at < node_count; at += LABEL_ROWS) {
         const uint32_t count = node_count - at < LABEL_ROWS ? node_count - at : LABEL_ROWS;
@@ -109,8 +153,8 @@ static enum error_code write_labels(struct feature_shard_writer *shard,
 }
 
 static enum error_code write_shard(const struct part_writer *writer, int part,
-                                   struct feature_window *window, const struct label_rows *labels,
-                                   struct error *err)
+                                   struct feature_window *window, void *buffer,
+                                   const struct label_rows *labels, struct error *err)
 {
     const uint32_t first = writer->numbering->book[part], end = writer->numbering->book[part + 1];
     struct feature_shard_writer *shard = NULL;
@@ -118,7 +162,8 @@ static enum error_code write_shard(const struct part_writer *writer, int part,
         writer->store, key_part(writer->partition_id, part, "shard").text,
         key_part(writer->partition_id, part, "shard_seal").text, writer->partition_id, &shard, err);
     if (rc == ERROR_NONE)
-        rc = write_features(shard, window, first, end, err);
+        rc = write_features(&(struct feature_rows_writer){writer, shard, buffer}, window, first,
+                            end, err);
     if (rc == ERROR_NONE && labels->row)
         rc = write_labels(shard, labels, writer->numbering->to_dataset + first, end - first, err);
     if (rc == ERROR_NONE)
@@ -134,6 +179,7 @@ static enum error_code open_labels(const struct dataset_schema *schema,
 {
     const bool single = schema->task == TASK_SINGLE_LABEL;
     out->row = single ? (const char *)labels->label : (const char *)labels->multi;
+    out->type = single ? TENSOR_I32 : TENSOR_F32;
     out->width = single ? 1 : schema->class_count;
     if (!out->row || labels->node_count != schema->node_count ||
         (!single && labels->class_count != schema->class_count))
@@ -147,8 +193,14 @@ enum error_code part_writer_shards(const struct part_writer *writer, struct erro
     struct feature_window window = {0};
     struct node_labels labels = {0};
     struct label_rows label_rows = {0};
+    char *buffer = NULL;
     enum error_code rc = ERROR_NONE;
-    if (writer->schema->task != TASK_NONE) {
+    if (writer->feature_type != TENSOR_F32)
+        rc = memory_new(&buffer,
+                        FEATURE_ROWS * (size_t)writer->schema->feature_dim *
+                            tensor_type_bytes(writer->feature_type),
+                        "converted features", err);
+    if (rc == ERROR_NONE && writer->schema->task != TASK_NONE) {
         rc = node_labels_get(writer->store, writer->schema->id, &labels, err);
         if (rc == ERROR_NONE)
             rc = open_labels(writer->schema, &labels, &label_rows, err);
@@ -157,9 +209,10 @@ enum error_code part_writer_shards(const struct part_writer *writer, struct erro
         rc = feature_window_init(&window, writer->store, writer->schema, writer->numbering,
                                  writer->budget_bytes, err);
     for (int p = 0; rc == ERROR_NONE && p < writer->numbering->part_count; p++)
-        rc = write_shard(writer, p, &window, &label_rows, err);
+        rc = write_shard(writer, p, &window, buffer, &label_rows, err);
     feature_window_release(&window);
     memory_free(label_rows.buffer);
+    memory_free(buffer);
     store_release_record(&labels.view);
     return rc;
 }

@@ -14,6 +14,7 @@
 #include "stages/partition/layout/part_rows.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/tensor_spec.h"
 
 #include <stdint.h>
 
@@ -22,8 +23,9 @@ struct part_writer { /* all borrowed */
     const char *partition_id;
     const struct dataset_schema *schema;
     const struct numbering *numbering;
-    const uint32_t *in_degree;  /* [node_count], of dataset ids */
-    const uint8_t *split_marks; /* [node_count], of dataset ids: enum split plus 1, 0 for none */
+    const uint32_t *in_degree;     /* [node_count], of dataset ids */
+    const uint8_t *split_marks;    /* [node_count], of dataset ids: enum split plus 1, 0 for none */
+    enum tensor_type feature_type; /* what features are stored in */
     uint64_t budget_bytes;
 };
 
@@ -32,7 +34,7 @@ MUST_CHECK enum error_code part_writer_topologies(const struct part_writer *writ
                                                   struct partition_quality *quality,
                                                   struct error *err);
 /* Every part's shard: tensors "features" [n, dim] and, with a task, "labels": int32 [n, 1], or float32
- * [n, class_count] of several labels a node. */
+ * [n, class_count] of several labels a node. Fails also: ERROR_INPUT for a feature that f16 cannot hold. */
 MUST_CHECK enum error_code part_writer_shards(const struct part_writer *writer, struct error *err);
 /* partition/<id>/splits: the dataset's splits in partition ids, ascending. */
 MUST_CHECK enum error_code part_writer_splits(const struct part_writer *writer, struct error *err);

@@ -27,10 +27,31 @@ static void rows_at_any_address_are_rounded_one_by_one(void **state)
     }
 }
 
+static void elements_at_any_address_are_packed_and_widened(void **state)
+{
+    enum { COUNT = 67 };
+    char floats[COUNT * sizeof(float) + 1], packed[COUNT * sizeof(bf16) + 2];
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        const float value = (float)i * 1.2345F - 40;
+        memcpy(floats + 1 + i * sizeof value, &value, sizeof value);
+    }
+    packed[sizeof packed - 1] = 77;
+    bf16_rows_pack(packed + 1, floats + 1, COUNT);
+    bf16_rows_widen(floats + 1, packed + 1, COUNT);
+    assert_int_equal(packed[sizeof packed - 1], 77);
+    for (size_t i = 0; i < COUNT; i++) {
+        float value = 0;
+        memcpy(&value, floats + 1 + i * sizeof value, sizeof value);
+        assert_true(value == bf16_to_float(bf16_of_float((float)i * 1.2345F - 40)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_at_any_address_are_rounded_one_by_one),
+        cmocka_unit_test(elements_at_any_address_are_packed_and_widened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

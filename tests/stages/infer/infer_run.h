@@ -126,7 +126,7 @@ static inline void infer_run_put_tensor(struct infer_run *run, struct feature_sh
                                         const char *name, const float *rows, uint32_t dim, int part)
 {
     const uint32_t first = run->parts[part], end = run->parts[part + 1];
-    struct tensor_spec tensor = {.dim = dim, .row_count = end - first};
+    struct tensor_spec tensor = {.type = TENSOR_F32, .dim = dim, .row_count = end - first};
     (void)snprintf(tensor.name, sizeof tensor.name, "%s", name);
     assert_ok(feature_shard_writer_begin(writer, &tensor, &run->err), &run->err);
     assert_ok(feature_shard_writer_add(writer, rows + (size_t)first * dim, end - first, &run->err),

@@ -1,4 +1,5 @@
 #include "common/base/memory.h"
+#include "common/math/f16.h"
 #include "stages/partition/layout/assignment.h"
 #include "store/features/feature_shard.h"
 #include "store/records/node_splits.h"
@@ -230,6 +231,39 @@ static void the_bytes_do_not_depend_on_the_memory_budget(void **state)
     temp_dir_remove(&other_dir);
 }
 
+/* The generated features are too fine for f16: what is stored is each rounded, and the labels are as ever. */
+static void features_are_stored_in_the_type_that_is_set(void **state)
+{
+    struct temp_store *t = *state;
+    static f16 features[FEATURE_BLOCK_ROWS * 5];
+    const struct small_dataset dataset = full_dataset();
+    struct pipeline_settings settings = settings_of("full", PARTITION_HASH, 3);
+    struct partition_book book;
+    struct node_permutation map;
+    struct feature_shard *shard = NULL;
+    uint32_t count = 0;
+    write_dataset(t->store, &dataset);
+    settings.partition.feature_type = FEATURE_F16;
+    assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
+    open_book(t->store, &settings, &book);
+    assert_ok(node_permutation_get(t->store, book.id, book.node_count, &map, &t->err), &t->err);
+    assert_ok(feature_shard_open(t->store, key_part(book.id, 1, "shard").text,
+                                 key_part(book.id, 1, "shard_seal").text, book.id, &shard, &t->err),
+              &t->err);
+    assert_int_equal(feature_shard_tensor(shard, "features")->type, TENSOR_F16);
+    assert_int_equal(feature_shard_tensor(shard, "labels")->type, TENSOR_F32);
+    assert_ok(feature_shard_read_block(shard, "features", 0, features, &count, &t->err), &t->err);
+    assert_true(count > 0);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t c = 0; c < 5; c++)
+            assert_int_equal(features[i * 5 + c], f16_of_float(small_dataset_feature(
+                                                      map.to_dataset[book.book[1] + i], c)));
+    assert_ok(feature_shard_verify(shard, &t->err), &t->err);
+    feature_shard_close(shard);
+    store_release_record(&map.view);
+    store_release_record(&book.view);
+}
+
 static void too_little_memory_is_refused_before_the_work(void **state)
 {
     struct temp_store *t = *state;
@@ -411,6 +445,7 @@ int main(void)
         test_with_store(every_method_and_number_of_parts_keeps_the_whole_dataset),
         test_with_store(graphs_of_few_nodes_and_no_edges_can_be_cut_into_single_nodes),
         test_with_store(the_bytes_do_not_depend_on_the_memory_budget),
+        test_with_store(features_are_stored_in_the_type_that_is_set),
         test_with_store(too_little_memory_is_refused_before_the_work),
         test_with_store(an_attempt_that_was_killed_is_finished_with_the_same_bytes),
         test_with_store(a_partition_that_stands_is_only_switched_to),

@@ -18,7 +18,8 @@ static void put_shards(struct store *store, const float *feature)
     for (int part = 0; part < 2; part++) {
         struct feature_shard_writer *writer = NULL;
         const uint32_t count = book[part + 1] - book[part];
-        const struct tensor_spec tensor = {.name = "features", .dim = DIM, .row_count = count};
+        const struct tensor_spec tensor = {
+            .name = "features", .type = TENSOR_F32, .dim = DIM, .row_count = count};
         const struct key key = key_part(PARTITION, part, "shard");
         const struct key seal = key_part(PARTITION, part, "shard_seal");
         assert_ok(feature_shard_writer_new(store, key.text, seal.text, PARTITION, &writer, &err),

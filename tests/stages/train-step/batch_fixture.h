@@ -51,7 +51,7 @@ static inline void batch_fixture_shards(struct batch_fixture *f)
         const struct key seal = key_part(FIXTURE_PARTITION, part, "shard_seal");
         const uint32_t first = f->parts[part], count = f->parts[part + 1] - first;
         const struct tensor_spec tensor = {
-            .name = "features", .dim = FIXTURE_DIM, .row_count = count};
+            .name = "features", .type = TENSOR_F32, .dim = FIXTURE_DIM, .row_count = count};
         assert_ok(feature_shard_writer_new(f->store, key.text, seal.text, FIXTURE_PARTITION,
                                            &writer, &f->err),
                   &f->err);

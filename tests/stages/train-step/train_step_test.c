@@ -66,7 +66,7 @@ static void put_tensor(struct feature_shard_writer *writer, const char *name, co
                        uint32_t dim, uint32_t first, uint32_t end)
 {
     struct error err = {0};
-    struct tensor_spec tensor = {.dim = dim, .row_count = end - first};
+    struct tensor_spec tensor = {.type = TENSOR_F32, .dim = dim, .row_count = end - first};
     (void)snprintf(tensor.name, sizeof tensor.name, "%s", name);
     assert_ok(feature_shard_writer_begin(writer, &tensor, &err), &err);
     assert_ok(feature_shard_writer_add(writer, rows + (size_t)first * dim, end - first, &err),

@@ -58,7 +58,8 @@ static enum error_code write_tensors(struct feature_shard_writer *writer, uint64
 {
     enum error_code rc = ERROR_NONE;
     for (uint64_t i = 0; rc == ERROR_NONE && i < ODD_COUNT; i++) {
-        struct tensor_spec tensor = {.dim = (uint32_t)i + 1, .row_count = odd_sizes[i]};
+        struct tensor_spec tensor = {
+            .type = TENSOR_F32, .dim = (uint32_t)i + 1, .row_count = odd_sizes[i]};
         (void)snprintf(tensor.name, sizeof tensor.name, "tensor_%d", (int)i);
         rc = feature_shard_writer_begin(writer, &tensor, err);
         for (uint64_t row = 0; rc == ERROR_NONE && row < tensor.row_count;) {
@@ -154,7 +155,8 @@ static void a_shard_built_twice_is_success_and_a_different_one_is_not(void **sta
     (void)state;
     struct fixture f = open_fixture();
     struct feature_shard_writer *writer = NULL;
-    const struct tensor_spec tensor = {.name = "tensor_1", .dim = 2, .row_count = 1};
+    const struct tensor_spec tensor = {
+        .name = "tensor_1", .type = TENSOR_F32, .dim = 2, .row_count = 1};
     const float row[2] = {1.0F, 2.0F};
     assert_ok(write_shard(f.store, 1, &f.err), &f.err);
     assert_ok(write_shard(f.store, 64, &f.err), &f.err);
@@ -187,8 +189,9 @@ static void rows_that_are_too_many_or_too_few_are_refused(void **state)
     (void)state;
     struct fixture f = open_fixture();
     struct feature_shard_writer *writer = NULL;
-    const struct tensor_spec tensor = {.name = "x", .dim = 1, .row_count = 2};
-    const struct tensor_spec wide = {.name = "y", .dim = TENSOR_DIM_MAX + 1, .row_count = 2};
+    const struct tensor_spec tensor = {.name = "x", .type = TENSOR_F32, .dim = 1, .row_count = 2};
+    const struct tensor_spec wide = {
+        .name = "y", .type = TENSOR_F32, .dim = TENSOR_DIM_MAX + 1, .row_count = 2};
     const float rows[3] = {1.0F, 2.0F, 3.0F};
     assert_ok(feature_shard_writer_new(f.store, shard_key, seal_key, "p", &writer, &f.err), &f.err);
     assert_fails(feature_shard_writer_begin(writer, &wide, &f.err), ERROR_INVALID,
@@ -506,7 +509,7 @@ static void a_damaged_shard_makes_way_when_it_is_built_again(void **state)
 static void write_part(struct fixture *f, int part)
 {
     struct feature_shard_writer *writer = NULL;
-    struct tensor_spec tensor = {.name = "rows", .dim = 4, .row_count = 600};
+    struct tensor_spec tensor = {.name = "rows", .type = TENSOR_F32, .dim = 4, .row_count = 600};
     float row[4];
     assert_ok(feature_shard_writer_new(f->store, key_part("p", part, "shard").text,
                                        key_part("p", part, "shard_seal").text, "p", &writer,

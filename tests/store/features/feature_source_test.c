@@ -1,7 +1,9 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "common/math/f16.h"
 #include "store/features/feature_shard.h"
 #include "store/features/feature_source.h"
+#include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
 
 #include "tests/support/shard_damage.h"
@@ -33,23 +35,31 @@ static float value_of(uint32_t node, uint32_t column)
 static const struct weights_identity of_run = {
     .version = 3, .snapshot_version = 5, .sum = {{9, 8, 7}}};
 
-static void write_part(struct fixture *f, const char *key, const char *seal, const char *owner,
-                       int part, uint32_t dim)
+static void write_part_as(struct fixture *f, const char *key, const char *seal, const char *owner,
+                          int part, uint32_t dim, enum tensor_type type)
 {
     struct feature_shard_writer *writer = NULL;
     struct tensor_spec tensor = {
-        .name = "features", .dim = dim, .row_count = bounds[part + 1] - bounds[part]};
+        .name = "features", .type = type, .dim = dim, .row_count = bounds[part + 1] - bounds[part]};
     assert_ok(feature_shard_writer_new(f->store, key, seal, owner, &writer, &f->err), &f->err);
     if (strncmp(key, "run/", 4) == 0)
         feature_shard_writer_computed_with(writer, &of_run);
     assert_ok(feature_shard_writer_begin(writer, &tensor, &f->err), &f->err);
     for (uint32_t node = bounds[part]; node < bounds[part + 1]; node++) {
         float row[2 * DIM];
+        char stored[sizeof row];
         for (uint32_t c = 0; c < dim; c++)
             row[c] = value_of(node, c);
-        assert_ok(feature_shard_writer_add(writer, row, 1, &f->err), &f->err);
+        row_conversion_store(stored, type, row, dim);
+        assert_ok(feature_shard_writer_add(writer, stored, 1, &f->err), &f->err);
     }
     assert_ok(feature_shard_writer_finish(writer, &f->err), &f->err);
+}
+
+static void write_part(struct fixture *f, const char *key, const char *seal, const char *owner,
+                       int part, uint32_t dim)
+{
+    write_part_as(f, key, seal, owner, part, dim, TENSOR_F32);
 }
 
 static struct fixture open_fixture(void)
@@ -184,6 +194,75 @@ static void in_bf16_rows_are_rounded_and_take_half_the_bytes(void **state)
         }
         feature_source_close(source);
     }
+    close_fixture(&f);
+}
+
+/* The value of an element after it was stored in half the bytes. */
+static float stored_value(enum tensor_type type, uint32_t node, uint32_t column)
+{
+    const float value = value_of(node, column);
+    return type == TENSOR_F16 ? f16_to_float(f16_of_float(value))
+                              : bf16_to_float(bf16_of_float(value));
+}
+
+static void check_half(struct fixture *f, enum tensor_type type, enum precision precision,
+                       uint64_t budget)
+{
+    uint32_t node[BATCH_SIZE_MAX];
+    struct feature_source_config config = config_of(f, budget);
+    struct feature_source *source = NULL;
+    config.id = type == TENSOR_F16 ? "p-f16" : "p-bf16";
+    config.precision = precision;
+    assert_ok(feature_source_open(&config, &source, &f->err), &f->err);
+    assert_int_equal(feature_source_is_resident(source), budget >= all_bytes);
+    for (uint64_t b = 0; b < 10; b++) {
+        struct feature_rows rows;
+        const size_t count = make_batch(b, 200, node);
+        assert_ok(feature_source_fetch(source, node, count, &rows, &f->err), &f->err);
+        for (size_t i = 0; i < count; i++)
+            for (uint32_t c = 0; c < DIM; c++) {
+                const size_t at = (rows.row_index ? rows.row_index[i] : i) * rows.stride + c;
+                const float expected = stored_value(type, node[i], c);
+                if (precision == PRECISION_FP32)
+                    assert_true(((const float *)rows.base)[at] == expected);
+                else
+                    assert_int_equal(((const bf16 *)rows.base)[at], bf16_of_float(expected));
+            }
+    }
+    feature_source_close(source);
+}
+
+static void rows_stored_in_half_the_bytes_are_converted_when_they_are_read(void **state)
+{
+    static const enum tensor_type types[] = {TENSOR_F16, TENSOR_BF16};
+    (void)state;
+    struct fixture f = open_fixture();
+    for (int t = 0; t < 2; t++) {
+        const char *id = types[t] == TENSOR_F16 ? "p-f16" : "p-bf16";
+        for (int p = 0; p < PART_COUNT; p++)
+            write_part_as(&f, key_part(id, p, "shard").text, key_part(id, p, "shard_seal").text, id,
+                          p, DIM, types[t]);
+        for (int precision = PRECISION_FP32; precision <= PRECISION_BF16; precision++) {
+            check_half(&f, types[t], (enum precision)precision, all_bytes);
+            check_half(&f, types[t], (enum precision)precision, precision ? 35000 : 48000);
+        }
+    }
+    close_fixture(&f);
+}
+
+static void parts_of_different_types_are_refused(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    struct feature_source_config config = config_of(&f, all_bytes);
+    struct feature_source *source = NULL;
+    config.id = "p-mixed";
+    for (int p = 0; p < PART_COUNT; p++)
+        write_part_as(&f, key_part("p-mixed", p, "shard").text,
+                      key_part("p-mixed", p, "shard_seal").text, "p-mixed", p, DIM,
+                      p == 1 ? TENSOR_F16 : TENSOR_F32);
+    assert_fails(feature_source_open(&config, &source, &f.err), ERROR_CORRUPT,
+                 "part 1: expected elements of f32, found f16", &f.err);
     close_fixture(&f);
 }
 
@@ -518,6 +597,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tensor_within_the_budget_is_resident),
         cmocka_unit_test(in_bf16_rows_are_rounded_and_take_half_the_bytes),
+        cmocka_unit_test(rows_stored_in_half_the_bytes_are_converted_when_they_are_read),
+        cmocka_unit_test(parts_of_different_types_are_refused),
         cmocka_unit_test(out_of_the_budget_gives_the_same_rows),
         cmocka_unit_test(a_batch_that_does_not_fit_is_refused_and_the_next_one_served),
         cmocka_unit_test(no_batch_and_unknown_nodes_are_told_apart),

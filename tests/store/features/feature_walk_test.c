@@ -23,8 +23,10 @@ static void write_part(struct store *store, int part)
     struct error err = {0};
     struct feature_shard_writer *writer = NULL;
     const struct key key = key_part("p", part, "shard"), seal = key_part("p", part, "shard_seal");
-    const struct tensor_spec tensor = {
-        .name = "features", .dim = DIM, .row_count = bounds[part + 1] - bounds[part]};
+    const struct tensor_spec tensor = {.name = "features",
+                                       .type = TENSOR_F32,
+                                       .dim = DIM,
+                                       .row_count = bounds[part + 1] - bounds[part]};
     assert_ok(feature_shard_writer_new(store, key.text, seal.text, "p", &writer, &err), &err);
     assert_ok(feature_shard_writer_begin(writer, &tensor, &err), &err);
     for (uint32_t node = bounds[part]; node < bounds[part + 1]; node++) {

@@ -32,7 +32,8 @@ static float value_of(uint64_t row, uint32_t column)
 static void write_shard(struct fixture *f)
 {
     struct feature_shard_writer *writer = NULL;
-    const struct tensor_spec tensor = {.name = "rows", .dim = f->dim, .row_count = f->row_count};
+    const struct tensor_spec tensor = {
+        .name = "rows", .type = TENSOR_F32, .dim = f->dim, .row_count = f->row_count};
     float row[DIM_MAX];
     assert_ok(feature_shard_writer_new(f->store, shard_key, seal_key, "p", &writer, &f->err),
               &f->err);

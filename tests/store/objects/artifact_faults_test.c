@@ -47,8 +47,9 @@ static enum error_code write_shard(void *context, struct error *err)
 {
     const struct scene *scene = context;
     static const float rows[300 * 2] = {1, 2, 3};
-    const struct tensor_spec tensors[2] = {{.name = "features", .dim = 2, .row_count = 300},
-                                           {.name = "empty", .dim = 1}};
+    const struct tensor_spec tensors[2] = {
+        {.name = "features", .type = TENSOR_F32, .dim = 2, .row_count = 300},
+        {.name = "empty", .type = TENSOR_I32, .dim = 1}};
     struct feature_shard_writer *writer = NULL;
     enum error_code rc =
         feature_shard_writer_new(scene->store, key_part("p", 0, "shard").text,

@@ -42,11 +42,12 @@ static enum error_code get_topology_seal(struct store *store, struct error *err)
 
 static enum error_code put_shard_seal(struct store *store, struct error *err)
 {
-    const struct shard_seal seal = {.tensor_count = 2,
-                                    .tensor = {{.name = "features", .dim = 3, .row_count = 7},
-                                               {.name = "labels", .dim = 1, .row_count = 7}},
-                                    .has_weights = true,
-                                    .weights = weights_of};
+    const struct shard_seal seal = {
+        .tensor_count = 2,
+        .tensor = {{.name = "features", .type = TENSOR_F16, .dim = 3, .row_count = 7},
+                   {.name = "labels", .type = TENSOR_I32, .dim = 1, .row_count = 7}},
+        .has_weights = true,
+        .weights = weights_of};
     return shard_seal_put(store, "partition/p/shard_seal", "p", &seal, err);
 }
 
@@ -496,8 +497,9 @@ static void every_cursor_of_a_snapshot_is_checked(void **state)
 static void shards_are_equal_in_every_field_or_not_at_all(void **state)
 {
     (void)state;
-    const struct shard_seal seal = {.tensor_count = 1,
-                                    .tensor = {{.name = "features", .dim = 3, .row_count = 7}}};
+    const struct shard_seal seal = {
+        .tensor_count = 1,
+        .tensor = {{.name = "features", .type = TENSOR_F16, .dim = 3, .row_count = 7}}};
     struct shard_seal other = seal;
     assert_true(shard_seal_equal(&seal, &other));
     other.tensor_count = 0;
