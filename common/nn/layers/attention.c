@@ -78,16 +78,16 @@ static void drop_slots(const struct attention *a, uint32_t first, uint32_t end, 
     const struct activation *drop = &a->pass->slot_dropout;
     const uint32_t heads = a->shape.heads;
     const size_t stop = edge_slot(&a->shape.block, end);
+    uint32_t word[4] = {0};
     for (size_t slot = edge_slot(&a->shape.block, first); slot < stop; slot++)
         for (uint32_t h = 0; h < heads; h++) {
-            uint32_t word[4];
-            random_block(&drop->stream, slot_items | slot, h / 8, word);
+            if (h % 8 == 0)
+                random_block(&drop->stream, slot_items | slot, h / 8, word);
             const uint32_t draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
             value[slot * heads + h] *= draw < drop->drop_below ? 0 : drop->scale;
         }
 }
 
-/* The mean of the heads of `count` rows. */
 CPU_KERNEL(mean_of_heads,
            (const struct edge_shape *shape, const float *rows, size_t count, float *out),
            (shape, rows, count, out))
@@ -101,6 +101,33 @@ CPU_KERNEL(mean_of_heads,
     }
 }
 
+void attention_mean_of_heads(const struct attention *attention, const float *rows, size_t count,
+                             float *out)
+{
+    mean_of_heads(&attention->shape, rows, count, out);
+}
+
+void attention_weigh_slots(struct attention *attention, uint32_t first, uint32_t end)
+{
+    struct attention *a = attention;
+    const size_t from = edge_slot(&a->shape.block, first) * a->shape.heads;
+    const size_t to = edge_slot(&a->shape.block, end) * a->shape.heads;
+    a->kind->score(a, first, end);
+    edge_softmax(&a->shape, first, end, a->share);
+    if (a->weight != a->share) {
+        vector_copy(a->weight + from, a->share + from, to - from);
+        drop_slots(a, first, end, a->weight);
+    }
+}
+
+void attention_weigh_slots_back(struct attention *attention, uint32_t first, uint32_t end)
+{
+    if (attention->weight != attention->share)
+        drop_slots(attention, first, end, attention->slot_gradient);
+    edge_softmax_backward(&attention->shape, attention->share, first, end,
+                          attention->slot_gradient);
+}
+
 static void attend_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
@@ -108,36 +135,23 @@ static void attend_tile(void *context, int64_t tile, int thread)
     const struct layer_pass *pass = a->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, a->shape.block.destination_count);
-    const size_t from = edge_slot(&a->shape.block, first) * a->shape.heads;
-    const size_t to = edge_slot(&a->shape.block, end) * a->shape.heads;
     float *output = (float *)pass->output + (size_t)first * pass->output_dim;
     float *rows = a->joins ? output : scratch_of(job, thread);
-    a->kind->score(a, first, end);
-    edge_softmax(&a->shape, first, end, a->share);
-    if (a->weight != a->share) {
-        vector_copy(a->weight + from, a->share + from, to - from);
-        drop_slots(a, first, end, a->weight);
-    }
+    attention_weigh_slots(a, first, end);
     slot_aggregation_forward(&a->shape, a->weight, a->source, first, end, rows);
     if (!a->joins)
         mean_of_heads(&a->shape, rows, end - first, output);
     layer_pass_finish(pass, output, first, end);
 }
 
-static enum error_code find_room(struct attention *a, struct forward_job *job, struct arena *arena,
-                                 int threads, struct error *err)
+enum error_code attention_find_slots(struct attention *attention, struct arena *arena,
+                                     struct error *err)
 {
+    struct attention *a = attention;
     const struct message_block *block = &a->shape.block;
     const size_t slots = edge_slot_count(block) * a->shape.heads;
-    const size_t dim = a->pass->input_dim > a->width ? a->pass->input_dim : a->width;
-    const bool drops = a->pass->slot_dropout.drop_below > 0;
-    job->scratch_size = layer_pass_scratch(TILE_ROWS * dim);
-    enum error_code rc =
-        arena_new(arena, &a->source, (size_t)block->source_count * a->width, what, err);
-    a->destination = a->source;
-    if (rc == ERROR_NONE && a->kind->parameters.destination_weight >= 0)
-        rc = arena_new(arena, &a->destination, block->destination_count * a->width, what, err);
-    if (rc == ERROR_NONE && a->kind->prepare)
+    enum error_code rc = ERROR_NONE;
+    if (a->kind->prepare)
         rc = arena_new(arena, &a->source_term, (size_t)block->source_count * a->shape.heads, what,
                        err);
     if (rc == ERROR_NONE && a->kind->prepare)
@@ -146,22 +160,37 @@ static enum error_code find_room(struct attention *a, struct forward_job *job, s
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->share, slots, what, err);
     a->weight = a->share;
-    if (rc == ERROR_NONE && drops)
+    if (rc == ERROR_NONE && a->pass->slot_dropout.drop_below > 0)
         rc = arena_new(arena, &a->weight, slots, what, err);
+    return rc;
+}
+
+static enum error_code find_room(struct attention *a, struct forward_job *job, struct arena *arena,
+                                 int threads, struct error *err)
+{
+    const struct message_block *block = &a->shape.block;
+    const size_t dim = a->pass->input_dim > a->width ? a->pass->input_dim : a->width;
+    job->scratch_size = layer_pass_scratch(TILE_ROWS * dim);
+    enum error_code rc =
+        arena_new(arena, &a->source, (size_t)block->source_count * a->width, what, err);
+    a->destination = a->source;
+    if (rc == ERROR_NONE && a->kind->parameters.destination_weight >= 0)
+        rc = arena_new(arena, &a->destination, block->destination_count * a->width, what, err);
+    if (rc == ERROR_NONE)
+        rc = attention_find_slots(a, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     return rc;
 }
 
-enum error_code attention_forward(const struct attention_kind *kind, struct layer_pass *pass,
-                                  bool keep, struct arena *arena, struct thread_pool *pool,
-                                  struct error *err)
+enum error_code attention_new(const struct attention_kind *kind, struct layer_pass *pass,
+                              struct arena *arena, struct attention **out, struct error *err)
 {
-    struct attention *a = NULL;
-    enum error_code rc = arena_new(arena, &a, 1, what, err);
+    const struct model_layer *layer = pass->layer;
+    const enum error_code rc = arena_new(arena, out, 1, what, err);
     if (rc != ERROR_NONE)
         return rc;
-    const struct model_layer *layer = pass->layer;
+    struct attention *a = *out;
     *a = (struct attention){.kind = kind,
                             .pass = pass,
                             .shape = {.block = pass->block,
@@ -169,10 +198,19 @@ enum error_code attention_forward(const struct attention_kind *kind, struct laye
                                       .channels = attention_channels(layer)},
                             .joins = layer->activates};
     a->width = (size_t)a->shape.heads * a->shape.channels;
-    struct forward_job job = {.a = a};
     pass->state = a;
     pass->activation.bias = pass->parameter[kind->parameters.output_bias];
-    rc = find_room(a, &job, arena, thread_pool_size(pool), err);
+    return ERROR_NONE;
+}
+
+enum error_code attention_forward(const struct attention_kind *kind, struct layer_pass *pass,
+                                  bool keep, struct arena *arena, struct thread_pool *pool,
+                                  struct error *err)
+{
+    struct forward_job job = {.a = NULL};
+    enum error_code rc = attention_new(kind, pass, arena, &job.a, err);
+    if (rc == ERROR_NONE)
+        rc = find_room(job.a, &job, arena, thread_pool_size(pool), err);
     if (rc == ERROR_NONE && keep && pass->activation.relu)
         rc = layer_pass_keep_active(pass, arena, err);
     if (rc != ERROR_NONE || arena->counts)
@@ -231,7 +269,6 @@ static float *backward_scratch(const struct backward_job *job, int thread)
     return job->scratch + (size_t)thread * job->scratch_size;
 }
 
-/* A tile is summed by itself first, which keeps the rounding of long columns small. */
 CPU_KERNEL(add_column_sums,
            (const float *rows, size_t count, size_t dim, float *restrict tile_sum,
             float *restrict sum),
@@ -243,7 +280,11 @@ CPU_KERNEL(add_column_sums,
     vector_add(sum, tile_sum, dim);
 }
 
-/* u from the gradient of the output: each head's part, or the same for each. */
+void attention_add_columns(const float *rows, size_t count, size_t dim, float *tile_sum, float *sum)
+{
+    add_column_sums(rows, count, dim, tile_sum, sum);
+}
+
 CPU_KERNEL(share_out_to_heads,
            (const struct attention *a, const float *gradient, size_t count, float *out),
            (a, gradient, count, out))
@@ -259,6 +300,12 @@ CPU_KERNEL(share_out_to_heads,
         }
 }
 
+void attention_share_out(const struct attention *attention, const float *gradient, size_t count,
+                         float *out)
+{
+    share_out_to_heads(attention, gradient, count, out);
+}
+
 static void destination_tile(const struct backward_job *job, int64_t tile, const struct sums *sums,
                              int thread)
 {
@@ -272,9 +319,7 @@ static void destination_tile(const struct backward_job *job, int64_t tile, const
     add_column_sums(gradient, end - first, dim, scratch, sums->output_bias);
     share_out_to_heads(a, gradient, end - first, a->output_gradient + first * a->width);
     edge_score_dot(&a->shape, a->output_gradient, a->source, first, end, a->slot_gradient);
-    if (a->weight != a->share)
-        drop_slots(a, first, end, a->slot_gradient);
-    edge_softmax_backward(&a->shape, a->share, first, end, a->slot_gradient);
+    attention_weigh_slots_back(a, first, end);
     a->kind->score_backward(a, first, end, sums->vectors);
 }
 
@@ -365,6 +410,11 @@ CPU_KERNEL(add_accumulators, (const float *first, size_t stride, size_t count, f
         vector_add(out, first + k * stride, count);
 }
 
+void attention_add_accumulators(const float *first, size_t stride, size_t count, float *out)
+{
+    add_accumulators(first, stride, count, out);
+}
+
 static void reduce(const struct backward_job *job, const struct layer_gradient *out, int index,
                    const float *sum, size_t count)
 {
@@ -387,6 +437,20 @@ static void reduce_all(const struct backward_job *job, const struct layer_gradie
     reduce(job, out, at->destination_weight, sums.destination_weight, matrix);
 }
 
+enum error_code attention_find_slot_gradients(struct attention *attention, struct arena *arena,
+                                              struct error *err)
+{
+    struct attention *a = attention;
+    const struct message_block *block = &a->shape.block;
+    const size_t heads = a->shape.heads;
+    enum error_code rc = transposed_edges_number(block, true, arena, &a->edges, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &a->slot_gradient, edge_slot_count(block) * heads, what, err);
+    if (rc == ERROR_NONE && a->kind->prepare)
+        rc = arena_new(arena, &a->term_gradient, (size_t)block->source_count * heads, what, err);
+    return rc;
+}
+
 static enum error_code find_gradients(struct backward_job *job, struct arena *arena, int threads,
                                       struct error *err)
 {
@@ -397,18 +461,13 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     const size_t widest = a->width > pass->output_dim ? a->width : pass->output_dim;
     job->scratch_size =
         layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest);
-    enum error_code rc = transposed_edges_number(block, true, arena, &a->edges, err);
+    enum error_code rc = attention_find_slot_gradients(a, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->output_gradient, destinations * a->width, what, err);
-    if (rc == ERROR_NONE)
-        rc =
-            arena_new(arena, &a->slot_gradient, edge_slot_count(block) * a->shape.heads, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->source_gradient, sources * a->width, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->destination_gradient, destinations * a->width, what, err);
-    if (rc == ERROR_NONE && a->kind->prepare)
-        rc = arena_new(arena, &a->term_gradient, sources * a->shape.heads, what, err);
     if (rc == ERROR_NONE && !job->is_first)
         rc = arena_new(arena, &pass->input_gradient, sources * pass->input_dim, what, err);
     if (rc == ERROR_NONE)

@@ -79,6 +79,35 @@ static inline const float *attention_vector(const struct attention *attention, i
 /* Channels of a head. */
 uint32_t attention_channels(const struct model_layer *layer);
 
+/* What the ways of computing attention share (gat_rows.h). */
+
+/* One layer at work, without any room yet; it becomes the state of the pass, which gets its bias. */
+MUST_CHECK enum error_code attention_new(const struct attention_kind *kind, struct layer_pass *pass,
+                                         struct arena *arena, struct attention **out,
+                                         struct error *err);
+/* Room for the terms of nodes, and for shares and weights of slots. */
+MUST_CHECK enum error_code attention_find_slots(struct attention *attention, struct arena *arena,
+                                                struct error *err);
+/* Room for the gradients of those, and the transposed edges. */
+MUST_CHECK enum error_code attention_find_slot_gradients(struct attention *attention,
+                                                         struct arena *arena, struct error *err);
+/* Shares and weights of the slots of these destinations: score, softmax, dropout. */
+void attention_weigh_slots(struct attention *attention, uint32_t first, uint32_t end);
+/* From the gradient of the weights of these slots, in slot_gradient, that of the scores. */
+void attention_weigh_slots_back(struct attention *attention, uint32_t first, uint32_t end);
+/* The output of `count` rows by heads [count, width], when heads do not stand side by side: their mean. */
+void attention_mean_of_heads(const struct attention *attention, const float *rows, size_t count,
+                             float *out);
+/* Its transpose: u [count, width] from the gradient of the output: each head's part, or the same for each. */
+void attention_share_out(const struct attention *attention, const float *gradient, size_t count,
+                         float *out);
+/* sum [dim] += the sums of the columns of `count` rows. A tile is summed by itself first, into tile_sum, which keeps
+ * the rounding of long columns small. */
+void attention_add_columns(const float *rows, size_t count, size_t dim, float *tile_sum,
+                           float *sum);
+/* The sum of ACCUMULATOR_COUNT parts that lie `stride` apart, in order. */
+void attention_add_accumulators(const float *first, size_t stride, size_t count, float *out);
+
 /* For struct layer_type. */
 MUST_CHECK enum error_code attention_forward(const struct attention_kind *kind,
                                              struct layer_pass *pass, bool keep,

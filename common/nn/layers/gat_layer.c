@@ -3,12 +3,14 @@
  *
  *   s = leaky(att_src . p_j + att_dst . p_i)          in each head; attention.h has the rest
  *
- * The two products are terms of a node, so that an edge takes one addition a head. Backward, with t_j = att_src . p_j:
+ * The two products are terms of a node, so that an edge takes one addition a head. Where there are many more sources
+ * than destinations the rows are not projected before they are summed (gat_rows.h). Backward, with t_j = att_src . p_j:
  *
  *   dp_j += dt_j att_src (+ dt'_j att_dst for a destination),  datt_src = sum of dt_j p_j,  datt_dst = sum of dt'_i p_i
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention.h"
+#include "common/nn/layers/gat_rows.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/edge_score.h"
 
@@ -119,7 +121,18 @@ static const struct attention_kind kind = {
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                struct thread_pool *pool, struct error *err)
 {
-    return attention_forward(&kind, pass, keep, arena, pool, err);
+    const bool on_rows = !arena->counts && gat_rows_pay(pass);
+    return (on_rows ? gat_rows_forward : attention_forward)(&kind, pass, keep, arena, pool, err);
+}
+
+static enum error_code backward(struct layer_pass *pass, const struct layer_pass *above,
+                                const float *logits_gradient, bool is_first,
+                                const struct layer_gradient *out, struct arena *arena,
+                                struct thread_pool *pool, struct error *err)
+{
+    const bool on_rows = !arena->counts && gat_rows_pay(pass);
+    return (on_rows ? gat_rows_backward : attention_backward)(pass, above, logits_gradient,
+                                                              is_first, out, arena, pool, err);
 }
 
 const struct layer_type gat_layer = {
@@ -128,5 +141,5 @@ const struct layer_type gat_layer = {
     .has_heads = true,
     .parameters = parameters,
     .forward = forward,
-    .backward = attention_backward,
+    .backward = backward,
 };

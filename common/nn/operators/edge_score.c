@@ -1,6 +1,7 @@
 #include "common/nn/operators/edge_score.h"
 
 #include "common/math/vector.h"
+#include "common/nn/operators/aggregation_walk.h"
 
 static float leaky(float x)
 {
@@ -76,4 +77,38 @@ void edge_score_dot(const struct edge_shape *shape, const float *p, const float 
 {
     for (uint32_t i = first; i < end; i++)
         dot_row_of_slots(shape, p, q, i, score + edge_slot(&shape->block, i) * shape->heads);
+}
+
+CPU_INLINE void dot_all_heads(const float *p, const float *q, size_t heads, size_t dim,
+                              float *score)
+{
+    for (size_t h = 0; h < heads; h++)
+        score[h] = vector_dot(p + h * dim, q, dim);
+}
+
+CPU_KERNEL(dot_shared_rows,
+           (const struct edge_shape *shape, const float *p, const struct input_rows *q,
+            uint32_t dim, uint32_t first, uint32_t end, float *score),
+           (shape, p, q, dim, first, end, score))
+{
+    const struct message_block *block = &shape->block;
+    const size_t heads = shape->heads;
+    const struct walk walk = start_walk(NULL, block, q, PRECISION_FP32, dim, first, end);
+    for (uint32_t i = first; i < end; i++, p += heads * dim) {
+        ask_for_own_rows(&walk, i);
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++, score += heads) {
+            ask_ahead(&walk, e);
+            dot_all_heads(p, float_row(q, block->neighbor[e]), heads, dim, score);
+        }
+        dot_all_heads(p, float_row(q, i), heads, dim, score);
+        score += heads;
+    }
+}
+
+void edge_score_dot_shared(const struct edge_shape *shape, const float *p,
+                           const struct input_rows *q, uint32_t dim, uint32_t first, uint32_t end,
+                           float *score)
+{
+    dot_shared_rows(shape, p, q, dim, first, end,
+                    score + edge_slot(&shape->block, first) * shape->heads);
 }

@@ -11,6 +11,7 @@
 #define COMMON_NN_OPERATORS_EDGE_SCORE_H
 
 #include "common/nn/operators/edge_slots.h"
+#include "common/nn/operators/gather.h"
 
 #define EDGE_SCORE_SLOPE 0.2F
 
@@ -31,5 +32,9 @@ void edge_score_add_transposed(const struct edge_shape *shape, const struct tran
 /* As edge_score_add(), but of rows. */
 void edge_score_dot(const struct edge_shape *shape, const float *p, const float *q, uint32_t first,
                     uint32_t end, float *score);
+/* The same with rows q that heads share, floats [sources, dim]; p [end - first, heads, dim]: of these alone. */
+void edge_score_dot_shared(const struct edge_shape *shape, const float *p,
+                           const struct input_rows *q, uint32_t dim, uint32_t first, uint32_t end,
+                           float *score);
 
 #endif

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DESTINATIONS = 30, SOURCES = 70, HEADS = 3, CHANNELS = 21, WIDTH = HEADS * CHANNELS };
+enum { DESTINATIONS = 30, SOURCES = 70, HEADS = 5, CHANNELS = 21, WIDTH = HEADS * CHANNELS };
 
 struct fixture {
     struct block_fixture blocks;
@@ -109,6 +109,41 @@ static void slot_aggregation_is_linear_in_rows_and_weights(void **state)
     forget(&f);
 }
 
+/* Rows that heads share, against the same rows once for each head. */
+static void shared_rows_are_rows_of_every_head_alike(void **state)
+{
+    struct fixture f;
+    (void)state;
+    make(&f);
+    float *row = filled(&f, (size_t)SOURCES * CHANNELS, 70000);
+    for (size_t j = 0; j < SOURCES; j++)
+        for (size_t c = 0; c < WIDTH; c++)
+            f.x[j * WIDTH + c] = row[j * CHANNELS + c % CHANNELS];
+    const struct input_rows rows = {.base = row, .stride = CHANNELS};
+    slot_aggregation_forward(&f.shape, f.weight, f.x, 0, DESTINATIONS, f.out);
+    slot_aggregation_shared_forward(&f.shape, f.weight, &rows, CHANNELS, 0, 5, f.other);
+    slot_aggregation_shared_forward(&f.shape, f.weight, &rows, CHANNELS, 5, DESTINATIONS,
+                                    f.other + (size_t)5 * WIDTH);
+    assert_memory_equal(f.other, f.out, (size_t)DESTINATIONS * WIDTH * sizeof *f.out);
+    float *each = filled(&f, f.slots, 0), *shared = filled(&f, f.slots, 1);
+    edge_score_dot(&f.shape, f.u, f.x, 0, DESTINATIONS, each);
+    edge_score_dot_shared(&f.shape, f.u, &rows, CHANNELS, 0, 5, shared);
+    edge_score_dot_shared(&f.shape, f.u + (size_t)5 * WIDTH, &rows, CHANNELS, 5, DESTINATIONS,
+                          shared);
+    assert_memory_equal(shared, each, f.slots * sizeof *each);
+    slot_aggregation_backward(&f.shape, &f.edges, f.weight, f.u, 0, SOURCES, f.out);
+    slot_aggregation_shared_backward(&f.shape, &f.edges, f.weight, f.u, CHANNELS, 0, SOURCES,
+                                     f.other);
+    for (size_t j = 0; j < SOURCES; j++)
+        for (size_t c = 0; c < CHANNELS; c++) {
+            float sum = 0;
+            for (size_t h = 0; h < HEADS; h++)
+                sum += f.out[j * WIDTH + h * CHANNELS + c];
+            assert_float_equal(f.other[j * CHANNELS + c], sum, 1e-4F);
+        }
+    forget(&f);
+}
+
 /* Sum over slots and heads of weight * softmax(leaky(a + b)). */
 static double attention_scalar(const struct fixture *f, const double *a, const double *b)
 {
@@ -193,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slot_aggregation_is_linear_in_rows_and_weights),
+        cmocka_unit_test(shared_rows_are_rows_of_every_head_alike),
         cmocka_unit_test(score_and_softmax_agree_with_central_differences),
         cmocka_unit_test(ranges_of_rows_give_the_bits_of_all),
     };

@@ -1,0 +1,364 @@
+#include "common/nn/layers/gat_rows.h"
+
+#include "common/math/blas.h"
+#include "common/math/vector.h"
+#include "common/nn/operators/aggregation_walk.h"
+#include "common/nn/operators/edge_score.h"
+#include "common/nn/operators/slot_aggregation.h"
+
+#include <string.h>
+
+static const char what[] = "attention"; /* wants memory */
+
+enum { SOURCE, DESTINATION, ENDS };
+
+/* One layer at work. */
+struct gat_rows {
+    struct attention *attention;
+    struct layer_pass *pass;
+    size_t dim, heads, channels, width; /* width: heads * channels */
+    size_t wide;                        /* heads * dim: columns of z */
+    float *vector;                      /* v [ENDS, heads, dim] */
+    float *z;                           /* [destinations, wide]; NULL when not kept for backward */
+    float *scratch;                     /* [threads, scratch_size] */
+    size_t scratch_size;
+    /* Backward. */
+    const struct layer_pass *above;
+    const float *logits_gradient;
+    float *
+        z_gradient; /* [destinations, wide]; NULL for the first layer, where each tile has its own */
+    float *accumulator; /* [ACCUMULATOR_COUNT, sums_size()] */
+};
+
+bool gat_rows_pay(const struct layer_pass *pass)
+{
+    const uint64_t destinations = pass->block.destination_count, sources = pass->block.source_count;
+    return destinations * pass->input_dim <= sources * attention_channels(pass->layer);
+}
+
+static const float *parameter_of(const struct gat_rows *g, int index)
+{
+    return g->pass->parameter[index];
+}
+
+static float *scratch_of(const struct gat_rows *g, int thread)
+{
+    return g->scratch + (size_t)thread * g->scratch_size;
+}
+
+/* Of a head: its rows of W, and its columns of rows by heads. */
+static struct matrix_view weight_of(const struct gat_rows *g, size_t head)
+{
+    return matrix_view_of(parameter_of(g, g->attention->kind->parameters.source_weight) +
+                              head * g->channels * g->dim,
+                          g->channels, g->dim);
+}
+
+static struct matrix_view z_of(const struct gat_rows *g, const float *z, size_t head, size_t rows)
+{
+    return (struct matrix_view){z + head * g->dim, rows, g->dim, g->wide};
+}
+
+static struct matrix_view y_of(const struct gat_rows *g, const float *y, size_t head, size_t rows)
+{
+    return (struct matrix_view){y + head * g->channels, rows, g->channels, g->width};
+}
+
+/* --- forward --- */
+
+/* v = W^T att in each head. */
+CPU_KERNEL(find_gat_vectors, (const struct gat_rows *g), (g))
+{
+    for (size_t end = 0; end < ENDS; end++) {
+        const float *att = attention_vector(g->attention, (int)end);
+        const float *row = weight_of(g, 0).value;
+        for (size_t h = 0; h < g->heads; h++) {
+            float *v = g->vector + end * g->wide + h * g->dim;
+            vector_zero(v, g->dim);
+            for (size_t c = 0; c < g->channels; c++, row += g->dim)
+                vector_add_scaled(v, row, att[h * g->channels + c], g->dim);
+        }
+    }
+}
+
+/* The terms of rows first .. end - 1 at one end of an edge. */
+CPU_KERNEL(find_row_terms,
+           (const struct gat_rows *g, size_t at_end, uint32_t first, uint32_t end, float *term),
+           (g, at_end, first, end, term))
+{
+    const struct input_rows *input = &g->pass->input;
+    const float *v = g->vector + at_end * g->wide;
+    for (uint32_t j = first; j < end; j++) {
+        if (end - j > ROWS_FAR)
+            vector_prefetch_far(float_row(input, j + ROWS_FAR), g->dim * sizeof *v);
+        for (size_t h = 0; h < g->heads; h++)
+            term[j * g->heads + h] = vector_dot(float_row(input, j), v + h * g->dim, g->dim);
+    }
+}
+
+static void term_tile(void *context, int64_t tile, int thread)
+{
+    const struct gat_rows *g = context;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, g->pass->block.source_count);
+    const uint32_t destinations = g->pass->block.destination_count;
+    (void)thread;
+    find_row_terms(g, SOURCE, first, end, g->attention->source_term);
+    find_row_terms(g, DESTINATION, first, end < destinations ? end : destinations,
+                   g->attention->destination_term);
+}
+
+static void attend_tile(void *context, int64_t tile, int thread)
+{
+    const struct gat_rows *g = context;
+    const struct layer_pass *pass = g->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    float *output = (float *)pass->output + (size_t)first * pass->output_dim;
+    float *by_heads = scratch_of(g, thread), *z = by_heads + TILE_ROWS * g->width;
+    if (g->attention->joins)
+        by_heads = output;
+    if (g->z)
+        z = g->z + first * g->wide;
+    attention_weigh_slots(g->attention, first, end);
+    slot_aggregation_shared_forward(&g->attention->shape, g->attention->weight, &pass->input,
+                                    (uint32_t)g->dim, first, end, z);
+    for (size_t h = 0; h < g->heads; h++)
+        blas_product(BLAS_NT, z_of(g, z, h, end - first), weight_of(g, h), false,
+                     by_heads + h * g->channels, g->width);
+    if (!g->attention->joins)
+        attention_mean_of_heads(g->attention, by_heads, end - first, output);
+    layer_pass_finish(pass, output, first, end);
+}
+
+static enum error_code find_room(struct gat_rows *g, bool keep, struct arena *arena, int threads,
+                                 struct error *err)
+{
+    g->scratch_size = layer_pass_scratch(TILE_ROWS * (g->width + (keep ? 0 : g->wide)));
+    enum error_code rc = attention_find_slots(g->attention, arena, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &g->vector, ENDS * g->wide, what, err);
+    if (rc == ERROR_NONE && keep)
+        rc = arena_new(arena, &g->z, g->pass->block.destination_count * g->wide, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &g->scratch, (size_t)threads * g->scratch_size, what, err);
+    if (rc == ERROR_NONE && keep && g->pass->activation.relu)
+        rc = layer_pass_keep_active(g->pass, arena, err);
+    return rc;
+}
+
+enum error_code gat_rows_forward(const struct attention_kind *kind, struct layer_pass *pass,
+                                 bool keep, struct arena *arena, struct thread_pool *pool,
+                                 struct error *err)
+{
+    struct attention *attention = NULL;
+    struct gat_rows *g = NULL;
+    enum error_code rc = attention_new(kind, pass, arena, &attention, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &g, 1, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *g = (struct gat_rows){.attention = attention,
+                           .pass = pass,
+                           .dim = pass->input_dim,
+                           .heads = attention->shape.heads,
+                           .channels = attention->shape.channels,
+                           .width = attention->width,
+                           .wide = (size_t)attention->shape.heads * pass->input_dim};
+    pass->state = g;
+    rc = find_room(g, keep, arena, thread_pool_size(pool), err);
+    if (rc != ERROR_NONE)
+        return rc;
+    find_gat_vectors(g);
+    thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), term_tile, g);
+    thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), attend_tile, g);
+    return ERROR_NONE;
+}
+
+/* --- backward --- */
+
+/* Partial sums of one accumulator, one after the other. */
+struct sums {
+    float *output_bias; /* [output_dim] */
+    float *vectors;     /* dv [ENDS, heads, dim] */
+    float *weight;      /* u^T z [width, dim] */
+};
+
+static size_t sums_size(const struct gat_rows *g)
+{
+    return g->pass->output_dim + ENDS * g->wide + g->width * g->dim;
+}
+
+static struct sums sums_of(const struct gat_rows *g, int64_t accumulator)
+{
+    float *start = g->accumulator + (size_t)accumulator * sums_size(g);
+    float *vectors = start + g->pass->output_dim;
+    return (struct sums){start, vectors, vectors + ENDS * g->wide};
+}
+
+static void destination_tile(const struct gat_rows *g, int64_t tile, const struct sums *sums,
+                             int thread)
+{
+    struct attention *a = g->attention;
+    const struct layer_pass *pass = g->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const size_t count = end - first;
+    float *tile_sum = scratch_of(g, thread), *given = tile_sum + pass->output_dim;
+    float *u = given + TILE_ROWS * (size_t)pass->output_dim, *dz = u + TILE_ROWS * g->width;
+    const float *gradient =
+        layer_pass_product_gradient(pass, g->above, g->logits_gradient, first, end, given);
+    attention_add_columns(gradient, count, pass->output_dim, tile_sum, sums->output_bias);
+    attention_share_out(a, gradient, count, u);
+    if (g->z_gradient)
+        dz = g->z_gradient + first * g->wide;
+    for (size_t h = 0; h < g->heads; h++) {
+        const struct matrix_view of_head = y_of(g, u, h, count);
+        blas_product(BLAS_TN, of_head, z_of(g, g->z + first * g->wide, h, count), true,
+                     sums->weight + h * g->channels * g->dim, g->dim);
+        blas_product(BLAS_NN, of_head, weight_of(g, h), false, dz + h * g->dim, g->wide);
+    }
+    edge_score_dot_shared(&a->shape, dz, &pass->input, (uint32_t)g->dim, first, end,
+                          a->slot_gradient);
+    attention_weigh_slots_back(a, first, end);
+    edge_score_add_backward(&a->shape, a->source_term, a->destination_term, first, end,
+                            a->slot_gradient, a->destination_gradient);
+}
+
+static void destination_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct gat_rows *g = context;
+    const struct sums sums = sums_of(g, accumulator);
+    const int64_t tiles = layer_pass_tiles(g->pass->block.destination_count);
+    memset(sums.output_bias, 0, sums_size(g) * sizeof(float));
+    for (int64_t tile = accumulator; tile < tiles; tile += ACCUMULATOR_COUNT)
+        destination_tile(g, tile, &sums, thread);
+}
+
+/* dv += dt x of rows first .. end - 1 at one end of an edge. */
+CPU_KERNEL(add_row_vectors,
+           (const struct gat_rows *g, const float *term_gradient, uint32_t first, uint32_t end,
+            float *sum),
+           (g, term_gradient, first, end, sum))
+{
+    const struct input_rows *input = &g->pass->input;
+    for (uint32_t j = first; j < end; j++) {
+        if (end - j > ROWS_FAR)
+            vector_prefetch_far(float_row(input, j + ROWS_FAR), g->dim * sizeof *sum);
+        for (size_t h = 0; h < g->heads; h++)
+            vector_add_scaled(sum + h * g->dim, float_row(input, j),
+                              term_gradient[j * g->heads + h], g->dim);
+    }
+}
+
+/* dx += dt v of those rows. */
+CPU_KERNEL(add_term_gradients,
+           (const struct gat_rows *g, size_t at_end, const float *term_gradient, uint32_t first,
+            uint32_t end, float *dx),
+           (g, at_end, term_gradient, first, end, dx))
+{
+    const float *v = g->vector + at_end * g->wide;
+    for (uint32_t j = first; j < end; j++, dx += g->dim)
+        for (size_t h = 0; h < g->heads; h++)
+            vector_add_scaled(dx, v + h * g->dim, term_gradient[j * g->heads + h], g->dim);
+}
+
+static void source_tile(const struct gat_rows *g, int64_t tile, const struct sums *sums)
+{
+    struct attention *a = g->attention;
+    struct layer_pass *pass = g->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
+    const uint32_t destinations = pass->block.destination_count;
+    const uint32_t own_end = end < destinations ? end : destinations;
+    edge_score_add_transposed(&a->shape, &a->edges, a->slot_gradient, first, end, a->term_gradient);
+    add_row_vectors(g, a->term_gradient, first, end, sums->vectors);
+    add_row_vectors(g, a->destination_gradient, first, own_end, sums->vectors + g->wide);
+    if (!g->z_gradient)
+        return;
+    float *dx = pass->input_gradient + first * g->dim;
+    slot_aggregation_shared_backward(&a->shape, &a->edges, a->weight, g->z_gradient,
+                                     (uint32_t)g->dim, first, end, dx);
+    add_term_gradients(g, SOURCE, a->term_gradient, first, end, dx);
+    add_term_gradients(g, DESTINATION, a->destination_gradient, first, own_end, dx);
+}
+
+static void source_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct gat_rows *g = context;
+    const struct sums sums = sums_of(g, accumulator);
+    const int64_t tiles = layer_pass_tiles(g->pass->block.source_count);
+    (void)thread;
+    for (int64_t tile = accumulator; tile < tiles; tile += ACCUMULATOR_COUNT)
+        source_tile(g, tile, &sums);
+}
+
+/* datt = W dv, and dW += att dv^T, in each head. */
+CPU_KERNEL(finish_gat_vector,
+           (const struct gat_rows *g, size_t at_end, const float *vectors, float *att_gradient,
+            float *weight_gradient),
+           (g, at_end, vectors, att_gradient, weight_gradient))
+{
+    const float *att = attention_vector(g->attention, (int)at_end), *row = weight_of(g, 0).value;
+    for (size_t h = 0; h < g->heads; h++) {
+        const float *dv = vectors + at_end * g->wide + h * g->dim;
+        for (size_t c = h * g->channels; c < (h + 1) * g->channels; c++) {
+            att_gradient[c] = vector_dot(row + c * g->dim, dv, g->dim);
+            vector_add_scaled(weight_gradient + c * g->dim, dv, att[c], g->dim);
+        }
+    }
+}
+
+static void reduce(const struct gat_rows *g, const struct layer_gradient *out)
+{
+    const struct attention_parameters *at = &g->attention->kind->parameters;
+    const struct sums sums = sums_of(g, 0);
+    const size_t stride = sums_size(g);
+    float *vectors = g->scratch;
+    float *weight = out->parameter[at->source_weight];
+    attention_add_accumulators(sums.output_bias, stride, g->pass->output_dim,
+                               out->parameter[at->output_bias]);
+    attention_add_accumulators(sums.weight, stride, g->width * g->dim, weight);
+    attention_add_accumulators(sums.vectors, stride, ENDS * g->wide, vectors);
+    for (size_t end = 0; end < ENDS; end++)
+        finish_gat_vector(g, end, vectors, out->parameter[at->vector[end]], weight);
+}
+
+static enum error_code find_gradients(struct gat_rows *g, bool is_first, struct arena *arena,
+                                      int threads, struct error *err)
+{
+    struct attention *a = g->attention;
+    struct layer_pass *pass = g->pass;
+    const size_t sources = pass->block.source_count, destinations = pass->block.destination_count;
+    const size_t of_tile = pass->output_dim + g->width + (is_first ? g->wide : 0);
+    g->scratch_size = layer_pass_scratch(pass->output_dim + TILE_ROWS * of_tile + ENDS * g->wide);
+    enum error_code rc = attention_find_slot_gradients(a, arena, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &a->destination_gradient, destinations * g->heads, what, err);
+    if (rc == ERROR_NONE && !is_first)
+        rc = arena_new(arena, &g->z_gradient, destinations * g->wide, what, err);
+    if (rc == ERROR_NONE && !is_first)
+        rc = arena_new(arena, &pass->input_gradient, sources * g->dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &g->accumulator, ACCUMULATOR_COUNT * sums_size(g), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &g->scratch, (size_t)threads * g->scratch_size, what, err);
+    return rc;
+}
+
+enum error_code gat_rows_backward(struct layer_pass *pass, const struct layer_pass *above,
+                                  const float *logits_gradient, bool is_first,
+                                  const struct layer_gradient *out, struct arena *arena,
+                                  struct thread_pool *pool, struct error *err)
+{
+    struct gat_rows *g = pass->state;
+    g->above = above;
+    g->logits_gradient = logits_gradient;
+    const enum error_code rc = find_gradients(g, is_first, arena, thread_pool_size(pool), err);
+    if (rc != ERROR_NONE)
+        return rc;
+    thread_pool_run(pool, ACCUMULATOR_COUNT, destination_tiles, g);
+    thread_pool_run(pool, ACCUMULATOR_COUNT, source_tiles, g);
+    reduce(g, out);
+    return ERROR_NONE;
+}
