@@ -5,6 +5,13 @@
 #include "common/math/vector.h"
 
 #include <math.h>
+#include <string.h>
+
+#define ROW(constant, name) #name,
+const char *const activation_names[ACTIVATION_KIND_COUNT + 1] = {ACTIVATION_LIST(ROW) NULL};
+#undef ROW
+
+static const float leaky_slope = 0.01F;
 
 /* Draws are made for this many columns at a time: 32 Philox blocks of 8 draws. */
 enum { DRAWS_OF_BLOCK = 8, WORD = 64, CHUNK_WORDS = 4, CHUNK_COLUMNS = CHUNK_WORDS * WORD };
@@ -120,4 +127,70 @@ void activation_backward(const struct activation *activation, const uint64_t *ac
     for (size_t row = 0; row < row_count; row++)
         pass_active(active + row * activation_words(dim), gradient + row * dim, activation->scale,
                     dim);
+}
+
+/* --- apart from a layer --- */
+
+CPU_KERNEL(apply_relu, (const float *x, float *y, size_t count), (x, y, count))
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = x[i] < 0 ? 0 : x[i];
+}
+
+CPU_KERNEL(apply_leaky, (const float *x, float *y, size_t count), (x, y, count))
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = x[i] < 0 ? x[i] * leaky_slope : x[i];
+}
+
+void activation_apply(enum activation_kind kind, const float *x, float *y, size_t count)
+{
+    if (kind == ACTIVATION_RELU)
+        apply_relu(x, y, count);
+    else if (kind == ACTIVATION_LEAKY_RELU)
+        apply_leaky(x, y, count);
+    else if (kind == ACTIVATION_ELU)
+        for (size_t i = 0; i < count; i++)
+            y[i] = x[i] < 0 ? expm1f(x[i]) : x[i];
+    else if (x != y)
+        memcpy(y, x, count * sizeof *y);
+}
+
+CPU_KERNEL(pass_sloped, (const float *x, float *restrict gradient, float slope, size_t count),
+           (x, gradient, slope, count))
+{
+    for (size_t i = 0; i < count; i++)
+        gradient[i] *= x[i] > 0 ? 1 : slope;
+}
+
+void activation_apply_backward(enum activation_kind kind, const float *x, float *gradient,
+                               size_t count)
+{
+    if (kind == ACTIVATION_RELU || kind == ACTIVATION_LEAKY_RELU)
+        pass_sloped(x, gradient, kind == ACTIVATION_RELU ? 0 : leaky_slope, count);
+    else if (kind == ACTIVATION_ELU)
+        for (size_t i = 0; i < count; i++)
+            gradient[i] *= x[i] > 0 ? 1 : expf(x[i]);
+}
+
+CPU_KERNEL(keep_columns, (float *restrict row, const uint64_t *kept, float scale, size_t columns),
+           (row, kept, scale, columns))
+{
+    for (size_t c = 0; c < columns; c++)
+        row[c] = kept[c / WORD] >> c % WORD & 1 ? row[c] * scale : 0;
+}
+
+void activation_drop(const struct activation *activation, float *rows, size_t dim, size_t first_row,
+                     size_t row_count)
+{
+    uint64_t kept[CHUNK_WORDS];
+    for (size_t row = 0; activation->drop_below && row < row_count; row++)
+        for (size_t column = 0; column < dim; column += CHUNK_COLUMNS) {
+            const size_t columns = dim - column < CHUNK_COLUMNS ? dim - column : CHUNK_COLUMNS;
+            random_at_least(&activation->stream, first_row + row,
+                            (uint32_t)(column / DRAWS_OF_BLOCK),
+                            (uint32_t)((columns + DRAWS_OF_BLOCK - 1) / DRAWS_OF_BLOCK),
+                            activation->drop_below, kept);
+            keep_columns(rows + row * dim + column, kept, activation->scale, columns);
+        }
 }

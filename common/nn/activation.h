@@ -17,6 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* As torch.nn.functional has them: elu with alpha 1, leaky_relu with a slope of 0.01 below 0. */
+#define ACTIVATION_LIST(ROW)                                                                       \
+    ROW(RELU, relu) ROW(ELU, elu) ROW(LEAKY_RELU, leaky_relu) ROW(NONE, none)
+
+#define ROW(constant, name) ACTIVATION_##constant,
+enum activation_kind { ACTIVATION_LIST(ROW) ACTIVATION_KIND_COUNT };
+#undef ROW
+/* In pipeline files; NULL behind the last. */
+extern const char *const activation_names[ACTIVATION_KIND_COUNT + 1];
+
 struct activation {      /* {.scale = 1} adds nothing and changes nothing */
     const float *bias;   /* [dim], or NULL */
     bool relu;           /* dropout is for layers with ReLU only */
@@ -41,5 +51,16 @@ void activation_forward(const struct activation *activation, float *rows, size_t
 /* Gradient of the product from that of the output, in place on `row_count` rows of `dim`. */
 void activation_backward(const struct activation *activation, const uint64_t *active,
                          float *gradient, size_t dim, size_t row_count);
+
+/* y = f(x) for any kind, element by element; in place or not. */
+void activation_apply(enum activation_kind kind, const float *x, float *y, size_t count);
+/* gradient *= f'(x). */
+void activation_apply_backward(enum activation_kind kind, const float *x, float *gradient,
+                               size_t count);
+
+/* Dropout alone, in place on `row_count` rows of `dim`: the draws of activation_forward(). Nothing when there are
+ * none. The same of a gradient is its backward. */
+void activation_drop(const struct activation *activation, float *rows, size_t dim, size_t first_row,
+                     size_t row_count);
 
 #endif

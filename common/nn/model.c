@@ -16,21 +16,42 @@ uint32_t model_layer_output_dim(const struct model *model, int layer)
     return model->layer[layer].output_dim;
 }
 
-static void add_layer(struct model *model, int number)
+/* --- outlines --- */
+
+enum error_code model_config_of(struct model_config *out, const struct model_outline *outline,
+                                struct error *err)
 {
-    const struct model_config *config = &model->config;
-    const bool is_last = number == config->layer_count - 1;
-    struct model_layer *layer = &model->layer[number];
+    const struct layer_type *type = layer_type_of(outline->kind);
+    *out = (struct model_config){.input_dim = outline->input_dim, .precision = outline->precision};
+    if (type->build) {
+        out->layer_count = type->build(outline, out->layer);
+    } else {
+        out->layer_count = outline->hop_count <= LAYER_COUNT_MAX ? outline->hop_count : -1;
+        for (int i = 0; i < out->layer_count; i++)
+            out->layer[i] = layer_of_outline(outline, outline->kind, i == out->layer_count - 1);
+    }
+    return out->layer_count >= 0
+               ? ERROR_NONE
+               : error_set(err, ERROR_INVALID,
+                           "a model of kind %s with %d fan-outs has more than %d layers",
+                           layer_names[outline->kind], outline->hop_count, (int)LAYER_COUNT_MAX);
+}
+
+enum error_code model_init_outline(struct model *out, const struct model_outline *outline,
+                                   struct error *err)
+{
+    struct model_config config;
+    const enum error_code rc = model_config_of(&config, outline, err);
+    return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
+}
+
+/* --- layers --- */
+
+static void add_parameters(struct model *model, struct model_layer *layer, int number)
+{
     struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
-    *layer = (struct model_layer){.type = layer_type_of(config->layer),
-                                  .input_dim = number == 0 ? config->input_dim : config->hidden_dim,
-                                  .output_dim = is_last ? config->output_dim : config->hidden_dim,
-                                  .activates = !is_last,
-                                  .heads = config->heads ? config->heads : 1,
-                                  .dropout = config->dropout,
-                                  .first_parameter = model->parameter_count};
+    layer->first_parameter = model->parameter_count;
     layer->parameter_count = layer->type->parameters(layer, own);
-    model->needs_degree |= layer->type->needs_degree;
     for (int i = 0; i < layer->parameter_count; i++) {
         struct parameter *parameter = &model->parameter[model->parameter_count++];
         (void)snprintf(parameter->name, sizeof parameter->name, "convs.%d.%s", number,
@@ -43,35 +64,123 @@ static void add_layer(struct model *model, int number)
     }
 }
 
-static enum error_code check_config(const struct model_config *config, struct error *err)
+/* The layer whose output the lowest of its kind below `number` reads. */
+static int start_of(const struct model_config *config, int number)
+{
+    int first = number;
+    while (first > 0 && config->layer[first - 1].kind == config->layer[number].kind)
+        first--;
+    return first - 1;
+}
+
+static void add_layer(struct model *model, int number)
+{
+    const struct model_config *config = &model->config;
+    const struct layer_config *own = &config->layer[number];
+    const bool is_last = number == config->layer_count - 1;
+    struct model_layer *layer = &model->layer[number];
+    *layer = (struct model_layer){.kind = own->kind,
+                                  .type = layer_type_of(own->kind),
+                                  .input_dim = number == 0 ? config->input_dim
+                                                           : config->layer[number - 1].output_dim,
+                                  .output_dim = own->output_dim,
+                                  .option = own->option,
+                                  .joins_heads = !is_last,
+                                  .activation = own->activation,
+                                  .dropout = own->dropout,
+                                  .hop = model->hop_count,
+                                  .second_input = -1};
+    if (layer->option.heads == 0)
+        layer->option.heads = 1;
+    if (layer->type->reads_start)
+        layer->second_input = start_of(config, number);
+    model->hop_count += layer->type->uses_edges;
+    model->needs_degree |= layer->type->needs_degree;
+    add_parameters(model, layer, number);
+}
+
+/* ReLU with dropout, and nothing at all, are done inside a layer. An output that more than the next layer reads has
+ * more than one gradient, and they are added up behind the layer. */
+static void find_tails(struct model *model)
+{
+    const int last = model->config.layer_count - 1;
+    for (int i = 0; i <= last; i++) {
+        struct model_layer *layer = &model->layer[i];
+        const bool drops = i < last && layer->dropout > 0;
+        layer->has_tail |=
+            layer->activation != ACTIVATION_RELU && (layer->activation != ACTIVATION_NONE || drops);
+        if (layer->second_input >= 0)
+            model->layer[layer->second_input].has_tail = true;
+    }
+}
+
+/* --- checks --- */
+
+static enum error_code check_width(uint32_t dim, const char *what, struct error *err)
 {
     /* So that no count of values, bytes or tiles of a layer comes near 2^63. */
     const uint32_t dim_max = 1U << 24;
+    if (dim >= 1 && dim <= dim_max)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "the %s width is %" PRIu32 "; 1 to %" PRIu32 " are possible", what, dim,
+                     dim_max);
+}
+
+static enum error_code check_layer(const struct model_config *config, int number, struct error *err)
+{
+    const struct layer_config *own = &config->layer[number];
+    const struct layer_type *type = layer_type_of(own->kind);
+    const bool is_last = number == config->layer_count - 1;
+    const uint32_t input_dim = number ? config->layer[number - 1].output_dim : config->input_dim;
+    const enum error_code rc = check_width(own->output_dim, "output", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (type->has_heads && !is_last && own->option.heads > 1 &&
+        own->output_dim % own->option.heads != 0)
+        return error_set(err, ERROR_INVALID,
+                         "the output width is %" PRIu32 ", which its %" PRId64
+                         " heads do not divide",
+                         own->output_dim, own->option.heads);
+    if (!(own->dropout >= 0 && own->dropout < 1))
+        return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
+                         (double)own->dropout);
+    if (is_last && own->activation != ACTIVATION_NONE)
+        return error_set(err, ERROR_INVALID,
+                         "its output are the logits, so its activation must be none, not %s",
+                         activation_names[own->activation]);
+    if (type->reads_start && start_of(config, number) < 0)
+        return error_set(err, ERROR_INVALID,
+                         "it also reads the output of a layer of another kind below it, and there "
+                         "is none");
+    if (type->reads_start && own->output_dim != input_dim)
+        return error_set(err, ERROR_INVALID,
+                         "it gives as many columns as it reads, %" PRIu32 ", not %" PRIu32,
+                         input_dim, own->output_dim);
+    return ERROR_NONE;
+}
+
+static enum error_code check_config(const struct model_config *config, struct error *err)
+{
     if (config->layer_count < 1 || config->layer_count > LAYER_COUNT_MAX)
         return error_set(err, ERROR_INVALID, "a model of %d layers; 1 to %d are possible",
                          config->layer_count, (int)LAYER_COUNT_MAX);
-    const uint32_t dims[] = {config->input_dim, config->hidden_dim, config->output_dim};
-    const char *const names[] = {"input", "hidden", "output"};
-    for (int i = 0; i < 3; i++)
-        if (dims[i] < 1 || dims[i] > dim_max)
-            return error_set(err, ERROR_INVALID,
-                             "the %s width of the model is %" PRIu32 "; 1 to %" PRIu32
-                             " are possible",
-                             names[i], dims[i], dim_max);
-    const struct layer_type *type = layer_type_of(config->layer);
-    if (type->has_heads && config->layer_count > 1 && config->heads > 1 &&
-        config->hidden_dim % config->heads != 0)
-        return error_set(err, ERROR_INVALID,
-                         "the hidden width of the model is %" PRIu32 ", which its %" PRIu32
-                         " heads do not divide",
-                         config->hidden_dim, config->heads);
-    if (type->forward && config->precision != PRECISION_FP32)
-        return error_set(err, ERROR_INVALID, "layers of kind %s are computed in fp32 alone",
-                         type->name);
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
-                         (double)config->dropout);
-    return ERROR_NONE;
+    enum error_code rc = check_width(config->input_dim, "input", err);
+    for (int i = 0; rc == ERROR_NONE && i < config->layer_count; i++) {
+        rc = check_layer(config, i, err);
+        if (rc != ERROR_NONE)
+            rc = error_context(err, rc, "layer %d of the model (%s)", i + 1,
+                               layer_names[config->layer[i].kind]);
+    }
+    return rc;
+}
+
+bool model_is_possible_in_bf16(const struct model *model)
+{
+    for (int i = 0; i < model->config.layer_count; i++)
+        if (model->layer[i].type->forward || model->layer[i].has_tail)
+            return false;
+    return true;
 }
 
 enum error_code model_init(struct model *out, const struct model_config *config, struct error *err)
@@ -83,6 +192,11 @@ enum error_code model_init(struct model *out, const struct model_config *config,
     out->config = *config;
     for (int layer = 0; layer < config->layer_count; layer++)
         add_layer(out, layer);
+    find_tails(out);
+    if (config->precision != PRECISION_FP32 && !model_is_possible_in_bf16(out))
+        return error_set(err, ERROR_INVALID,
+                         "this model is computed in fp32 alone: bf16 is for layers of kinds that "
+                         "are linear, which ReLU and dropout follow");
     return ERROR_NONE;
 }
 

@@ -5,9 +5,10 @@
  * their shapes and where they lie; weights, gradients, optimizer state and checkpoints all follow it.
  * Weights of a linear map are [out, in], y = x W^T + b, as in torch.
  *
- * A model is a list of layers. A kind of layer is one file in common/nn (sage_layer.c, gcn_layer.c) and one row in
- * layer_table (layer.h); README.md says how to add one.
- * Between layers: ReLU, then dropout. The last layer gives the logits.
+ * A model is a list of layers. A kind of layer is one file, layers/<kind>_layer.c, and one row of layers/layer_list.h;
+ * README.md says how to add one. Behind each layer come its activation and dropout; the last layer gives the logits.
+ * Layers that use edges take a hop each: number h of them computes on block h. One that uses none, such as a matrix for
+ * each row, lies between hops and computes on all rows that there are at its place.
  *
  * In bf16 the input rows, the rows that a layer hands to the next and the operands of every product are
  * rounded; sums, logits, weights and their gradient are floats. Only where bf16_product_is_possible().
@@ -23,6 +24,8 @@
 #include "common/base/random.h"
 #include "common/graph/message_block.h"
 #include "common/math/precision.h"
+#include "common/nn/activation.h"
+#include "common/nn/layers/layer_list.h"
 #include "common/nn/operators/gather.h"
 #include "common/parallel/thread_pool.h"
 
@@ -37,17 +40,46 @@ enum {
     PARAMETER_NAME_SIZE = 48
 };
 
-/* The order of enum model_kind. */
-enum layer_kind { LAYER_SAGE, LAYER_GCN, LAYER_GAT, LAYER_GATV2, LAYER_KIND_COUNT };
+#define ROW(constant, name, help) LAYER_##constant,
+enum layer_kind { LAYER_LIST(ROW) LAYER_KIND_COUNT };
+#undef ROW
+/* What they are called in pipeline files; NULL behind the last. */
+extern const char *const layer_names[LAYER_KIND_COUNT + 1];
 
-/* The settings of a model whose layers are all of one kind: from input_dim to hidden_dim, and so on, to output_dim. */
+/* Settings that some kinds have (layer_list.h). */
+struct layer_options {
+#define INT(name, kinds, value, least, most, help) int64_t name;
+    LAYER_OPTION_LIST(INT)
+#undef INT
+};
+
+/* What one layer is, beside what the layer below it gives. */
+struct layer_config {
+    enum layer_kind kind;
+    uint32_t output_dim;
+    struct layer_options option;
+    enum activation_kind activation; /* behind the layer, and then dropout */
+    float dropout;                   /* of that, and of what the kind drops inside the layer */
+};
+
 struct model_config {
-    enum layer_kind layer;
+    uint32_t input_dim;
     int layer_count;
+    struct layer_config
+        layer[LAYER_COUNT_MAX]; /* from the input side; the last one gives the logits */
+    enum precision precision;   /* of the input rows and of every product's operands */
+};
+
+/* A model in few words, as most pipeline files have it: a kind, and from input_dim to hidden_dim, and so on, to
+ * output_dim. */
+struct model_outline {
+    enum layer_kind kind;
+    int hop_count; /* fan-outs: each is used by one layer */
     uint32_t input_dim, hidden_dim, output_dim;
-    uint32_t heads; /* of kinds that have them; 0: one */
+    struct layer_options option;
+    enum activation_kind activation; /* behind all layers but the last */
     float dropout;
-    enum precision precision; /* of the input rows and of every product's operands */
+    enum precision precision;
 };
 
 struct parameter {
@@ -60,27 +92,41 @@ struct parameter {
 struct layer_type;
 
 struct model_layer {
-    const struct layer_type *type; /* its row in layer_table */
+    enum layer_kind kind;
+    const struct layer_type *type; /* its row of the table */
     uint32_t input_dim, output_dim;
-    uint32_t heads; /* at least 1 */
-    bool activates; /* ReLU and dropout follow: all layers but the last */
-    float
-        dropout; /* of what is dropped in training inside the layer, and behind it when it activates */
+    struct layer_options option;
+    bool
+        joins_heads; /* of kinds that have them: they stand side by side, else their mean is the output */
+    enum activation_kind activation;
+    float dropout;
+    int hop;          /* how many hops the layers below take: its own block, if it uses edges */
+    int second_input; /* the layer whose output it reads beside that of the layer below; -1: none */
+    bool
+        has_tail; /* activation and dropout are done behind the layer (layer_tail.h), not inside it */
     int first_parameter, parameter_count; /* in model.parameter */
 };
 
 struct model {
     struct model_config config;
     struct model_layer layer[LAYER_COUNT_MAX]; /* [config.layer_count], from the input side */
+    int hop_count;                             /* layers that use edges: blocks, and fan-outs */
     int parameter_count;
     struct parameter parameter[PARAMETER_COUNT_MAX];
     uint64_t value_count; /* of all parameters */
-    bool needs_degree;    /* the layer wants message_block.degree */
+    bool needs_degree;    /* a layer wants message_block.degree */
 };
 
-/* Fails: ERROR_INVALID for more layers than LAYER_COUNT_MAX, or sizes that overflow. */
+/* The layers that an outline is short for. Fails: ERROR_INVALID for more than LAYER_COUNT_MAX. */
+MUST_CHECK enum error_code model_config_of(struct model_config *out,
+                                           const struct model_outline *outline, struct error *err);
+/* Fails: ERROR_INVALID, naming the layer, for more layers than LAYER_COUNT_MAX, sizes that overflow, and what a kind
+ * cannot do. */
 MUST_CHECK enum error_code model_init(struct model *out, const struct model_config *config,
                                       struct error *err);
+/* Both of the above. */
+MUST_CHECK enum error_code
+model_init_outline(struct model *out, const struct model_outline *outline, struct error *err);
 /* "name rows cols\n" for each tensor: stored with the weights, compared on reading. */
 MUST_CHECK enum error_code model_table_text(const struct model *model, char *out, size_t size,
                                             struct error *err);
@@ -89,8 +135,9 @@ void model_initialise(const struct model *model, uint64_t seed, float *value);
 
 /* What a model computes on. */
 struct model_input {
-    /* [layer_count], from the input side; block[l].destination_count is block[l+1].source_count. */
+    /* [hop_count], from the input side; block[h].destination_count is block[h+1].source_count. */
     const struct message_block *block;
+    uint32_t seed_count; /* rows of the logits; read only where there are no hops */
     struct input_rows rows;
     /* [block[0].destination_count, aggregated width]: borrowed room for the first layer's aggregated rows, of which
      * the first aggregated_count are there already (source_aggregation.h, input_aggregation.h): all, or whole tiles. The
@@ -109,7 +156,7 @@ struct model_workspace {
 /* What forward leaves for backward; in the caller's arena. */
 struct model_trace;
 
-/* Logits [block[L-1].destination_count, output_dim] into `logits`, which the caller provides.
+/* Logits [destinations of the last block, model_output_dim()] into `logits`, which the caller provides.
  * `trace` NULL: there will be no backward.
  * Fails: ERROR_NO_MEMORY when the arena's limit is reached. No heap use once the arena is warm. */
 MUST_CHECK enum error_code model_forward(const struct model *model, const float *value,
@@ -124,12 +171,21 @@ MUST_CHECK enum error_code model_backward(const struct model *model, const float
                                           struct error *err);
 
 /* One layer alone, without gradient, for layer-wise inference: `layer` from 0; output
- * [destination_count, output width of the layer], ReLU applied unless it is the last. */
+ * [destination_count, output width of the layer] with what follows the layer, as the next one reads it. A layer that
+ * uses no edges is given as many sources as destinations. `second` [destination_count, output_dim of
+ * model.layer[layer].second_input] are the rows of the destinations in that output; NULL where there is none. */
 MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,
                                              int layer, const struct message_block *block,
-                                             const struct input_rows *input,
+                                             const struct input_rows *input, const float *second,
                                              const struct model_workspace *workspace, float *output,
                                              struct error *err);
+/* Whether its products may take operands in bf16: not of kinds that are not linear, nor of layers with a tail. */
+bool model_is_possible_in_bf16(const struct model *model);
+/* Columns of the logits. */
+static inline uint32_t model_output_dim(const struct model *model)
+{
+    return model->config.layer[model->config.layer_count - 1].output_dim;
+}
 /* Columns that layer `layer` (from 0) reads / gives. */
 uint32_t model_layer_input_dim(const struct model *model, int layer);
 uint32_t model_layer_output_dim(const struct model *model, int layer);

@@ -71,11 +71,11 @@ static enum error_code encode_and_write(const struct model *model,
     const struct model_config *c = &model->config;
     (void)snprintf(number[0], TEXT_SIZE, "%d", c->layer_count);
     (void)snprintf(number[1], TEXT_SIZE, "%" PRIu32, c->input_dim);
-    (void)snprintf(number[2], TEXT_SIZE, "%" PRIu32, c->hidden_dim);
-    (void)snprintf(number[3], TEXT_SIZE, "%" PRIu32, c->output_dim);
-    (void)snprintf(number[4], TEXT_SIZE, "%.9g", (double)c->dropout);
+    (void)snprintf(number[2], TEXT_SIZE, "%" PRIu32, c->layer[0].output_dim);
+    (void)snprintf(number[3], TEXT_SIZE, "%" PRIu32, model_output_dim(model));
+    (void)snprintf(number[4], TEXT_SIZE, "%.9g", (double)c->layer[0].dropout);
     (void)snprintf(number[5], TEXT_SIZE, "%" PRId64, version);
-    (void)snprintf(number[6], TEXT_SIZE, "%" PRIu32, c->heads);
+    (void)snprintf(number[6], TEXT_SIZE, "%" PRId64, model->layer[0].option.heads);
     struct safetensors_text text[] = {
         {"model", model->layer[0].type->pyg_name},
         {"num_layers", number[0]},
@@ -88,7 +88,7 @@ static enum error_code encode_and_write(const struct model *model,
         {"flavor", flavor == MODEL_FLAVOR_DGL ? "dgl" : "pyg"},
         {"format", "pt"},
         {"heads", number[6]}, /* these two only of models with heads */
-        {"v2", c->layer == LAYER_GATV2 ? "True" : "False"},
+        {"v2", c->layer[0].kind == LAYER_GATV2 ? "True" : "False"},
     };
     const size_t text_count =
         sizeof text / sizeof *text - (model->layer[0].type->has_heads ? 0 : 2);
@@ -116,7 +116,7 @@ enum error_code model_file_write(const struct model *model, const float *value, 
         return error_set(err, ERROR_INVALID,
                          "models of kind %s are written for PyG alone: DGL's last layer does not "
                          "take the mean of its heads",
-                         model->layer[0].type->name);
+                         layer_names[model->layer[0].kind]);
     enum error_code rc = memory_new(&named, 1, "tensor names", err);
     if (rc == ERROR_NONE && flavor == MODEL_FLAVOR_DGL)
         rc = memory_new(&named->transposed, model->value_count, "transposed weights", err);

@@ -1,12 +1,14 @@
 /* Forward and backward of a whole model, and one layer of it alone (model.h). */
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/layer_pass.h"
+#include "common/nn/layers/layer_tail.h"
 #include "common/nn/model.h"
 
 struct model_trace {
     const float *value;
     int layer_count;
     struct layer_pass layer[LAYER_COUNT_MAX];
+    struct layer_tail tail[LAYER_COUNT_MAX];
 };
 _Static_assert(sizeof(struct model_trace) <= ARENA_REAL_BYTES, "a trace is written by what counts");
 
@@ -17,11 +19,16 @@ static struct random_stream stream_of_layer(const struct random_stream *stream, 
     return own;
 }
 
-static void set_dropout(struct layer_pass *pass, struct random_stream stream)
+/* The last layer's output is not dropped. */
+static void set_dropout(struct layer_pass *pass, struct layer_tail *tail, bool is_last,
+                        struct random_stream stream)
 {
-    activation_set_dropout(&pass->slot_dropout, pass->layer->dropout, stream);
-    if (pass->layer->activates)
-        activation_set_dropout(&pass->activation, pass->layer->dropout, stream);
+    const struct model_layer *layer = pass->layer;
+    activation_set_dropout(&pass->slot_dropout, layer->dropout, stream);
+    if (layer->has_tail && !is_last)
+        activation_set_dropout(&tail->dropout, layer->dropout, stream);
+    else if (layer->activation == ACTIVATION_RELU)
+        activation_set_dropout(&pass->activation, layer->dropout, stream);
 }
 
 /* The last layer's output is the caller's, in floats. The others' lie in the arena, as the next reads
@@ -37,6 +44,36 @@ static enum error_code place_output(struct layer_pass *pass, bool is_last, float
                            pass->block.destination_count *
                                precision_stride(pass->precision, pass->output_dim),
                            precision_bytes(pass->precision), "activations", err);
+}
+
+/* What a layer computes on: its own block, or all rows that there are at its place. */
+static struct message_block block_of_layer(const struct model *model, int layer,
+                                           const struct model_input *input)
+{
+    const struct model_layer *own = &model->layer[layer];
+    if (own->type->uses_edges)
+        return input->block[own->hop];
+    uint32_t rows = input->seed_count;
+    if (own->hop < model->hop_count)
+        rows = input->block[own->hop].source_count;
+    else if (own->hop > 0)
+        rows = input->block[own->hop - 1].destination_count;
+    return (struct message_block){.destination_count = rows, .source_count = rows};
+}
+
+/* A layer and what follows it, into pass->output. */
+static enum error_code run_layer(struct layer_pass *pass, struct layer_tail *tail, bool keep,
+                                 const struct model_workspace *workspace, struct error *err)
+{
+    struct arena *arena = workspace->arena;
+    enum error_code rc = ERROR_NONE;
+    if (pass->layer->has_tail)
+        rc = layer_tail_begin(tail, pass, keep, arena, err);
+    if (rc == ERROR_NONE)
+        rc = layer_pass_forward(pass, keep, arena, workspace->pool, err);
+    if (rc == ERROR_NONE && pass->layer->has_tail)
+        rc = layer_tail_forward(tail, pass, arena, workspace->pool, err);
+    return rc;
 }
 
 enum error_code model_forward(const struct model *model, const float *value,
@@ -56,10 +93,16 @@ enum error_code model_forward(const struct model *model, const float *value,
     made->layer_count = model->config.layer_count;
     for (int layer = 0; rc == ERROR_NONE && layer < made->layer_count; layer++) {
         struct layer_pass *pass = &made->layer[layer];
+        struct layer_tail *tail = &made->tail[layer];
         const bool is_last = layer == made->layer_count - 1;
-        rc = layer_pass_init(pass, model, value, layer, &input->block[layer], &rows, arena, err);
+        const int second = model->layer[layer].second_input;
+        const struct message_block block = block_of_layer(model, layer, input);
+        *tail = (struct layer_tail){0};
+        rc = layer_pass_init(pass, model, value, layer, &block, &rows, arena, err);
         if (rc == ERROR_NONE && input->dropout)
-            set_dropout(pass, stream_of_layer(input->dropout, layer));
+            set_dropout(pass, tail, is_last, stream_of_layer(input->dropout, layer));
+        if (second >= 0)
+            pass->second_input = made->layer[second].output;
         if (layer == 0) {
             pass->aggregated = input->aggregated;
             pass->aggregated_count = input->aggregated_count;
@@ -67,7 +110,7 @@ enum error_code model_forward(const struct model *model, const float *value,
         if (rc == ERROR_NONE)
             rc = place_output(pass, is_last, logits, arena, err);
         if (rc == ERROR_NONE)
-            rc = layer_pass_forward(pass, trace != NULL, arena, workspace->pool, err);
+            rc = run_layer(pass, tail, trace != NULL, workspace, err);
         rows = (struct input_rows){.base = pass->output,
                                    .stride = precision_stride(pass->precision, pass->output_dim),
                                    .precision = pass->precision};
@@ -94,33 +137,68 @@ static struct layer_gradient gradient_of_layer(const struct model *model, int la
     return out;
 }
 
+static void add_part(struct gradient_parts *parts, const float *row, size_t stride,
+                     uint32_t row_count)
+{
+    must(parts->count < (int)(sizeof parts->part / sizeof *parts->part));
+    parts->part[parts->count++] = (struct gradient_part){row, stride, row_count};
+}
+
+/* The layer `layer` on its way back, and what it leaves for the other layers that it read. parts [layer_count]. */
+static enum error_code layer_back(const struct model *model, struct model_trace *trace, int layer,
+                                  const float *logits_gradient, struct gradient_parts *parts,
+                                  const struct model_workspace *workspace, float *gradient,
+                                  struct error *err)
+{
+    struct layer_pass *pass = &trace->layer[layer];
+    const struct layer_pass *above = layer == trace->layer_count - 1 ? NULL : pass + 1;
+    const int second = pass->layer->second_input;
+    const struct layer_gradient out = gradient_of_layer(model, layer, gradient);
+    enum error_code rc = ERROR_NONE;
+    if (second >= 0)
+        rc = arena_new(workspace->arena, &pass->second_gradient,
+                       pass->block.destination_count * (size_t)pass->input_dim, "gradients", err);
+    if (rc == ERROR_NONE && pass->layer->has_tail) {
+        rc = layer_tail_backward(&trace->tail[layer], pass, above, &parts[layer], workspace->arena,
+                                 workspace->pool, &logits_gradient, err);
+        above = NULL;
+    }
+    if (rc == ERROR_NONE)
+        rc = layer_pass_backward(pass, above, logits_gradient, layer == 0, &out, workspace->arena,
+                                 workspace->pool, err);
+    if (second >= 0)
+        add_part(&parts[second], pass->second_gradient, pass->input_dim,
+                 pass->block.destination_count);
+    return rc;
+}
+
 enum error_code model_backward(const struct model *model, const float *value,
                                struct model_trace *trace, const float *logits_gradient,
                                const struct model_workspace *workspace, float *gradient,
                                struct error *err)
 {
+    const int last = trace->layer_count - 1;
+    struct gradient_parts parts[LAYER_COUNT_MAX] = {{0}};
     enum error_code rc = ERROR_NONE;
     must(value == trace->value);
-    for (int layer = trace->layer_count - 1; rc == ERROR_NONE && layer >= 0; layer--) {
-        const bool is_last = layer == trace->layer_count - 1;
-        const struct layer_gradient out = gradient_of_layer(model, layer, gradient);
-        rc = layer_pass_backward(&trace->layer[layer], is_last ? NULL : &trace->layer[layer + 1],
-                                 logits_gradient, layer == 0, &out, workspace->arena,
-                                 workspace->pool, err);
-    }
+    add_part(&parts[last], logits_gradient, trace->layer[last].output_dim,
+             trace->layer[last].block.destination_count);
+    for (int layer = last; rc == ERROR_NONE && layer >= 0; layer--)
+        rc = layer_back(model, trace, layer, logits_gradient, parts, workspace, gradient, err);
     return rc;
 }
 
 enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
                                   const struct message_block *block, const struct input_rows *input,
-                                  const struct model_workspace *workspace, float *output,
-                                  struct error *err)
+                                  const float *second, const struct model_workspace *workspace,
+                                  float *output, struct error *err)
 {
     struct layer_pass pass;
-    enum error_code rc =
+    struct layer_tail tail = {0};
+    const enum error_code rc =
         layer_pass_init(&pass, model, value, layer, block, input, workspace->arena, err);
+    must(!second == (model->layer[layer].second_input < 0));
+    pass.second_input = second;
     pass.output = output;
-    if (rc == ERROR_NONE)
-        rc = layer_pass_forward(&pass, false, workspace->arena, workspace->pool, err);
-    return rc;
+    return rc == ERROR_NONE ? run_layer(&pass, &tail, false, workspace, err) : rc;
 }

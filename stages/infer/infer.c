@@ -39,9 +39,9 @@ struct infer_state {
     struct model model;
     struct topology topology;
     struct neighbor_sampler *sampler;
-    struct feature_source *input; /* of layer input_layer */
-    bool mostly_zero;             /* the input: features may be */
-    int input_layer;              /* the layer that reads it, with these weights; 0: none is open */
+    struct feature_source *input, *second; /* of layer input_layer (part_inference.h) */
+    bool mostly_zero;                      /* the input: features may be */
+    int input_layer; /* the layer that reads it, with these weights; 0: none is open */
     struct arena arena;
     float *weights; /* [model.value_count]; NULL until the first unit */
     struct weights_identity identity;
@@ -50,7 +50,8 @@ struct infer_state {
 static void close_input(struct infer_state *state)
 {
     feature_source_close(state->input);
-    state->input = NULL;
+    feature_source_close(state->second);
+    state->input = state->second = NULL;
     state->input_layer = 0;
 }
 
@@ -162,8 +163,30 @@ static void tell_memory(const struct stage_context *context, const struct infer_
              "layer %d "
              "reads, which %s",
              text_size(context->memory_bytes, all), text_size(context->memory_bytes / 2, tile),
-             text_size(feature_source_bytes(state->input), rows), state->input_layer,
+             text_size(feature_source_bytes(state->input) +
+                           (state->second ? feature_source_bytes(state->second) : 0),
+                       rows),
+             state->input_layer,
              feature_source_is_resident(state->input) ? "all fit" : "are read as tiles want them");
+}
+
+/* The rows that layer `layer` gives, from 1; 0: the features. */
+static enum error_code open_rows(const struct stage_context *context,
+                                 const struct infer_state *state, int layer, uint64_t budget_bytes,
+                                 struct feature_source **out, struct error *err)
+{
+    const struct feature_source_config config = {
+        .store = context->store,
+        .origin = layer == 0 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
+        .id = layer == 0 ? context->book->id : context->run_id,
+        .layer = layer,
+        .weights = &state->identity,
+        .part_count = context->book->part_count,
+        .book = context->book->book,
+        .tensor = layer == 0 ? "features" : layer_tensor,
+        .budget_bytes = budget_bytes,
+    };
+    return feature_source_open(&config, out, err);
 }
 
 static enum error_code open_input(const struct stage_context *context, struct infer_state *state,
@@ -172,18 +195,11 @@ static enum error_code open_input(const struct stage_context *context, struct in
     if (state->input_layer == layer)
         return ERROR_NONE;
     close_input(state);
-    const struct feature_source_config config = {
-        .store = context->store,
-        .origin = layer == 1 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
-        .id = layer == 1 ? context->book->id : context->run_id,
-        .layer = layer - 1,
-        .weights = &state->identity,
-        .part_count = context->book->part_count,
-        .book = context->book->book,
-        .tensor = layer == 1 ? "features" : layer_tensor,
-        .budget_bytes = context->memory_bytes / 2,
-    };
-    enum error_code rc = feature_source_open(&config, &state->input, err);
+    const int second = state->model.layer[layer - 1].second_input;
+    const uint64_t budget_bytes = context->memory_bytes / (second < 0 ? 2 : 4);
+    enum error_code rc = open_rows(context, state, layer - 1, budget_bytes, &state->input, err);
+    if (rc == ERROR_NONE && second >= 0)
+        rc = open_rows(context, state, second + 1, budget_bytes, &state->second, err);
     state->mostly_zero = false;
     if (rc == ERROR_NONE && layer == 1)
         rc = sparse_features_detect(state->input, context->book->node_count, &state->mostly_zero,
@@ -227,6 +243,7 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                        .identity = &state->identity,
                                        .sampler = state->sampler,
                                        .input = state->input,
+                                       .second = state->second,
                                        .mostly_zero = state->mostly_zero,
                                        .arena = &state->arena};
     rc = part_inference_run(&inference, unit->layer, unit->slot, err);

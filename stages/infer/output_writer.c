@@ -168,7 +168,7 @@ static enum error_code open_files(struct outputs *o, struct error *err)
         rc = file_path(path, err, "%s/predictions.csv", o->folder);
         if (rc == ERROR_NONE)
             rc = prediction_table_open(&o->table, path, context->book->task,
-                                       model->config.output_dim, &o->ids, err);
+                                       model_output_dim(model), &o->ids, err);
     }
     if (rc == ERROR_NONE && needs_ids(o)) {
         rc = file_path(path, err, "%s/node_ids.csv", o->folder);
@@ -182,7 +182,7 @@ static enum error_code open_all(struct outputs *o, struct error *err)
 {
     const struct model *model = o->request->model;
     const int layers = model->config.layer_count;
-    uint32_t widest = model->config.output_dim;
+    uint32_t widest = model_output_dim(model);
     enum error_code rc = store_scratch(o->request->context->store, o->folder, err);
     if (rc == ERROR_NONE)
         rc = read_splits(o, err);

@@ -1,10 +1,12 @@
 #include "stages/infer/part_inference.h"
 
 #include "common/base/stop_signal.h"
+#include "common/nn/layers/layer.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char layer_tensor[] = "output";
 
@@ -23,13 +25,47 @@ static uint32_t tile_size(const struct topology_part *part, uint32_t first, uint
     return count;
 }
 
+/* The neighbourhoods of `count` nodes, or those nodes alone for a layer that uses no edges. */
+static enum error_code draw_tile(struct part_inference *inference, int layer, const uint32_t *node,
+                                 uint32_t count, struct mini_batch *batch, struct error *err)
+{
+    static const int64_t all_neighbors[1] = {FANOUT_ALL};
+    const struct neighbor_request request = {
+        .hop_count = inference->model->layer[layer - 1].type->uses_edges,
+        .fanout = all_neighbors,
+        .seed_node = node,
+        .seed_count = count,
+        .wants_degree = inference->model->needs_degree};
+    return neighbor_sampler_draw(inference->sampler, &request, batch, err);
+}
+
+/* What the layer reads of these nodes beside the layer below. */
+static enum error_code fetch_second(struct part_inference *inference, const uint32_t *node,
+                                    uint32_t count, const float **out, struct error *err)
+{
+    struct feature_rows rows = {0};
+    float *copy = NULL;
+    *out = NULL;
+    if (!inference->second)
+        return ERROR_NONE;
+    enum error_code rc = feature_source_fetch(inference->second, node, count, &rows, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(inference->arena, &copy, (size_t)count * rows.dim, "rows of a layer", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        memcpy(copy + (size_t)i * rows.dim,
+               (const float *)rows.base + (rows.row_index ? rows.row_index[i] : i) * rows.stride,
+               rows.dim * sizeof *copy);
+    *out = copy;
+    return rc;
+}
+
 static enum error_code infer_tile(struct part_inference *inference, int layer, uint32_t first,
                                   uint32_t count, float **output, struct error *err)
 {
-    static const int64_t all_neighbors[1] = {FANOUT_ALL};
     uint32_t *node = NULL;
     struct mini_batch batch = {0};
     struct feature_rows rows = {0};
+    const float *second = NULL;
     const uint32_t width = model_layer_output_dim(inference->model, layer - 1);
     enum error_code rc = arena_new(inference->arena, &node, count, "node ids", err);
     if (rc == ERROR_NONE)
@@ -38,13 +74,10 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
         return rc;
     for (uint32_t i = 0; i < count; i++)
         node[i] = first + i;
-    const struct neighbor_request request = {.hop_count = 1,
-                                             .fanout = all_neighbors,
-                                             .seed_node = node,
-                                             .seed_count = count,
-                                             .wants_degree = inference->model->needs_degree};
-    rc = neighbor_sampler_draw(inference->sampler, &request, &batch, err);
+    rc = draw_tile(inference, layer, node, count, &batch, err);
     stage_times_enter(inference->context->times, TIME_READ);
+    if (rc == ERROR_NONE)
+        rc = fetch_second(inference, node, count, &second, err);
     if (rc == ERROR_NONE)
         rc = feature_source_fetch(inference->input, batch.node, batch.node_count, &rows, err);
     stage_times_enter(inference->context->times, TIME_COMPUTE);
@@ -64,7 +97,7 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
     const struct model_workspace workspace = {.arena = inference->arena,
                                               .pool = inference->context->pool};
     return model_infer_layer(inference->model, inference->weights, layer - 1, &block, &input,
-                             &workspace, *output, err);
+                             second, &workspace, *output, err);
 }
 
 static enum error_code add_rows(const struct part_inference *inference,

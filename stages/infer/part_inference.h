@@ -27,7 +27,8 @@ struct part_inference { /* all borrowed */
     const float *weights; /* [model->value_count] */
     const struct weights_identity *identity;
     struct neighbor_sampler *sampler;
-    struct feature_source *input;
+    struct feature_source *input,
+        *second;         /* the layer below; what the layer reads beside it, or NULL */
     bool mostly_zero;    /* the input (sparse_features.h) */
     struct arena *arena; /* reset for each tile */
 };

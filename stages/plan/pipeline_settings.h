@@ -10,6 +10,7 @@
 #define STAGES_PLAN_PIPELINE_SETTINGS_H
 
 #include "common/base/error.h"
+#include "common/nn/model.h"
 #include "stages/plan/setting_value.h"
 
 #include <stdbool.h>
@@ -39,7 +40,6 @@ enum feature_choice {
 enum task_choice { TASK_CHOICE_AUTO, TASK_CHOICE_SINGLE, TASK_CHOICE_MULTI };
 enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
-enum model_kind { MODEL_SAGE, MODEL_GCN, MODEL_GAT, MODEL_GATV2 };
 enum optimizer_kind { OPTIMIZER_ADAM, OPTIMIZER_ADAMW, OPTIMIZER_SGD };
 enum rate_schedule { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP };
 enum metric_choice {
@@ -106,9 +106,10 @@ struct pipeline_settings {
         int64_t evaluation_batch_size;
     } sample;
     struct {
-        int64_t model;
+        int64_t model; /* enum layer_kind */
         int64_t hidden;
-        int64_t heads; /* of gat and gatv2 */
+        struct layer_options option; /* of the kinds that have them */
+        int64_t activation;          /* enum activation_kind */
         double dropout;
         int64_t precision; /* enum precision */
     } train_step;
@@ -196,11 +197,5 @@ enum { SETTING_CHANGES_SIZE = 400 };
 bool pipeline_settings_changes(const struct pipeline_settings *from,
                                const struct pipeline_settings *to, unsigned parts,
                                char text[SETTING_CHANGES_SIZE]);
-
-/* Layers of the model: the number of fan-outs. */
-static inline int pipeline_layer_count(const struct pipeline_settings *settings)
-{
-    return settings->sample.fanouts.count;
-}
 
 #endif

@@ -1,6 +1,8 @@
 /* What is right for one setting and wrong beside another. */
 #include "common/math/precision.h"
+#include "common/nn/layers/layer.h"
 #include "stages/plan/pipeline_settings.h"
+#include "stages/plan/run_model.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,19 +70,31 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-static enum error_code check_attention(const struct pipeline_settings *s, struct error *err)
+static enum error_code check_model(const struct pipeline_settings *s, struct error *err)
 {
-    if (s->train_step.model != MODEL_GAT && s->train_step.model != MODEL_GATV2)
-        return ERROR_NONE;
-    if (s->train_step.hidden % s->train_step.heads != 0)
+    struct model model;
+    const struct layer_type *type = layer_type_of((enum layer_kind)s->train_step.model);
+    if (type->uses_edges && s->sample.fanouts.count == 0)
+        return error_set(err, ERROR_INVALID,
+                         "sample.fanouts is empty, expected one for each layer");
+    if (type->has_heads && s->train_step.hidden % s->train_step.option.heads != 0)
         return error_set(err, ERROR_INVALID,
                          "train-step.hidden is %" PRId64 ", expected a multiple of the %" PRId64
                          " of train-step.heads",
-                         s->train_step.hidden, s->train_step.heads);
-    if (s->train_step.precision != PRECISION_FP32)
+                         s->train_step.hidden, s->train_step.option.heads);
+    const enum error_code rc = run_model_shape(&model, s, err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "train-step");
+    if (s->train_step.precision != PRECISION_FP32 && !model_is_possible_in_bf16(&model))
         return error_set(err, ERROR_INVALID,
-                         "train-step.precision is bf16, expected fp32 with train-step.model %s",
-                         s->train_step.model == MODEL_GAT ? "gat" : "gatv2");
+                         "train-step.precision is bf16, expected fp32 with train-step.model %s%s",
+                         layer_names[s->train_step.model],
+                         type->forward ? "" : " and what follows its layers");
+    if (model.hop_count != s->sample.fanouts.count)
+        return error_set(err, ERROR_INVALID,
+                         "sample.fanouts has %d items, expected %d: one for each layer of the "
+                         "model that reads neighbours",
+                         s->sample.fanouts.count, model.hop_count);
     return ERROR_NONE;
 }
 
@@ -92,9 +106,6 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         return error_set(err, ERROR_INVALID,
                          "name is '%s', expected letters, digits, '.', '_', '-' and no leading dot",
                          s->name);
-    if (s->sample.fanouts.count == 0)
-        return error_set(err, ERROR_INVALID,
-                         "sample.fanouts is empty, expected one for each layer");
     if (s->sample.evaluation_fanouts.count != 0 &&
         s->sample.evaluation_fanouts.count != s->sample.fanouts.count)
         return error_set(err, ERROR_INVALID,
@@ -105,7 +116,7 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
     enum error_code rc = check_beside_input(s, err);
     if (rc == ERROR_NONE)
-        rc = check_attention(s, err);
+        rc = check_model(s, err);
     if (rc != ERROR_NONE)
         return rc;
     if (s->ingest.train_share + s->ingest.valid_share > 1.0)

@@ -6,28 +6,37 @@
 #include <inttypes.h>
 #include <string.h>
 
-_Static_assert((int)LAYER_SAGE == (int)MODEL_SAGE && (int)LAYER_GCN == (int)MODEL_GCN &&
-                   (int)LAYER_GAT == (int)MODEL_GAT && (int)LAYER_GATV2 == (int)MODEL_GATV2,
-               "settings and layer table name the same models");
+static enum error_code make(struct model *out, const struct pipeline_settings *settings,
+                            uint32_t input_dim, uint32_t output_dim, struct error *err)
+{
+    const struct model_outline outline = {
+        .kind = (enum layer_kind)settings->train_step.model,
+        .hop_count = settings->sample.fanouts.count,
+        .input_dim = input_dim,
+        .hidden_dim = (uint32_t)settings->train_step.hidden,
+        .output_dim = output_dim,
+        .option = settings->train_step.option,
+        .activation = (enum activation_kind)settings->train_step.activation,
+        .dropout = (float)settings->train_step.dropout,
+    };
+    return model_init_outline(out, &outline, err);
+}
+
+enum error_code run_model_shape(struct model *out, const struct pipeline_settings *settings,
+                                struct error *err)
+{
+    return make(out, settings, 1, 1, err);
+}
 
 enum error_code run_model_init(struct model *out, const struct pipeline_settings *settings,
                                const struct partition_book *book, struct error *err)
 {
-    const struct model_config config = {
-        .layer = (enum layer_kind)settings->train_step.model,
-        .layer_count = pipeline_layer_count(settings),
-        .input_dim = book->feature_dim,
-        .hidden_dim = (uint32_t)settings->train_step.hidden,
-        .output_dim = book->class_count,
-        .heads = (uint32_t)settings->train_step.heads,
-        .dropout = (float)settings->train_step.dropout,
-    };
     *out = (struct model){0};
     if (book->feature_dim == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no features to train on", book->id);
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
-    return model_init(out, &config, err);
+    return make(out, settings, book->feature_dim, book->class_count, err);
 }
 
 enum error_code run_model_check_precision(const struct pipeline_settings *settings,

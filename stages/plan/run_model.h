@@ -20,6 +20,10 @@ enum { RUN_MODEL_TABLE_SIZE = PARAMETER_COUNT_MAX * (PARAMETER_NAME_SIZE + 24) }
 MUST_CHECK enum error_code run_model_init(struct model *out,
                                           const struct pipeline_settings *settings,
                                           const struct partition_book *book, struct error *err);
+/* The same with an input and an output of one column, for what does not depend on the dataset: how many layers there
+ * are, and what they want. Fails: ERROR_INVALID. */
+MUST_CHECK enum error_code
+run_model_shape(struct model *out, const struct pipeline_settings *settings, struct error *err);
 /* For a machine that trains: `hindrance` is bf16_product_hindrance(), `processor` what it calls itself.
  * Fails: ERROR_INVALID when the settings want products that it has not. */
 MUST_CHECK enum error_code run_model_check_precision(const struct pipeline_settings *settings,

@@ -2,6 +2,7 @@
 
 #include "common/base/random.h"
 #include "stages/plan/identity_digits.h"
+#include "stages/plan/run_model.h"
 
 #include <inttypes.h>
 
@@ -24,6 +25,10 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
             err, ERROR_INPUT,
             "the dataset has no training nodes: expected labels and a train split beside the edges "
             "(format folder: node-label.csv and train.csv)");
+    struct model model;
+    const enum error_code checked = run_model_shape(&model, settings, err);
+    if (checked != ERROR_NONE)
+        return checked;
     struct schedule s = {
         .train_count = train_count,
         .valid_count = valid_count,
@@ -33,7 +38,8 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .run_ahead = settings->sample.run_ahead,
         .reuse_epochs = settings->sample.reuse_epochs,
         .can_stop_early = settings->checkpoint.patience > 0,
-        .layer_count = pipeline_layer_count(settings),
+        .layer_count = model.config.layer_count,
+        .needs_degree = model.needs_degree,
         .part_count = part_count,
         .infers_best = settings->infer.weights == WEIGHTS_BEST,
         .seed = (uint64_t)settings->seed,

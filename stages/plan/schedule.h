@@ -28,8 +28,9 @@ struct schedule {
     int64_t reuse_epochs;
     int64_t every_rounds; /* between two snapshots */
     bool can_stop_early;
-    int32_t layer_count, part_count;
-    bool infers_best; /* inference takes the best weights; else the last ones */
+    int32_t layer_count, part_count; /* of the model's layers: each is a step of inference */
+    bool needs_degree;               /* a layer wants the degrees of a mini-batch's nodes */
+    bool infers_best;                /* inference takes the best weights; else the last ones */
     char outputs_tag[OUTPUTS_TAG_SIZE];
     uint64_t seed;
 };

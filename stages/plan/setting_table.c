@@ -12,13 +12,14 @@ static const char *const feature_names[] = {"auto",   "given",         "degree",
 static const char *const task_names[] = {"auto", "single_label", "multi_label", NULL};
 static const char *const method_names[] = {"metis", "hash", "file", NULL};
 static const char *const feature_type_names[] = {"f32", "f16", "bf16", NULL};
-static const char *const model_names[] = {"sage", "gcn", "gat", "gatv2", NULL};
 static const char *const precision_names[] = {"fp32", "bf16", NULL};
 static const char *const optimizer_names[] = {"adam", "adamw", "sgd", NULL};
 static const char *const schedule_names[] = {"constant", "cosine", "step", NULL};
 static const char *const metric_names[] = {"accuracy", "loss",    "macro_f1",
                                            "micro_f1", "roc_auc", NULL};
 static const char *const weights_names[] = {"best", "last", NULL};
+
+#define LAYER_HELP(constant, name, help) "; " #name ": " help
 
 /* clang-format off */
 #define PLACE(field) offsetof(struct pipeline_settings, field), sizeof(((struct pipeline_settings *)0)->field)
@@ -111,9 +112,13 @@ const struct setting_spec setting_table[] = {
     INT_LIST(TRAINING, "sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
     INT(TRAINING, "sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
 
-    CHOICE(TRAINING, "train-step.model", train_step.model, "sage", model_names, "sage (GraphSAGE, mean), gcn, gat or gatv2"),
+    CHOICE(TRAINING, "train-step.model", train_step.model, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),
     INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
-    INT(TRAINING_IF("train-step.model=gat,gatv2"), "train-step.heads", train_step.heads, "8", 1, 1024, "heads of attention, which share out the width of the hidden layers"),
+#define OPTION(name, kinds, value, least, most, help) \
+    INT(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, least, most, help),
+    LAYER_OPTION_LIST(OPTION)
+#undef OPTION
+    CHOICE(TRAINING, "train-step.activation", train_step.activation, "relu", activation_names, "what follows the hidden layers: relu, elu, leaky_relu or none"),
     DOUBLE(TRAINING, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
 

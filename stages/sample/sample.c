@@ -211,7 +211,7 @@ static enum error_code sample_training(const struct stage_context *context,
         .fanout = fanouts->value,
         .seed_count = choose_training_seeds(context, state, drawer, unit),
         .seed_node = drawer->seed_node,
-        .wants_degree = context->settings->train_step.model == MODEL_GCN,
+        .wants_degree = context->schedule->needs_degree,
     };
     return neighbor_sampler_draw(drawer->sampler, &request, batch, err);
 }
@@ -223,7 +223,7 @@ static enum error_code sample_evaluation(const struct stage_context *context,
 {
     struct int_list fanouts = context->settings->sample.evaluation_fanouts;
     if (fanouts.count == 0)
-        while (fanouts.count < context->schedule->layer_count)
+        while (fanouts.count < context->settings->sample.fanouts.count)
             fanouts.value[fanouts.count++] = FANOUT_ALL;
     int64_t first = 0, count = 0;
     schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
@@ -235,7 +235,7 @@ static enum error_code sample_evaluation(const struct stage_context *context,
         .fanout = fanouts.value,
         .seed_count = (uint32_t)count,
         .seed_node = state->splits.node[SPLIT_VALID] + first,
-        .wants_degree = context->settings->train_step.model == MODEL_GCN,
+        .wants_degree = context->schedule->needs_degree,
     };
     return neighbor_sampler_draw(drawer->sampler, &request, batch, err);
 }

@@ -47,11 +47,13 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
     from->rows = (struct input_rows){0};
 }
 
-struct message_block prepared_batch_block(const struct prepared_batch *prepared, int layer)
+struct message_block prepared_batch_block(const struct prepared_batch *prepared, int hop)
 {
     const struct mini_batch *batch = &prepared->batch;
-    return (struct message_block){.destination_count = batch->hop_end[batch->hop_count - 1 - layer],
-                                  .source_count = batch->hop_end[batch->hop_count - layer],
+    if (hop >= batch->hop_count)
+        return (struct message_block){0};
+    return (struct message_block){.destination_count = batch->hop_end[batch->hop_count - 1 - hop],
+                                  .source_count = batch->hop_end[batch->hop_count - hop],
                                   .row_start = batch->row_start,
                                   .neighbor = batch->neighbor,
                                   .degree = batch->degree};
@@ -65,9 +67,9 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
 {
     const struct model *model = preparer->model;
     const uint32_t node_count = preparer->context->book->node_count;
-    if (batch->hop_count != model->config.layer_count)
-        return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d",
-                         model->config.layer_count, batch->hop_count);
+    if (batch->hop_count != model->hop_count)
+        return error_set(err, ERROR_CORRUPT, "expected %d hops, found %d", model->hop_count,
+                         batch->hop_count);
     if (model->needs_degree && !batch->degree)
         return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
     if (batch->node_limit > node_count)

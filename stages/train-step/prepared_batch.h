@@ -74,6 +74,6 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
 void prepared_batch_release(struct batch_preparer *preparer, struct prepared_batch *batch);
 
 /* The edges of layer `layer` (from 0), borrowed from the batch. */
-struct message_block prepared_batch_block(const struct prepared_batch *prepared, int layer);
+struct message_block prepared_batch_block(const struct prepared_batch *prepared, int hop);
 
 #endif

@@ -220,8 +220,8 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
         out->aggregated = prepared->aggregated;
         out->aggregated_count = prepared_batch_block(prepared, 0).destination_count;
     }
-    for (int layer = 0; layer < batch->hop_count; layer++)
-        out->block[layer] = prepared_batch_block(prepared, layer);
+    for (int hop = 0; hop < batch->hop_count; hop++)
+        out->block[hop] = prepared_batch_block(prepared, hop);
     return ERROR_NONE;
 }
 

@@ -21,13 +21,13 @@ static double larger(double a, double b)
 }
 
 /* `fanouts` with no items: all neighbours. */
-static struct hops bound_hops(double seeds, const struct int_list *fanouts, int layer_count,
+static struct hops bound_hops(double seeds, const struct int_list *fanouts, int hop_count,
                               const struct partition_book *book)
 {
     const double node_count = book->node_count, edge_count = (double)book->edge_count;
     struct hops hops = {.node = {smaller(seeds, node_count)}};
     double added = hops.node[0];
-    for (int h = 0; h < layer_count; h++) {
+    for (int h = 0; h < hop_count; h++) {
         const int64_t fanout = h < fanouts->count ? fanouts->value[h] : -1;
         const double read = fanout < 0 ? edge_count : smaller(added * (double)fanout, edge_count);
         hops.edge[h + 1] = smaller(hops.edge[h] + read, edge_count);
@@ -47,12 +47,12 @@ static uint32_t count_of(double count)
 static void bound_blocks(const struct model *model, const struct hops *hops,
                          struct message_block *block)
 {
-    const int layer_count = model->config.layer_count;
-    for (int layer = 0; layer < layer_count; layer++)
-        block[layer] = (struct message_block){
-            .destination_count = count_of(hops->node[layer_count - 1 - layer]),
-            .source_count = count_of(hops->node[layer_count - layer]),
-            .edge_count = (uint64_t)hops->edge[layer_count - layer]};
+    const int hop_count = model->hop_count;
+    for (int hop = 0; hop < hop_count; hop++)
+        block[hop] =
+            (struct message_block){.destination_count = count_of(hops->node[hop_count - 1 - hop]),
+                                   .source_count = count_of(hops->node[hop_count - hop]),
+                                   .edge_count = (uint64_t)hops->edge[hop_count - hop]};
 }
 
 enum first_rows { ROWS_AGGREGATED_BY_STEP, ROWS_AGGREGATED_AHEAD, ROWS_GIVEN_AGGREGATED };
@@ -84,16 +84,16 @@ static enum error_code count_pass(const struct model *model, const struct hops *
     struct message_block block[LAYER_COUNT_MAX];
     struct model_trace *trace = NULL;
     float *value = NULL, *logits = NULL;
-    struct model_input input = {.block = block, .rows = {.precision = model->config.precision}};
+    struct model_input input = {.block = block,
+                                .seed_count = count_of(hops->node[0]),
+                                .rows = {.precision = model->config.precision}};
     const struct model_workspace workspace = {.arena = arena, .pool = pool};
     bound_blocks(model, hops, block);
     enum error_code rc = count_first_rows(model, rows, pool, arena, &input, NULL);
     /* Labels, logits and their slope, or what is counted in the evaluation. */
     for (int i = 0; rc == ERROR_NONE && i < 3; i++)
-        rc = arena_new(arena, &logits,
-                       (size_t)block[model->config.layer_count - 1].destination_count *
-                           model->config.output_dim,
-                       "logits", NULL);
+        rc = arena_new(arena, &logits, (size_t)input.seed_count * model_output_dim(model), "logits",
+                       NULL);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &value, (size_t)model->value_count, "the gradient", NULL);
     if (rc == ERROR_NONE)
@@ -117,9 +117,10 @@ static double pass_bytes(const struct model *model, const struct hops *hops, enu
 /* The arrays of a mini-batch, and a bit for each node of the graph that checks it. */
 static double batch_bytes(const struct model *model, const struct hops *hops, double node_count)
 {
-    const int layer_count = model->config.layer_count;
-    const double nodes = hops->node[layer_count] * (model->needs_degree ? 2 : 1);
-    return 4 * (nodes + hops->node[layer_count - 1] + hops->edge[layer_count]) + node_count / 8;
+    const int hop_count = model->hop_count;
+    const double nodes = hops->node[hop_count] * (model->needs_degree ? 2 : 1);
+    const double rows = hop_count ? hops->node[hop_count - 1] : 0;
+    return 4 * (nodes + rows + hops->edge[hop_count]) + node_count / 8;
 }
 
 static uint64_t bytes_of(double bytes)
@@ -135,12 +136,12 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const enum precision precision = model->config.precision;
     const double rows = nodes * (double)precision_bytes(precision) *
                         (double)precision_stride(precision, context->book->feature_dim);
-    const int layers = model->config.layer_count;
+    const int hop_count = model->hop_count;
     const struct hops training = bound_hops((double)context->schedule->batch_size,
-                                            &settings->sample.fanouts, layers, context->book);
+                                            &settings->sample.fanouts, hop_count, context->book);
     const struct hops validation =
         bound_hops((double)context->schedule->evaluation_batch_size,
-                   &settings->sample.evaluation_fanouts, layers, context->book);
+                   &settings->sample.evaluation_fanouts, hop_count, context->book);
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
     const double labels = smaller(4 * nodes * label_dim + (1 << 20), budget / 8);
     /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A

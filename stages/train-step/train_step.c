@@ -67,6 +67,7 @@ static enum error_code forward(const struct stage_context *context, struct train
 {
     const struct model_workspace workspace = {&t->arena, context->pool};
     const struct model_input input = {.block = step->batch.block,
+                                      .seed_count = step->batch.seed_count,
                                       .rows = step->batch.rows,
                                       .aggregated = step->batch.aggregated,
                                       .aggregated_count = step->batch.aggregated_count,

@@ -55,13 +55,13 @@ static void *allocate(size_t count)
 static void prepare(struct bench *bench, struct shape shape, struct thread_pool *pool)
 {
     struct error err = {0};
-    const struct model_config config = {.layer = LAYER_SAGE,
-                                        .layer_count = 1,
-                                        .input_dim = shape.input,
-                                        .hidden_dim = 1,
-                                        .output_dim = shape.output};
+    const struct model_outline config = {.kind = LAYER_SAGE,
+                                         .hop_count = 1,
+                                         .input_dim = shape.input,
+                                         .hidden_dim = 1,
+                                         .output_dim = shape.output};
     *bench = (struct bench){.shape = shape, .pool = pool};
-    must(model_init(&bench->model, &config, &err) == ERROR_NONE);
+    must(model_init_outline(&bench->model, &config, &err) == ERROR_NONE);
     bench->value = allocate(bench->model.value_count);
     bench->gradient = allocate(bench->model.value_count);
     bench->weight_gradient = allocate((size_t)ACCUMULATOR_COUNT * bench->model.value_count);

@@ -113,16 +113,16 @@ static void make_input(struct batch *batch)
 static void make_batch(struct batch *batch, enum precision precision)
 {
     struct error err = {0};
-    const struct model_config config = {.layer = LAYER_SAGE,
-                                        .layer_count = LAYERS,
-                                        .input_dim = FEATURES,
-                                        .hidden_dim = HIDDEN,
-                                        .output_dim = CLASSES,
-                                        .dropout = 0.5F,
-                                        .precision = precision};
+    const struct model_outline config = {.kind = LAYER_SAGE,
+                                         .hop_count = LAYERS,
+                                         .input_dim = FEATURES,
+                                         .hidden_dim = HIDDEN,
+                                         .output_dim = CLASSES,
+                                         .dropout = 0.5F,
+                                         .precision = precision};
     uint32_t *row_start = mapped((size_t)hop_end[LAYERS - 1] + 1, sizeof *row_start);
     uint32_t *neighbor = mapped(EDGE_CAPACITY, sizeof *neighbor);
-    must(model_init(&batch->model, &config, &err) == ERROR_NONE);
+    must(model_init_outline(&batch->model, &config, &err) == ERROR_NONE);
     make_edges(row_start, neighbor);
     make_input(batch);
     for (int layer = 0; layer < LAYERS; layer++)

@@ -95,7 +95,7 @@ static double kept(const struct layer *layer, const struct random_stream *dropou
     stream.purpose_word |= (uint32_t)layer->number << 16;
     random_block(&stream, row, column / 8, word);
     const uint32_t draw = word[column % 8 / 2] >> (column % 2 ? 16 : 0) & 0xffffU;
-    const double dropped = round((double)layer->model->config.dropout * 65536);
+    const double dropped = round((double)layer->model->layer[layer->number].dropout * 65536);
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
@@ -105,16 +105,17 @@ static double *kept_slots(const struct layer *layer, const struct random_stream 
     const struct model_layer *own = &layer->model->layer[layer->number];
     const size_t slots = message_block_edges(layer->block) + layer->block->destination_count;
     const double dropped = round((double)own->dropout * 65536);
+    const size_t heads = (size_t)own->option.heads;
     if (!dropout)
         return NULL;
     struct random_stream stream = *dropout;
     stream.purpose_word |= (uint32_t)layer->number << 16;
-    double *kept = memory_alloc(slots * own->heads, sizeof *kept);
+    double *kept = memory_alloc(slots * heads, sizeof *kept);
     must(kept);
-    for (size_t at = 0; at < slots * own->heads; at++) {
-        const uint32_t head = (uint32_t)(at % own->heads);
+    for (size_t at = 0; at < slots * heads; at++) {
+        const uint32_t head = (uint32_t)(at % heads);
         uint32_t word[4];
-        random_block(&stream, 1ULL << 39 | at / own->heads, head / 8, word);
+        random_block(&stream, 1ULL << 39 | at / heads, head / 8, word);
         const uint32_t draw = word[head % 8 / 2] >> (head % 2 ? 16 : 0) & 0xffffU;
         kept[at] = draw < dropped ? 0 : 65536 / (65536 - dropped);
     }
@@ -124,14 +125,14 @@ static double *kept_slots(const struct layer *layer, const struct random_stream 
 static double *attention_output(const struct layer *layer, const struct random_stream *dropout)
 {
     const struct model_layer *own = &layer->model->layer[layer->number];
-    const bool is_v2 = layer->model->config.layer == LAYER_GATV2;
+    const bool is_v2 = own->kind == LAYER_GATV2;
     double *kept = kept_slots(layer, dropout);
     const struct attention_reference reference = {
         .block = layer->block,
         .in = layer->in,
-        .heads = own->heads,
-        .channels = own->activates ? layer->out / own->heads : layer->out,
-        .joins = own->activates,
+        .heads = (uint32_t)own->option.heads,
+        .channels = own->joins_heads ? layer->out / (uint32_t)own->option.heads : layer->out,
+        .joins = own->joins_heads,
         .x = layer->x,
         .source_weight = tensor(layer, is_v2 ? "lin_l.weight" : "lin.weight"),
         .source_bias = is_v2 ? tensor(layer, "lin_l.bias") : NULL,
@@ -153,25 +154,32 @@ static double *linear_output(const struct layer *layer)
     must(y);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t o = 0; o < layer->out; o++)
-            y[(size_t)i * layer->out + o] = layer->model->config.layer == LAYER_SAGE
+            y[(size_t)i * layer->out + o] = layer->model->layer[layer->number].kind == LAYER_SAGE
                                                 ? sage_element(layer, i, o)
                                                 : gcn_element(layer, i, o);
     return y;
+}
+
+static double activated(enum activation_kind kind, double x)
+{
+    if (x > 0 || kind == ACTIVATION_NONE)
+        return x;
+    if (kind == ACTIVATION_RELU)
+        return 0;
+    return kind == ACTIVATION_ELU ? expm1(x) : 0.01 * x;
 }
 
 static double *layer_output(const struct layer *layer, const struct random_stream *dropout)
 {
     const bool is_last = layer->number == layer->model->config.layer_count - 1;
     const uint32_t rows = layer->block->destination_count;
-    double *y = layer->model->layer[layer->number].type->has_heads
-                    ? attention_output(layer, dropout)
-                    : linear_output(layer);
-    for (uint32_t i = 0; !is_last && i < rows; i++)
+    const struct model_layer *own = &layer->model->layer[layer->number];
+    double *y = own->type->has_heads ? attention_output(layer, dropout) : linear_output(layer);
+    for (uint32_t i = 0; i < rows; i++)
         for (uint32_t o = 0; o < layer->out; o++) {
             double *element = &y[(size_t)i * layer->out + o];
-            if (*element < 0)
-                *element = 0;
-            if (dropout)
+            *element = activated(own->activation, *element);
+            if (dropout && !is_last)
                 *element *= kept(layer, dropout, i, o);
         }
     return y;

@@ -12,7 +12,8 @@ static const uint64_t slot_items = 1ULL << 39;
 
 uint32_t attention_channels(const struct model_layer *layer)
 {
-    return layer->activates ? layer->output_dim / layer->heads : layer->output_dim;
+    return layer->joins_heads ? layer->output_dim / (uint32_t)layer->option.heads
+                              : layer->output_dim;
 }
 
 static const float *parameter_of(const struct attention *a, int index)
@@ -194,9 +195,9 @@ enum error_code attention_new(const struct attention_kind *kind, struct layer_pa
     *a = (struct attention){.kind = kind,
                             .pass = pass,
                             .shape = {.block = pass->block,
-                                      .heads = layer->heads,
+                                      .heads = (uint32_t)layer->option.heads,
                                       .channels = attention_channels(layer)},
-                            .joins = layer->activates};
+                            .joins = layer->joins_heads};
     a->width = (size_t)a->shape.heads * a->shape.channels;
     pass->state = a;
     pass->activation.bias = pass->parameter[kind->parameters.output_bias];

@@ -18,8 +18,9 @@ enum { WEIGHT, ATT_SRC, ATT_DST, BIAS, PARAMETER_COUNT };
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const uint32_t channels = attention_channels(layer), width = layer->heads * channels;
-    const float bound = layer_glorot_bound(layer->heads, channels);
+    const uint32_t channels = attention_channels(layer),
+                   width = (uint32_t)layer->option.heads * channels;
+    const float bound = layer_glorot_bound((uint32_t)layer->option.heads, channels);
     out[WEIGHT] = (struct layer_parameter){.suffix = "lin.weight",
                                            .dim_count = 2,
                                            .rows = width,
@@ -27,7 +28,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
                                            .bound = layer_glorot_bound(layer->input_dim, width)};
     out[ATT_SRC] = (struct layer_parameter){.suffix = "att_src",
                                             .dim_count = 3,
-                                            .rows = layer->heads,
+                                            .rows = (uint32_t)layer->option.heads,
                                             .cols = channels,
                                             .bound = bound};
     out[ATT_DST] = out[ATT_SRC];
@@ -136,8 +137,8 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
 }
 
 const struct layer_type gat_layer = {
-    .name = "gat",
     .pyg_name = "GAT",
+    .uses_edges = true,
     .has_heads = true,
     .parameters = parameters,
     .forward = forward,

@@ -15,12 +15,14 @@ enum { ATT, BIAS, WEIGHT_L, BIAS_L, WEIGHT_R, BIAS_R, PARAMETER_COUNT };
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const uint32_t channels = attention_channels(layer), width = layer->heads * channels;
-    out[ATT] = (struct layer_parameter){.suffix = "att",
-                                        .dim_count = 3,
-                                        .rows = layer->heads,
-                                        .cols = channels,
-                                        .bound = layer_glorot_bound(layer->heads, channels)};
+    const uint32_t channels = attention_channels(layer),
+                   width = (uint32_t)layer->option.heads * channels;
+    out[ATT] = (struct layer_parameter){
+        .suffix = "att",
+        .dim_count = 3,
+        .rows = (uint32_t)layer->option.heads,
+        .cols = channels,
+        .bound = layer_glorot_bound((uint32_t)layer->option.heads, channels)};
     out[BIAS] = (struct layer_parameter){
         .suffix = "bias", .dim_count = 1, .rows = layer->output_dim, .cols = 1};
     out[WEIGHT_L] = (struct layer_parameter){.suffix = "lin_l.weight",
@@ -145,8 +147,8 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
 }
 
 const struct layer_type gatv2_layer = {
-    .name = "gatv2",
     .pyg_name = "GAT",
+    .uses_edges = true,
     .has_heads = true,
     .parameters = parameters,
     .forward = forward,

@@ -135,8 +135,8 @@ static const char dgl_note[] =
     "the same.\n";
 
 const struct layer_type gcn_layer = {
-    .name = "gcn",
     .pyg_name = "GCN",
+    .uses_edges = true,
     .dgl_note = dgl_note,
     .needs_degree = true,
     .parameters = parameters,

@@ -2,17 +2,28 @@
 
 #include <math.h>
 
-static const struct layer_type *const layer_table[LAYER_KIND_COUNT] = {
-    [LAYER_SAGE] = &sage_layer,
-    [LAYER_GCN] = &gcn_layer,
-    [LAYER_GAT] = &gat_layer,
-    [LAYER_GATV2] = &gatv2_layer,
-};
+#define ROW(constant, name, help) [LAYER_##constant] = &name##_layer,
+static const struct layer_type *const layer_table[LAYER_KIND_COUNT] = {LAYER_LIST(ROW)};
+#undef ROW
+
+#define ROW(constant, name, help) #name,
+const char *const layer_names[LAYER_KIND_COUNT + 1] = {LAYER_LIST(ROW) NULL};
+#undef ROW
 
 const struct layer_type *layer_type_of(enum layer_kind kind)
 {
     must(kind < LAYER_KIND_COUNT);
     return layer_table[kind];
+}
+
+struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,
+                                     bool is_last)
+{
+    return (struct layer_config){.kind = kind,
+                                 .output_dim = is_last ? outline->output_dim : outline->hidden_dim,
+                                 .option = outline->option,
+                                 .activation = is_last ? ACTIVATION_NONE : outline->activation,
+                                 .dropout = outline->dropout};
 }
 
 float layer_linear_bound(uint32_t input_dim)

@@ -6,7 +6,7 @@
  * they are projected before that or afterwards; its matrices stand side by side: the aggregated row has one part of
  * the input's width for each of them. layer_pass.h does the work for all linear kinds.
  *
- * To add a kind: a file <kind>_layer.c, a row in layer.c, a value in enum layer_kind (README.md).
+ * To add a kind: a file <kind>_layer.c and a row in layer_list.h (README.md).
  */
 #ifndef COMMON_NN_LAYERS_LAYER_H
 #define COMMON_NN_LAYERS_LAYER_H
@@ -33,11 +33,18 @@ struct layer_pass;
 struct layer_gradient;
 
 struct layer_type {
-    const char *name;     /* in pipeline files */
     const char *pyg_name; /* the model of torch_geometric.nn that has such layers */
     const char *dgl_note; /* what has to be known to use them in DGL, for people; NULL: nothing */
     bool needs_degree;    /* of message_block */
-    bool has_heads;       /* the output's width is divided among them */
+    bool
+        uses_edges; /* takes a hop; else each row of the output is of that row of the input alone */
+    bool has_heads; /* the output's width is divided among them: option.heads */
+    /* Beside the layer below it reads what the lowest of the layers of this kind that lie directly on each other reads:
+     * pass->second_input. Such a layer gives as many columns as it reads. */
+    bool reads_start;
+    /* The layers of a model of this kind; NULL: hop_count of them. Returns how many, of which the last has
+     * outline->output_dim columns, or -1 for more than LAYER_COUNT_MAX. */
+    int (*build)(const struct model_outline *outline, struct layer_config layer[LAYER_COUNT_MAX]);
     /* Fills in the tensors of a layer of these widths; returns how many, at most LAYER_PARAMETER_COUNT_MAX. */
     int (*parameters)(const struct model_layer *layer, struct layer_parameter *out);
     /* Of a linear kind: whether the projection comes before the aggregation, decided by the widths alone. */
@@ -55,19 +62,23 @@ struct layer_type {
                                 struct thread_pool *pool, struct error *err);
 };
 
-extern const struct layer_type sage_layer;
-extern const struct layer_type gcn_layer;
-extern const struct layer_type gat_layer;
-extern const struct layer_type gatv2_layer;
+#define ROW(constant, name, help) extern const struct layer_type name##_layer;
+LAYER_LIST(ROW)
+#undef ROW
 
 const struct layer_type *layer_type_of(enum layer_kind kind);
 
 /* Whether a layer aggregates its input rows as they are, before anything else: then that may be done ahead. */
 static inline bool layer_aggregates_first(const struct model_layer *layer)
 {
-    return !layer->type->forward &&
+    return layer->type->uses_edges && !layer->type->forward &&
            !layer->type->projects_first(layer->input_dim, layer->output_dim);
 }
+
+/* For struct layer_type.build: a layer of this kind in such a model; the last one gives the logits, others
+ * hidden_dim columns, and what follows. */
+struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,
+                                     bool is_last);
 
 /* Bounds of first values: torch.nn.Linear's, which is Kaiming uniform with a = sqrt(5), and Glorot uniform. */
 float layer_linear_bound(uint32_t input_dim);

@@ -73,21 +73,20 @@ static void add_bias_tile(const struct backward_job *job, int64_t tile, const fl
         add_to(bias_accumulator_of(job, tile), tile_sum, dim);
 }
 
-/* Gradient of the output for rows first .. end - 1, in `scratch` or where it lies. */
-static float *gradient_from_above(const struct layer_pass *above, size_t dim, uint32_t first,
-                                  uint32_t end, float *scratch)
+float *layer_pass_input_gradient(const struct layer_pass *pass, size_t dim, uint32_t first,
+                                 uint32_t end, float *scratch)
 {
-    if (above->input_gradient)
-        return above->input_gradient + first * dim;
-    aggregation_backward(&above->aggregation, &above->edges, above->aggregated_gradient,
-                         (uint32_t)dim, first, end, scratch);
+    if (pass->input_gradient)
+        return pass->input_gradient + first * dim;
+    aggregation_backward(&pass->aggregation, &pass->edges, pass->aggregated_gradient, (uint32_t)dim,
+                         first, end, scratch);
     return scratch;
 }
 
 static float *output_gradient(const struct backward_job *job, uint32_t first, uint32_t end,
                               float *scratch)
 {
-    return gradient_from_above(job->above, job->pass->output_dim, first, end, scratch);
+    return layer_pass_input_gradient(job->above, job->pass->output_dim, first, end, scratch);
 }
 
 static const uint64_t *active_row(const struct layer_pass *pass, uint32_t row)
@@ -102,7 +101,7 @@ const float *layer_pass_product_gradient(const struct layer_pass *pass,
 {
     if (!above)
         return logits_gradient + (size_t)first * pass->output_dim;
-    float *gradient = gradient_from_above(above, pass->output_dim, first, end, scratch);
+    float *gradient = layer_pass_input_gradient(above, pass->output_dim, first, end, scratch);
     activation_backward(&pass->activation, active_row(pass, first), gradient, pass->output_dim,
                         end - first);
     return gradient;

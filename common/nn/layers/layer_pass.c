@@ -53,7 +53,7 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
         else
             matrix[out->matrix_count++] = values;
     }
-    out->activation.relu = own->activates;
+    out->activation.relu = own->activation == ACTIVATION_RELU && !own->has_tail;
     out->activation.scale = 1;
     if (own->type->forward)
         return ERROR_NONE;

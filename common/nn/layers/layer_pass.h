@@ -54,9 +54,12 @@ struct layer_pass {
     const float *parameter[LAYER_PARAMETER_COUNT_MAX]; /* in the order of its row of the table */
     void *state; /* of a kind that is not linear; what follows `activation` is of linear ones */
     struct activation
-        slot_dropout; /* of edges, by such a kind: drop_below, scale and stream alone */
-    struct message_block block;
+        slot_dropout;           /* of edges, by such a kind: drop_below, scale and stream alone */
+    struct message_block block; /* of a layer that uses no edges: without any, sources alone */
     struct input_rows input;
+    /* Of a kind that reads_start: [destinations, input_dim]; backward writes the gradient of it. */
+    const float *second_input;
+    float *second_gradient;
     uint32_t input_dim, output_dim;
     size_t aggregated_dim; /* columns of the weight matrix */
     struct aggregation aggregation;
@@ -110,6 +113,11 @@ const float *layer_pass_product_gradient(const struct layer_pass *pass,
                                          const struct layer_pass *above,
                                          const float *logits_gradient, uint32_t first, uint32_t end,
                                          float *scratch);
+
+/* Of a pass after its backward: the gradient of its input rows first .. end - 1, of `dim` columns, in `scratch` or where
+ * it lies. */
+float *layer_pass_input_gradient(const struct layer_pass *pass, size_t dim, uint32_t first,
+                                 uint32_t end, float *scratch);
 
 /* Row `row` of those of `dim` columns that lie together from `value` on. */
 static inline void *layer_pass_row(enum precision precision, void *value, size_t dim, uint32_t row)

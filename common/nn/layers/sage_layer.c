@@ -63,8 +63,8 @@ static enum error_code weigh(const struct message_block *block, struct arena *ar
 }
 
 const struct layer_type sage_layer = {
-    .name = "sage",
     .pyg_name = "GraphSAGE",
+    .uses_edges = true,
     .parameters = parameters,
     .projects_first = projects_first,
     .weigh = weigh,

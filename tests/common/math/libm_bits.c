@@ -1,7 +1,8 @@
 /*
- * libm_bits - prints a hash of what expf() and logf() give: in losses, attention and softmax they become bits of a run.
+ * libm_bits - prints a hash of what expf(), logf() and expm1f() give: in losses, attention, softmax and ELU they become
+ * bits of a run.
  *
- * glibc has forms of both with and without fused multiply-adds and picks by the processor. ctest runs this with and without
+ * glibc has forms of such functions with and without fused multiply-adds and picks by the processor. ctest runs this with and without
  * FMA in GLIBC_TUNABLES and compares (common/math/libm_levels_agree).
  */
 #include "common/base/checksum.h"
@@ -44,6 +45,7 @@ int main(void)
     add_values(sum, expf, minus + 0x33000000, minus + 0x42d00000, 97); /* -3e-8 to -104 */
     add_values(sum, expf, 0x33000000, 0x42b20000, 97);                 /* to 89 */
     add_values(sum, logf, one, infinity, 97);
+    add_values(sum, expm1f, minus + 0x33000000, minus + 0x42d00000, 97);
     add_values(sum, logf, 1, one, 997);
     const struct checksum all = checksum_stream_sum(sum);
     checksum_text(&all, text);

@@ -19,13 +19,13 @@ static const uint32_t hop_end[] = {SEEDS, 300, 900};
 
 static void add_step(enum layer_kind kind, struct checksum_stream *sum)
 {
-    const struct model_config config = {.layer = kind,
-                                        .layer_count = 2,
-                                        .input_dim = DIM,
-                                        .hidden_dim = 24,
-                                        .output_dim = CLASSES,
-                                        .heads = 3,
-                                        .dropout = 0.25F};
+    const struct model_outline config = {.kind = kind,
+                                         .hop_count = 2,
+                                         .input_dim = DIM,
+                                         .hidden_dim = 24,
+                                         .output_dim = CLASSES,
+                                         .option = {.heads = 3},
+                                         .dropout = 0.25F};
     const struct random_stream dropout = random_stream_of(7, RANDOM_DROPOUT, 3, 0, 1);
     const struct optimizer_config adam = {
         .rule = RULE_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .weight_decay = 0.01};
@@ -37,7 +37,7 @@ static void add_step(enum layer_kind kind, struct checksum_stream *sum)
     float *value = NULL, *gradient = NULL, *first = NULL, *second = NULL;
     float logits[SEEDS * CLASSES], slope[SEEDS * CLASSES];
     block_fixture_make(&blocks, 2, hop_end, DIM, 11);
-    must(model_init(&model, &config, &err) == ERROR_NONE);
+    must(model_init_outline(&model, &config, &err) == ERROR_NONE);
     must(arena_new(&arena, &value, model.value_count, "values", &err) == ERROR_NONE);
     must(arena_new(&arena, &gradient, model.value_count, "values", &err) == ERROR_NONE);
     must(arena_new(&arena, &first, model.value_count, "values", &err) == ERROR_NONE);

@@ -19,18 +19,18 @@ struct written {
 static void write_model(struct written *w, enum layer_kind layer, int layers,
                         enum model_flavor flavor)
 {
-    const struct model_config config = {.layer = layer,
-                                        .layer_count = layers,
-                                        .input_dim = 5,
-                                        .hidden_dim = 4,
-                                        .output_dim = 3,
-                                        .dropout = 0.1F};
+    const struct model_outline config = {.kind = layer,
+                                         .hop_count = layers,
+                                         .input_dim = 5,
+                                         .hidden_dim = 4,
+                                         .output_dim = 3,
+                                         .dropout = 0.1F};
     struct error err = {0};
     struct temp_dir dir;
     *w = (struct written){.value = NULL};
     temp_dir_make(&dir);
     const char *path = temp_dir_write(&dir, "model.safetensors", "what was there before", 21);
-    assert_ok(model_init(&w->model, &config, &err), &err);
+    assert_ok(model_init_outline(&w->model, &config, &err), &err);
     w->value = memory_alloc(w->model.value_count, sizeof *w->value);
     model_initialise(&w->model, 7, w->value);
     assert_ok(model_file_write(&w->model, w->value, "run-1", 12, flavor, path, &err), &err);

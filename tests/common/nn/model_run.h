@@ -37,21 +37,15 @@ static inline void thin_out(struct run *run, uint32_t input_dim)
     run->blocks.input.mostly_zero = true;
 }
 
-static inline void run_start(struct run *run, enum layer_kind kind, const struct sizes *sizes,
-                             float dropout)
+/* Of the model `config`, on random blocks for sizes->hop_end. */
+static inline void run_start_config(struct run *run, const struct model_config *config,
+                                    const struct sizes *sizes)
 {
     struct error err = {0};
-    const struct model_config config = {.layer = kind,
-                                        .layer_count = sizes->layer_count,
-                                        .input_dim = sizes->input,
-                                        .hidden_dim = sizes->hidden,
-                                        .output_dim = sizes->output,
-                                        .heads = sizes->heads,
-                                        .dropout = dropout};
     *run = (struct run){0};
-    assert_ok(model_init(&run->model, &config, &err), &err);
-    block_fixture_make(&run->blocks, sizes->layer_count, sizes->hop_end, sizes->input, 11);
-    run->logit_count = (size_t)sizes->hop_end[0] * sizes->output;
+    assert_ok(model_init(&run->model, config, &err), &err);
+    block_fixture_make(&run->blocks, run->model.hop_count, sizes->hop_end, config->input_dim, 11);
+    run->logit_count = (size_t)sizes->hop_end[0] * model_output_dim(&run->model);
     run->value = memory_alloc(run->model.value_count, sizeof *run->value);
     run->gradient = memory_alloc(run->model.value_count, sizeof *run->gradient);
     run->logits = memory_alloc(run->logit_count, sizeof *run->logits);
@@ -62,6 +56,30 @@ static inline void run_start(struct run *run, enum layer_kind kind, const struct
         run->value[i] += 0.05F;
     for (size_t i = 0; i < run->logit_count; i++)
         run->slope[i] = sinf((float)i * 1.7F) / (float)run->logit_count;
+}
+
+/* The layers of a plain model of these sizes. */
+static inline struct model_config config_of_sizes(enum layer_kind kind, const struct sizes *sizes,
+                                                  float dropout)
+{
+    struct error err = {0};
+    struct model_config config;
+    const struct model_outline outline = {.kind = kind,
+                                          .hop_count = sizes->layer_count,
+                                          .input_dim = sizes->input,
+                                          .hidden_dim = sizes->hidden,
+                                          .output_dim = sizes->output,
+                                          .option = {.heads = sizes->heads},
+                                          .dropout = dropout};
+    assert_ok(model_config_of(&config, &outline, &err), &err);
+    return config;
+}
+
+static inline void run_start(struct run *run, enum layer_kind kind, const struct sizes *sizes,
+                             float dropout)
+{
+    const struct model_config config = config_of_sizes(kind, sizes, dropout);
+    run_start_config(run, &config, sizes);
 }
 
 /* After run_start(). */

@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-static struct model_config config_of(enum layer_kind kind)
+static struct model_outline config_of(enum layer_kind kind)
 {
-    return (struct model_config){.layer = kind,
-                                 .layer_count = 2,
-                                 .input_dim = 30,
-                                 .hidden_dim = 20,
-                                 .output_dim = 4,
-                                 .dropout = 0.5F};
+    return (struct model_outline){.kind = kind,
+                                  .hop_count = 2,
+                                  .input_dim = 30,
+                                  .hidden_dim = 20,
+                                  .output_dim = 4,
+                                  .dropout = 0.5F};
 }
 
 static void the_table_has_the_names_of_pyg(void **state)
@@ -21,9 +21,9 @@ static void the_table_has_the_names_of_pyg(void **state)
     struct error err = {0};
     struct model model;
     char text[400];
-    struct model_config config = config_of(LAYER_SAGE);
+    struct model_outline config = config_of(LAYER_SAGE);
     (void)state;
-    assert_ok(model_init(&model, &config, &err), &err);
+    assert_ok(model_init_outline(&model, &config, &err), &err);
     assert_false(model.needs_degree);
     assert_ok(model_table_text(&model, text, sizeof text, &err), &err);
     assert_string_equal(text, "convs.0.lin_l.weight 20 30\nconvs.0.lin_l.bias 20 1\n"
@@ -31,7 +31,7 @@ static void the_table_has_the_names_of_pyg(void **state)
                               "convs.1.lin_l.bias 4 1\nconvs.1.lin_r.weight 4 20\n");
     assert_int_equal(model.value_count, 20 * 61 + 4 * 41);
     config = config_of(LAYER_GCN);
-    assert_ok(model_init(&model, &config, &err), &err);
+    assert_ok(model_init_outline(&model, &config, &err), &err);
     assert_true(model.needs_degree);
     assert_ok(model_table_text(&model, text, sizeof text, &err), &err);
     assert_string_equal(text, "convs.0.lin.weight 20 30\nconvs.0.bias 20 1\n"
@@ -44,9 +44,9 @@ static void a_table_that_does_not_fit_is_an_error(void **state)
     struct error err = {0};
     struct model model;
     char text[60];
-    const struct model_config config = config_of(LAYER_SAGE);
+    const struct model_outline config = config_of(LAYER_SAGE);
     (void)state;
-    assert_ok(model_init(&model, &config, &err), &err);
+    assert_ok(model_init_outline(&model, &config, &err), &err);
     assert_fails(model_table_text(&model, text, sizeof text, &err), ERROR_INVALID, "60 bytes",
                  &err);
 }
@@ -55,28 +55,30 @@ static void settings_out_of_range_are_named(void **state)
 {
     struct error err = {0};
     struct model model;
-    struct model_config config = config_of(LAYER_SAGE);
+    struct model_outline config = config_of(LAYER_SAGE);
     (void)state;
-    config.layer_count = LAYER_COUNT_MAX + 1;
-    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "17 layers; 1 to 16", &err);
+    config.hop_count = LAYER_COUNT_MAX + 1;
+    assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID,
+                 "with 17 fan-outs has more than 16 layers", &err);
     config = config_of(LAYER_GCN);
     config.hidden_dim = 0;
-    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "hidden width", &err);
+    assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID,
+                 "layer 1 of the model (gcn): the output width is 0", &err);
     config = config_of(LAYER_GCN);
     config.dropout = 1;
-    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "dropout is 1", &err);
+    assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID, "dropout is 1", &err);
     config.dropout = NAN;
-    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "dropout is nan", &err);
+    assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID, "dropout is nan", &err);
 }
 
 static void sixteen_layers_fit(void **state)
 {
     struct error err = {0};
     struct model model;
-    struct model_config config = config_of(LAYER_SAGE);
+    struct model_outline config = config_of(LAYER_SAGE);
     (void)state;
-    config.layer_count = LAYER_COUNT_MAX;
-    assert_ok(model_init(&model, &config, &err), &err);
+    config.hop_count = LAYER_COUNT_MAX;
+    assert_ok(model_init_outline(&model, &config, &err), &err);
     assert_int_equal(model.parameter_count, 3 * LAYER_COUNT_MAX);
     assert_string_equal(model.parameter[3 * LAYER_COUNT_MAX - 1].name, "convs.15.lin_r.weight");
 }
@@ -102,8 +104,8 @@ static void first_values_have_the_distribution_of_pyg(void **state)
     struct model model;
     (void)state;
     for (enum layer_kind kind = LAYER_SAGE; kind <= LAYER_GCN; kind++) {
-        const struct model_config config = config_of(kind);
-        assert_ok(model_init(&model, &config, &err), &err);
+        const struct model_outline config = config_of(kind);
+        assert_ok(model_init_outline(&model, &config, &err), &err);
         float *value = memory_alloc(model.value_count, sizeof *value);
         model_initialise(&model, 8, value);
         for (int i = 0; i < model.parameter_count; i++) {
@@ -122,9 +124,9 @@ static void first_values_follow_the_seed(void **state)
 {
     struct error err = {0};
     struct model model;
-    const struct model_config config = config_of(LAYER_SAGE);
+    const struct model_outline config = config_of(LAYER_SAGE);
     (void)state;
-    assert_ok(model_init(&model, &config, &err), &err);
+    assert_ok(model_init_outline(&model, &config, &err), &err);
     const size_t bytes = model.value_count * sizeof(float);
     float *one = memory_alloc(1, bytes), *same = memory_alloc(1, bytes);
     model_initialise(&model, 8, one);

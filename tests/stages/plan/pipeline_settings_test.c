@@ -38,7 +38,7 @@ static void defaults_are_those_of_the_table(void **state)
     assert_true(settings.train_step.dropout == 0.5);
     assert_int_equal(settings.checkpoint.keep, 2);
     assert_true(settings.infer.predictions);
-    assert_int_equal(pipeline_layer_count(&settings), 2);
+    assert_int_equal(settings.sample.fanouts.count, 2);
 }
 
 static void every_choice_is_stored_as_its_place_in_the_list(void **state)
@@ -423,7 +423,7 @@ static void a_file_is_read_with_its_lines_and_paths(void **state)
     assert_ok(pipeline_settings_load(&settings, path, &err), &err);
     assert_int_equal(settings.epochs, 7);
     assert_string_equal(settings.name, "cora-full"); /* of the file, when none is given */
-    assert_int_equal(pipeline_layer_count(&settings), 3);
+    assert_int_equal(settings.sample.fanouts.count, 3);
     assert_int_equal(settings.sample.fanouts.value[0], 15);
     assert_ok(file_path(expected, &err, "%s/raw/cora", dir.path), &err);
     assert_string_equal(settings.ingest.path, expected);

@@ -19,11 +19,11 @@ static void the_model_follows_settings_and_data(void **state)
     assert_ok(pipeline_settings_assign(&settings, "train-step.hidden", "7", "test", &err), &err);
     assert_ok(pipeline_settings_assign(&settings, "sample.fanouts", "5, 4, 3", "test", &err), &err);
     assert_ok(run_model_init(&model, &settings, &book, &err), &err);
-    assert_int_equal(model.config.layer, LAYER_GCN);
+    assert_int_equal(model.layer[0].kind, LAYER_GCN);
     assert_int_equal(model.config.layer_count, 3);
     assert_int_equal(model.config.input_dim, 10);
-    assert_int_equal(model.config.hidden_dim, 7);
-    assert_int_equal(model.config.output_dim, 3);
+    assert_int_equal(model.layer[0].output_dim, 7);
+    assert_int_equal(model_output_dim(&model), 3);
 }
 
 static void data_without_features_or_labels_cannot_be_trained_on(void **state)

@@ -434,7 +434,7 @@ static void inputs_that_do_not_suit_the_run_are_refused(void **state)
     open_stage(&run);
     assert_fails(work(&run, UNIT_TRAIN_STEP, 1, 0, &err), ERROR_NOT_FOUND, "weights", &err);
     struct model_config other = run.model.config;
-    other.hidden_dim = 7;
+    other.layer[0].output_dim = 7;
     memory_free(run.value);
     assert_ok(model_init(&run.model, &other, &err), &err);
     run.value = memory_alloc(run.model.value_count, sizeof *run.value);

@@ -145,18 +145,18 @@ static void what_cannot_be_is_refused(void **state)
 {
     struct error err = {0};
     struct model model;
-    struct model_config config = {.layer = LAYER_GAT,
-                                  .layer_count = 2,
-                                  .input_dim = 4,
-                                  .hidden_dim = 10,
-                                  .output_dim = 3,
-                                  .heads = 4};
+    struct model_outline config = {.kind = LAYER_GAT,
+                                   .hop_count = 2,
+                                   .input_dim = 4,
+                                   .hidden_dim = 10,
+                                   .output_dim = 3,
+                                   .option = {.heads = 4}};
     (void)state;
-    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "heads", &err);
-    config.heads = 5;
-    assert_ok(model_init(&model, &config, &err), &err);
+    assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID, "heads", &err);
+    config.option.heads = 5;
+    assert_ok(model_init_outline(&model, &config, &err), &err);
     config.precision = PRECISION_BF16;
-    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "fp32", &err);
+    assert_fails(model_init_outline(&model, &config, &err), ERROR_INVALID, "fp32", &err);
 }
 
 int main(void)
