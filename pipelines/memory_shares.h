@@ -6,6 +6,9 @@
  *   what is left                  by the portions of stages/engine/stage_list.h: sample 1, train-step 2, infer 2 in five, each
  *                                 divided by the workers of the stage; the others keep nothing that grows with the graph
  *
+ * What the workers of a stage hold together, the features and the topology (common/parallel/shared_area.h), counts in each
+ * of them by its portion (--sharers), so it may be as large as the shares of all of them.
+ *
  * ingest and partition run alone and have all of it but for the first two lines. Without a budget the workers divide
  * four fifths of what the machine or container has, and ingest and partition take their own default, half of it.
  * Weights do not depend on any of this.

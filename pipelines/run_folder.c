@@ -1,5 +1,6 @@
 #include "pipelines/run_folder.h"
 
+#include "common/parallel/shared_area.h"
 #include "stages/plan/metrics_log.h"
 
 #include <errno.h>
@@ -178,7 +179,9 @@ void run_folder_close(struct run_folder *folder)
 {
     run_close(&folder->run);
     store_close(folder->store);
-    if (folder->lock)
+    if (folder->lock) {
+        shared_area_sweep(); /* of workers that were killed */
         (void)close(folder->lock - 1);
+    }
     *folder = (struct run_folder){0};
 }

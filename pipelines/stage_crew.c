@@ -16,6 +16,7 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
 {
     const struct crew_config *c = &crew->config;
     char program[FILE_PATH_SIZE], times[FILE_PATH_SIZE], threads[16], memory[24], lease[24];
+    char sharers[16];
     struct child_command command = {0};
     enum error_code rc = child_program(stage_loop[member->stage_index].name, program, err);
     if (rc == ERROR_NONE)
@@ -25,6 +26,7 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
     (void)snprintf(threads, sizeof threads, "%d", crew->threads_each[member->stage_index]);
     (void)snprintf(memory, sizeof memory, "%" PRIu64, c->shares->worker_bytes[member->stage_index]);
     (void)snprintf(lease, sizeof lease, "%" PRId64, c->lease_ms);
+    (void)snprintf(sharers, sizeof sharers, "%d", c->workers);
     child_add(&command, program);
     child_add_option(&command, "--store", c->folder->store_uri);
     child_add_option(&command, "--run", c->folder->run.plan.id);
@@ -35,6 +37,7 @@ static enum error_code start_member(struct stage_crew *crew, struct crew_member 
     child_add_option(&command, "--threads", threads);
     child_add_option(&command, "--lease", lease);
     child_add_option(&command, "--memory", memory);
+    child_add_option(&command, "--sharers", sharers);
     child_add_option(&command, "--times", times);
     child_add_option(&command, "--local-storage", NULL);
     member->log_start = child_log_end(member->log_path);

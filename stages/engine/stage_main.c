@@ -32,7 +32,7 @@ struct stage_options {
     const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
     const char *times;
     struct option_list set;
-    int64_t threads, wait, lease, log_level;
+    int64_t threads, sharers, wait, lease, log_level;
     uint64_t memory;
     bool local_storage, print_config, version, start, dry_run;
 };
@@ -49,6 +49,7 @@ static const struct option_spec option_table[] = {
     {"worker", OPTION_TEXT, AT(worker), NULL, 0, 0, "NAME", "name of this worker, unique in the run (default: host and pid)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one for each core"},
     {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has; a half for ingest and partition, which run alone)"},
+    {"sharers", OPTION_INT, AT(sharers), "1", 1, 1024, "N", "workers of this stage on this host: what of the graph they hold together counts in the budget of each by its portion"},
     {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER", "local folder for copies of sealed files"},
     {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a local disk: open sealed files in place"},
     {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS", "wait so long for what earlier stages write"},
@@ -330,6 +331,7 @@ static enum error_code open_context(struct program *p, struct error *err)
         .settings = &p->settings,
         .threads = threads,
         .memory_bytes = o->memory ? o->memory : default_memory_bytes(),
+        .sharers = (int)o->sharers,
         .scratch = o->scratch,
         .storage_is_local = o->local_storage,
         .is_replay = o->replay != NULL,

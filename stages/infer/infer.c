@@ -185,6 +185,8 @@ static enum error_code open_rows(const struct stage_context *context,
         .book = context->book->book,
         .tensor = layer == 0 ? "features" : layer_tensor,
         .budget_bytes = budget_bytes,
+        .sharers = context->sharers,
+        .pool = context->pool,
     };
     return feature_source_open(&config, out, err);
 }

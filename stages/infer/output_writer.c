@@ -65,6 +65,7 @@ static enum error_code open_layer(const struct output_request *request, int laye
         .book = context->book->book,
         .tensor = layer_tensor,
         .budget_bytes = context->memory_bytes / 4,
+        .pool = context->pool,
     };
     return open_rows(&config, model_layer_output_dim(request->model, layer - 1), out, err);
 }
@@ -81,6 +82,7 @@ static enum error_code open_labels(const struct output_request *request,
         .book = context->book->book,
         .tensor = "labels",
         .budget_bytes = context->memory_bytes / 4,
+        .pool = context->pool,
     };
     const bool multi = context->book->task == TASK_MULTI_LABEL;
     return open_rows(&config, multi ? context->book->class_count : 1, out, err);

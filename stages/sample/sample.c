@@ -93,19 +93,26 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     return ERROR_NONE;
 }
 
-/* Copies the topology if it may; *left is what the samplers have. */
+/* Copies the topology if it may; *left is what the samplers have. Of a copy that is shared with other workers each
+ * counts its portion. */
 static enum error_code copy_topology(const struct stage_context *context, struct topology *topology,
                                      uint64_t *left, struct error *err)
 {
     const uint64_t budget = context->memory_bytes, bytes = topology_copy_bytes(topology);
-    const bool fits = budget == 0 || bytes <= budget / 2;
+    const uint64_t portion = bytes / (uint64_t)(context->sharers > 1 ? context->sharers : 1);
+    const bool only_shared = budget && bytes > budget / 2;
+    enum error_code rc = ERROR_NO_MEMORY;
     char of[32], taken[32];
-    log_info(fits ? "memory: %s, of it %s for a copy of the topology"
-                  : "memory: %s, too little for a copy of the topology of %s, which is read from "
-                    "its files",
-             text_size(budget, of), text_size(bytes, taken));
-    *left = budget && fits ? budget - bytes : budget;
-    return fits ? topology_copy(topology, err) : ERROR_NONE;
+    if (budget == 0 || portion <= budget / 2)
+        rc = topology_copy(topology, only_shared, context->pool, err);
+    const bool copied = rc == ERROR_NONE;
+    const uint64_t counted = topology->copy.is_shared ? portion : bytes;
+    log_info(copied ? "memory: %s, of it %s for a copy of the topology"
+                    : "memory: %s, too little for a copy of the topology of %s, which is read from "
+                      "its files",
+             text_size(budget, of), text_size(copied ? counted : bytes, taken));
+    *left = budget && copied ? budget - counted : budget;
+    return rc == ERROR_NO_MEMORY && only_shared ? ERROR_NONE : rc;
 }
 
 /* As many samplers as threads, but no more than have room for their table of all nodes twice; others wait

@@ -24,7 +24,9 @@ static enum error_code open_source(const struct stage_context *context, const ch
                                                  .book = book->book,
                                                  .tensor = tensor,
                                                  .precision = precision,
-                                                 .budget_bytes = budget_bytes};
+                                                 .budget_bytes = budget_bytes,
+                                                 .sharers = context->sharers,
+                                                 .pool = context->pool};
     const enum error_code rc = feature_source_open(&config, out, err);
     if (rc != ERROR_NONE)
         return rc;

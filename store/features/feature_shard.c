@@ -76,19 +76,6 @@ enum error_code feature_shard_open(struct store *store, const char *key, const c
     return rc == ERROR_NONE ? feature_shard_open_folder(path, key, &seal, out, err) : rc;
 }
 
-enum error_code feature_shard_check_weights(const struct feature_shard *shard,
-                                            const struct weights_identity *expected,
-                                            struct error *err)
-{
-    char what[KEY_SIZE + 16];
-    if (!shard->seal.has_weights)
-        return error_set(err, ERROR_CORRUPT,
-                         "artifact %s: expected a seal that names the weights used, found none",
-                         shard->key);
-    (void)snprintf(what, sizeof what, "artifact %s", shard->key);
-    return weights_identity_check(expected, &shard->seal.weights, what, err);
-}
-
 const struct tensor_spec *feature_shard_tensor(const struct feature_shard *shard, const char *name)
 {
     const int index = shard_seal_find(&shard->seal, name);

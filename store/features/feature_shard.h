@@ -50,10 +50,6 @@ MUST_CHECK enum error_code feature_shard_open(struct store *store, const char *k
                                               const char *seal_key, const char *owner_id,
                                               struct feature_shard **out, struct error *err);
 void feature_shard_close(struct feature_shard *shard);
-/* Whether its rows were computed with these weights. Fails: ERROR_CORRUPT naming both. */
-MUST_CHECK enum error_code feature_shard_check_weights(const struct feature_shard *shard,
-                                                       const struct weights_identity *expected,
-                                                       struct error *err);
 /* NULL when the shard has no such tensor. Borrowed. */
 const struct tensor_spec *feature_shard_tensor(const struct feature_shard *shard, const char *name);
 /* Copies block `block` (rows 256 * block ...) into `rows`; *row_count is how many it has.

@@ -13,9 +13,9 @@
 #include "store/features/feature_source_state.h"
 #include "store/features/feature_walk.h"
 #include "store/features/row_conversion.h"
-#include "store/objects/keys.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { PAGE_BYTES = 4096 };
@@ -37,72 +37,7 @@ size_t feature_source_row_bytes(const struct feature_source *source)
     return row_bytes(source);
 }
 
-static enum error_code open_shard(const struct feature_source_config *config, int part,
-                                  struct feature_shard **out, struct error *err)
-{
-    const bool layer = config->origin == FEATURES_OF_INFER_LAYER;
-    const int64_t version = layer ? config->weights->version : 0;
-    const struct key key = layer ? key_infer(config->id, version, config->layer, part, "shard")
-                                 : key_part(config->id, part, "shard");
-    const struct key seal = layer
-                                ? key_infer(config->id, version, config->layer, part, "shard_seal")
-                                : key_part(config->id, part, "shard_seal");
-    enum error_code rc =
-        feature_shard_open(config->store, key.text, seal.text, config->id, out, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const struct tensor_spec *tensor = feature_shard_tensor(*out, config->tensor);
-    const uint32_t rows = config->book[part + 1] - config->book[part];
-    if (layer)
-        rc = feature_shard_check_weights(*out, config->weights, err);
-    if (rc == ERROR_NONE && !tensor)
-        rc = error_set(err, ERROR_NOT_FOUND, "artifact %s has no tensor %s", key.text,
-                       config->tensor);
-    else if (rc == ERROR_NONE && tensor->row_count != rows)
-        rc = error_set(err, ERROR_CORRUPT,
-                       "artifact %s: tensor %s: expected %" PRIu32 " rows, found %" PRIu64,
-                       key.text, config->tensor, rows, tensor->row_count);
-    if (rc != ERROR_NONE) {
-        feature_shard_close(*out);
-        *out = NULL;
-    }
-    return rc;
-}
-
-/* What every part must have alike is that of the first. */
-static enum error_code check_tensor(struct feature_source *source, const struct tensor_spec *tensor,
-                                    int part, struct error *err)
-{
-    if (!source->dim) {
-        source->dim = tensor->dim;
-        source->type = tensor->type;
-    }
-    if (tensor->dim != source->dim)
-        return error_set(err, ERROR_CORRUPT,
-                         "tensor %s of part %d: expected a dim of %" PRIu32 ", found %" PRIu32,
-                         source->tensor, part, source->dim, tensor->dim);
-    if (tensor->type == source->type)
-        return ERROR_NONE;
-    return error_set(err, ERROR_CORRUPT, "tensor %s of part %d: expected elements of %s, found %s",
-                     source->tensor, part, tensor_type_name(source->type),
-                     tensor_type_name(tensor->type));
-}
-
-/* Opens the shard of a part, whose tensor must be as that of the first. */
-static enum error_code open_part(struct feature_source *source,
-                                 const struct feature_source_config *config, int part,
-                                 struct feature_shard **out, struct error *err)
-{
-    enum error_code rc = open_shard(config, part, out, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = check_tensor(source, feature_shard_tensor(*out, config->tensor), part, err);
-    if (rc == ERROR_NONE)
-        return rc;
-    feature_shard_close(*out);
-    *out = NULL;
-    return rc;
-}
+/* --- all rows in one array --- */
 
 /* All blocks of a part, converted one by one. */
 static enum error_code read_converted(const struct feature_source *source,
@@ -121,26 +56,63 @@ static enum error_code read_converted(const struct feature_source *source,
     return rc;
 }
 
-/* One array for all rows, one ordered pass for each part. */
-static enum error_code read_resident(struct feature_source *source,
-                                     const struct feature_source_config *config, struct error *err)
+/* The rows of a part, of which each block is compared with its hash on the way. */
+static enum error_code read_part(void *context, int64_t part, char *to, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    source->resident = memory_map(source->resident_bytes);
-    if (!source->resident)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for tensor %s: %zu bytes", source->tensor,
-                         source->resident_bytes);
-    for (int p = 0; rc == ERROR_NONE && p < source->part_count; p++) {
-        struct feature_shard *shard = NULL;
-        char *to = source->resident + source->book[p] * row_bytes(source);
-        rc = open_part(source, config, p, &shard, err);
-        if (rc == ERROR_NONE && feature_source_converts(source))
-            rc = read_converted(source, shard, source->book[p + 1] - source->book[p], to, err);
-        else if (rc == ERROR_NONE)
-            rc = feature_shard_read_all(shard, source->tensor, to, source->dim, err);
-        feature_shard_close(shard);
-    }
+    const struct feature_source *source = context;
+    struct feature_shard *shard = NULL;
+    enum error_code rc = feature_parts_open_shard(&source->parts, (int)part, &shard, err);
+    if (rc == ERROR_NONE && feature_source_converts(source))
+        rc = read_converted(source, shard, source->book[part + 1] - source->book[part], to, err);
+    else if (rc == ERROR_NONE)
+        rc = feature_shard_read_all(shard, source->tensor, to, source->dim, err);
+    feature_shard_close(shard);
     return rc;
+}
+
+/* Of all that the array's bytes depend on. */
+static struct checksum resident_name(const struct feature_source *source)
+{
+    static const char kind[] = "resident rows, version 1";
+    const uint32_t form[] = {source->node_count, source->dim, (uint32_t)source->type,
+                             (uint32_t)source->precision};
+    const struct checksum_part part[] = {{kind, sizeof kind},
+                                         {source->tensor, strlen(source->tensor) + 1},
+                                         {form, sizeof form},
+                                         {&source->parts.content, sizeof source->parts.content}};
+    return checksum_of_parts(part, sizeof part / sizeof *part);
+}
+
+/* Opens the array of `bytes`; ERROR_NO_MEMORY when there is no room for it, in all or in the budget. */
+static enum error_code open_resident(struct feature_source *source, uint64_t bytes,
+                                     struct thread_pool *pool, struct error *err)
+{
+    char what[TENSOR_NAME_SIZE + KEY_SIZE + 16];
+    uint64_t *start = NULL;
+    enum error_code rc =
+        memory_new(&start, (size_t)source->part_count + 1, "the places of parts", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int p = 0; p <= source->part_count; p++)
+        start[p] = source->book[p] * (uint64_t)row_bytes(source);
+    (void)snprintf(what, sizeof what, "tensor %s of %s", source->tensor, source->parts.id);
+    const struct shared_area_content content = {.what = what,
+                                                .name = resident_name(source),
+                                                .size = (size_t)bytes,
+                                                .only_shared = bytes > source->budget_bytes,
+                                                .piece_count = source->part_count,
+                                                .piece_start = start,
+                                                .fill = read_part,
+                                                .context = source,
+                                                .pool = pool};
+    rc = shared_area_open(&content, &source->resident, err);
+    memory_free(start);
+    return rc;
+}
+
+static bool is_resident(const struct feature_source *source)
+{
+    return source->resident.bytes != NULL;
 }
 
 /* Bytes that are held whatever is fetched. */
@@ -184,16 +156,9 @@ static enum error_code check_budget(const struct feature_source *source, size_t 
                      source->budget_bytes, text_size(source->budget_bytes, budget_text));
 }
 
-static enum error_code open_shards(struct feature_source *source,
-                                   const struct feature_source_config *config, struct error *err)
+static enum error_code open_out_of_budget(struct feature_source *source, struct error *err)
 {
-    const size_t parts = (size_t)source->part_count;
-    /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
-    enum error_code rc = memory_new(&source->shard, parts, "the shards of a tensor", err);
-    if (rc == ERROR_NONE)
-        rc = feature_stripe_init(&source->stripe, source, err);
-    for (size_t p = 0; rc == ERROR_NONE && p < parts; p++)
-        rc = open_part(source, config, (int)p, &source->shard[p], err);
+    const enum error_code rc = feature_stripe_init(&source->stripe, source, err);
     return rc == ERROR_NONE ? check_budget(source, 1,
                                            fixed_bytes(source) + fetch_bytes(source, 1) +
                                                row_order_bytes(1, source->node_count),
@@ -205,7 +170,6 @@ static enum error_code open_source(struct feature_source *source,
                                    const struct feature_source_config *config, struct error *err)
 {
     const size_t bounds = (size_t)config->part_count + 1;
-    struct feature_shard *first = NULL;
     must(config->part_count > 0 && text_copy(source->tensor, TENSOR_NAME_SIZE, config->tensor));
     enum error_code rc = memory_new(&source->book, bounds, "a partition book", err);
     if (rc != ERROR_NONE)
@@ -214,19 +178,24 @@ static enum error_code open_source(struct feature_source *source,
     source->part_count = config->part_count;
     source->node_count = config->book[config->part_count];
     source->budget_bytes = config->budget_bytes;
-    rc = open_part(source, config, 0, &first, err); /* for dim and type */
-    feature_shard_close(first);
+    source->sharers = config->sharers > 1 ? config->sharers : 1;
+    rc = feature_parts_open(config, &source->parts, err);
     if (rc != ERROR_NONE)
         return rc;
+    source->dim = source->parts.dim;
+    source->type = source->parts.type;
     source->precision = row_conversion_precision(source->type, config->precision);
     if (tensor_type_bytes(source->type) > sizeof(float))
         return error_set(err, ERROR_INVALID, "tensor %s: rows of %s cannot be gathered",
                          source->tensor, tensor_type_name(source->type));
     const uint64_t all = (uint64_t)source->node_count * row_bytes(source);
-    if (all > config->budget_bytes || all > SIZE_MAX)
-        return open_shards(source, config, err);
-    source->resident_bytes = (size_t)all;
-    return read_resident(source, config, err);
+    const bool fits = all / (uint64_t)source->sharers <= config->budget_bytes && all < SIZE_MAX / 2;
+    if (fits) {
+        rc = open_resident(source, all, config->pool, err);
+        if (rc != ERROR_NO_MEMORY || all <= config->budget_bytes)
+            return rc;
+    }
+    return open_out_of_budget(source, err);
 }
 
 enum error_code feature_source_open(const struct feature_source_config *config,
@@ -264,14 +233,12 @@ void feature_source_close(struct feature_source *source)
 {
     if (!source)
         return;
-    for (int p = 0; source->shard && p < source->part_count; p++)
-        feature_shard_close(source->shard[p]);
-    memory_unmap(source->resident, source->resident_bytes);
+    feature_parts_close(&source->parts);
+    shared_area_close(&source->resident);
     release_rows(source);
     release_kept(source);
     row_order_release(&source->order);
     feature_stripe_release(&source->stripe);
-    memory_free(source->shard);
     memory_free(source->book);
     memory_free(source);
 }
@@ -283,13 +250,14 @@ uint32_t feature_source_dim(const struct feature_source *source)
 
 bool feature_source_is_resident(const struct feature_source *source)
 {
-    return source->resident != NULL;
+    return is_resident(source);
 }
 
 uint64_t feature_source_bytes(const struct feature_source *source)
 {
-    if (source->resident)
-        return source->resident_bytes;
+    if (is_resident(source))
+        return source->resident.size /
+               (source->resident.is_shared ? (uint64_t)source->sharers : UINT64_C(1));
     return fixed_bytes(source) + order_bytes(source) + kept_bytes(source) +
            fetch_bytes(source, source->row_capacity);
 }
@@ -352,7 +320,7 @@ static void make_room(struct feature_source *source, uint64_t bytes)
 void feature_source_limit(struct feature_source *source, uint64_t budget_bytes)
 {
     source->budget_bytes = budget_bytes;
-    if (!source->resident)
+    if (!is_resident(source))
         make_room(source, fixed_bytes(source) + order_bytes(source) +
                               fetch_bytes(source, source->row_capacity));
 }
@@ -375,7 +343,7 @@ enum error_code feature_source_keep(struct feature_source *source, const uint32_
     const size_t most = feature_source_keep_count(source, bytes < left ? bytes : left);
     count = count < most ? count : most;
     release_kept(source);
-    if (source->resident || count == 0)
+    if (is_resident(source) || count == 0)
         return ERROR_NONE;
     kept.mapped_bytes = count * row_bytes(source);
     kept.row = memory_map(kept.mapped_bytes);
@@ -424,7 +392,7 @@ uint64_t feature_source_visit_bytes(const struct feature_source *source, size_t 
 enum error_code feature_source_visit_begin(struct feature_source *source, const uint32_t *node,
                                            size_t count, struct error *err)
 {
-    must(!source->resident && count <= UINT32_MAX);
+    must(!is_resident(source) && count <= UINT32_MAX);
     enum error_code rc = check_nodes(source, node, count, err);
     if (rc != ERROR_NONE || count == 0)
         return rc;
@@ -486,19 +454,20 @@ enum error_code feature_source_fetch(struct feature_source *source, const uint32
     *rows = (struct feature_rows){0};
     must(count <= UINT32_MAX);
     enum error_code rc = check_nodes(source, node, count, err);
-    if (rc == ERROR_NONE && !source->resident && count)
+    if (rc == ERROR_NONE && !is_resident(source) && count)
         rc = reserve_rows(source, count, err);
     struct feature_walk walk = {.source = source, .node = node, .count = count};
-    if (rc == ERROR_NONE && !source->resident && count)
+    if (rc == ERROR_NONE && !is_resident(source) && count)
         rc = feature_walk_order(source, node, count, err);
-    if (rc == ERROR_NONE && !source->resident && count)
+    if (rc == ERROR_NONE && !is_resident(source) && count)
         rc = feature_walk_all(&walk, copy_rows, source, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
-    *rows = (struct feature_rows){.base = source->resident ? source->resident : source->rows,
-                                  .precision = source->precision,
-                                  .stride = precision_stride(source->precision, source->dim),
-                                  .dim = source->dim,
-                                  .row_index = source->resident ? node : NULL};
+    *rows =
+        (struct feature_rows){.base = is_resident(source) ? source->resident.bytes : source->rows,
+                              .precision = source->precision,
+                              .stride = precision_stride(source->precision, source->dim),
+                              .dim = source->dim,
+                              .row_index = is_resident(source) ? node : NULL};
     return ERROR_NONE;
 }

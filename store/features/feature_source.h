@@ -1,8 +1,9 @@
 /*
  * feature_source - the rows of one tensor over all parts, within a memory budget.
  *
- * When all rows fit the budget they lie in one array on 2 MB pages, filled by one ordered pass, and a
- * row is found by its node id: nothing is copied for a batch. When they do not, the rows that a batch
+ * When all rows fit the budget they lie in one array on 2 MB pages, filled by all threads, part after part, and a
+ * row is found by its node id: nothing is copied for a batch. All processes of a host hold one array
+ * (common/parallel/shared_area.h). When they do not, the rows that a batch
  * wants are visited in ascending order of their nodes, block after block: each block that is needed is
  * read once, and rows that the caller chose to keep are in memory. What a row is does not depend on the
  * budget, nor on what is kept.
@@ -18,6 +19,7 @@
 
 #include "common/base/error.h"
 #include "common/math/precision.h"
+#include "common/parallel/thread_pool.h"
 #include "store/objects/store.h"
 #include "store/records/weights_identity.h"
 
@@ -53,6 +55,10 @@ struct feature_source_config {
     const char *tensor;
     enum precision precision; /* what its rows are held in; integers stay as they are */
     uint64_t budget_bytes;
+    /* So many processes of this host are expected to hold the same rows, and each counts its portion of an array that
+     * they share; 0 and 1: this one alone. */
+    int sharers;
+    struct thread_pool *pool; /* fills the array; or NULL */
 };
 
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT; ERROR_NO_MEMORY when not even a batch's minimum fits. */
@@ -63,7 +69,7 @@ uint32_t feature_source_dim(const struct feature_source *source);
 bool feature_source_is_resident(const struct feature_source *source);
 /* Bytes of a row as it is held. */
 size_t feature_source_row_bytes(const struct feature_source *source);
-/* Bytes held, for heartbeats and the plan printed at start. */
+/* Bytes held, of a shared array its portion; for heartbeats and the plan printed at start. */
 uint64_t feature_source_bytes(const struct feature_source *source);
 
 /* Makes the rows of `node` [count] (any order, repeats allowed) readable through *rows until the next

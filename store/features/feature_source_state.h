@@ -4,7 +4,8 @@
 #ifndef STORE_FEATURES_FEATURE_SOURCE_STATE_H
 #define STORE_FEATURES_FEATURE_SOURCE_STATE_H
 
-#include "store/features/feature_shard.h"
+#include "common/parallel/shared_area.h"
+#include "store/features/feature_parts.h"
 #include "store/features/feature_source.h"
 #include "store/features/feature_walk.h"
 #include "store/features/row_order.h"
@@ -28,11 +29,11 @@ struct feature_source {
     char tensor[TENSOR_NAME_SIZE];
     uint64_t budget_bytes;
 
-    char *resident; /* [node_count] rows, or NULL: out of the budget */
-    size_t resident_bytes;
+    int sharers; /* 1 at least */
+    struct feature_parts parts;
+    struct shared_area resident; /* [node_count] rows, or {0}: out of the budget */
 
     /* Out of the budget: */
-    struct feature_shard **shard; /* [part_count] */
     struct row_order order;
     struct kept_rows kept;
     struct feature_stripe stripe;

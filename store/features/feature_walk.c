@@ -157,8 +157,10 @@ static enum error_code read_block(struct feature_stripe *stripe, struct feature_
     const uint32_t start = source->book[block->part] + block->number * FEATURE_BLOCK_ROWS;
     if (!find_kept(stripe, first, block->end))
         return ERROR_NONE;
-    const enum error_code rc = feature_shard_pin(source->shard[block->part], source->tensor,
-                                                 block->number, &block->pin, err);
+    struct feature_shard *shard = NULL;
+    enum error_code rc = feature_parts_shard(&stripe->source->parts, block->part, &shard, err);
+    if (rc == ERROR_NONE)
+        rc = feature_shard_pin(shard, source->tensor, block->number, &block->pin, err);
     if (rc != ERROR_NONE)
         return rc;
     for (uint32_t i = first; i < block->end; i++)

@@ -30,6 +30,15 @@ enum error_code shard_seal_put(struct store *store, const char *key, const char 
     return store_put(store, key, owner_id, &record, STORE_DURABLE, err);
 }
 
+enum error_code shard_seal_check_weights(const struct shard_seal *seal, const char *what,
+                                         const struct weights_identity *expected, struct error *err)
+{
+    if (!seal->has_weights)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s: expected a seal that names the weights used, found none", what);
+    return weights_identity_check(expected, &seal->weights, what, err);
+}
+
 bool shard_seal_equal(const struct shard_seal *a, const struct shard_seal *b)
 {
     bool equal = a->tensor_count == b->tensor_count;

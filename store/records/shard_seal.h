@@ -45,6 +45,10 @@ MUST_CHECK enum error_code shard_seal_put(struct store *store, const char *key,
 MUST_CHECK enum error_code shard_seal_get(struct store *store, const char *key,
                                           const char *owner_id, struct shard_seal *out,
                                           struct error *err);
+/* Whether the rows were computed with these weights; `what` is for the message. Fails: ERROR_CORRUPT naming both. */
+MUST_CHECK enum error_code shard_seal_check_weights(const struct shard_seal *seal, const char *what,
+                                                    const struct weights_identity *expected,
+                                                    struct error *err);
 /* Whether both vouch for the same tensors with the same rows. */
 bool shard_seal_equal(const struct shard_seal *a, const struct shard_seal *b);
 /* The index of a tensor, or -1. */

@@ -347,6 +347,9 @@ static enum error_code join_part(struct topology *t, int number, const struct to
         return error_set(
             err, ERROR_CORRUPT,
             "topology of part %d has other arrays (weight, time, edge type) than part 0", number);
+    const struct checksum_part sums[] = {{&t->content, sizeof t->content},
+                                         {&seal->file, sizeof seal->file}};
+    t->content = checksum_of_parts(sums, 2);
     t->edge_count += seal->edge_count;
     return ERROR_NONE;
 }
@@ -385,7 +388,7 @@ void topology_close(struct topology *topology)
     for (int p = 0; topology->part && p < topology->part_count; p++)
         close_part(&topology->part[p]);
     memory_free(topology->part);
-    memory_unmap(topology->copy, topology->copy_bytes);
+    shared_area_close(&topology->copy);
     uint32_t *bounds = NULL;
     memcpy(&bounds, &topology->book, sizeof bounds); /* const only for readers */
     memory_free(bounds);

@@ -8,7 +8,7 @@
  * MDB_RDONLY | MDB_NOLOCK and get pointers without a copy. On network storage the file is copied to a
  * local scratch folder first (LMDB's rule), unless the storage is declared local.
  *
- * Whoever jumps about in the arrays wants them in memory of its own (topology_copy.c). A mapped file lies on
+ * Whoever jumps about in the arrays wants them in memory (topology_copy.c). A mapped file lies on
  * pages of 4 KB unless the file system and the kernel joined them: ext4 before Linux 6.16 never does, and of
  * the files of one partition on 6.18 half was. On those nearly every access at a random place misses the
  * processor's table of pages too, and on a virtual machine that walk takes as long as the access. From a
@@ -23,6 +23,7 @@
 #define STORE_TOPOLOGY_TOPOLOGY_H
 
 #include "common/base/error.h"
+#include "common/parallel/shared_area.h"
 #include "store/objects/store.h"
 #include "store/records/partition_book.h"
 
@@ -57,8 +58,8 @@ struct topology { /* {0} is closed; the parts of one partition, opened together 
     bool has_weight, has_time, has_edge_type;
     const uint32_t *book;       /* [part_count + 1], owned */
     struct topology_part *part; /* [part_count], owned */
-    char *copy;                 /* [copy_bytes], owned; NULL: the arrays are in the files */
-    size_t copy_bytes;
+    struct checksum content;    /* of all files, by their seals */
+    struct shared_area copy;    /* {0}: the arrays are in the files */
 };
 
 /* What a reader needs of one part; inlined in hot loops. Arrays of 2^27 elements a chunk. */
@@ -88,10 +89,13 @@ void topology_close(struct topology *topology);
 
 /* What topology_copy() takes. */
 uint64_t topology_copy_bytes(const struct topology *topology);
-/* Moves row starts and neighbours to memory on 2 MB pages and lets go of their pages of the files; no more
- * than 16 MB are held twice meanwhile. The other arrays stay in the files. Doing it again is success.
+/* Has row starts and neighbours in memory on 2 MB pages, which all processes of the host that have this topology
+ * share (common/parallel/shared_area.h), and lets go of their pages of the files; no more than 16 MB a thread are
+ * held twice meanwhile. The other arrays stay in the files. Doing it again is success. `only_shared`: rather not at all
+ * than in memory of this process alone. `pool` may be NULL.
  * Fails: ERROR_NO_MEMORY; the topology is as before. */
-MUST_CHECK enum error_code topology_copy(struct topology *topology, struct error *err);
+MUST_CHECK enum error_code topology_copy(struct topology *topology, bool only_shared,
+                                         struct thread_pool *pool, struct error *err);
 
 /* The part that owns `node`; node < node_count. */
 static inline int topology_part_of(const struct topology *t, uint32_t node)

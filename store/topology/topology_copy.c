@@ -1,5 +1,5 @@
 /*
- * The arrays of a topology in memory of the process: topology.h says why.
+ * The arrays of a topology in memory: topology.h says why.
  *
  * One area for all parts, because many small parts would not fill pages of 2 MB:
  *
@@ -8,13 +8,14 @@
 #include "common/base/memory.h"
 #include "store/topology/topology.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { PART_ALIGNMENT = 64 };
 
-static const size_t piece_bytes = (size_t)16 << 20;
+static const size_t bit_bytes = (size_t)16 << 20;
 
 static size_t aligned(uint64_t bytes)
 {
@@ -30,6 +31,47 @@ uint64_t topology_copy_bytes(const struct topology *topology)
     return bytes;
 }
 
+/* One array of a part: the pointers to its chunks, whatever they point to. */
+struct chunked {
+    void *chunk; /* [chunks], const pointers */
+    size_t element_size;
+    uint64_t count;
+};
+
+/* Piece `piece` of the area. */
+static struct chunked array_of(const struct topology *t, int64_t piece)
+{
+    const struct topology_part *part = &t->part[piece % t->part_count];
+    if (piece < t->part_count)
+        return (struct chunked){part->row_start_chunk, sizeof(uint64_t),
+                                (uint64_t)part->node_count + 1};
+    return (struct chunked){part->neighbor_chunk, sizeof(uint32_t), part->edge_count};
+}
+
+static size_t chunk_bytes(const struct chunked *array)
+{
+    return array->element_size << TOPOLOGY_CHUNK_SHIFT;
+}
+
+/* Bytes in the chunk that begins at byte `at` of the array. */
+static size_t bytes_from(const struct chunked *array, size_t at)
+{
+    const size_t left = (size_t)array->count * array->element_size - at;
+    return left < chunk_bytes(array) ? left : chunk_bytes(array);
+}
+
+static void *pointer_at(const struct chunked *array, size_t at)
+{
+    return (char *)array->chunk + at / chunk_bytes(array) * sizeof(void *);
+}
+
+static const char *chunk_at(const struct chunked *array, size_t at)
+{
+    const char *chunk = NULL;
+    memcpy(&chunk, pointer_at(array, at), sizeof chunk);
+    return chunk;
+}
+
 /* The pages come back from the file if anyone asks again. */
 static void let_go(const char *from, size_t bytes)
 {
@@ -40,51 +82,73 @@ static void let_go(const char *from, size_t bytes)
     (void)madvise(start, bytes + before, MADV_DONTNEED);
 }
 
-/* Piece by piece, so that no more than a piece is in memory twice. */
-static void move_bytes(char *to, const char *from, size_t bytes)
+/* Bit by bit, so that no more than that is in memory twice. */
+static enum error_code copy_array(void *context, int64_t piece, char *to, struct error *err)
 {
-    for (size_t at = 0; at < bytes; at += piece_bytes) {
-        const size_t piece = bytes - at < piece_bytes ? bytes - at : piece_bytes;
-        memcpy(to + at, from + at, piece);
-        let_go(from + at, piece);
+    const struct chunked array = array_of(context, piece);
+    const size_t end = (size_t)array.count * array.element_size;
+    (void)err;
+    for (size_t at = 0; at < end; at += chunk_bytes(&array)) {
+        const char *from = chunk_at(&array, at);
+        const size_t size = bytes_from(&array, at);
+        for (size_t done = 0; done < size; done += bit_bytes) {
+            const size_t bytes = size - done < bit_bytes ? size - done : bit_bytes;
+            memcpy(to + at + done, from + done, bytes);
+            let_go(from + done, bytes);
+        }
     }
-}
-
-/* `chunk`: the pointers to the chunks of one array, whatever they point to. Where the next array goes. */
-static char *move_array(void *chunk, size_t element_size, uint64_t count, char *to)
-{
-    const size_t chunk_bytes = element_size << TOPOLOGY_CHUNK_SHIFT;
-    const size_t bytes = (size_t)count * element_size;
-    char *pointer = chunk;
-    for (size_t at = 0; at < bytes; at += chunk_bytes, pointer += sizeof(void *)) {
-        const char *from = NULL, *moved = to + at;
-        memcpy(&from, pointer, sizeof from);
-        move_bytes(to + at, from, bytes - at < chunk_bytes ? bytes - at : chunk_bytes);
-        memcpy(pointer, &moved, sizeof moved);
-    }
-    return to + aligned(bytes);
-}
-
-enum error_code topology_copy(struct topology *topology, struct error *err)
-{
-    if (topology->copy)
-        return ERROR_NONE;
-    const size_t bytes = topology_copy_bytes(topology);
-    char *to = memory_map(bytes);
-    if (!to)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for a copy of the topology: %zu bytes",
-                         bytes);
-    topology->copy = to;
-    topology->copy_bytes = bytes;
-    for (int p = 0; p < topology->part_count; p++) {
-        const struct topology_part *part = &topology->part[p];
-        to =
-            move_array(part->row_start_chunk, sizeof(uint64_t), (uint64_t)part->node_count + 1, to);
-    }
-    for (int p = 0; p < topology->part_count; p++) {
-        const struct topology_part *part = &topology->part[p];
-        to = move_array(part->neighbor_chunk, sizeof(uint32_t), part->edge_count, to);
-    }
-    must(to == topology->copy + bytes);
     return ERROR_NONE;
+}
+
+/* From now on the array is at `copy`. */
+static void turn_to(const struct chunked *array, const char *copy)
+{
+    for (size_t at = 0; at < (size_t)array->count * array->element_size; at += chunk_bytes(array)) {
+        const char *now = copy + at;
+        let_go(chunk_at(array, at), bytes_from(array, at));
+        memcpy(pointer_at(array, at), &now, sizeof now);
+    }
+}
+
+static enum error_code open_area(struct topology *t, bool only_shared, struct thread_pool *pool,
+                                 const uint64_t *start, struct error *err)
+{
+    static const char kind[] = "topology, version 1";
+    char what[64];
+    const struct checksum_part name[] = {{kind, sizeof kind}, {&t->content, sizeof t->content}};
+    (void)snprintf(what, sizeof what, "a copy of the topology of %d parts", t->part_count);
+    const struct shared_area_content content = {.what = what,
+                                                .name = checksum_of_parts(name, 2),
+                                                .size = (size_t)start[2 * t->part_count],
+                                                .only_shared = only_shared,
+                                                .piece_count = 2 * (int64_t)t->part_count,
+                                                .piece_start = start,
+                                                .fill = copy_array,
+                                                .context = t,
+                                                .pool = pool};
+    return shared_area_open(&content, &t->copy, err);
+}
+
+enum error_code topology_copy(struct topology *topology, bool only_shared, struct thread_pool *pool,
+                              struct error *err)
+{
+    const int64_t pieces = 2 * (int64_t)topology->part_count;
+    uint64_t *start = NULL;
+    if (topology->copy.bytes)
+        return ERROR_NONE;
+    enum error_code rc =
+        memory_new(&start, (size_t)pieces + 1, "the places of a topology's arrays", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int64_t i = 0; i < pieces; i++) {
+        const struct chunked array = array_of(topology, i);
+        start[i + 1] = start[i] + aligned(array.count * array.element_size);
+    }
+    rc = open_area(topology, only_shared, pool, start, err);
+    for (int64_t i = 0; rc == ERROR_NONE && i < pieces; i++) {
+        const struct chunked array = array_of(topology, i);
+        turn_to(&array, topology->copy.bytes + start[i]);
+    }
+    memory_free(start);
+    return rc;
 }

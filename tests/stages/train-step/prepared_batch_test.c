@@ -133,6 +133,10 @@ static void every_refused_allocation_leaves_a_batch_that_can_be_tried_again(void
     const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_GCN, 32, 60000);
     batch_fixture_put(&f, 0, true);
+    struct prepared_batch first = {0}; /* opens the shards, which stay open */
+    prepare(&f, &first, 0);
+    prepared_batch_release(&f.preparer, &first);
+    batch_preparer_release(&f.preparer);
     const long blocks = memory_live_blocks();
     enum error_code rc = ERROR_NO_MEMORY;
     for (long n = 0; rc != ERROR_NONE; n++) {

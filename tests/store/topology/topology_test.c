@@ -318,7 +318,7 @@ static void every_refused_allocation_leaves_nothing_open(void **state)
 static bool is_in_copy(const struct topology *t, const void *p, size_t bytes)
 {
     const char *at = p;
-    return at >= t->copy && at + bytes <= t->copy + t->copy_bytes;
+    return at >= t->copy.bytes && at + bytes <= t->copy.bytes + t->copy.size;
 }
 
 static void a_copy_has_every_row_and_needs_no_file(void **state)
@@ -332,11 +332,11 @@ static void a_copy_has_every_row_and_needs_no_file(void **state)
         assert_ok(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), &f.err);
         const uint64_t bytes = topology_copy_bytes(&t);
         assert_in_range(bytes, t.edge_count * 4 + 8000, t.edge_count * 4 + 10000);
-        assert_ok(topology_copy(&t, &f.err), &f.err);
-        assert_int_equal(t.copy_bytes, bytes);
-        const char *copy = t.copy;
-        assert_ok(topology_copy(&t, &f.err), &f.err);
-        assert_ptr_equal(t.copy, copy);
+        assert_ok(topology_copy(&t, false, NULL, &f.err), &f.err);
+        assert_int_equal(t.copy.size, bytes);
+        const char *copy = t.copy.bytes;
+        assert_ok(topology_copy(&t, false, NULL, &f.err), &f.err);
+        assert_ptr_equal(t.copy.bytes, copy);
         for (int p = 0; p < PART_COUNT; p++) {
             const struct topology_part *part = &t.part[p];
             assert_true(
@@ -348,7 +348,7 @@ static void a_copy_has_every_row_and_needs_no_file(void **state)
         for (uint32_t node = 0; node < 1000; node++)
             assert_row(&t, node, all);
         topology_close(&t);
-        assert_null(t.copy);
+        assert_null(t.copy.bytes);
         assert_int_equal(memory_live_blocks(), blocks);
         close_fixture(&f);
     }
@@ -361,13 +361,67 @@ static void a_copy_that_is_refused_leaves_the_files_to_read(void **state)
     struct topology t = {0};
     write_all(&f, true);
     assert_ok(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), &f.err);
-    memory_fail_after(0);
-    assert_fails(topology_copy(&t, &f.err), ERROR_NO_MEMORY, "no memory for a copy of the topology",
-                 &f.err);
-    memory_fail_after(-1);
+    for (long n = 0; n < 2; n++) {
+        memory_fail_after(n);
+        const enum error_code rc = topology_copy(&t, false, NULL, &f.err);
+        memory_fail_after(-1);
+        assert_failed(rc, ERROR_NO_MEMORY,
+                      n ? "no memory for a copy of the topology" : "the places of a topology",
+                      &f.err);
+    }
+    assert_fails(topology_copy(&t, true, NULL, &f.err), ERROR_NO_MEMORY, "cannot be shared",
+                 &f.err); /* too small for that */
     for (uint32_t node = 0; node < 1000; node++)
         assert_row(&t, node, true);
     topology_close(&t);
+    close_fixture(&f);
+}
+
+static void processes_of_a_host_share_one_copy(void **state)
+{
+    (void)state;
+    enum { NODES = 1000, DEGREE = 300 };
+    static uint64_t row_start[NODES + 1];
+    static uint32_t neighbor[NODES * DEGREE];
+    static const uint32_t halves[3] = {0, NODES / 2, NODES};
+    struct fixture f = open_fixture();
+    struct topology t[2] = {{0}};
+    struct thread_pool *pool = NULL;
+    f.book =
+        (struct partition_book){.id = "p", .part_count = 2, .node_count = NODES, .book = halves};
+    for (uint32_t i = 0; i <= NODES; i++)
+        row_start[i] = (uint64_t)i * DEGREE;
+    for (uint32_t i = 0; i < NODES * DEGREE; i++)
+        neighbor[i] = i * 7919 % NODES;
+    for (int part = 0; part < 2; part++) {
+        const struct topology_arrays arrays = {.first_node = halves[part],
+                                               .node_count = NODES / 2,
+                                               .edge_count = NODES / 2 * DEGREE,
+                                               .row_start = row_start,
+                                               .neighbor = neighbor + part * NODES / 2 * DEGREE};
+        assert_ok(topology_write(f.store, "p", part, &arrays, &f.err), &f.err);
+    }
+    assert_ok(thread_pool_new(3, &pool, &f.err), &f.err);
+    shared_area_folder_set(f.scratch);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(topology_open(f.store, &f.book, f.scratch, 0, &t[i], &f.err), &f.err);
+        assert_ok(topology_copy(&t[i], true, pool, &f.err), &f.err);
+        assert_true(t[i].copy.is_shared);
+    }
+    for (uint32_t node = 0; node < NODES; node++)
+        for (int i = 0; i < 2; i++) {
+            const int p = topology_part_of(&t[i], node);
+            const struct topology_part *part = &t[i].part[p];
+            const uint64_t first = topology_row_start(part, node - part->first_node);
+            assert_memory_equal(topology_neighbor(part, first), neighbor + node * DEGREE,
+                                DEGREE * sizeof *neighbor);
+            assert_true(is_in_copy(&t[i], topology_neighbor(part, first), 4 * DEGREE));
+        }
+    topology_close(&t[0]);
+    assert_int_equal(*topology_neighbor(&t[1].part[1], 0), neighbor[NODES / 2 * DEGREE]);
+    topology_close(&t[1]);
+    thread_pool_free(pool);
+    shared_area_folder_set("/dev/shm");
     close_fixture(&f);
 }
 
@@ -395,7 +449,7 @@ static void an_array_of_two_chunks_reads_back(void **state)
     assert_ok(topology_open(f.store, &f.book, NULL, TOPOLOGY_STORAGE_IS_LOCAL, &t, &f.err), &f.err);
     for (uint64_t edge = edges - 20; edge < edges; edge++)
         assert_int_equal(*topology_neighbor(&t.part[0], edge), neighbor[edge]);
-    assert_ok(topology_copy(&t, &f.err), &f.err);
+    assert_ok(topology_copy(&t, false, NULL, &f.err), &f.err);
     for (uint64_t edge = edges - 20; edge < edges; edge++)
         assert_int_equal(*topology_neighbor(&t.part[0], edge), neighbor[edge]);
     assert_true(is_in_copy(&t, t.part[0].neighbor_chunk[1], 5 * sizeof *neighbor));
@@ -512,6 +566,7 @@ int main(void)
         cmocka_unit_test(every_refused_allocation_leaves_nothing_open),
         cmocka_unit_test(a_copy_has_every_row_and_needs_no_file),
         cmocka_unit_test(a_copy_that_is_refused_leaves_the_files_to_read),
+        cmocka_unit_test(processes_of_a_host_share_one_copy),
         cmocka_unit_test(an_array_of_two_chunks_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

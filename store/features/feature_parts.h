@@ -1,0 +1,47 @@
+/*
+ * feature_parts - the shards of all parts that hold one tensor.
+ *
+ * Their seals are read when the tensor is opened: they say whether rows, width and weights are what was asked for. A
+ * shard itself is opened when a row of it is first wanted.
+ *
+ * Threads: shards may be asked for by several at once.
+ */
+#ifndef STORE_FEATURES_FEATURE_PARTS_H
+#define STORE_FEATURES_FEATURE_PARTS_H
+
+#include "common/base/checksum.h"
+#include "common/base/error.h"
+#include "store/features/feature_shard.h"
+#include "store/features/feature_source.h"
+#include "store/objects/keys.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+struct feature_parts { /* {0} is closed */
+    struct store *store;
+    enum feature_origin origin;
+    char id[KEY_SIZE];
+    int layer;
+    int64_t version; /* of the weights of a layer */
+    int part_count;
+    char tensor[TENSOR_NAME_SIZE];
+    uint32_t dim;
+    enum tensor_type type;
+    struct checksum content;      /* of the rows of all parts */
+    pthread_mutex_t lock;         /* over what follows */
+    struct feature_shard **shard; /* [part_count], NULL: not open yet */
+};
+
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact when it is another than `config` asks for. */
+MUST_CHECK enum error_code feature_parts_open(const struct feature_source_config *config,
+                                              struct feature_parts *out, struct error *err);
+void feature_parts_close(struct feature_parts *parts);
+/* The shard of a part, which stays open. Fails: as feature_shard_open(). */
+MUST_CHECK enum error_code feature_parts_shard(struct feature_parts *parts, int part,
+                                               struct feature_shard **out, struct error *err);
+/* A shard of the caller's own, who closes it. */
+MUST_CHECK enum error_code feature_parts_open_shard(const struct feature_parts *parts, int part,
+                                                    struct feature_shard **out, struct error *err);
+
+#endif
