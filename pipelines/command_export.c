@@ -1,12 +1,14 @@
 /*
- * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the assignment
- * of nodes to parts as DGL's partition tools read it, the partition's report as JSON.
+ * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the logits or features of
+ * all nodes, all that a training step saw and made, the assignment of nodes to parts as DGL's partition tools read it, the
+ * partition's report as JSON.
  */
 #include "common/base/json.h"
 #include "common/base/options.h"
 #include "common/formats/assignment_file.h"
 #include "common/nn/model_file.h"
 #include "pipelines/commands.h"
+#include "pipelines/export_arrays.h"
 #include "pipelines/export_target.h"
 #include "pipelines/run_folder.h"
 #include "stages/plan/run_model.h"
@@ -18,6 +20,7 @@
 
 struct export_options {
     const char *what, *flavor, *output, *weights, *run;
+    int64_t round, slot;
     bool json;
     bool is_answered; /* what was exported went to stdout */
 };
@@ -25,9 +28,11 @@ struct export_options {
 /* clang-format off */
 #define AT(field) offsetof(struct export_options, field)
 static const struct option_spec option_table[] = {
-    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model, assignment (line i: part of node i) or report (of the partition)"},
+    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model, logits or features (of all nodes, in the order of the input), step (batch, weights and gradient of a training step), assignment (line i: part of node i) or report (of the partition)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which is replaced whole, or a pipe or device such as /dev/stdout (default: model.safetensors, node.txt or partition.json)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which is replaced whole, or a pipe or device such as /dev/stdout (default: model.safetensors, logits.npy, features.npy, step.safetensors, node.txt or partition.json)"},
+    {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "step: its round"},
+    {"slot", OPTION_INT, AT(slot), "0", 0, INT32_MAX, "K", "step: its slot"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
@@ -100,14 +105,32 @@ static enum error_code write_report(const struct run_folder *folder,
     return rc;
 }
 
+static enum error_code write_logits(const struct run_folder *folder,
+                                    const struct export_options *options, struct error *err)
+{
+    return export_logits(folder, options->output, err);
+}
+
+static enum error_code write_features(const struct run_folder *folder,
+                                      const struct export_options *options, struct error *err)
+{
+    return export_features(folder, options->output, err);
+}
+
+static enum error_code write_step(const struct run_folder *folder,
+                                  const struct export_options *options, struct error *err)
+{
+    return export_step(folder, options->round, (int32_t)options->slot, options->output, err);
+}
+
 static const struct exported {
     const char *what, *output;
     enum error_code (*write)(const struct run_folder *folder, const struct export_options *options,
                              struct error *err);
 } things[] = {
-    {"model", "model.safetensors", write_model},
-    {"assignment", "node.txt", write_assignment},
-    {"report", "partition.json", write_report},
+    {"model", "model.safetensors", write_model},  {"logits", "logits.npy", write_logits},
+    {"features", "features.npy", write_features}, {"step", "step.safetensors", write_step},
+    {"assignment", "node.txt", write_assignment}, {"report", "partition.json", write_report},
 };
 
 static enum error_code write_to_target(const struct exported *thing,
@@ -118,8 +141,8 @@ static enum error_code write_to_target(const struct exported *thing,
     enum error_code rc = export_target_open(&target, options->output, err);
     if (rc != ERROR_NONE)
         return rc;
-    const struct export_options inner = {
-        .flavor = options->flavor, .weights = options->weights, .output = target.path};
+    struct export_options inner = *options;
+    inner.output = target.path;
     rc = thing->write(folder, &inner, err);
     const enum error_code closed =
         export_target_close(&target, rc == ERROR_NONE, rc == ERROR_NONE ? err : NULL);
@@ -153,7 +176,8 @@ static enum error_code write_thing(const struct run_folder *folder, struct expor
             options->output = things[i].output;
         return write_to_target(&things[i], folder, options, err);
     }
-    return error_set(err, ERROR_USAGE, "--what is '%s', expected model, assignment or report",
+    return error_set(err, ERROR_USAGE,
+                     "--what is '%s', expected model, logits, features, step, assignment or report",
                      options->what);
 }
 
@@ -163,8 +187,8 @@ enum error_code command_export(int argc, char **argv, struct error *err)
     struct export_options options = {0};
     struct option_list rest = {0};
     if (options_want_help(argc, argv)) {
-        printf("graphmill export RUN [options] - the model, the assignment or the report of a "
-               "run\n\n");
+        printf("graphmill export RUN [options] - what a run holds, in the forms "
+               "of others\n\n");
         options_print_help(option_table);
         return ERROR_NONE;
     }

@@ -7,14 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_SIZE = 8, DATA_ALIGNMENT = 8, ELEMENT_SIZE = 4 };
+enum { LENGTH_SIZE = 8, DATA_ALIGNMENT = 8 };
+
+static const struct {
+    const char *name;
+    uint64_t size; /* of an element */
+} types[SAFETENSORS_TYPE_COUNT] = {[SAFETENSORS_F32] = {"F32", 4}, [SAFETENSORS_I64] = {"I64", 8}};
 
 static const char metadata_key[] = "__metadata__";
 
 /* The bytes of the shape; false when they do not fit 63 bits. */
 static bool shape_bytes(const struct safetensors_tensor *tensor, uint64_t *bytes)
 {
-    uint64_t product = ELEMENT_SIZE;
+    uint64_t product = types[tensor->type].size;
     bool is_empty = false;
     for (int i = 0; i < tensor->dim_count; i++) {
         is_empty = is_empty || tensor->dim[i] == 0;
@@ -28,10 +33,12 @@ static bool shape_bytes(const struct safetensors_tensor *tensor, uint64_t *bytes
 
 /* --- writing --- */
 
-static int by_name(const void *a, const void *b)
+static int by_width_and_name(const void *a, const void *b)
 {
-    return strcmp(((const struct safetensors_tensor *)a)->name,
-                  ((const struct safetensors_tensor *)b)->name);
+    const struct safetensors_tensor *x = a, *y = b;
+    if (types[x->type].size != types[y->type].size)
+        return types[x->type].size > types[y->type].size ? -1 : 1;
+    return strcmp(x->name, y->name);
 }
 
 static int by_key(const void *a, const void *b)
@@ -40,14 +47,11 @@ static int by_key(const void *a, const void *b)
                   ((const struct safetensors_text *)b)->key);
 }
 
-static enum error_code check_tensor(const struct safetensors_tensor *tensor,
-                                    const struct safetensors_tensor *before, uint64_t *bytes,
+static enum error_code check_tensor(const struct safetensors_tensor *tensor, uint64_t *bytes,
                                     struct error *err)
 {
     if (!*tensor->name || strcmp(tensor->name, metadata_key) == 0)
         return error_set(err, ERROR_INVALID, "a tensor cannot be called '%s'", tensor->name);
-    if (before && strcmp(before->name, tensor->name) == 0)
-        return error_set(err, ERROR_INVALID, "two tensors are called '%s'", tensor->name);
     if (tensor->dim_count < 0 || tensor->dim_count > SAFETENSORS_DIMS_MAX)
         return error_set(err, ERROR_INVALID, "tensor %s has %d dimensions, expected at most %d",
                          tensor->name, tensor->dim_count, SAFETENSORS_DIMS_MAX);
@@ -73,6 +77,26 @@ static enum error_code write_metadata(struct json_writer *json, const struct saf
     return ERROR_NONE;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static enum error_code check_names(const struct safetensors *content, struct error *err)
+{
+    const char **name = NULL;
+    enum error_code rc = memory_new(&name, content->tensor_count, "tensor names", err);
+    for (size_t i = 0; rc == ERROR_NONE && i < content->tensor_count; i++)
+        name[i] = content->tensor[i].name;
+    if (rc == ERROR_NONE)
+        qsort((void *)name, content->tensor_count, sizeof *name, by_name);
+    for (size_t i = 1; rc == ERROR_NONE && i < content->tensor_count; i++)
+        if (strcmp(name[i - 1], name[i]) == 0)
+            rc = error_set(err, ERROR_INVALID, "two tensors are called '%s'", name[i]);
+    memory_free((void *)name);
+    return rc;
+}
+
 /* Sets the tensors' sizes on the way. */
 static enum error_code write_tensors(struct json_writer *json, const struct safetensors *sorted,
                                      uint64_t *data_bytes, struct error *err)
@@ -80,13 +104,13 @@ static enum error_code write_tensors(struct json_writer *json, const struct safe
     uint64_t at = 0;
     for (size_t i = 0; i < sorted->tensor_count; i++) {
         struct safetensors_tensor *tensor = &sorted->tensor[i];
-        const enum error_code rc = check_tensor(tensor, i ? tensor - 1 : NULL, &tensor->bytes, err);
+        const enum error_code rc = check_tensor(tensor, &tensor->bytes, err);
         if (rc != ERROR_NONE)
             return rc;
         if (tensor->bytes > (uint64_t)INT64_MAX - at)
             return error_set(err, ERROR_INVALID, "the tensors are larger than any memory");
         json_open_object(json, tensor->name);
-        json_put_string(json, "dtype", "F32");
+        json_put_string(json, "dtype", types[tensor->type].name);
         json_open_array(json, "shape");
         for (int k = 0; k < tensor->dim_count; k++)
             json_put_int64(json, NULL, (int64_t)tensor->dim[k]);
@@ -160,7 +184,7 @@ static enum error_code copy_sorted(const struct safetensors *content, struct saf
         sorted->tensor[i] = content->tensor[i];
     for (size_t i = 0; i < content->metadata_count; i++)
         sorted->metadata[i] = content->metadata[i];
-    qsort(sorted->tensor, sorted->tensor_count, sizeof *sorted->tensor, by_name);
+    qsort(sorted->tensor, sorted->tensor_count, sizeof *sorted->tensor, by_width_and_name);
     qsort(sorted->metadata, sorted->metadata_count, sizeof *sorted->metadata, by_key);
     return ERROR_NONE;
 }
@@ -176,7 +200,9 @@ enum error_code safetensors_encode(const struct safetensors *content, uint8_t **
     if (content->tensor_count > SAFETENSORS_TENSORS_MAX)
         return error_set(err, ERROR_INVALID, "%zu tensors, expected at most %d",
                          content->tensor_count, SAFETENSORS_TENSORS_MAX);
-    enum error_code rc = copy_sorted(content, &sorted, err);
+    enum error_code rc = check_names(content, err);
+    if (rc == ERROR_NONE)
+        rc = copy_sorted(content, &sorted, err);
     if (rc != ERROR_NONE)
         goto cleanup;
     rc = write_header(&json, &sorted, &data_bytes, err);
@@ -303,9 +329,13 @@ static enum error_code read_tensor(const struct json_node *node, const char *nam
                                    struct extent *out, struct error *err)
 {
     const char *type = json_text(json_get(node, "dtype"));
-    if (!type || strcmp(type, "F32") != 0)
-        return error_set(err, ERROR_INPUT, "%s: tensor %s: dtype: expected F32, found %s", name,
-                         out->tensor.name, type ? type : "none");
+    int found = 0;
+    while (found < SAFETENSORS_TYPE_COUNT && (!type || strcmp(type, types[found].name) != 0))
+        found++;
+    if (found == SAFETENSORS_TYPE_COUNT)
+        return error_set(err, ERROR_INPUT, "%s: tensor %s: dtype: expected F32 or I64, found %s",
+                         name, out->tensor.name, type ? type : "none");
+    out->tensor.type = (enum safetensors_type)found;
     if (json_count(node) != 3)
         return error_set(err, ERROR_INPUT,
                          "%s: tensor %s: expected dtype, shape and data_offsets, found %zu members",

@@ -5,10 +5,10 @@
  *      0    8   length N of the header, little-endian; here at most 1 MiB
  *      8    N   JSON: {"__metadata__":{text:text},
  *                      "<name>":{"dtype":"F32","shape":[..],"data_offsets":[begin,end]}, ..}
- *               padded with spaces, so that the data starts at a multiple of 8
+ *               (dtype F32 or I64), padded with spaces, so that the data starts at a multiple of 8
  *    8 + N      the tensors, in C order, little-endian; offsets count from here
  *
- * The writer does as the reference one: tensors in order of alignment (all of ours are F32), then name.
+ * The writer does as the reference one: tensors in order of alignment, the widest elements first, then name.
  * Metadata is in order of its keys. So equal content gives equal bytes, and a file can be known by its
  * hash. The reader is strict: no name twice, no gap, no overlap, nothing behind the last tensor.
  */
@@ -27,11 +27,14 @@ enum {
     SAFETENSORS_HEADER_MAX = 1 << 20,
 };
 
+enum safetensors_type { SAFETENSORS_F32, SAFETENSORS_I64, SAFETENSORS_TYPE_COUNT };
+
 struct safetensors_tensor {
     const char *name;
+    enum safetensors_type type;
     int dim_count; /* 0: a scalar */
     uint64_t dim[SAFETENSORS_DIMS_MAX];
-    const void *data; /* F32; what was read may be unaligned: memcpy() it */
+    const void *data; /* what was read may be unaligned: memcpy() it */
     uint64_t bytes;   /* set by the reader; the writer goes by the shape */
 };
 

@@ -2,7 +2,6 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
-#include "common/formats/safetensors.h"
 #include "common/nn/layers/layer.h"
 
 #include <inttypes.h>
@@ -42,21 +41,28 @@ static void rename_for_dgl(const struct model *model, int layer, const float *va
     }
 }
 
+struct safetensors_tensor model_file_tensor(const struct parameter *parameter, const float *value)
+{
+    const uint32_t rows = parameter->rows, cols = parameter->cols;
+    struct safetensors_tensor tensor = {.name = parameter->name,
+                                        .dim_count = parameter->dim_count,
+                                        .dim = {rows, cols},
+                                        .data = value + parameter->offset};
+    if (parameter->dim_count == 3) {
+        tensor.dim[0] = 1;
+        tensor.dim[1] = rows;
+        tensor.dim[2] = cols;
+    }
+    return tensor;
+}
+
 static void name_tensors(const struct model *model, const float *value, enum model_flavor flavor,
                          struct named_tensors *named)
 {
     for (int i = 0; i < model->parameter_count; i++) {
-        const struct parameter *p = &model->parameter[i];
-        memcpy(named->name[i], p->name, sizeof p->name);
-        named->tensor[i] = (struct safetensors_tensor){.name = named->name[i],
-                                                       .dim_count = p->dim_count,
-                                                       .dim = {p->rows, p->cols},
-                                                       .data = value + p->offset};
-        if (p->dim_count == 3) {
-            named->tensor[i].dim[0] = 1;
-            named->tensor[i].dim[1] = p->rows;
-            named->tensor[i].dim[2] = p->cols;
-        }
+        memcpy(named->name[i], model->parameter[i].name, sizeof named->name[i]);
+        named->tensor[i] = model_file_tensor(&model->parameter[i], value);
+        named->tensor[i].name = named->name[i];
     }
     for (int layer = 0; flavor == MODEL_FLAVOR_DGL && layer < model->config.layer_count; layer++)
         rename_for_dgl(model, layer, value, named);

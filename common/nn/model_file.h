@@ -14,6 +14,7 @@
 #define COMMON_NN_MODEL_FILE_H
 
 #include "common/base/error.h"
+#include "common/formats/safetensors.h"
 #include "common/nn/model.h"
 
 #include <stdint.h>
@@ -27,6 +28,9 @@ MUST_CHECK enum error_code model_file_write(const struct model *model, const flo
                                             const char *run_id, int64_t version,
                                             enum model_flavor flavor, const char *path,
                                             struct error *err);
+
+/* A parameter under PyG's name and in its shape; borrows name and values. value: of the whole model. */
+struct safetensors_tensor model_file_tensor(const struct parameter *parameter, const float *value);
 
 /* What has to be known to use the file beyond its names, for people; NULL: nothing. */
 const char *model_file_note(enum layer_kind layer, enum model_flavor flavor);

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char layer_tensor[] = "output";
-
 /* A tile ends at a number of nodes, or of edges where the degrees are high: by the data alone, since
  * the bits of a product may depend on how its rows are cut. */
 enum { TILE_NODES = 1024, TILE_EDGES = 1 << 18 };

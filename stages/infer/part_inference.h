@@ -17,9 +17,6 @@
 
 #include <stdbool.h>
 
-/* The name of the one tensor in the shard of a layer. */
-extern const char layer_tensor[];
-
 struct part_inference { /* all borrowed */
     const struct stage_context *context;
     const struct topology *topology;

@@ -283,18 +283,12 @@ void step_input_rest(const struct stage_context *context, struct step_input *inp
     step_input_aggregate_ahead(input, arena);
 }
 
-static const float *label_row(const struct feature_rows *rows, uint32_t seed)
-{
-    const size_t row = rows->row_index ? rows->row_index[seed] : seed;
-    return (const float *)rows->base + row * rows->stride;
-}
-
 /* The rows hold int32 in the bytes of a float. */
 static enum error_code copy_single(const struct feature_rows *rows, const struct step_batch *batch,
                                    uint32_t class_count, int32_t *label, struct error *err)
 {
     for (uint32_t i = 0; i < batch->seed_count; i++) {
-        memcpy(&label[i], label_row(rows, i), sizeof label[i]);
+        memcpy(&label[i], feature_row(rows, i), sizeof label[i]);
         if (label[i] < -1 || label[i] >= (int64_t)class_count)
             return error_set(err, ERROR_CORRUPT,
                              "label of node %" PRIu32 ": expected -1 to %" PRIu32
@@ -304,7 +298,7 @@ static enum error_code copy_single(const struct feature_rows *rows, const struct
     return ERROR_NONE;
 }
 
-static bool is_label_row(const float *label, uint32_t class_count)
+static bool is_feature_row(const float *label, uint32_t class_count)
 {
     if (isnan(label[0]))
         return true;
@@ -319,8 +313,8 @@ static enum error_code copy_multi(const struct feature_rows *rows, const struct 
 {
     for (uint32_t i = 0; i < batch->seed_count; i++) {
         float *row = label + (size_t)i * class_count;
-        memcpy(row, label_row(rows, i), class_count * sizeof *row);
-        if (!is_label_row(row, class_count))
+        memcpy(row, feature_row(rows, i), class_count * sizeof *row);
+        if (!is_feature_row(row, class_count))
             return error_set(err, ERROR_CORRUPT,
                              "labels of node %" PRIu32 ": expected values of 0 and 1 or all NaN",
                              batch->node[i]);

@@ -20,6 +20,14 @@
 
 enum { PAGE_BYTES = 4096 };
 
+const char layer_tensor[] = "output";
+
+void feature_rows_copy(const struct feature_rows *rows, size_t count, float *out)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(out + i * rows->dim, feature_row(rows, i), rows->dim * sizeof *out);
+}
+
 /* --- open --- */
 
 static size_t row_bytes(const struct feature_source *source)

@@ -38,6 +38,18 @@ struct feature_rows {
     const uint32_t *row_index; /* [count], or NULL for i itself */
 };
 
+/* Row i of fp32 rows. */
+static inline const float *feature_row(const struct feature_rows *rows, size_t i)
+{
+    const size_t row = rows->row_index ? rows->row_index[i] : i;
+    return (const float *)rows->base + row * rows->stride;
+}
+/* The first `count` of them, one after the other, into `out` [count, dim]. */
+void feature_rows_copy(const struct feature_rows *rows, size_t count, float *out);
+
+/* The one tensor in the shard of a layer of infer. */
+extern const char layer_tensor[];
+
 struct feature_source;
 
 /* How the shards of the parts are named. */

@@ -8,52 +8,62 @@
 static const float weights[] = {1.0F, -2.0F, 3.5F, 4.0F, 5.0F, 6.0F};
 static const float bias[] = {0.25F, 0.5F};
 
+static const int64_t edges[] = {7, -1};
+
 static struct safetensors_tensor tensors[] = {
     {.name = "convs.0.lin_r.weight", .dim_count = 2, .dim = {2, 3}, .data = weights},
     {.name = "convs.0.lin_l.bias", .dim_count = 1, .dim = {2}, .data = bias},
     {.name = "empty", .dim_count = 2, .dim = {0, 7}},
     {.name = "scale", .data = weights},
+    {.name = "zz.edge_index",
+     .type = SAFETENSORS_I64,
+     .dim_count = 2,
+     .dim = {2, 1},
+     .data = edges},
 };
 
 static struct safetensors_text texts[] = {{"run", "cora-1"}, {"arch", "say \"SAGE\"\n"}};
 
 static const struct safetensors content = {
-    .tensor = tensors, .tensor_count = 4, .metadata = texts, .metadata_count = 2};
+    .tensor = tensors, .tensor_count = 5, .metadata = texts, .metadata_count = 2};
 
 static void writes_the_bytes_of_the_reference_writer(void **state)
 {
     (void)state;
     static const char header[] =
         "{\"__metadata__\":{\"arch\":\"say \\\"SAGE\\\"\\u000a\",\"run\":\"cora-1\"},"
-        "\"convs.0.lin_l.bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
-        "\"convs.0.lin_r.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[8,32]},"
-        "\"empty\":{\"dtype\":\"F32\",\"shape\":[0,7],\"data_offsets\":[32,32]},"
-        "\"scale\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[32,36]}}";
+        "\"zz.edge_index\":{\"dtype\":\"I64\",\"shape\":[2,1],\"data_offsets\":[0,16]},"
+        "\"convs.0.lin_l.bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[16,24]},"
+        "\"convs.0.lin_r.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[24,48]},"
+        "\"empty\":{\"dtype\":\"F32\",\"shape\":[0,7],\"data_offsets\":[48,48]},"
+        "\"scale\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[48,52]}}";
     const size_t length = (sizeof header - 1 + 7) / 8 * 8;
     struct error err = {0};
     uint8_t *bytes = NULL;
     size_t size = 0;
     assert_ok(safetensors_encode(&content, &bytes, &size, &err), &err);
-    assert_int_equal(size, 8 + length + 36);
+    assert_int_equal(size, 8 + length + 52);
     assert_int_equal(bytes[0] | bytes[1] << 8, length);
     for (int i = 2; i < 8; i++)
         assert_int_equal(bytes[i], 0);
     assert_memory_equal(bytes + 8, header, sizeof header - 1);
     for (size_t i = sizeof header - 1; i < length; i++)
         assert_int_equal(bytes[8 + i], ' ');
-    assert_memory_equal(bytes + 8 + length, bias, sizeof bias);
-    assert_memory_equal(bytes + 8 + length + 8, weights, sizeof weights);
-    assert_memory_equal(bytes + 8 + length + 32, weights, 4);
+    assert_memory_equal(bytes + 8 + length, edges, sizeof edges);
+    assert_memory_equal(bytes + 8 + length + 16, bias, sizeof bias);
+    assert_memory_equal(bytes + 8 + length + 24, weights, sizeof weights);
+    assert_memory_equal(bytes + 8 + length + 48, weights, 4);
     memory_free(bytes);
 }
 
 static void the_order_of_tensors_and_texts_does_not_matter(void **state)
 {
     (void)state;
-    struct safetensors_tensor turned[] = {tensors[3], tensors[2], tensors[1], tensors[0]};
+    struct safetensors_tensor turned[] = {tensors[4], tensors[3], tensors[2], tensors[1],
+                                          tensors[0]};
     struct safetensors_text turned_texts[] = {texts[1], texts[0]};
     const struct safetensors other = {
-        .tensor = turned, .tensor_count = 4, .metadata = turned_texts, .metadata_count = 2};
+        .tensor = turned, .tensor_count = 5, .metadata = turned_texts, .metadata_count = 2};
     struct error err = {0};
     uint8_t *first = NULL, *second = NULL;
     size_t first_size = 0, second_size = 0;
@@ -75,13 +85,14 @@ static void reads_what_it_wrote(void **state)
     const long live = memory_live_blocks();
     assert_ok(safetensors_encode(&content, &bytes, &size, &err), &err);
     assert_ok(safetensors_decode(bytes, size, "model", &read, &err), &err);
-    assert_int_equal(read.tensor_count, 4);
-    for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(read.tensor_count, 5);
+    for (size_t i = 0; i < 5; i++) {
         const struct safetensors_tensor *tensor = safetensors_find(&read, tensors[i].name);
         assert_non_null(tensor);
         assert_int_equal(tensor->dim_count, tensors[i].dim_count);
         for (int k = 0; k < tensor->dim_count; k++)
             assert_int_equal(tensor->dim[k], tensors[i].dim[k]);
+        assert_int_equal(tensor->type, tensors[i].type);
         if (tensor->bytes)
             assert_memory_equal(tensor->data, tensors[i].data, tensor->bytes);
     }
@@ -126,6 +137,8 @@ static void refuses_to_write_what_nobody_could_read(void **state)
 {
     (void)state;
     struct safetensors_tensor wrong[] = {tensors[0], tensors[1], tensors[0]};
+    is_not_written(wrong, 3, "two tensors are called 'convs.0.lin_r.weight'");
+    wrong[2].type = SAFETENSORS_I64;
     is_not_written(wrong, 3, "two tensors are called 'convs.0.lin_r.weight'");
     wrong[0].name = "__metadata__";
     is_not_written(wrong, 1, "a tensor cannot be called '__metadata__'");
@@ -177,9 +190,11 @@ static void is_refused(const char *header, size_t data_bytes, const char *messag
 static void says_what_is_wrong_with_a_tensor(void **state)
 {
     (void)state;
-    is_refused("{\"a\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}", 8,
-               "tensor a: dtype: expected F32, found I64");
-    is_refused("{\"a\":7}", 0, "tensor a: dtype: expected F32, found none");
+    is_refused("{\"a\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
+               "tensor a: dtype: expected F32 or I64, found I32");
+    is_refused("{\"a\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
+               "tensor a: data_offsets: expected 8 bytes as the shape has, found 4");
+    is_refused("{\"a\":7}", 0, "tensor a: dtype: expected F32 or I64, found none");
     is_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"x\":1}}", 4,
                "tensor a: expected dtype, shape and data_offsets, found 4 members");
     is_refused("{\"a\":{\"dtype\":\"F32\",\"size\":[1],\"data_offsets\":[0,4]}}", 4,

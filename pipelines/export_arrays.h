@@ -1,0 +1,41 @@
+/*
+ * export_arrays - numbers of a run as arrays: what goes in and what comes out for every node, and all that one training
+ * step saw and made.
+ */
+#ifndef PIPELINES_EXPORT_ARRAYS_H
+#define PIPELINES_EXPORT_ARRAYS_H
+
+#include "common/base/error.h"
+#include "pipelines/run_folder.h"
+
+#include <stdint.h>
+
+/* The output of the last layer, float32 [nodes, classes] in the order of the input, as an .npy file: what predictions.csv
+ * was made of. Fails: ERROR_NOT_FOUND before inference is done. */
+MUST_CHECK enum error_code export_logits(const struct run_folder *folder, const char *path,
+                                         struct error *err);
+/* What the model reads, float32 [nodes, dim] in the order of the input: after ingest.normalise_rows and the like, and where
+ * ingest made the features up. */
+MUST_CHECK enum error_code export_features(const struct run_folder *folder, const char *path,
+                                           struct error *err);
+
+/*
+ * The training unit (round, slot) as one safetensors file: what went in, and what came out of it.
+ *
+ *   mini_batch.node        I64 [nodes]     rows of the input; the seed nodes come first
+ *   mini_batch.hop_end     I64 [hops + 1]  nodes known after each hop
+ *   mini_batch.edge_index  I64 [2, edges]  sources above, destinations below, as positions in `node`: PyG's edge_index
+ *   mini_batch.degree      I64 [nodes]     in-degrees in the whole graph without loops; where the model asks for them
+ *   mini_batch.weight      F32 [edges]     of a weighted graph
+ *   features               F32 [nodes, dim]
+ *   labels                 I64 [seeds], -1 for none; or F32 [seeds, classes], NaN for none
+ *   weights.<name>         F32             of the round, under PyG's names
+ *   gradient.<name>        F32             of the mean loss over the labelled seeds
+ *
+ * Its texts: run, round, slot, loss (the mean), seeds (those with a label), correct.
+ * Fails: ERROR_NOT_FOUND for records that were pruned or not made yet; ERROR_INVALID for numbers that the run has not.
+ */
+MUST_CHECK enum error_code export_step(const struct run_folder *folder, int64_t round, int32_t slot,
+                                       const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* One training step as arrays: its mini-batch with features and labels, the weights, and the gradient they gave. */
+#include "common/base/file.h"
+#include "common/base/host.h"
+#include "common/base/memory.h"
+#include "common/formats/safetensors.h"
+#include "common/nn/model_file.h"
+#include "pipelines/export_arrays.h"
+#include "stages/plan/run_model.h"
+#include "store/features/feature_source.h"
+#include "store/objects/keys.h"
+#include "store/records/mini_batch.h"
+#include "store/records/node_permutation.h"
+#include "store/records/parameters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_SIZE = 40, NAME_SIZE = 64, TENSOR_COUNT = 8 + 2 * PARAMETER_COUNT_MAX };
+
+struct step_export {
+    const struct run_folder *folder;
+    struct model model;
+    struct mini_batch batch;
+    struct weights weights;
+    struct gradient gradient;
+    struct arena arena; /* what tensors point to */
+    char name[TENSOR_COUNT][NAME_SIZE];
+    struct safetensors_tensor tensor[TENSOR_COUNT];
+    size_t count;
+};
+
+/* The next tensor, of `rows` rows; `cols` 0: it has one dimension. */
+static void add(struct step_export *step, enum safetensors_type type, const char *name,
+                uint64_t rows, uint64_t cols, const void *data)
+{
+    must(step->count < TENSOR_COUNT);
+    step->tensor[step->count++] = (struct safetensors_tensor){
+        .name = name, .type = type, .dim_count = cols ? 2 : 1, .dim = {rows, cols}, .data = data};
+}
+
+static enum error_code add_integers(struct step_export *step, const char *name,
+                                    const uint32_t *value, size_t count, struct error *err)
+{
+    int64_t *wide = NULL;
+    const enum error_code rc = arena_new(&step->arena, &wide, count, name, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
+        wide[i] = value[i];
+    if (rc == ERROR_NONE)
+        add(step, SAFETENSORS_I64, name, count, 0, wide);
+    return rc;
+}
+
+/* --- what went in --- */
+
+static enum error_code read_records(struct step_export *step, int64_t round, int32_t slot,
+                                    struct error *err)
+{
+    const struct run_binding *run = &step->folder->run;
+    struct store *store = step->folder->store;
+    const struct unit unit = {.kind = UNIT_TRAIN_STEP, .round = round, .slot = slot};
+    int64_t source_round = 0;
+    int32_t source_slot = 0;
+    enum error_code rc = schedule_check_unit(&run->schedule, &unit, -1, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    schedule_batch_source(&run->schedule, round, slot, &source_round, &source_slot);
+    const struct key key = key_mini_batch(run->plan.id, source_round, source_slot);
+    rc = run_model_init(&step->model, &run->settings, &run->book, err);
+    if (rc == ERROR_NONE)
+        rc = mini_batch_get(store, key.text, run->plan.id, &step->batch, err);
+    if (rc == ERROR_NONE)
+        rc = weights_get(store, run->plan.id, round, &step->weights, err);
+    if (rc == ERROR_NONE)
+        rc = run_model_check_weights(&step->model, &step->weights, err);
+    if (rc == ERROR_NONE)
+        rc = gradient_get(store, run->plan.id, round, slot, &step->gradient, err);
+    if (rc == ERROR_NONE && step->gradient.value_count != step->model.value_count)
+        rc =
+            error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " parameters, expected %" PRIu64,
+                      step->gradient.view.key, step->gradient.value_count, step->model.value_count);
+    return rc == ERROR_NOT_FOUND
+               ? error_context(err, rc,
+                               "round %" PRId64 " slot %" PRId32
+                               ": pruned, or not made yet (checkpoint.keep: 0 keeps every record)",
+                               round, slot)
+               : rc;
+}
+
+static enum error_code add_nodes(struct step_export *step, struct error *err)
+{
+    const struct partition_book *book = &step->folder->run.book;
+    const struct mini_batch *batch = &step->batch;
+    struct node_permutation permutation = {0};
+    int64_t *node = NULL;
+    enum error_code rc =
+        node_permutation_get(step->folder->store, book->id, book->node_count, &permutation, err);
+    if (rc == ERROR_NONE && batch->node_limit > book->node_count)
+        rc = error_set(err, ERROR_CORRUPT, "the mini-batch has nodes that partition %s has not",
+                       book->id);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&step->arena, &node, batch->node_count, "the nodes of a mini-batch", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < batch->node_count; i++)
+        node[i] = permutation.to_dataset[batch->node[i]];
+    store_release_record(&permutation.view);
+    if (rc == ERROR_NONE)
+        add(step, SAFETENSORS_I64, "mini_batch.node", batch->node_count, 0, node);
+    return rc;
+}
+
+static enum error_code add_edges(struct step_export *step, struct error *err)
+{
+    const struct mini_batch *batch = &step->batch;
+    int64_t *edge = NULL;
+    const enum error_code rc = arena_new(&step->arena, &edge, 2 * (size_t)batch->edge_count,
+                                         "the edges of a mini-batch", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t row = 0; row < batch->row_count; row++)
+        for (uint32_t e = batch->row_start[row]; e < batch->row_start[row + 1]; e++) {
+            edge[e] = batch->neighbor[e];
+            edge[batch->edge_count + e] = row;
+        }
+    add(step, SAFETENSORS_I64, "mini_batch.edge_index", 2, batch->edge_count, edge);
+    step->tensor[step->count - 1].dim_count = 2; /* also when there is no edge */
+    if (batch->weight)
+        add(step, SAFETENSORS_F32, "mini_batch.weight", batch->edge_count, 0, batch->weight);
+    return ERROR_NONE;
+}
+
+static enum error_code add_batch(struct step_export *step, struct error *err)
+{
+    const struct mini_batch *batch = &step->batch;
+    enum error_code rc = add_nodes(step, err);
+    if (rc == ERROR_NONE)
+        rc = add_integers(step, "mini_batch.hop_end", batch->hop_end, (size_t)batch->hop_count + 1,
+                          err);
+    if (rc == ERROR_NONE && batch->degree)
+        rc = add_integers(step, "mini_batch.degree", batch->degree, batch->node_count, err);
+    return rc == ERROR_NONE ? add_edges(step, err) : rc;
+}
+
+/* Rows of a tensor of the partition for the first `count` nodes of the mini-batch, one after the other. */
+static enum error_code read_rows(struct step_export *step, const char *tensor, uint32_t count,
+                                 float **out, uint32_t *dim, struct error *err)
+{
+    const struct partition_book *book = &step->folder->run.book;
+    const struct feature_source_config config = {
+        .store = step->folder->store,
+        .origin = FEATURES_OF_PARTITION,
+        .id = book->id,
+        .part_count = book->part_count,
+        .book = book->book,
+        .tensor = tensor,
+        .budget_bytes = host_memory_bytes() / 4,
+    };
+    struct feature_source *source = NULL;
+    struct feature_rows rows = {0};
+    enum error_code rc = feature_source_open(&config, &source, err);
+    if (rc == ERROR_NONE)
+        rc = feature_source_fetch(source, step->batch.node, count, &rows, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&step->arena, out, (size_t)count * rows.dim, tensor, err);
+    if (rc == ERROR_NONE)
+        feature_rows_copy(&rows, count, *out);
+    *dim = rows.dim;
+    feature_source_close(source);
+    return rc;
+}
+
+static enum error_code add_features(struct step_export *step, struct error *err)
+{
+    float *rows = NULL;
+    uint32_t dim = 0;
+    const enum error_code rc =
+        read_rows(step, "features", step->batch.node_count, &rows, &dim, err);
+    if (rc == ERROR_NONE)
+        add(step, SAFETENSORS_F32, "features", step->batch.node_count, dim, rows);
+    return rc;
+}
+
+/* Rows of one class hold int32 in the bytes of a float. */
+static enum error_code add_labels(struct step_export *step, struct error *err)
+{
+    const uint32_t seeds = step->batch.seed_count;
+    float *rows = NULL;
+    int64_t *label = NULL;
+    uint32_t dim = 0;
+    enum error_code rc = read_rows(step, "labels", seeds, &rows, &dim, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (step->folder->run.book.task == TASK_MULTI_LABEL) {
+        add(step, SAFETENSORS_F32, "labels", seeds, dim, rows);
+        return ERROR_NONE;
+    }
+    rc = arena_new(&step->arena, &label, seeds, "labels", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < seeds; i++) {
+        int32_t value = 0;
+        memcpy(&value, &rows[i], sizeof value);
+        label[i] = value;
+    }
+    if (rc == ERROR_NONE)
+        add(step, SAFETENSORS_I64, "labels", seeds, 0, label);
+    return rc;
+}
+
+/* --- parameters, and the file --- */
+
+static void add_parameters(struct step_export *step, const char *what, const float *value)
+{
+    for (int i = 0; i < step->model.parameter_count; i++) {
+        const struct parameter *parameter = &step->model.parameter[i];
+        must(step->count < TENSOR_COUNT);
+        char *name = step->name[step->count];
+        (void)snprintf(name, NAME_SIZE, "%s.%s", what, parameter->name);
+        step->tensor[step->count] = model_file_tensor(parameter, value);
+        step->tensor[step->count++].name = name;
+    }
+}
+
+static enum error_code write_file(struct step_export *step, int64_t round, int32_t slot,
+                                  const char *path, struct error *err)
+{
+    const struct gradient *gradient = &step->gradient;
+    const double mean =
+        gradient->seed_count ? gradient->loss_sum / (double)gradient->seed_count : 0;
+    char number[5][TEXT_SIZE];
+    (void)snprintf(number[0], TEXT_SIZE, "%" PRId64, round);
+    (void)snprintf(number[1], TEXT_SIZE, "%" PRId32, slot);
+    (void)snprintf(number[2], TEXT_SIZE, "%.17g", mean);
+    (void)snprintf(number[3], TEXT_SIZE, "%" PRIu64, gradient->seed_count);
+    (void)snprintf(number[4], TEXT_SIZE, "%" PRIu64, gradient->correct_count);
+    struct safetensors_text text[] = {
+        {"run", step->folder->run.plan.id},
+        {"round", number[0]},
+        {"slot", number[1]},
+        {"loss", number[2]},
+        {"seeds", number[3]},
+        {"correct", number[4]},
+    };
+    const struct safetensors content = {.tensor = step->tensor,
+                                        .tensor_count = step->count,
+                                        .metadata = text,
+                                        .metadata_count = sizeof text / sizeof *text};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum error_code rc = safetensors_encode(&content, &bytes, &size, err);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, bytes, size, false, err);
+    memory_free(bytes);
+    return rc;
+}
+
+enum error_code export_step(const struct run_folder *folder, int64_t round, int32_t slot,
+                            const char *path, struct error *err)
+{
+    struct step_export *step = NULL;
+    enum error_code rc = memory_new(&step, 1, "an export", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    step->folder = folder;
+    rc = read_records(step, round, slot, err);
+    if (rc == ERROR_NONE)
+        rc = add_batch(step, err);
+    if (rc == ERROR_NONE)
+        rc = add_features(step, err);
+    if (rc == ERROR_NONE)
+        rc = add_labels(step, err);
+    if (rc == ERROR_NONE) {
+        add_parameters(step, "weights", step->weights.value);
+        add_parameters(step, "gradient", step->gradient.value);
+        rc = write_file(step, round, slot, path, err);
+    }
+    store_release_record(&step->weights.view);
+    store_release_record(&step->gradient.view);
+    mini_batch_release(&step->batch);
+    arena_release(&step->arena);
+    memory_free(step);
+    return rc;
+}
