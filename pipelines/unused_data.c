@@ -6,16 +6,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { ITEM_COUNT = 4, ITEM_SIZE = 40 };
+enum { ITEM_COUNT = EDGE_COLUMN_COUNT + 2, ITEM_SIZE = 40 };
 
 void unused_data_text(const struct dataset_schema *schema, char *text, size_t size)
 {
     char item[ITEM_COUNT][ITEM_SIZE];
     int count = 0, at = 0;
-    if (schema->has_weight)
-        (void)snprintf(item[count++], ITEM_SIZE, "edge weights");
-    if (schema->has_time)
-        (void)snprintf(item[count++], ITEM_SIZE, "edge times");
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (schema->edge_width.of[c] && c != EDGE_TYPE && c != EDGE_ID)
+            (void)snprintf(item[count++], ITEM_SIZE, "%s", edge_column[c].plural);
     if (schema->edge_type_count > 1)
         (void)snprintf(item[count++], ITEM_SIZE, "%" PRIu32 " edge types", schema->edge_type_count);
     if (schema->node_type_count > 1)

@@ -48,7 +48,7 @@ struct partition_job { /* {0} is empty; for one unit */
 };
 
 /* The arrays of a job; the program itself, chunks being read and shards being written. */
-enum { BYTES_PER_NODE = 32, BYTES_ASIDE = 64 << 20 };
+enum { BYTES_PER_NODE = 40, BYTES_ASIDE = 64 << 20 };
 
 static enum error_code read_dataset(struct partition_job *job, struct error *err)
 {

@@ -28,6 +28,7 @@
 #define STORE_OBJECTS_RECORD_H
 
 #include "common/base/checksum.h"
+#include "common/base/element.h"
 #include "common/base/error.h"
 
 #include <stdbool.h>
@@ -63,20 +64,6 @@ enum record_kind {
 
 /* "mini_batch", ...; "unknown" for what is none. */
 const char *record_kind_name(enum record_kind kind);
-
-enum element_type { /* stored numbers */
-                    ELEMENT_UNKNOWN = 0,
-                    ELEMENT_U8 = 1,
-                    ELEMENT_U16 = 2,
-                    ELEMENT_U32 = 3,
-                    ELEMENT_U64 = 4,
-                    ELEMENT_I32 = 5,
-                    ELEMENT_I64 = 6,
-                    ELEMENT_F32 = 7,
-                    ELEMENT_F64 = 8,
-};
-
-size_t element_size(enum element_type type); /* 0 for what is none */
 
 enum { RECORD_SECTION_NAME_SIZE = 16, RECORD_SECTION_COUNT_MAX = 24, RECORD_HEADER_SIZE = 128 };
 

@@ -13,7 +13,7 @@
  * One table names every plain field, so that writing and reading cannot disagree. What has its own
  * form (texts, enums, lists of types) is written out below.
  */
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 
 enum field_type { FIELD_U32, FIELD_U64, FIELD_BOOL };
 
@@ -28,15 +28,13 @@ struct schema_field {
 #name, type, offsetof(struct dataset_schema, name)                                         \
     }
 static const struct schema_field fields[] = {
-    FIELD(node_count, FIELD_U32),          FIELD(edge_count, FIELD_U64),
-    FIELD(self_loop_count, FIELD_U64),     FIELD(input_edge_rows, FIELD_U64),
-    FIELD(removed_self_loops, FIELD_U64),  FIELD(removed_duplicates, FIELD_U64),
-    FIELD(undirected, FIELD_BOOL),         FIELD(has_weight, FIELD_BOOL),
-    FIELD(has_time, FIELD_BOOL),           FIELD(has_edge_type, FIELD_BOOL),
-    FIELD(feature_dim, FIELD_U32),         FIELD(class_count, FIELD_U32),
-    FIELD(train_count, FIELD_U32),         FIELD(valid_count, FIELD_U32),
-    FIELD(test_count, FIELD_U32),          FIELD(edge_chunk_count, FIELD_U64),
-    FIELD(feature_chunk_count, FIELD_U64),
+    FIELD(node_count, FIELD_U32),         FIELD(edge_count, FIELD_U64),
+    FIELD(self_loop_count, FIELD_U64),    FIELD(input_edge_rows, FIELD_U64),
+    FIELD(removed_self_loops, FIELD_U64), FIELD(removed_duplicates, FIELD_U64),
+    FIELD(undirected, FIELD_BOOL),        FIELD(feature_dim, FIELD_U32),
+    FIELD(class_count, FIELD_U32),        FIELD(train_count, FIELD_U32),
+    FIELD(valid_count, FIELD_U32),        FIELD(test_count, FIELD_U32),
+    FIELD(edge_chunk_count, FIELD_U64),   FIELD(feature_chunk_count, FIELD_U64),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -65,6 +63,15 @@ static void put_field(struct json_writer *w, const struct schema_field *field,
         json_put_bool(w, field->name, flag);
         break;
     }
+}
+
+static void put_edge_columns(struct json_writer *w, const struct edge_widths *width)
+{
+    json_open_object(w, "edge_columns");
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (width->of[c])
+            json_put_int64(w, edge_column[c].name, width->of[c]);
+    json_close_object(w);
 }
 
 static void put_types(struct json_writer *w, const struct dataset_schema *schema)
@@ -107,6 +114,7 @@ enum error_code dataset_schema_put_with_report(struct store *store,
     json_put_string(&w, "feature_origin", schema->feature_origin);
     json_put_string(&w, "task", task_names[schema->task]);
     json_put_string(&w, "node_id_form", id_form_names[schema->node_id_form]);
+    put_edge_columns(&w, &schema->edge_width);
     put_types(&w, schema);
     json_close_object(&w);
     enum error_code rc = json_writer_finish(&w, err);
@@ -256,6 +264,34 @@ static enum error_code get_edge_types(const struct json_node *object, const char
     return rc;
 }
 
+static enum error_code get_edge_columns(const struct json_node *root, const char *key,
+                                        struct edge_widths *out, struct error *err)
+{
+    const struct json_node *object = json_get(root, "edge_columns");
+    enum error_code rc = ERROR_NONE;
+    size_t known = 0;
+    if (!json_node_is_object(object))
+        return error_set(err, ERROR_CORRUPT, "%s: \"edge_columns\": expected an object, found %s",
+                         key, object ? "something else" : "nothing");
+    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++)
+        if (json_get(object, edge_column[c].name)) {
+            known++;
+            rc = get_u32(object, edge_column[c].name, key, &out->of[c], err);
+            if (rc == ERROR_NONE &&
+                (out->of[c] == 0 || !edge_column_may_be((enum edge_column)c, out->of[c])))
+                rc = error_set(err, ERROR_CORRUPT,
+                               "%s: \"edge_columns\": \"%s\": expected 1 to %d elements an edge, "
+                               "found %u",
+                               key, edge_column[c].name,
+                               edge_column[c].has_width ? EDGE_COLUMN_WIDTH_MAX : 1, out->of[c]);
+        }
+    if (rc == ERROR_NONE && known != json_count(object))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "%s: \"edge_columns\": expected columns of edges, found %zu of another name",
+                       key, json_count(object) - known);
+    return rc;
+}
+
 static enum error_code get_all(const struct json_node *root, const char *key,
                                struct dataset_schema *out, struct error *err)
 {
@@ -272,6 +308,8 @@ static enum error_code get_all(const struct json_node *root, const char *key,
         rc = get_choice(root, "task", key, task_names, &task, err);
     if (rc == ERROR_NONE)
         rc = get_choice(root, "node_id_form", key, id_form_names, &form, err);
+    if (rc == ERROR_NONE)
+        rc = get_edge_columns(root, key, &out->edge_width, err);
     if (rc == ERROR_NONE)
         rc = get_node_types(root, key, out, err);
     if (rc == ERROR_NONE)

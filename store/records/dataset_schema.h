@@ -13,13 +13,14 @@
  *             feature_chunk.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
  *             is no task; the three splits together hold at most node_count nodes
  *
- * A homogeneous graph is one node type and one edge type. Every node and edge carries its type, weight
- * and time from the first day when the input has them.
+ * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
+ * there is, by its name in common/graph/edge_column.h.
  */
 #ifndef STORE_RECORDS_DATASET_SCHEMA_H
 #define STORE_RECORDS_DATASET_SCHEMA_H
 
 #include "common/base/error.h"
+#include "common/graph/edge_column.h"
 #include "store/objects/store.h"
 
 #include <stdbool.h>
@@ -47,8 +48,8 @@ struct dataset_schema {
     uint64_t edge_count; /* directed, as stored: after making undirected, removing duplicates */
     uint64_t self_loop_count; /* stored ones */
     uint64_t input_edge_rows, removed_self_loops, removed_duplicates;
-    bool undirected; /* each edge is stored both ways */
-    bool has_weight, has_time, has_edge_type;
+    bool undirected;               /* each edge is stored both ways */
+    struct edge_widths edge_width; /* the edge columns that there are */
     uint32_t feature_dim;
     char feature_origin[64]; /* "given", "degree", "random", "degree+random" */
     enum dataset_task task;

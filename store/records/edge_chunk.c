@@ -1,11 +1,19 @@
 #include "store/records/edge_chunk.h"
 
 #include "store/objects/keys.h"
+#include "store/records/edge_sections.h"
 #include "store/records/node_range.h"
 
 #include <inttypes.h>
 
-enum { EDGE_CHUNK_VERSION = 1 };
+enum { EDGE_CHUNK_VERSION = 2 };
+
+uint64_t edge_chunk_edges_max(const struct edge_widths *width)
+{
+    const uint64_t bytes = sizeof(uint32_t) + edge_widths_bytes(width);
+    const uint64_t fit = ((uint64_t)1 << 29) / bytes;
+    return fit < EDGE_CHUNK_EDGES_MAX ? fit : (uint64_t)EDGE_CHUNK_EDGES_MAX;
+}
 
 enum error_code edge_chunk_put(struct store *store, const char *dataset_id, int64_t chunk,
                                const struct edge_chunk *edges, struct error *err)
@@ -17,12 +25,7 @@ enum error_code edge_chunk_put(struct store *store, const char *dataset_id, int6
     record_add(&record, "row_start", ELEMENT_U64, edges->row_start,
                (uint64_t)edges->node_count + 1);
     record_add(&record, "neighbor", ELEMENT_U32, edges->neighbor, edges->edge_count);
-    if (edges->weight)
-        record_add(&record, "weight", ELEMENT_F32, edges->weight, edges->edge_count);
-    if (edges->time)
-        record_add(&record, "time", ELEMENT_F64, edges->time, edges->edge_count);
-    if (edges->edge_type)
-        record_add(&record, "edge_type", ELEMENT_U16, edges->edge_type, edges->edge_count);
+    edge_sections_add(&record, &edges->columns, edges->edge_count);
     return store_put(store, key_edge_chunk(dataset_id, chunk).text, dataset_id, &record,
                      STORE_DURABLE, err);
 }
@@ -59,23 +62,16 @@ static enum error_code check_neighbors(const struct edge_chunk *edges, struct er
     return ERROR_NONE;
 }
 
-static enum error_code get_edge_attributes(struct edge_chunk *out, struct error *err)
+static enum error_code check_edge_count(const struct edge_chunk *edges, struct error *err)
 {
-    const struct record_view *view = &out->view;
-    const int64_t count = (int64_t)out->edge_count;
-    const void *weight = NULL, *time = NULL, *edge_type = NULL;
-    uint64_t found = 0;
-    enum error_code rc = ERROR_NONE;
-    if (record_has(view, "weight"))
-        rc = record_section_get(view, "weight", ELEMENT_F32, count, &weight, &found, err);
-    if (rc == ERROR_NONE && record_has(view, "time"))
-        rc = record_section_get(view, "time", ELEMENT_F64, count, &time, &found, err);
-    if (rc == ERROR_NONE && record_has(view, "edge_type"))
-        rc = record_section_get(view, "edge_type", ELEMENT_U16, count, &edge_type, &found, err);
-    out->weight = weight;
-    out->time = time;
-    out->edge_type = edge_type;
-    return rc;
+    const uint64_t most =
+        edges->node_count > 1 ? edge_chunk_edges_max(&edges->columns.width) : UINT32_MAX;
+    if (edges->edge_count <= most)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "%s: \"range\": expected at most %" PRIu64
+                     " edges of several nodes, found %" PRIu64,
+                     edges->view.key, most, edges->edge_count);
 }
 
 static enum error_code read_edges(struct edge_chunk *out, struct error *err)
@@ -87,12 +83,12 @@ static enum error_code read_edges(struct edge_chunk *out, struct error *err)
     if (rc == ERROR_NONE)
         rc = node_range_get(view, EDGE_CHUNK_NODES_MAX, &out->first_node, &out->node_count,
                             &out->edge_count, err);
-    if (rc == ERROR_NONE && out->edge_count > (out->node_count > 1 ? (uint64_t)EDGE_CHUNK_EDGES_MAX
-                                                                   : (uint64_t)UINT32_MAX))
-        return error_set(
-            err, ERROR_CORRUPT,
-            "%s: \"range\": expected at most %d edges of several nodes, found %" PRIu64, view->key,
-            EDGE_CHUNK_EDGES_MAX, out->edge_count);
+    if (rc == ERROR_NONE)
+        rc = edge_sections_get_widths(view, &out->columns.width, err);
+    if (rc == ERROR_NONE)
+        rc = check_edge_count(out, err);
+    if (rc == ERROR_NONE)
+        rc = edge_sections_get(view, out->edge_count, &out->columns, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "row_start", ELEMENT_U64, (int64_t)out->node_count + 1,
                                 &row_start, &found, err);
@@ -103,9 +99,7 @@ static enum error_code read_edges(struct edge_chunk *out, struct error *err)
         return rc;
     out->row_start = row_start;
     out->neighbor = neighbor;
-    rc = get_edge_attributes(out, err);
-    if (rc == ERROR_NONE)
-        rc = check_row_start(out, err);
+    rc = check_row_start(out, err);
     if (rc == ERROR_NONE)
         rc = check_neighbors(out, err);
     return rc;

@@ -8,13 +8,15 @@
  *       "range"     U64 [3]        first_node, node_count, edge_count
  *       "row_start" U64 [node_count + 1], from 0
  *       "neighbor"  U32 [edge_count], ascending within a row
- *       "weight" F32, "time" F64, "edge_type" U16 [edge_count]   when the schema has them
- *       A chunk ends before the node that would take it above 2^24 edges or 2^20 nodes.
+ *       edge columns               those that the schema has (edge_sections.h)
+ *       A chunk ends before the node that would take it above 2^24 edges or 2^20 nodes; of edges of more than 32
+ *       bytes, neighbour and columns, above as many as take 2^29 bytes.
  */
 #ifndef STORE_RECORDS_EDGE_CHUNK_H
 #define STORE_RECORDS_EDGE_CHUNK_H
 
 #include "common/base/error.h"
+#include "common/graph/edge_column.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
@@ -28,11 +30,12 @@ struct edge_chunk {
     uint64_t edge_count;
     const uint64_t *row_start;
     const uint32_t *neighbor;
-    const float *weight; /* NULL when there is none; likewise below */
-    const double *time;
-    const uint16_t *edge_type;
+    struct edge_columns_view columns; /* [edge_count] */
     struct record_view view;
 };
+
+/* Edges that a chunk of several nodes may have, with columns of these widths. */
+uint64_t edge_chunk_edges_max(const struct edge_widths *width);
 
 MUST_CHECK enum error_code edge_chunk_put(struct store *store, const char *dataset_id,
                                           int64_t chunk, const struct edge_chunk *edges,

@@ -1,20 +1,20 @@
 #include "store/records/topology_seal.h"
 
 #include "store/objects/keys.h"
+#include "store/records/edge_sections.h"
 
 #include <string.h>
 
-enum { TOPOLOGY_SEAL_VERSION = 1 };
+enum { TOPOLOGY_SEAL_VERSION = 2 };
 
 enum error_code topology_seal_put(struct store *store, const char *partition_id, int part,
                                   const struct topology_seal *seal, struct error *err)
 {
     const uint64_t counts[4] = {seal->first_node, seal->node_count, seal->edge_count,
                                 seal->file_size};
-    const uint8_t arrays[3] = {seal->has_weight, seal->has_time, seal->has_edge_type};
     struct record record = {.kind = RECORD_TOPOLOGY_SEAL, .version = TOPOLOGY_SEAL_VERSION};
     record_add(&record, "counts", ELEMENT_U64, counts, 4);
-    record_add(&record, "arrays", ELEMENT_U8, arrays, 3);
+    edge_sections_add_widths(&record, &seal->width);
     record_add(&record, "file", ELEMENT_U8, seal->file.bytes, sizeof seal->file.bytes);
     return store_put(store, key_part(partition_id, part, "topology_seal").text, partition_id,
                      &record, STORE_DURABLE, err);
@@ -23,31 +23,26 @@ enum error_code topology_seal_put(struct store *store, const char *partition_id,
 static enum error_code decode(const struct record_view *view, struct topology_seal *out,
                               struct error *err)
 {
-    const void *counts_data = NULL, *arrays_data = NULL, *file = NULL;
+    const void *counts_data = NULL, *file = NULL;
+    struct edge_widths width;
     enum error_code rc = record_expect(view, RECORD_TOPOLOGY_SEAL, TOPOLOGY_SEAL_VERSION, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "counts", ELEMENT_U64, 4, &counts_data, NULL, err);
     if (rc == ERROR_NONE)
-        rc = record_section_get(view, "arrays", ELEMENT_U8, 3, &arrays_data, NULL, err);
+        rc = edge_sections_get_widths(view, &width, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "file", ELEMENT_U8, sizeof out->file.bytes, &file, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint64_t *counts = counts_data;
-    const uint8_t *arrays = arrays_data;
     if (counts[0] > UINT32_MAX || counts[1] > UINT32_MAX - counts[0])
         return error_set(err, ERROR_CORRUPT, "record %s: section counts: nodes beyond 2^32",
-                         view->key);
-    if (arrays[0] > 1 || arrays[1] > 1 || arrays[2] > 1)
-        return error_set(err, ERROR_CORRUPT, "record %s: section arrays: expected 0 or 1",
                          view->key);
     *out = (struct topology_seal){.first_node = (uint32_t)counts[0],
                                   .node_count = (uint32_t)counts[1],
                                   .edge_count = counts[2],
                                   .file_size = counts[3],
-                                  .has_weight = arrays[0],
-                                  .has_time = arrays[1],
-                                  .has_edge_type = arrays[2]};
+                                  .width = width};
     memcpy(out->file.bytes, file, sizeof out->file.bytes);
     return ERROR_NONE;
 }

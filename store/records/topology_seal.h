@@ -6,9 +6,9 @@
  *
  *   key       partition/<id>/part/<p>/topology_seal
  *   sections  "counts" U64 [4]   first node, node count, edge count, file size in bytes
- *             "arrays" U8  [3]   1 where the file has weights, times, edge types
+ *             "widths" U32 [.]   of the edge columns in the file (edge_sections.h)
  *             "file"   U8  [16]  XXH3-128 of the whole file
- *   valid     each of "arrays" is 0 or 1; first node + node count is at most 2^32 - 1
+ *   valid     first node + node count is at most 2^32 - 1
  *
  * Equal arrays give equal files (with one LMDB version and page size), so the seal of a part that is
  * built twice is the same record.
@@ -18,9 +18,9 @@
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "common/graph/edge_column.h"
 #include "store/objects/store.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct topology_seal {
@@ -28,7 +28,7 @@ struct topology_seal {
     uint32_t node_count;
     uint64_t edge_count;
     uint64_t file_size;
-    bool has_weight, has_time, has_edge_type;
+    struct edge_widths width; /* of the edge columns */
     struct checksum file;
 };
 

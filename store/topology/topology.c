@@ -15,27 +15,36 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK_KEY_SIZE = 24, VALUE_BYTES_MIN = 4096, ARRAY_COUNT = 5, BUILD_ATTEMPTS = 3 };
-
-static const uint64_t chunk_elements = UINT64_C(1) << TOPOLOGY_CHUNK_SHIFT;
+enum {
+    CHUNK_KEY_SIZE = 24,
+    VALUE_BYTES_MIN = 4096,
+    ARRAY_COUNT = 2 + EDGE_COLUMN_COUNT,
+    BUILD_ATTEMPTS = 3
+};
 
 /* One array as the file sees it. */
 struct array {
     const char *name;
-    size_t element_size;
-    uint64_t count;
-    const char *data; /* NULL while reading */
+    size_t element_size; /* of an edge column: of one edge */
+    unsigned shift;      /* elements in a chunk, as a power of two */
+    uint64_t count;      /* 0: it is not there */
+    const char *data;    /* NULL while reading */
 };
+
+static uint64_t chunk_elements(const struct array *array)
+{
+    return UINT64_C(1) << array->shift;
+}
 
 static uint64_t chunk_count(const struct array *array)
 {
-    return (array->count + chunk_elements - 1) / chunk_elements;
+    return (array->count + chunk_elements(array) - 1) >> array->shift;
 }
 
 static uint64_t elements_of_chunk(const struct array *array, uint64_t chunk)
 {
-    const uint64_t left = array->count - chunk * chunk_elements;
-    return left < chunk_elements ? left : chunk_elements;
+    const uint64_t left = array->count - (chunk << array->shift);
+    return left < chunk_elements(array) ? left : chunk_elements(array);
 }
 
 /* Bytes of a chunk's value, filled up to the least size. */
@@ -86,7 +95,7 @@ static int put_array(MDB_txn *txn, MDB_dbi dbi, const struct array *array)
         const int code = mdb_put(txn, dbi, &key, &value, MDB_RESERVE | MDB_NOOVERWRITE);
         if (code)
             return code;
-        memcpy(value.mv_data, array->data + chunk * chunk_elements * array->element_size, used);
+        memcpy(value.mv_data, array->data + (chunk << array->shift) * array->element_size, used);
         memset((char *)value.mv_data + used, 0, value.mv_size - used);
     }
     return 0;
@@ -206,9 +215,8 @@ static void close_part(struct topology_part *part)
     memory_free(part->environment);
     memory_free(part->row_start_chunk);
     memory_free(part->neighbor_chunk);
-    memory_free(part->weight_chunk);
-    memory_free(part->time_chunk);
-    memory_free(part->edge_type_chunk);
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        memory_free(part->column_chunk[c]);
     *part = (struct topology_part){0};
 }
 
@@ -238,26 +246,37 @@ static enum error_code find_chunks(const struct environment *e, const struct arr
     return ERROR_NONE;
 }
 
-static enum error_code find_arrays(struct topology_part *part, const struct topology_seal *seal,
-                                   struct error *err)
+/* Row starts, neighbours, edge columns. */
+static void describe_arrays(uint32_t node_count, uint64_t edge_count,
+                            const struct edge_widths *width, struct array out[ARRAY_COUNT])
 {
-    const struct environment *e = part->environment;
-    const uint64_t edges = seal->edge_count, nodes = (uint64_t)seal->node_count + 1;
-    const struct {
-        struct array array;
-        bool present;
-        void *chunk;
-    } wanted[ARRAY_COUNT] = {
-        {{"row_start", sizeof(uint64_t), nodes, NULL}, true, &part->row_start_chunk},
-        {{"neighbor", sizeof(uint32_t), edges, NULL}, true, &part->neighbor_chunk},
-        {{"weight", sizeof(float), edges, NULL}, seal->has_weight, &part->weight_chunk},
-        {{"time", sizeof(double), edges, NULL}, seal->has_time, &part->time_chunk},
-        {{"edge_type", sizeof(uint16_t), edges, NULL}, seal->has_edge_type, &part->edge_type_chunk},
-    };
-    enum error_code rc = ERROR_NONE;
-    for (int a = 0; rc == ERROR_NONE && a < ARRAY_COUNT; a++)
-        if (wanted[a].present)
-            rc = find_chunks(e, &wanted[a].array, wanted[a].chunk, err);
+    out[0] = (struct array){.name = "row_start",
+                            .element_size = sizeof(uint64_t),
+                            .shift = TOPOLOGY_CHUNK_SHIFT,
+                            .count = (uint64_t)node_count + 1};
+    out[1] = (struct array){.name = "neighbor",
+                            .element_size = sizeof(uint32_t),
+                            .shift = TOPOLOGY_CHUNK_SHIFT,
+                            .count = edge_count};
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
+        const enum edge_column column = (enum edge_column)c;
+        out[2 + c] = (struct array){.name = edge_column[c].name,
+                                    .element_size = edge_column_bytes(column, width->of[c]),
+                                    .shift = topology_column_shift(column, width->of[c]),
+                                    .count = width->of[c] ? edge_count : 0};
+    }
+}
+
+static enum error_code find_arrays(struct topology_part *part, struct error *err)
+{
+    struct array array[ARRAY_COUNT];
+    describe_arrays(part->node_count, part->edge_count, &part->width, array);
+    enum error_code rc = find_chunks(part->environment, &array[0], &part->row_start_chunk, err);
+    if (rc == ERROR_NONE)
+        rc = find_chunks(part->environment, &array[1], &part->neighbor_chunk, err);
+    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++)
+        if (part->width.of[c])
+            rc = find_chunks(part->environment, &array[2 + c], &part->column_chunk[c], err);
     return rc;
 }
 
@@ -292,8 +311,9 @@ static enum error_code open_file_once(struct topology_part *part, const char *pa
     part->first_node = seal->first_node;
     part->node_count = seal->node_count;
     part->edge_count = seal->edge_count;
+    part->width = seal->width;
     const int code = open_environment(e, path);
-    rc = code ? lmdb_error(code, "open the file", path, err) : find_arrays(part, seal, err);
+    rc = code ? lmdb_error(code, "open the file", path, err) : find_arrays(part, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "artifact %s", artifact);
 }
 
@@ -337,16 +357,17 @@ static enum error_code open_part(struct store *store, const struct partition_boo
 static enum error_code join_part(struct topology *t, int number, const struct topology_seal *seal,
                                  struct error *err)
 {
-    if (number == 0) {
-        t->has_weight = seal->has_weight;
-        t->has_time = seal->has_time;
-        t->has_edge_type = seal->has_edge_type;
-    }
-    if (seal->has_weight != t->has_weight || seal->has_time != t->has_time ||
-        seal->has_edge_type != t->has_edge_type)
+    char expected[128], found[128];
+    if (number == 0)
+        t->width = seal->width;
+    edge_widths_text(&t->width, expected, sizeof expected);
+    edge_widths_text(&seal->width, found, sizeof found);
+    if (!edge_widths_equal(&seal->width, &t->width))
         return error_set(
             err, ERROR_CORRUPT,
-            "topology of part %d has other arrays (weight, time, edge type) than part 0", number);
+            "topology of part %d: expected the edge columns of part 0 (%s) in the same "
+            "widths, found (%s)",
+            number, expected, found);
     const struct checksum_part sums[] = {{&t->content, sizeof t->content},
                                          {&seal->file, sizeof seal->file}};
     t->content = checksum_of_parts(sums, 2);
@@ -399,17 +420,11 @@ void topology_close(struct topology *topology)
 
 static void list_arrays(const struct topology_arrays *from, struct array out[ARRAY_COUNT])
 {
-    const struct array all[ARRAY_COUNT] = {
-        {"row_start", sizeof *from->row_start, (uint64_t)from->node_count + 1,
-         (const char *)from->row_start},
-        {"neighbor", sizeof *from->neighbor, from->edge_count, (const char *)from->neighbor},
-        {"weight", sizeof *from->weight, from->weight ? from->edge_count : 0,
-         (const char *)from->weight},
-        {"time", sizeof *from->time, from->time ? from->edge_count : 0, (const char *)from->time},
-        {"edge_type", sizeof *from->edge_type, from->edge_type ? from->edge_count : 0,
-         (const char *)from->edge_type},
-    };
-    memcpy(out, all, sizeof all);
+    describe_arrays(from->node_count, from->edge_count, &from->columns.width, out);
+    out[0].data = (const char *)from->row_start;
+    out[1].data = (const char *)from->neighbor;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        out[2 + c].data = from->columns.data[c];
 }
 
 static enum error_code seal_of(const struct topology_arrays *arrays, const char *path,
@@ -418,9 +433,7 @@ static enum error_code seal_of(const struct topology_arrays *arrays, const char 
     *out = (struct topology_seal){.first_node = arrays->first_node,
                                   .node_count = arrays->node_count,
                                   .edge_count = arrays->edge_count,
-                                  .has_weight = arrays->weight,
-                                  .has_time = arrays->time,
-                                  .has_edge_type = arrays->edge_type};
+                                  .width = arrays->columns.width};
     return checksum_of_file(path, &out->file, &out->file_size, err);
 }
 
@@ -433,7 +446,7 @@ static enum error_code compare_array(const struct environment *e, const struct a
     enum error_code rc = find_chunks(e, array, &chunk, err);
     must(rc != ERROR_NONE || chunk);
     for (uint64_t i = 0; rc == ERROR_NONE && i < chunk_count(array); i++)
-        if (memcmp(chunk[i], array->data + i * chunk_elements * array->element_size,
+        if (memcmp(chunk[i], array->data + (i << array->shift) * array->element_size,
                    elements_of_chunk(array, i) * array->element_size) != 0)
             rc = error_set(err, ERROR_CORRUPT,
                            "chunk %s/%05" PRIu64 ": expected the array, found other bytes",
@@ -518,7 +531,7 @@ enum error_code topology_write(struct store *store, const char *partition_id, in
     char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     struct topology_seal seal = {0};
     must(arrays->row_start[0] == 0 && arrays->row_start[arrays->node_count] == arrays->edge_count);
-    must(arrays->edge_count <= chunk_elements * TOPOLOGY_CHUNK_COUNT_MAX);
+    must(arrays->edge_count >> TOPOLOGY_CHUNK_SHIFT < TOPOLOGY_CHUNK_COUNT_MAX);
     enum error_code rc = store_scratch(store, scratch, err);
     if (rc != ERROR_NONE)
         return rc;

@@ -14,8 +14,8 @@
  * processor's table of pages too, and on a virtual machine that walk takes as long as the access. From a
  * copy on pages of 2 MB an edge is sampled in two thirds of the time (tests/bench/README.md).
  *
- * In the file, key "<array>/<chunk>" (five digits) holds one chunk: "row_start", "neighbor", "weight",
- * "time", "edge_type". A value is at least 4 KiB, filled up with zeros: LMDB gives a large value pages of
+ * In the file, key "<array>/<chunk>" (five digits) holds one chunk: "row_start", "neighbor", and each edge column that
+ * there is by its name (common/graph/edge_column.h). A value is at least 4 KiB, filled up with zeros: LMDB gives a large value pages of
  * its own, aligned to 16 bytes, and would squeeze a small one between others at an odd address. How much
  * of it counts is in the seal.
  */
@@ -23,6 +23,7 @@
 #define STORE_TOPOLOGY_TOPOLOGY_H
 
 #include "common/base/error.h"
+#include "common/graph/edge_column.h"
 #include "common/parallel/shared_area.h"
 #include "store/objects/store.h"
 #include "store/records/partition_book.h"
@@ -37,11 +38,9 @@ struct topology_arrays {
     uint32_t first_node;
     uint32_t node_count;
     uint64_t edge_count;
-    const uint64_t *row_start; /* [node_count + 1], row_start[0] = 0 */
-    const uint32_t *neighbor;  /* [edge_count], partition node ids */
-    const float *weight;       /* [edge_count] or NULL */
-    const double *time;        /* [edge_count] or NULL */
-    const uint16_t *edge_type; /* [edge_count] or NULL */
+    const uint64_t *row_start;        /* [node_count + 1], row_start[0] = 0 */
+    const uint32_t *neighbor;         /* [edge_count], partition node ids */
+    struct edge_columns_view columns; /* [edge_count] */
 };
 
 /* Builds the file in scratch, publishes the artifact and its seal. Doing it again is success.
@@ -55,7 +54,7 @@ struct topology { /* {0} is closed; the parts of one partition, opened together 
     int part_count;
     uint32_t node_count;
     uint64_t edge_count;
-    bool has_weight, has_time, has_edge_type;
+    struct edge_widths width;   /* of the edge columns */
     const uint32_t *book;       /* [part_count + 1], owned */
     struct topology_part *part; /* [part_count], owned */
     struct checksum content;    /* of all files, by their seals */
@@ -69,10 +68,9 @@ struct topology_part {
     uint64_t edge_count;
     const uint64_t **row_start_chunk; /* element v in [v >> 27][v & (2^27 - 1)] */
     const uint32_t **neighbor_chunk;
-    const float **weight_chunk; /* NULL without weights; likewise below */
-    const double **time_chunk;
-    const uint16_t **edge_type_chunk;
-    void *environment; /* LMDB's, private to topology.c */
+    struct edge_widths width;
+    const char **column_chunk[EDGE_COLUMN_COUNT]; /* NULL where there is none: topology_column() */
+    void *environment;                            /* LMDB's, private to topology.c */
 };
 
 enum topology_flags { TOPOLOGY_STORAGE_IS_LOCAL = 1 };
@@ -121,6 +119,24 @@ static inline const uint32_t *topology_neighbor(const struct topology_part *p, u
 {
     return &p->neighbor_chunk[edge >> TOPOLOGY_CHUNK_SHIFT]
                              [edge & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
+}
+
+/* Edges in a chunk of a column, as a power of two: at most TOPOLOGY_CHUNK_SHIFT, and 1 GiB. */
+static inline unsigned topology_column_shift(enum edge_column column, uint32_t width)
+{
+    unsigned shift = TOPOLOGY_CHUNK_SHIFT;
+    while (edge_column_bytes(column, width) << shift > UINT64_C(1) << 30)
+        shift--;
+    return shift;
+}
+
+/* The values of an edge in a column that there is. */
+static inline const void *topology_column(const struct topology_part *p, enum edge_column column,
+                                          uint64_t edge)
+{
+    const unsigned shift = topology_column_shift(column, p->width.of[column]);
+    return p->column_chunk[column][edge >> shift] +
+           (edge & ((UINT64_C(1) << shift) - 1)) * edge_column_bytes(column, p->width.of[column]);
 }
 
 #endif

@@ -35,8 +35,8 @@ enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
     for (size_t i = 0; i < piece->count; i++) {
         must(piece->source[i] >= 0 && (uint64_t)piece->source[i] < builder->node_count);
         must(piece->target[i] >= 0 && (uint64_t)piece->target[i] < builder->node_count);
-        must(!piece->weight || isfinite(piece->weight[i]));
-        must(!piece->time || isfinite(piece->time[i]));
+        double value = 0.0;
+        must(edge_columns_not_finite(&piece->columns, i, &value) == EDGE_COLUMN_COUNT);
     }
     builder->edge_count += piece->count;
     return ERROR_NONE;

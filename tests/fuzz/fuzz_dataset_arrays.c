@@ -11,9 +11,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {
-    "range", "row_start", "neighbor", "weight", "time", "edge_type", "row",    "shape",
-    "label", "multi",     "train",    "valid",  "test", "integer",   "offset", "text"};
+static const char *const names[] = {"range",     "row_start", "neighbor",     "weight",  "time",
+                                    "edge_type", "row",       "shape",        "label",   "multi",
+                                    "train",     "valid",     "test",         "integer", "offset",
+                                    "text",      "edge_id",   "edge_feature", "widths"};
 
 /* What is read goes here, so that the reading is not optimised away: it is what sanitizers watch. */
 static volatile double sink;
@@ -28,9 +29,9 @@ static void read_edges(const struct record_view *view)
     for (uint32_t row = 0; row < edges.node_count; row++)
         for (uint64_t i = edges.row_start[row]; i < edges.row_start[row + 1]; i++) {
             must(i == edges.row_start[row] || edges.neighbor[i] >= edges.neighbor[i - 1]);
-            sum += edges.weight ? (double)edges.weight[i] : 0.0;
-            sum += edges.time ? edges.time[i] : 0.0;
-            sum += edges.edge_type ? edges.edge_type[i] : 0;
+            for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+                if (edges.columns.width.of[c])
+                    sum += *(const char *)edge_columns_at(&edges.columns, (enum edge_column)c, i);
         }
     sink = sum;
     must(edges.row_start[edges.node_count] == edges.edge_count);

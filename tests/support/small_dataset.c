@@ -44,9 +44,9 @@ static void write_chunk(struct store *store, const struct small_dataset *d, int6
     struct error err = {0};
     uint64_t *row_start = need((size_t)(end - first) + 1, sizeof *row_start);
     uint32_t *neighbor = need((size_t)d->edge_count, sizeof *neighbor);
-    float *weight = need((size_t)d->edge_count, sizeof *weight);
-    double *time = need((size_t)d->edge_count, sizeof *time);
-    uint16_t *type = need((size_t)d->edge_count, sizeof *type);
+    uint64_t *order = need((size_t)d->edge_count, sizeof *order);
+    struct edge_columns columns;
+    demand(edge_columns_new(&columns, &d->columns.width, d->edge_count, "edges", &err), &err);
     uint64_t at = 0;
     for (uint32_t node = first; node < end; node++) {
         const uint64_t from = at;
@@ -56,31 +56,25 @@ static void write_chunk(struct store *store, const struct small_dataset *d, int6
             uint64_t place = at++;
             for (; place > from && neighbor[place - 1] > d->source[e]; place--) {
                 neighbor[place] = neighbor[place - 1];
-                weight[place] = weight[place - 1];
-                time[place] = time[place - 1];
-                type[place] = type[place - 1];
+                order[place] = order[place - 1];
             }
             neighbor[place] = d->source[e];
-            weight[place] = d->weight ? d->weight[e] : 0.0F;
-            time[place] = d->time ? d->time[e] : 0.0;
-            type[place] = d->edge_type ? d->edge_type[e] : 0;
+            order[place] = e;
         }
         row_start[node - first + 1] = at;
     }
+    edge_columns_gather(&columns, 0, &d->columns, order, at);
     const struct edge_chunk edges = {
         .first_node = first,
         .node_count = end - first,
         .edge_count = at,
         .row_start = row_start,
         .neighbor = neighbor,
-        .weight = d->weight ? weight : NULL,
-        .time = d->time ? time : NULL,
-        .edge_type = d->edge_type ? type : NULL,
+        .columns = edge_columns_read(&columns, 0),
     };
     demand(edge_chunk_put(store, d->id, chunk, &edges, &err), &err);
-    memory_free(type);
-    memory_free(time);
-    memory_free(weight);
+    edge_columns_release(&columns);
+    memory_free(order);
     memory_free(neighbor);
     memory_free(row_start);
 }
@@ -158,11 +152,12 @@ static void fill_types(const struct small_dataset *d, struct dataset_schema *sch
     schema->node_type_count = 1;
     must(text_copy(schema->node_type[0].name, TYPE_NAME_SIZE, "node"));
     schema->node_type[0].node_count = d->node_count;
-    schema->edge_type_count = d->edge_type ? 2 : 1;
+    const uint16_t *type = d->columns.data[EDGE_TYPE];
+    schema->edge_type_count = type ? 2 : 1;
     must(text_copy(schema->edge_type[0].name, TYPE_NAME_SIZE, "edge"));
     must(text_copy(schema->edge_type[1].name, TYPE_NAME_SIZE, "other"));
     for (uint64_t e = 0; e < d->edge_count; e++) {
-        schema->edge_type[d->edge_type ? d->edge_type[e] : 0].edge_count++;
+        schema->edge_type[type ? type[e] : 0].edge_count++;
         schema->self_loop_count += d->source[e] == d->target[e];
     }
 }
@@ -176,9 +171,7 @@ void small_dataset_write(struct store *store, const struct small_dataset *d)
         .edge_count = d->edge_count,
         .input_edge_rows = d->edge_count,
         .undirected = d->undirected,
-        .has_weight = d->weight,
-        .has_time = d->time,
-        .has_edge_type = d->edge_type,
+        .edge_width = d->columns.width,
         .feature_dim = dim,
         .feature_origin = "given",
         .task = d->task ? d->task : TASK_NONE,

@@ -8,6 +8,7 @@
 #ifndef TESTS_SUPPORT_SMALL_DATASET_H
 #define TESTS_SUPPORT_SMALL_DATASET_H
 
+#include "common/graph/edge_column.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
 
@@ -19,12 +20,10 @@ struct small_dataset {
     uint32_t node_count;
     uint64_t edge_count; /* directed, as stored */
     const uint32_t *source, *target;
-    const float *weight; /* [edge_count] or NULL, likewise below */
-    const double *time;
-    const uint16_t *edge_type; /* 0 or 1 */
-    bool undirected;           /* the edges hold both directions */
-    uint32_t feature_dim;      /* 0: 3 */
-    enum dataset_task task;    /* 0: none */
+    struct edge_columns_view columns; /* [edge_count]; edge types are 0 or 1 */
+    bool undirected;                  /* the edges hold both directions */
+    uint32_t feature_dim;             /* 0: 3 */
+    enum dataset_task task;           /* 0: none */
     uint32_t class_count;
     uint32_t nodes_per_chunk; /* of edges; 0: all in one */
 };

@@ -7,9 +7,10 @@
  * duplicate policy. Peak memory is the budget plus a few arrays of one entry a node, never a multiple of
  * the edges. The chunks written do not depend on the budget.
  *
- * An edge repeats another when source, target, type and time are the same, after direction is applied:
- * of an undirected graph "1 2" and "2 1" are one edge. Of repeated edges that are removed the first in
- * input order stays, with its weight. A row is ordered by neighbour, type, time, input. A self loop is
+ * An edge repeats another when source, target and the columns that distinguish edges (type and time) are the same,
+ * after direction is applied: of an undirected graph "1 2" and "2 1" are one edge. Of repeated edges that are removed
+ * the first in input order stays, with all its columns; an edge that is stored both ways has them twice. A row is
+ * ordered by neighbour, type, time, input. A self loop is
  * stored once. The counts of removed edges in the schema are rows of the input. Nothing is stored before
  * all of the input is known to be good.
  *
@@ -21,6 +22,7 @@
 #define STAGES_INGEST_BUILD_DATASET_BUILDER_H
 
 #include "common/base/error.h"
+#include "common/graph/edge_column.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/ingest/build/dataset_summary.h"
 #include "stages/plan/pipeline_settings.h"
@@ -77,15 +79,13 @@ MUST_CHECK enum error_code dataset_builder_set_types(struct dataset_builder *bui
                                                      uint32_t edge_type_count, struct error *err);
 
 /* A piece of the edges, in input order. Ids are checked by the builder: `first_line` + i is the line (or
- * row) of edge i in `where`, for messages. Optional arrays are either always or never given. */
+ * row) of edge i in `where`, for messages. All pieces have the same columns. */
 struct edge_piece {
     const char *where;
     int64_t first_line;
     size_t count;
-    const int64_t *source, *target; /* [count], as read: may be out of range, which is an error */
-    const float *weight;            /* [count] or NULL */
-    const double *time;             /* [count] or NULL */
-    const uint16_t *edge_type;      /* [count] or NULL */
+    const int64_t *source, *target;   /* [count], as read: may be out of range, which is an error */
+    struct edge_columns_view columns; /* [count] */
 };
 MUST_CHECK enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
                                                      const struct edge_piece *piece,

@@ -7,14 +7,8 @@
 #include "stages/ingest/build/edge_sorter.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 enum { PROGRESS_ROWS = 1 << 16 };
-
-/* Buffers of fixed size that are held while edges are sorted. */
-static const uint64_t sorting_overhead = SCRATCH_FILE_BUFFER_BYTES +
-                                         (uint64_t)EDGE_SPOOL_PIECE * EDGE_BYTES_MAX +
-                                         (uint64_t)EDGE_SPOOL_PIECE * sizeof(struct spooled_edge);
 
 enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_schema *schema,
                                    const struct pipeline_settings *settings, const char *path,
@@ -37,6 +31,7 @@ void dataset_edges_close(struct dataset_edges *edges)
 {
     edge_chunk_writer_release(&edges->writer);
     edge_spool_close(&edges->spool);
+    edge_columns_release(&edges->last);
     input_lines_release(&edges->lines);
     reverse_detector_close(&edges->reversals);
     memory_free(edges->is_linked);
@@ -65,16 +60,16 @@ static enum error_code check_id(const struct dataset_edges *edges, const char *w
 static enum error_code check_attributes(const struct dataset_edges *edges,
                                         const struct edge_piece *piece, size_t i, struct error *err)
 {
-    if (piece->weight && !isfinite(piece->weight[i]))
-        return error_set(err, ERROR_INPUT, "the weight is %g: expected a finite number",
-                         (double)piece->weight[i]);
-    if (piece->time && !isfinite(piece->time[i]))
-        return error_set(err, ERROR_INPUT, "the time is %g: expected a finite number",
-                         piece->time[i]);
-    if (piece->edge_type && piece->edge_type[i] >= edges->schema->edge_type_count)
+    double value = 0.0;
+    const enum edge_column found = edge_columns_not_finite(&piece->columns, i, &value);
+    if (found != EDGE_COLUMN_COUNT)
+        return error_set(err, ERROR_INPUT, "the %s is %g: expected a finite number",
+                         edge_column[found].words[0], value);
+    const uint16_t *type = piece->columns.data[EDGE_TYPE];
+    if (type && type[i] >= edges->schema->edge_type_count)
         return error_set(err, ERROR_INPUT,
                          "edge type %u is out of range: expected an edge type from 0 to %u",
-                         piece->edge_type[i], edges->schema->edge_type_count - 1);
+                         type[i], edges->schema->edge_type_count - 1);
     return ERROR_NONE;
 }
 
@@ -87,32 +82,32 @@ static enum error_code count_end(struct dataset_edges *edges, uint32_t node, str
 }
 
 /* A self loop that is removed stays in the spool, so that the place of an edge tells its line. */
-static enum error_code count_edge(struct dataset_edges *edges, const struct spooled_edge *edge,
+static enum error_code count_edge(struct dataset_edges *edges, uint32_t source, uint32_t target,
                                   struct error *err)
 {
-    const bool loop = edge->source == edge->target;
+    const bool loop = source == target;
     if (loop && edges->self_loops == EDGES_REFUSE)
         return error_set(err, ERROR_INPUT,
                          "node %u has an edge to itself: expected none (ingest.self_loops: refuse)",
-                         edge->source);
+                         source);
     if (loop && edges->self_loops == EDGES_REMOVE) {
         edges->schema->removed_self_loops++;
         return ERROR_NONE;
     }
-    enum error_code rc = count_end(edges, edge->target, err);
+    enum error_code rc = count_end(edges, target, err);
     if (rc == ERROR_NONE && edges->schema->undirected && !loop)
-        rc = count_end(edges, edge->source, err);
+        rc = count_end(edges, source, err);
     return rc;
 }
 
 /* Whether an edge is the same as the one before it: it would be removed later, and need not be put aside. So a
  * small packed file of one edge, a billion times, takes neither disk nor memory. */
-static bool repeats_last(const struct dataset_edges *edges, const struct spooled_edge *edge)
+static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uint32_t target,
+                         const struct edge_columns_view *columns, size_t i)
 {
-    const struct spooled_edge *last = &edges->last;
-    return edges->has_last && edge->source == last->source && edge->target == last->target &&
-           edge->edge_type == last->edge_type && edge->time >= last->time &&
-           edge->time <= last->time && edge->source != edge->target;
+    const struct edge_columns_view last = edge_columns_read(&edges->last, 0);
+    return edges->has_last && source == edges->last_source && target == edges->last_target &&
+           source != target && edge_columns_compare(columns, i, &last, 0) == 0;
 }
 
 static enum error_code add_edge(struct dataset_edges *edges, const struct edge_piece *piece,
@@ -127,41 +122,49 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
         return rc;
     const int64_t from = edges->reversed ? piece->target[i] : piece->source[i];
     const int64_t to = edges->reversed ? piece->source[i] : piece->target[i];
-    const struct spooled_edge edge = {
-        .source = (uint32_t)from,
-        .target = (uint32_t)to,
-        .weight = piece->weight ? piece->weight[i] : 0.0F,
-        .time = piece->time ? piece->time[i] : 0.0,
-        .edge_type = piece->edge_type ? piece->edge_type[i] : 0,
-    };
-    if (edges->duplicates == EDGES_REMOVE && repeats_last(edges, &edge)) {
+    const uint32_t source = (uint32_t)from, target = (uint32_t)to;
+    if (edges->duplicates == EDGES_REMOVE &&
+        repeats_last(edges, source, target, &piece->columns, i)) {
         edges->passed_over++;
         return ERROR_NONE;
     }
-    edges->last = edge;
+    edges->last_source = source;
+    edges->last_target = target;
+    edge_columns_copy(&edges->last, 0, &piece->columns, i, 1);
     edges->has_last = true;
     if (from != to) {
         edges->is_linked[from / 8] |= (uint8_t)(1U << from % 8);
         edges->is_linked[to / 8] |= (uint8_t)(1U << to % 8);
-        reverse_detector_add(&edges->reversals, edge.source, edge.target);
+        reverse_detector_add(&edges->reversals, source, target);
     }
-    rc = count_edge(edges, &edge, err);
-    return rc == ERROR_NONE ? edge_spool_append(&edges->spool, &edge, err) : rc;
+    rc = count_edge(edges, source, target, err);
+    return rc == ERROR_NONE
+               ? edge_spool_append(&edges->spool, source, target, &piece->columns, i, err)
+               : rc;
+}
+
+/* What the first piece has, all have. */
+static enum error_code set_columns(struct dataset_edges *edges, const struct edge_widths *width,
+                                   struct error *err)
+{
+    if (edges->spool.edge_count > 0 || edges->spool.piece) {
+        must(edge_widths_equal(&edges->spool.width, width));
+        return ERROR_NONE;
+    }
+    const enum error_code rc = edge_spool_set_widths(&edges->spool, width, err);
+    return rc == ERROR_NONE
+               ? edge_columns_new(&edges->last, width, 1, "the columns of an edge", err)
+               : rc;
 }
 
 enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge_piece *piece,
                                   struct error *err)
 {
-    struct edge_spool *spool = &edges->spool;
     if (piece->count == 0)
         return ERROR_NONE;
-    if (spool->edge_count == 0)
-        edge_spool_set_attributes(spool, piece->weight != NULL, piece->time != NULL,
-                                  piece->edge_type != NULL);
-    must(spool->has_weight == (piece->weight != NULL) && spool->has_time == (piece->time != NULL) &&
-         spool->has_type == (piece->edge_type != NULL));
-    enum error_code rc = ERROR_NONE;
-    if (edges->duplicates == EDGES_REFUSE) /* nobody else asks for lines later */
+    enum error_code rc = set_columns(edges, &piece->columns.width, err);
+    if (rc == ERROR_NONE &&
+        edges->duplicates == EDGES_REFUSE) /* nobody else asks for lines later */
         rc = input_lines_add(&edges->lines, piece->where, piece->first_line, piece->count, err);
     progress_note("edges", edges->spool.edge_count, 0);
     for (size_t i = 0; rc == ERROR_NONE && i < piece->count; i++) {
@@ -173,36 +176,38 @@ enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge
     return rc;
 }
 
+/* Edge `i` of a piece, which is the edge `index` of the input. */
 typedef enum error_code (*spool_visitor)(void *context, uint64_t index,
-                                         const struct spooled_edge *edge, struct error *err);
+                                         const struct spool_piece *piece, size_t i,
+                                         struct error *err);
 
 /* Reads all edges once more, in input order. */
 static enum error_code walk_spool(struct dataset_edges *edges, spool_visitor visit, void *context,
                                   struct error *err)
 {
-    struct spooled_edge *piece = NULL;
+    struct spool_piece piece;
     uint64_t next = 0;
-    size_t count = 0;
-    enum error_code rc = memory_new(&piece, EDGE_SPOOL_PIECE, "a piece of the edges", err);
+    enum error_code rc = spool_piece_init(&piece, &edges->spool, err);
     if (rc == ERROR_NONE)
         rc = edge_spool_rewind(&edges->spool, err);
     do {
         if (rc == ERROR_NONE)
-            rc = edge_spool_read(&edges->spool, piece, &count, err);
-        for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
-            rc = visit(context, next + i, &piece[i], err);
-        next += count;
-    } while (rc == ERROR_NONE && count > 0);
-    memory_free(piece);
+            rc = edge_spool_read(&edges->spool, &piece, err);
+        for (size_t i = 0; rc == ERROR_NONE && i < piece.count; i++)
+            rc = visit(context, next + i, &piece, i, err);
+        next += piece.count;
+    } while (rc == ERROR_NONE && piece.count > 0);
+    spool_piece_release(&piece);
     return rc;
 }
 
 /* The end that an edge has at its source when it is stored both ways. */
-static enum error_code count_back(void *context, uint64_t index, const struct spooled_edge *edge,
-                                  struct error *err)
+static enum error_code count_back(void *context, uint64_t index, const struct spool_piece *piece,
+                                  size_t i, struct error *err)
 {
     (void)index;
-    return edge->source == edge->target ? ERROR_NONE : count_end(context, edge->source, err);
+    return piece->source[i] == piece->target[i] ? ERROR_NONE
+                                                : count_end(context, piece->source[i], err);
 }
 
 enum error_code dataset_edges_settle(struct dataset_edges *edges, bool once_is_both, bool *one_way,
@@ -230,12 +235,12 @@ static void count_stored(struct dataset_edges *edges, uint32_t node, const struc
                          const uint64_t *order, uint32_t kept)
 {
     struct dataset_schema *schema = edges->schema;
+    const uint16_t *type = row->columns.data[EDGE_TYPE];
     schema->edge_count += kept;
     for (uint32_t i = 0; i < kept; i++) {
         const uint32_t neighbor = (uint32_t)(order[i] >> 32);
-        const uint16_t type = row->edge_type ? row->edge_type[(uint32_t)order[i]] : 0;
         schema->self_loop_count += neighbor == node;
-        schema->edge_type[type].edge_count++;
+        schema->edge_type[type ? type[(uint32_t)order[i]] : 0].edge_count++;
         if (edges->out_degree && edges->out_degree[neighbor] < UINT32_MAX)
             edges->out_degree[neighbor]++;
     }
@@ -253,30 +258,33 @@ static enum error_code store_row(void *context, uint32_t node, const struct edge
 
 struct repetition { /* the first two edges that repeat each other */
     bool undirected;
-    struct spooled_edge edge;
+    const struct edge_sorter *sorter; /* has the edge */
     uint64_t index[2];
     int found;
 };
 
-static enum error_code note_repeated(void *context, uint64_t index, const struct spooled_edge *edge,
-                                     struct error *err)
+static enum error_code note_repeated(void *context, uint64_t index, const struct spool_piece *piece,
+                                     size_t i, struct error *err)
 {
     struct repetition *repetition = context;
-    const struct spooled_edge *repeated = &repetition->edge;
-    const bool same = edge->source == repeated->source && edge->target == repeated->target;
-    const bool back = repetition->undirected && edge->source == repeated->target &&
-                      edge->target == repeated->source;
+    const struct edge_sorter *sorter = repetition->sorter;
+    const uint32_t source = piece->source[i], target = piece->target[i];
+    const bool same = source == sorter->repeated_source && target == sorter->repeated_target;
+    const bool back = repetition->undirected && source == sorter->repeated_target &&
+                      target == sorter->repeated_source;
+    const struct edge_columns_view columns = edge_columns_read(&piece->columns, 0);
+    const struct edge_columns_view repeated = edge_columns_read(&sorter->repeated, 0);
     (void)err;
-    if (repetition->found < 2 && (same || back) && edge->edge_type == repeated->edge_type &&
-        edge->time >= repeated->time && edge->time <= repeated->time)
+    if (repetition->found < 2 && (same || back) &&
+        edge_columns_compare(&columns, i, &repeated, 0) == 0)
         repetition->index[repetition->found++] = index;
     return ERROR_NONE;
 }
 
-static enum error_code name_repeated(struct dataset_edges *edges,
-                                     const struct spooled_edge *repeated, struct error *err)
+static enum error_code name_repeated(struct dataset_edges *edges, const struct edge_sorter *sorter,
+                                     struct error *err)
 {
-    struct repetition repetition = {.undirected = edges->schema->undirected, .edge = *repeated};
+    struct repetition repetition = {.undirected = edges->schema->undirected, .sorter = sorter};
     const char *where[2] = {NULL}, *what[2] = {NULL};
     int64_t line[2] = {0};
     const enum error_code rc = walk_spool(edges, note_repeated, &repetition, err);
@@ -290,8 +298,8 @@ static enum error_code name_repeated(struct dataset_edges *edges,
     return error_set(err, ERROR_INPUT,
                      "%s:%s%" PRId64 ": the edge between %u and %u repeats that of %s:%s%" PRId64
                      ": expected none (ingest.duplicates: refuse)",
-                     where[1], what[1], line[1], repeated->source, repeated->target, where[0],
-                     what[0], line[0]);
+                     where[1], what[1], line[1], sorter->repeated_source, sorter->repeated_target,
+                     where[0], what[0], line[0]);
 }
 
 static uint64_t sum_in_degrees(const struct dataset_edges *edges, uint64_t *largest)
@@ -310,7 +318,8 @@ static enum error_code share_out(const struct dataset_edges *edges,
                                  const struct edge_chunk_needs *needs, uint64_t budget,
                                  uint64_t *sorting, struct error *err)
 {
-    const uint64_t taken = sorting_overhead + edge_chunk_writer_bytes(needs, &edges->spool);
+    const uint64_t taken = SCRATCH_FILE_BUFFER_BYTES + edge_spool_piece_bytes(&edges->spool) +
+                           edge_chunk_writer_bytes(needs);
     char have[32], want[32];
     if (budget <= taken)
         return error_set(err, ERROR_NO_MEMORY,
@@ -328,7 +337,7 @@ static enum error_code sort_edges(struct dataset_edges *edges, struct edge_sorte
     if (sorter->duplicates == EDGES_REFUSE) {
         rc = edge_sorter_run(sorter, err);
         if (rc == ERROR_INPUT)
-            rc = name_repeated(edges, &sorter->repeated, err);
+            rc = name_repeated(edges, sorter, err);
         sorter->duplicates = EDGES_KEEP; /* there are none */
     }
     sorter->visit = store_row;
@@ -344,12 +353,12 @@ static enum error_code write_rows(struct dataset_edges *edges, struct store *sto
                                   uint64_t memory_bytes, struct edge_sorter *sorter,
                                   struct error *err)
 {
-    struct edge_chunk_needs needs = {.node_count = edges->schema->node_count};
+    struct edge_chunk_needs needs = {.node_count = edges->schema->node_count,
+                                     .width = edges->spool.width};
     needs.edge_count = sum_in_degrees(edges, &needs.largest_row);
     enum error_code rc = share_out(edges, &needs, memory_bytes, &sorter->memory_bytes, err);
     if (rc == ERROR_NONE)
-        rc = edge_chunk_writer_open(&edges->writer, store, edges->schema->id, &needs, &edges->spool,
-                                    err);
+        rc = edge_chunk_writer_open(&edges->writer, store, edges->schema->id, &needs, err);
     return rc == ERROR_NONE ? sort_edges(edges, sorter, err) : rc;
 }
 
@@ -364,6 +373,7 @@ enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *s
         .skip_self_loops = edges->self_loops == EDGES_REMOVE,
         .duplicates = edges->duplicates,
         .in_degree = edges->in_degree,
+        .repeated = edges->last,
     };
     enum error_code rc = ERROR_NONE;
     if (with_out_degree && !schema->undirected)
@@ -372,9 +382,7 @@ enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *s
         rc = write_rows(edges, store, memory_bytes, &sorter, err);
     schema->input_edge_rows = edges->spool.edge_count + edges->passed_over;
     schema->removed_duplicates = sorter.removed_duplicates + edges->passed_over;
-    schema->has_weight = edges->spool.has_weight;
-    schema->has_time = edges->spool.has_time;
-    schema->has_edge_type = edges->spool.has_type;
+    schema->edge_width = edges->spool.width;
     schema->edge_chunk_count = edges->writer.chunk_count;
     edge_chunk_writer_release(&edges->writer); /* the features want the memory */
     edge_spool_close(&edges->spool);

@@ -26,7 +26,8 @@ struct dataset_edges { /* {0} is closed */
     enum edge_policy self_loops, duplicates;
     bool reversed;
     struct edge_spool spool;
-    struct spooled_edge last; /* put aside last; `has_last`: there is one */
+    uint32_t last_source, last_target; /* put aside last; `has_last`: there is one */
+    struct edge_columns last;          /* of that edge; then of the repeated edge that is named */
     bool has_last;
     uint64_t passed_over; /* repeats of it */
     struct input_lines lines;

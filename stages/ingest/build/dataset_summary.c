@@ -113,11 +113,11 @@ static void say_graph(const struct lines *lines)
 static void say_unused(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
-    if (schema->has_weight || schema->has_time || schema->has_edge_type)
+    char columns[SUMMARY_LINE_SIZE];
+    edge_widths_text(&schema->edge_width, columns, sizeof columns);
+    if (columns[0])
         say(lines, false,
-            "edge%s%s%s are stored, but training does not use them: every edge counts the same",
-            schema->has_weight ? " weights" : "", schema->has_time ? " times" : "",
-            schema->has_edge_type ? " types" : "");
+            "%s are stored, but training does not use them: every edge counts the same", columns);
     if (schema->node_type_count > 1)
         say(lines, false,
             "the %" PRIu32 " types of nodes share one set of weights: training does not tell them "

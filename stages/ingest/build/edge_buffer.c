@@ -3,19 +3,16 @@
 #include "common/base/memory.h"
 
 enum error_code edge_buffer_init(struct edge_buffer *buffer, struct dataset_builder *builder,
-                                 const char *where, unsigned extras, struct error *err)
+                                 const char *where, const struct edge_widths *width,
+                                 struct error *err)
 {
     static const char *const what = "a piece of the edges";
     *buffer = (struct edge_buffer){.builder = builder, .where = where};
     enum error_code rc = memory_new(&buffer->source, EDGE_BUFFER_SIZE, what, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&buffer->target, EDGE_BUFFER_SIZE, what, err);
-    if (rc == ERROR_NONE && (extras & EDGE_WEIGHT))
-        rc = memory_new(&buffer->weight, EDGE_BUFFER_SIZE, what, err);
-    if (rc == ERROR_NONE && (extras & EDGE_TIME))
-        rc = memory_new(&buffer->time, EDGE_BUFFER_SIZE, what, err);
-    if (rc == ERROR_NONE && (extras & EDGE_TYPE))
-        rc = memory_new(&buffer->edge_type, EDGE_BUFFER_SIZE, what, err);
+    if (rc == ERROR_NONE)
+        rc = edge_columns_new(&buffer->columns, width, EDGE_BUFFER_SIZE, what, err);
     if (rc != ERROR_NONE)
         edge_buffer_release(buffer);
     return rc;
@@ -25,13 +22,12 @@ void edge_buffer_release(struct edge_buffer *buffer)
 {
     memory_free(buffer->source);
     memory_free(buffer->target);
-    memory_free(buffer->weight);
-    memory_free(buffer->time);
-    memory_free(buffer->edge_type);
+    edge_columns_release(&buffer->columns);
     *buffer = (struct edge_buffer){0};
 }
 
-enum error_code edge_buffer_add(struct edge_buffer *buffer, int64_t line, const struct edge *edge,
+enum error_code edge_buffer_add(struct edge_buffer *buffer, int64_t line, int64_t source,
+                                int64_t target, const struct edge_columns_view *values,
                                 struct error *err)
 {
     const bool follows = line == buffer->first_line + (int64_t)buffer->count;
@@ -42,14 +38,9 @@ enum error_code edge_buffer_add(struct edge_buffer *buffer, int64_t line, const 
         buffer->first_line = line;
     }
     const size_t i = buffer->count++;
-    buffer->source[i] = edge->source;
-    buffer->target[i] = edge->target;
-    if (buffer->weight)
-        buffer->weight[i] = edge->weight;
-    if (buffer->time)
-        buffer->time[i] = edge->time;
-    if (buffer->edge_type)
-        buffer->edge_type[i] = edge->type;
+    buffer->source[i] = source;
+    buffer->target[i] = target;
+    edge_columns_copy(&buffer->columns, i, values, 0, 1);
     buffer->total++;
     return ERROR_NONE;
 }
@@ -63,9 +54,7 @@ enum error_code edge_buffer_flush(struct edge_buffer *buffer, struct error *err)
                                      .count = buffer->count,
                                      .source = buffer->source,
                                      .target = buffer->target,
-                                     .weight = buffer->weight,
-                                     .time = buffer->time,
-                                     .edge_type = buffer->edge_type};
+                                     .columns = edge_columns_read(&buffer->columns, 0)};
     buffer->count = 0;
     return dataset_builder_add_edges(buffer->builder, &piece, err);
 }

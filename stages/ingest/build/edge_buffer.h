@@ -21,30 +21,20 @@ struct edge_buffer { /* {0} is releasable */
     const char *where; /* borrowed */
     int64_t first_line;
     size_t count;
-    uint64_t total;           /* edges added so far */
-    int64_t *source, *target; /* [EDGE_BUFFER_SIZE]; likewise below, NULL when there is none */
-    float *weight;
-    double *time;
-    uint16_t *edge_type;
+    uint64_t total;              /* edges added so far */
+    int64_t *source, *target;    /* [EDGE_BUFFER_SIZE] */
+    struct edge_columns columns; /* likewise */
 };
 
-enum edge_extra { EDGE_WEIGHT = 1, EDGE_TIME = 2, EDGE_TYPE = 4 };
-
-struct edge {
-    int64_t source, target;
-    float weight;
-    double time;
-    uint16_t type;
-};
-
-/* `extras`: which optional arrays there are (enum edge_extra). */
+/* `width`: of the columns that edges have. */
 MUST_CHECK enum error_code edge_buffer_init(struct edge_buffer *buffer,
                                             struct dataset_builder *builder, const char *where,
-                                            unsigned extras, struct error *err);
+                                            const struct edge_widths *width, struct error *err);
 void edge_buffer_release(struct edge_buffer *buffer);
-/* `line` is where the edge stands. */
-MUST_CHECK enum error_code edge_buffer_add(struct edge_buffer *buffer, int64_t line,
-                                           const struct edge *edge, struct error *err);
+/* `line` is where the edge stands; `values` holds those of one edge. */
+MUST_CHECK enum error_code edge_buffer_add(struct edge_buffer *buffer, int64_t line, int64_t source,
+                                           int64_t target, const struct edge_columns_view *values,
+                                           struct error *err);
 /* Pushes what is left; called once behind the last edge. */
 MUST_CHECK enum error_code edge_buffer_flush(struct edge_buffer *buffer, struct error *err);
 

@@ -11,39 +11,33 @@ static uint32_t node_capacity(const struct edge_chunk_needs *needs)
 /* A row above the limit is a chunk of its own. */
 static uint64_t edge_capacity(const struct edge_chunk_needs *needs)
 {
-    const uint64_t chunk = needs->largest_row > EDGE_CHUNK_EDGES_MAX
-                               ? needs->largest_row
-                               : (uint64_t)EDGE_CHUNK_EDGES_MAX;
+    const uint64_t most = edge_chunk_edges_max(&needs->width);
+    const uint64_t chunk = needs->largest_row > most ? needs->largest_row : most;
     return needs->edge_count < chunk ? needs->edge_count : chunk;
 }
 
-uint64_t edge_chunk_writer_bytes(const struct edge_chunk_needs *needs,
-                                 const struct edge_spool *spool)
+uint64_t edge_chunk_writer_bytes(const struct edge_chunk_needs *needs)
 {
     return ((uint64_t)node_capacity(needs) + 1) * sizeof(uint64_t) +
-           edge_capacity(needs) * edge_spool_entry_bytes(spool);
+           edge_capacity(needs) * (sizeof(uint32_t) + edge_widths_bytes(&needs->width));
 }
 
 enum error_code edge_chunk_writer_open(struct edge_chunk_writer *writer, struct store *store,
                                        const char *dataset_id, const struct edge_chunk_needs *needs,
-                                       const struct edge_spool *spool, struct error *err)
+                                       struct error *err)
 {
     const char *what = "an edge chunk";
     *writer = (struct edge_chunk_writer){.store = store,
                                          .dataset_id = dataset_id,
-                                         .edges_max = EDGE_CHUNK_EDGES_MAX,
+                                         .edges_max = edge_chunk_edges_max(&needs->width),
                                          .nodes_max = node_capacity(needs),
                                          .edge_capacity = edge_capacity(needs)};
     const uint64_t edges = writer->edge_capacity;
     enum error_code rc = memory_new(&writer->row_start, (size_t)writer->nodes_max + 1, what, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&writer->neighbor, edges, what, err);
-    if (rc == ERROR_NONE && spool->has_weight)
-        rc = memory_new(&writer->weight, edges, what, err);
-    if (rc == ERROR_NONE && spool->has_time)
-        rc = memory_new(&writer->time, edges, what, err);
-    if (rc == ERROR_NONE && spool->has_type)
-        rc = memory_new(&writer->edge_type, edges, what, err);
+    if (rc == ERROR_NONE)
+        rc = edge_columns_new(&writer->columns, &needs->width, edges, what, err);
     if (rc != ERROR_NONE)
         edge_chunk_writer_release(writer);
     return rc;
@@ -53,9 +47,7 @@ void edge_chunk_writer_release(struct edge_chunk_writer *writer)
 {
     memory_free(writer->row_start);
     memory_free(writer->neighbor);
-    memory_free(writer->weight);
-    memory_free(writer->time);
-    memory_free(writer->edge_type);
+    edge_columns_release(&writer->columns);
     *writer = (struct edge_chunk_writer){0};
 }
 
@@ -67,9 +59,7 @@ static enum error_code store_chunk(struct edge_chunk_writer *writer, struct erro
         .edge_count = writer->edge_count,
         .row_start = writer->row_start,
         .neighbor = writer->neighbor,
-        .weight = writer->weight,
-        .time = writer->time,
-        .edge_type = writer->edge_type,
+        .columns = edge_columns_read(&writer->columns, 0),
     };
     const enum error_code rc = edge_chunk_put(writer->store, writer->dataset_id,
                                               (int64_t)writer->chunk_count, &chunk, err);
@@ -86,12 +76,7 @@ static void copy_row(struct edge_chunk_writer *writer, const struct edge_row *ro
     const uint64_t at = writer->edge_count;
     for (uint32_t i = 0; i < kept; i++)
         writer->neighbor[at + i] = (uint32_t)(order[i] >> 32);
-    for (uint32_t i = 0; writer->weight && i < kept; i++)
-        writer->weight[at + i] = row->weight[(uint32_t)order[i]];
-    for (uint32_t i = 0; writer->time && i < kept; i++)
-        writer->time[at + i] = row->time[(uint32_t)order[i]];
-    for (uint32_t i = 0; writer->edge_type && i < kept; i++)
-        writer->edge_type[at + i] = row->edge_type[(uint32_t)order[i]];
+    edge_columns_gather(&writer->columns, at, &row->columns, order, kept);
 }
 
 enum error_code edge_chunk_writer_add(struct edge_chunk_writer *writer, const struct edge_row *row,

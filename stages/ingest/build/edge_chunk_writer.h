@@ -9,7 +9,6 @@
 
 #include "common/base/error.h"
 #include "stages/ingest/build/edge_row.h"
-#include "stages/ingest/build/edge_spool.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
@@ -24,10 +23,8 @@ struct edge_chunk_writer { /* {0} is closed */
     uint64_t chunk_count;
     uint64_t edge_capacity;
     uint64_t *row_start; /* [nodes_max + 1] */
-    uint32_t *neighbor;  /* [edge_capacity]; likewise below, or NULL */
-    float *weight;
-    double *time;
-    uint16_t *edge_type;
+    uint32_t *neighbor;  /* [edge_capacity] */
+    struct edge_columns columns;
 };
 
 /* What the writer has to hold, before duplicates are removed. */
@@ -35,16 +32,15 @@ struct edge_chunk_needs {
     uint32_t node_count;
     uint64_t edge_count;
     uint64_t largest_row;
+    struct edge_widths width;
 };
 
 /* Bytes that open() allocates. */
-uint64_t edge_chunk_writer_bytes(const struct edge_chunk_needs *needs,
-                                 const struct edge_spool *spool);
-/* `spool` tells which attributes there are. `dataset_id` is borrowed. */
+uint64_t edge_chunk_writer_bytes(const struct edge_chunk_needs *needs);
+/* `dataset_id` is borrowed. */
 MUST_CHECK enum error_code edge_chunk_writer_open(struct edge_chunk_writer *writer,
                                                   struct store *store, const char *dataset_id,
                                                   const struct edge_chunk_needs *needs,
-                                                  const struct edge_spool *spool,
                                                   struct error *err);
 /* The row of the next node; see edge_sorter_visitor for `order` and `kept`. */
 MUST_CHECK enum error_code edge_chunk_writer_add(struct edge_chunk_writer *writer,

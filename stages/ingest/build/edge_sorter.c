@@ -9,20 +9,21 @@
 struct node_range {
     uint32_t first, end;
     uint64_t edge_count, largest_row;
-    uint64_t *row_end; /* [end - first]; while rows fill: where the next edge goes */
-    uint64_t *order;   /* [largest_row] */
-    uint64_t *scratch; /* [largest_row] */
-    double *time;      /* [edge_count] or NULL; likewise below */
-    float *weight;
-    uint32_t *neighbor;
-    uint16_t *edge_type;
+    uint64_t *row_end;           /* [end - first]; while rows fill: where the next edge goes */
+    uint64_t *order;             /* [largest_row] */
+    uint64_t *scratch;           /* [largest_row] */
+    uint32_t *neighbor;          /* [edge_count] */
+    struct edge_columns columns; /* likewise */
 };
+
+enum { ALIGNMENT = 8 }; /* of each array in the block */
 
 static uint64_t bytes_of(const struct edge_sorter *sorter, uint64_t nodes, uint64_t edges,
                          uint64_t largest_row)
 {
+    const uint64_t gaps = (1 + EDGE_COLUMN_COUNT) * (uint64_t)ALIGNMENT;
     return nodes * sizeof(uint64_t) + largest_row * 2 * sizeof(uint64_t) +
-           edges * edge_spool_entry_bytes(sorter->spool);
+           edges * edge_spool_entry_bytes(sorter->spool) + gaps;
 }
 
 uint64_t edge_sorter_bytes_at_most(const struct edge_sorter *sorter)
@@ -63,24 +64,23 @@ static enum error_code plan_range(const struct edge_sorter *sorter, uint32_t fir
 static void *carve(uint8_t **at, uint64_t count, size_t size)
 {
     void *p = *at;
-    *at += count * size;
+    *at += (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return p;
 }
 
-/* Widest elements first, so that every array is aligned without gaps. */
 static void lay_out(const struct edge_sorter *sorter, struct node_range *range, uint8_t *block)
 {
+    const struct edge_widths *width = &sorter->spool->width;
     uint64_t place = 0;
     range->row_end = carve(&block, range->end - range->first, sizeof *range->row_end);
     range->order = carve(&block, range->largest_row, sizeof *range->order);
     range->scratch = carve(&block, range->largest_row, sizeof *range->scratch);
-    if (sorter->spool->has_time)
-        range->time = carve(&block, range->edge_count, sizeof *range->time);
-    if (sorter->spool->has_weight)
-        range->weight = carve(&block, range->edge_count, sizeof *range->weight);
     range->neighbor = carve(&block, range->edge_count, sizeof *range->neighbor);
-    if (sorter->spool->has_type)
-        range->edge_type = carve(&block, range->edge_count, sizeof *range->edge_type);
+    range->columns.width = *width;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (width->of[c])
+            range->columns.data[c] = carve(&block, range->edge_count,
+                                           edge_column_bytes((enum edge_column)c, width->of[c]));
     for (uint32_t node = range->first; node < range->end; node++) {
         range->row_end[node - range->first] = place;
         place += sorter->in_degree[node];
@@ -88,38 +88,33 @@ static void lay_out(const struct edge_sorter *sorter, struct node_range *range, 
 }
 
 static void drop(struct node_range *range, uint32_t node, uint32_t neighbor,
-                 const struct spooled_edge *edge)
+                 const struct edge_columns_view *columns, uint64_t i)
 {
     if (node < range->first || node >= range->end)
         return;
     const uint64_t place = range->row_end[node - range->first]++;
     must(place < range->edge_count); /* the counts are of these very edges */
     range->neighbor[place] = neighbor;
-    if (range->weight)
-        range->weight[place] = edge->weight;
-    if (range->time)
-        range->time[place] = edge->time;
-    if (range->edge_type)
-        range->edge_type[place] = edge->edge_type;
+    edge_columns_copy(&range->columns, place, columns, i, 1);
 }
 
 static enum error_code fill(const struct edge_sorter *sorter, struct node_range *range,
-                            struct spooled_edge *piece, struct error *err)
+                            struct spool_piece *piece, struct error *err)
 {
-    size_t count = 0;
+    const struct edge_columns_view columns = edge_columns_read(&piece->columns, 0);
     enum error_code rc = edge_spool_rewind(sorter->spool, err);
     if (rc == ERROR_NONE)
-        rc = edge_spool_read(sorter->spool, piece, &count, err);
-    while (rc == ERROR_NONE && count > 0) {
-        for (size_t i = 0; i < count; i++) {
-            const uint32_t source = piece[i].source, target = piece[i].target;
+        rc = edge_spool_read(sorter->spool, piece, err);
+    while (rc == ERROR_NONE && piece->count > 0) {
+        for (size_t i = 0; i < piece->count; i++) {
+            const uint32_t source = piece->source[i], target = piece->target[i];
             if (source == target && sorter->skip_self_loops)
                 continue;
-            drop(range, target, source, &piece[i]);
+            drop(range, target, source, &columns, i);
             if (sorter->both_ways && source != target)
-                drop(range, source, target, &piece[i]);
+                drop(range, source, target, &columns, i);
         }
-        rc = edge_spool_read(sorter->spool, piece, &count, err);
+        rc = edge_spool_read(sorter->spool, piece, err);
     }
     return rc;
 }
@@ -130,21 +125,16 @@ static struct edge_row row_of(const struct node_range *range, uint32_t index)
     return (struct edge_row){
         .count = (uint32_t)(range->row_end[index] - start),
         .neighbor = range->neighbor + start,
-        .weight = range->weight ? range->weight + start : NULL,
-        .time = range->time ? range->time + start : NULL,
-        .edge_type = range->edge_type ? range->edge_type + start : NULL,
+        .columns = edge_columns_read(&range->columns, start),
     };
 }
 
 static enum error_code refuse(struct edge_sorter *sorter, uint32_t node, const struct edge_row *row,
                               uint32_t position, struct error *err)
 {
-    sorter->repeated = (struct spooled_edge){
-        .source = row->neighbor[position],
-        .target = node,
-        .time = row->time ? row->time[position] : 0,
-        .edge_type = row->edge_type ? row->edge_type[position] : 0,
-    };
+    sorter->repeated_source = row->neighbor[position];
+    sorter->repeated_target = node;
+    edge_columns_copy(&sorter->repeated, 0, &row->columns, position, 1);
     return error_set(err, ERROR_INPUT, "edge %u -> %u is repeated", row->neighbor[position], node);
 }
 
@@ -192,11 +182,11 @@ static enum error_code hand_on(struct edge_sorter *sorter, const struct node_ran
 enum error_code edge_sorter_run(struct edge_sorter *sorter, struct error *err)
 {
     uint8_t *block = NULL;
-    struct spooled_edge *piece = NULL;
+    struct spool_piece piece = {0};
     const uint64_t at_most = edge_sorter_bytes_at_most(sorter);
     const uint64_t bytes = at_most < sorter->memory_bytes ? at_most : sorter->memory_bytes;
     sorter->removed_duplicates = sorter->range_count = 0;
-    enum error_code rc = memory_new(&piece, EDGE_SPOOL_PIECE, "a piece of the edges", err);
+    enum error_code rc = spool_piece_init(&piece, sorter->spool, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&block, bytes, "sorting edges", err);
     for (uint32_t next = 0; rc == ERROR_NONE && next < sorter->node_count;) {
@@ -205,13 +195,13 @@ enum error_code edge_sorter_run(struct edge_sorter *sorter, struct error *err)
         if (rc != ERROR_NONE)
             break;
         lay_out(sorter, &range, block);
-        rc = fill(sorter, &range, piece, err);
+        rc = fill(sorter, &range, &piece, err);
         if (rc == ERROR_NONE)
             rc = hand_on(sorter, &range, err);
         next = range.end;
         sorter->range_count++;
     }
-    memory_free(piece);
+    spool_piece_release(&piece);
     memory_free(block);
     return rc;
 }

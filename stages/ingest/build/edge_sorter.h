@@ -42,7 +42,9 @@ struct edge_sorter {
     /* Results. Of an undirected edge that is removed both ways count as one. */
     uint64_t removed_duplicates;
     uint64_t range_count;
-    struct spooled_edge repeated; /* with EDGES_REFUSE: the first repeated edge */
+    /* With EDGES_REFUSE: the first repeated edge. Its columns go to edge 0 of `repeated`, the caller's. */
+    uint32_t repeated_source, repeated_target;
+    struct edge_columns repeated;
 };
 
 /* Fails: ERROR_INPUT for a repeated edge under EDGES_REFUSE; ERROR_NO_MEMORY when the edges of one node

@@ -4,26 +4,25 @@
 
 #include <string.h>
 
+enum { ENDS_BYTES = 2 * sizeof(uint32_t) };
+
 enum error_code edge_spool_open(struct edge_spool *spool, const char *path, struct error *err)
 {
-    *spool = (struct edge_spool){.edge_bytes = 8};
-    enum error_code rc = memory_new(&spool->piece, (size_t)EDGE_SPOOL_PIECE * EDGE_BYTES_MAX,
-                                    "a piece of the edges", err);
-    if (rc == ERROR_NONE)
-        rc = scratch_file_open(&spool->file, path, err);
+    *spool = (struct edge_spool){.edge_bytes = ENDS_BYTES};
+    const enum error_code rc = scratch_file_open(&spool->file, path, err);
     if (rc != ERROR_NONE)
         edge_spool_close(spool);
     return rc;
 }
 
-void edge_spool_set_attributes(struct edge_spool *spool, bool has_weight, bool has_time,
-                               bool has_type)
+enum error_code edge_spool_set_widths(struct edge_spool *spool, const struct edge_widths *width,
+                                      struct error *err)
 {
-    must(spool->edge_count == 0);
-    spool->has_weight = has_weight;
-    spool->has_time = has_time;
-    spool->has_type = has_type;
-    spool->edge_bytes = edge_spool_entry_bytes(spool) + sizeof(uint32_t);
+    must(spool->edge_count == 0 && !spool->piece);
+    spool->width = *width;
+    spool->edge_bytes = ENDS_BYTES + edge_widths_bytes(width);
+    return memory_new(&spool->piece, EDGE_SPOOL_PIECE * spool->edge_bytes, "a piece of the edges",
+                      err);
 }
 
 void edge_spool_close(struct edge_spool *spool)
@@ -35,30 +34,23 @@ void edge_spool_close(struct edge_spool *spool)
 
 size_t edge_spool_entry_bytes(const struct edge_spool *spool)
 {
-    return sizeof(uint32_t) + (spool->has_weight ? sizeof(float) : 0) +
-           (spool->has_time ? sizeof(double) : 0) + (spool->has_type ? sizeof(uint16_t) : 0);
+    return sizeof(uint32_t) + edge_widths_bytes(&spool->width);
 }
 
-static uint8_t *put(uint8_t *at, const void *value, size_t size)
+size_t edge_spool_piece_bytes(const struct edge_spool *spool)
 {
-    memcpy(at, value, size);
-    return at + size;
+    return 2 * EDGE_SPOOL_PIECE * spool->edge_bytes;
 }
 
-enum error_code edge_spool_append(struct edge_spool *spool, const struct spooled_edge *edge,
+enum error_code edge_spool_append(struct edge_spool *spool, uint32_t source, uint32_t target,
+                                  const struct edge_columns_view *columns, uint64_t i,
                                   struct error *err)
 {
-    uint8_t bytes[EDGE_BYTES_MAX];
-    uint8_t *at = put(bytes, &edge->source, sizeof edge->source);
-    at = put(at, &edge->target, sizeof edge->target);
-    if (spool->has_weight)
-        at = put(at, &edge->weight, sizeof edge->weight);
-    if (spool->has_time)
-        at = put(at, &edge->time, sizeof edge->time);
-    if (spool->has_type)
-        (void)put(at, &edge->edge_type, sizeof edge->edge_type);
+    memcpy(spool->piece, &source, sizeof source);
+    memcpy(spool->piece + sizeof source, &target, sizeof target);
+    edge_columns_pack(columns, i, spool->piece + ENDS_BYTES);
     spool->edge_count++;
-    return scratch_file_append(&spool->file, bytes, spool->edge_bytes, err);
+    return scratch_file_append(&spool->file, spool->piece, spool->edge_bytes, err);
 }
 
 enum error_code edge_spool_rewind(struct edge_spool *spool, struct error *err)
@@ -67,39 +59,48 @@ enum error_code edge_spool_rewind(struct edge_spool *spool, struct error *err)
     return scratch_file_rewind(&spool->file, err);
 }
 
-static const uint8_t *take(const uint8_t *at, void *value, size_t size)
+enum error_code spool_piece_init(struct spool_piece *piece, const struct edge_spool *spool,
+                                 struct error *err)
 {
-    memcpy(value, at, size);
-    return at + size;
+    static const char what[] = "a piece of the edges";
+    *piece = (struct spool_piece){0};
+    enum error_code rc = memory_new(&piece->source, EDGE_SPOOL_PIECE, what, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&piece->target, EDGE_SPOOL_PIECE, what, err);
+    if (rc == ERROR_NONE)
+        rc = edge_columns_new(&piece->columns, &spool->width, EDGE_SPOOL_PIECE, what, err);
+    if (rc != ERROR_NONE)
+        spool_piece_release(piece);
+    return rc;
 }
 
-static void decode(const struct edge_spool *spool, const uint8_t *at, struct spooled_edge *edge)
+void spool_piece_release(struct spool_piece *piece)
 {
-    *edge = (struct spooled_edge){0};
-    at = take(at, &edge->source, sizeof edge->source);
-    at = take(at, &edge->target, sizeof edge->target);
-    if (spool->has_weight)
-        at = take(at, &edge->weight, sizeof edge->weight);
-    if (spool->has_time)
-        at = take(at, &edge->time, sizeof edge->time);
-    if (spool->has_type)
-        (void)take(at, &edge->edge_type, sizeof edge->edge_type);
+    memory_free(piece->source);
+    memory_free(piece->target);
+    edge_columns_release(&piece->columns);
+    *piece = (struct spool_piece){0};
 }
 
-enum error_code edge_spool_read(struct edge_spool *spool,
-                                struct spooled_edge edge[EDGE_SPOOL_PIECE], size_t *count,
+enum error_code edge_spool_read(struct edge_spool *spool, struct spool_piece *piece,
                                 struct error *err)
 {
     const uint64_t left = spool->edge_count - spool->next;
     const size_t wanted = left < EDGE_SPOOL_PIECE ? (size_t)left : EDGE_SPOOL_PIECE;
-    *count = 0;
+    piece->count = 0;
+    if (wanted == 0)
+        return ERROR_NONE;
     const enum error_code rc =
         scratch_file_read(&spool->file, spool->piece, wanted * spool->edge_bytes, err);
     if (rc != ERROR_NONE)
         return rc;
-    for (size_t i = 0; i < wanted; i++)
-        decode(spool, spool->piece + i * spool->edge_bytes, &edge[i]);
+    for (size_t i = 0; i < wanted; i++) {
+        const char *bytes = spool->piece + i * spool->edge_bytes;
+        memcpy(&piece->source[i], bytes, sizeof *piece->source);
+        memcpy(&piece->target[i], bytes + sizeof *piece->source, sizeof *piece->target);
+        edge_columns_unpack(&piece->columns, i, bytes + ENDS_BYTES);
+    }
     spool->next += wanted;
-    *count = wanted;
+    piece->count = wanted;
     return ERROR_NONE;
 }

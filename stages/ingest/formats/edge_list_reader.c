@@ -5,7 +5,7 @@
 #include "common/formats/line_reader.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/build/named_nodes.h"
-#include "stages/ingest/formats/edge_columns.h"
+#include "stages/ingest/formats/edge_fields.h"
 #include "store/records/node_ids.h"
 
 #include <inttypes.h>
@@ -19,12 +19,12 @@ struct survey {
     int64_t row_count; /* rows looked at, a header not counted */
     int64_t first_row_line, last_row_line, header_line;
     bool first_line_is_integer, others_are_integer;
-    bool third_is_number, fourth_is_number; /* in all rows but the first line */
-    bool first_third_is_number, first_fourth_is_number;
+    bool is_number[EDGE_FIELD_MAX]; /* a field, in all rows but the first line */
+    bool first_is_number[EDGE_FIELD_MAX];
     bool is_named; /* the first line names the columns */
     bool of_strings;
     enum stated_direction stated; /* by a comment */
-    struct edge_columns columns;
+    struct edge_fields fields;
 };
 
 struct edge_list { /* one run */
@@ -32,10 +32,11 @@ struct edge_list { /* one run */
     enum id_type id_type;
     struct survey survey;
     struct named_nodes nodes;
+    struct edge_columns value; /* of the edge at hand */
     struct edge_buffer buffer;
 };
 
-/* Called for each row: `field` [columns.count]. */
+/* Called for each row: `field` [fields.count]. */
 typedef enum error_code (*row_visitor)(struct edge_list *list, const struct field *field,
                                        int64_t line, struct error *err);
 
@@ -90,46 +91,67 @@ static bool is_number(const struct field *field)
 static enum error_code survey_first(struct survey *survey, const struct text_line *line,
                                     const char *where, struct error *err)
 {
-    struct field field[EDGE_COLUMN_MAX];
+    struct field field[EDGE_FIELD_MAX];
     int unknown = 0;
     const enum delimiter delimiter = delimited_guess(line->text, line->size);
-    const size_t count = delimited_split(line->text, line->size, delimiter, field, EDGE_COLUMN_MAX);
-    if (count < 2 || count > EDGE_COLUMN_MAX)
+    const size_t count = delimited_split(line->text, line->size, delimiter, field, EDGE_FIELD_MAX);
+    if (count < 2 || count > EDGE_FIELD_MAX)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected 2 to %d columns (source, target), found %zu",
-                         where, line->number, EDGE_COLUMN_MAX, count);
-    survey->columns = edge_columns_plain(delimiter, count);
-    survey->is_named = edge_columns_named(&survey->columns, field, &unknown);
+                         where, line->number, EDGE_FIELD_MAX, count);
+    survey->fields = edge_fields_plain(delimiter, count);
+    survey->is_named = edge_fields_named(&survey->fields, field, &unknown);
     if (survey->is_named) {
-        survey->columns.type = EDGE_COLUMN_NONE; /* the format has one edge type */
+        for (size_t i = 0; i < count; i++) /* the format has one edge type */
+            survey->is_number[i] = survey->fields.use[i].column != EDGE_TYPE;
+        edge_fields_drop(&survey->fields, EDGE_TYPE);
         survey->header_line = line->number;
         return ERROR_NONE;
     }
-    survey->columns = edge_columns_plain(delimiter, count);
+    survey->fields = edge_fields_plain(delimiter, count);
     survey->row_count = 1;
     survey->first_row_line = survey->last_row_line = line->number;
     survey->first_line_is_integer = is_integer(&field[0]) && is_integer(&field[1]);
-    survey->first_third_is_number = count > 2 && is_number(&field[2]);
-    survey->first_fourth_is_number = count > 3 && is_number(&field[3]);
+    for (size_t i = 0; i < count; i++) {
+        survey->is_number[i] = true;
+        survey->first_is_number[i] = is_number(&field[i]);
+    }
     return ERROR_NONE;
 }
 
 static enum error_code survey_row(struct survey *survey, const struct text_line *line,
                                   const char *where, struct error *err)
 {
-    struct field field[EDGE_COLUMN_MAX];
-    const struct edge_columns *columns = &survey->columns;
-    const enum error_code rc = edge_columns_split(columns, line, where, field, err);
+    struct field field[EDGE_FIELD_MAX];
+    const struct edge_fields *fields = &survey->fields;
+    const enum error_code rc = edge_fields_split(fields, line, where, field, err);
     if (rc != ERROR_NONE)
         return rc;
     if (survey->row_count++ == 0)
         survey->first_row_line = line->number;
     survey->last_row_line = line->number;
     survey->others_are_integer &=
-        is_integer(&field[columns->source]) && is_integer(&field[columns->target]);
-    survey->third_is_number &= columns->count > 2 && is_number(&field[2]);
-    survey->fourth_is_number &= columns->count > 3 && is_number(&field[3]);
+        is_integer(&field[fields->source]) && is_integer(&field[fields->target]);
+    for (size_t i = 0; i < fields->count; i++)
+        survey->is_number[i] = survey->is_number[i] && is_number(&field[i]);
     return ERROR_NONE;
+}
+
+/* What the fields behind source and target hold: what the header says; without one weight, time; each further one
+ * of numbers is an edge feature. */
+static void choose_columns(struct survey *survey, bool first_counts)
+{
+    struct edge_fields *fields = &survey->fields;
+    for (size_t i = 0; i < fields->count; i++) {
+        const bool is_free = fields->use[i].column == EDGE_FIELD_NONE && (int)i != fields->source &&
+                             (int)i != fields->target;
+        if (!is_free || !survey->is_number[i] || (first_counts && !survey->first_is_number[i]))
+            continue;
+        const enum edge_column column = survey->is_named || i > 3 ? EDGE_FEATURE
+                                        : i == 2                  ? EDGE_WEIGHT
+                                                                  : EDGE_TIME;
+        (void)edge_fields_take(fields, i, column); /* one more than a column may have is left out */
+    }
 }
 
 /* Decides on header, ids and columns when all surveyed lines are known. */
@@ -149,12 +171,7 @@ static enum error_code survey_decide(struct survey *survey, enum id_type id_type
     const bool are_integer =
         survey->others_are_integer && (!first_counts || survey->first_line_is_integer);
     survey->of_strings = id_type == ID_TYPE_STRING || (id_type == ID_TYPE_AUTO && !are_integer);
-    if (survey->is_named)
-        return ERROR_NONE;
-    if (survey->third_is_number && (!first_counts || survey->first_third_is_number))
-        survey->columns.weight = survey->columns.count > 2 ? 2 : EDGE_COLUMN_NONE;
-    if (survey->fourth_is_number && (!first_counts || survey->first_fourth_is_number))
-        survey->columns.time = survey->columns.count > 3 ? 3 : EDGE_COLUMN_NONE;
+    choose_columns(survey, first_counts);
     return ERROR_NONE;
 }
 
@@ -166,7 +183,7 @@ static enum error_code survey_run(struct edge_list *list, struct error *err)
     struct text_line line;
     bool found = true;
     survey->stated = STATED_NOTHING;
-    survey->others_are_integer = survey->third_is_number = survey->fourth_is_number = true;
+    survey->others_are_integer = true;
     enum error_code rc = open_input(list->input, &reader, err);
     while (rc == ERROR_NONE && survey->row_count < SURVEY_LINES) {
         rc = line_reader_next(reader, &line, &found, err);
@@ -174,7 +191,7 @@ static enum error_code survey_run(struct edge_list *list, struct error *err)
             break;
         if (is_skipped(&line))
             rc = survey_comment(survey, &line, where, err);
-        else if (survey->columns.count == 0)
+        else if (survey->fields.count == 0)
             rc = survey_first(survey, &line, where, err);
         else
             rc = survey_row(survey, &line, where, err);
@@ -186,7 +203,7 @@ static enum error_code survey_run(struct edge_list *list, struct error *err)
 /* One pass over all rows. */
 static enum error_code visit_rows(struct edge_list *list, row_visitor visit, struct error *err)
 {
-    struct field field[EDGE_COLUMN_MAX];
+    struct field field[EDGE_FIELD_MAX];
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;
@@ -197,7 +214,7 @@ static enum error_code visit_rows(struct edge_list *list, row_visitor visit, str
             break;
         if (is_skipped(&line) || line.number == list->survey.header_line)
             continue;
-        rc = edge_columns_split(&list->survey.columns, &line, list->input->name, field, err);
+        rc = edge_fields_split(&list->survey.fields, &line, list->input->name, field, err);
         if (rc == ERROR_NONE)
             rc = visit(list, field, line.number, err);
     }
@@ -208,36 +225,40 @@ static enum error_code visit_rows(struct edge_list *list, row_visitor visit, str
 static enum error_code note_row_ids(struct edge_list *list, const struct field *field, int64_t line,
                                     struct error *err)
 {
-    const struct edge_columns *columns = &list->survey.columns;
+    const struct edge_fields *fields = &list->survey.fields;
     const char *where = list->input->name;
     const enum error_code rc =
-        named_nodes_note(&list->nodes, &field[columns->source], "source", where, line, err);
+        named_nodes_note(&list->nodes, &field[fields->source], "source", where, line, err);
     return rc == ERROR_NONE
-               ? named_nodes_note(&list->nodes, &field[columns->target], "target", where, line, err)
+               ? named_nodes_note(&list->nodes, &field[fields->target], "target", where, line, err)
                : rc;
 }
 
 static enum error_code push_row(struct edge_list *list, const struct field *field, int64_t line,
                                 struct error *err)
 {
-    const struct edge_columns *columns = &list->survey.columns;
-    struct edge edge = {.source = named_nodes_find(&list->nodes, &field[columns->source]),
-                        .target = named_nodes_find(&list->nodes, &field[columns->target])};
-    if (edge.source < 0 || edge.target < 0)
+    const struct edge_fields *fields = &list->survey.fields;
+    const int64_t source = named_nodes_find(&list->nodes, &field[fields->source]);
+    const int64_t target = named_nodes_find(&list->nodes, &field[fields->target]);
+    const struct edge_columns_view value = edge_columns_read(&list->value, 0);
+    if (source < 0 || target < 0)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": an id that was not there when the file was first read: "
                          "the file was changed in between",
                          list->input->name, line);
     const enum error_code rc =
-        edge_columns_values(columns, field, list->input->name, line, &edge, err);
-    return rc == ERROR_NONE ? edge_buffer_add(&list->buffer, line, &edge, err) : rc;
+        edge_fields_values(fields, field, list->input->name, line, &list->value, err);
+    return rc == ERROR_NONE ? edge_buffer_add(&list->buffer, line, source, target, &value, err)
+                            : rc;
 }
 
 static enum error_code push_edges(struct edge_list *list, struct dataset_builder *builder,
                                   struct error *err)
 {
-    enum error_code rc = edge_buffer_init(&list->buffer, builder, list->input->name,
-                                          edge_columns_extras(&list->survey.columns), err);
+    const struct edge_widths *width = &list->survey.fields.width;
+    enum error_code rc = edge_columns_new(&list->value, width, 1, "the columns of an edge", err);
+    if (rc == ERROR_NONE)
+        rc = edge_buffer_init(&list->buffer, builder, list->input->name, width, err);
     if (rc == ERROR_NONE)
         rc = visit_rows(list, push_row, err);
     if (rc == ERROR_NONE)
@@ -290,6 +311,7 @@ enum error_code edge_list_reader_run(const struct edge_list_input *input, enum i
     if (rc == ERROR_NONE && input->nodes)
         rc = node_files_push(input->nodes, &list.nodes, builder, err);
     edge_buffer_release(&list.buffer);
+    edge_columns_release(&list.value);
     named_nodes_release(&list.nodes);
     return rc;
 }

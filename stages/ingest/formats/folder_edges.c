@@ -4,7 +4,7 @@
 #include "common/formats/line_reader.h"
 #include "common/formats/npy.h"
 #include "stages/ingest/build/edge_buffer.h"
-#include "stages/ingest/formats/edge_columns.h"
+#include "stages/ingest/formats/edge_fields.h"
 
 #include <inttypes.h>
 
@@ -12,21 +12,22 @@ struct edge_table { /* one run over a CSV file */
     const char *path;
     const struct folder_meta *meta;  /* NULL: no types to check */
     const struct named_nodes *names; /* NULL: ids are numbers */
-    struct edge_columns columns;
+    struct edge_fields fields;
+    struct edge_columns value; /* of the edge at hand */
     struct edge_buffer buffer;
 };
 
 static enum error_code take_header(struct edge_table *table, const struct text_line *line,
                                    struct error *err)
 {
-    struct field field[EDGE_COLUMN_MAX];
+    struct field field[EDGE_FIELD_MAX];
     int unknown = 0;
     const size_t count =
-        delimited_split(line->text, line->size, DELIMITER_COMMA, field, EDGE_COLUMN_MAX);
-    table->columns =
-        edge_columns_plain(DELIMITER_COMMA, count < EDGE_COLUMN_MAX ? count : EDGE_COLUMN_MAX);
-    const bool is_named = edge_columns_named(&table->columns, field, &unknown);
-    if (is_named && unknown == EDGE_COLUMN_NONE && count <= EDGE_COLUMN_MAX)
+        delimited_split(line->text, line->size, DELIMITER_COMMA, field, EDGE_FIELD_MAX);
+    table->fields =
+        edge_fields_plain(DELIMITER_COMMA, count < EDGE_FIELD_MAX ? count : EDGE_FIELD_MAX);
+    const bool is_named = edge_fields_named(&table->fields, field, &unknown);
+    if (is_named && unknown == EDGE_FIELD_NONE && count <= EDGE_FIELD_MAX)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": expected the header src,dst[,weight][,etype][,time], found "
@@ -39,12 +40,14 @@ static enum error_code begin(struct edge_table *table, bool has_header,
                              struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    table->columns = edge_columns_plain(DELIMITER_COMMA, 2);
+    table->fields = edge_fields_plain(DELIMITER_COMMA, 2);
     if (has_header)
         rc = take_header(table, line, err);
     if (rc == ERROR_NONE)
-        rc = edge_buffer_init(&table->buffer, builder, table->path,
-                              edge_columns_extras(&table->columns), err);
+        rc =
+            edge_columns_new(&table->value, &table->fields.width, 1, "the columns of an edge", err);
+    if (rc == ERROR_NONE)
+        rc = edge_buffer_init(&table->buffer, builder, table->path, &table->fields.width, err);
     return rc;
 }
 
@@ -60,21 +63,29 @@ static enum error_code check_end(const struct edge_table *table, int64_t line, c
                      table->path, line, what, type->name, first, end - 1, node);
 }
 
-static enum error_code check_types(const struct edge_table *table, int64_t line,
-                                   const struct edge *edge, struct error *err)
+/* Of the edge at hand; 0 when there are no types. */
+static uint16_t type_of(const struct edge_table *table)
+{
+    const uint16_t *type = table->value.data[EDGE_TYPE];
+    return type ? *type : 0;
+}
+
+static enum error_code check_types(const struct edge_table *table, int64_t line, int64_t source,
+                                   int64_t target, struct error *err)
 {
     const struct folder_meta *meta = table->meta;
+    const uint16_t type = type_of(table);
     if (!meta || meta->edge_type_count == 0)
         return ERROR_NONE;
-    if (edge->type >= meta->edge_type_count)
+    if (type >= meta->edge_type_count)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": edge type: expected 0 to %" PRIu32
                          " as edge-types.csv says, found %d",
-                         table->path, line, meta->edge_type_count - 1, edge->type);
-    const enum error_code rc = check_end(table, line, "source", edge->source,
-                                         &meta->node_type[meta->source_type[edge->type]], err);
-    return rc == ERROR_NONE ? check_end(table, line, "target", edge->target,
-                                        &meta->node_type[meta->target_type[edge->type]], err)
+                         table->path, line, meta->edge_type_count - 1, type);
+    const enum error_code rc =
+        check_end(table, line, "source", source, &meta->node_type[meta->source_type[type]], err);
+    return rc == ERROR_NONE ? check_end(table, line, "target", target,
+                                        &meta->node_type[meta->target_type[type]], err)
                             : rc;
 }
 
@@ -82,7 +93,7 @@ static enum error_code find_end(const struct edge_table *table, const struct fie
                                 const char *what, int64_t line, int64_t *node, struct error *err)
 {
     if (!table->names)
-        return edge_columns_integer(field, what, table->path, line, node, err);
+        return edge_fields_integer(field, what, table->path, line, node, err);
     *node = named_nodes_find(table->names, field);
     if (*node >= 0)
         return ERROR_NONE;
@@ -94,21 +105,22 @@ static enum error_code find_end(const struct edge_table *table, const struct fie
 static enum error_code take_edge(struct edge_table *table, const struct text_line *line,
                                  struct error *err)
 {
-    struct field field[EDGE_COLUMN_MAX];
-    struct edge edge = {0};
-    const struct edge_columns *columns = &table->columns;
-    enum error_code rc = edge_columns_split(columns, line, table->path, field, err);
+    struct field field[EDGE_FIELD_MAX];
+    int64_t source = 0, target = 0;
+    const struct edge_fields *fields = &table->fields;
+    const struct edge_columns_view value = edge_columns_read(&table->value, 0);
+    enum error_code rc = edge_fields_split(fields, line, table->path, field, err);
     if (rc == ERROR_NONE)
-        rc = find_end(table, &field[columns->source], "source", line->number, &edge.source, err);
+        rc = find_end(table, &field[fields->source], "source", line->number, &source, err);
     if (rc == ERROR_NONE)
-        rc = find_end(table, &field[columns->target], "target", line->number, &edge.target, err);
+        rc = find_end(table, &field[fields->target], "target", line->number, &target, err);
     if (rc == ERROR_NONE)
-        rc = edge_columns_values(columns, field, table->path, line->number, &edge, err);
+        rc = edge_fields_values(fields, field, table->path, line->number, &table->value, err);
     if (rc == ERROR_NONE)
-        rc = check_types(table, line->number, &edge, err);
+        rc = check_types(table, line->number, source, target, err);
     if (rc != ERROR_NONE)
         return rc;
-    return edge_buffer_add(&table->buffer, line->number, &edge, err);
+    return edge_buffer_add(&table->buffer, line->number, source, target, &value, err);
 }
 
 enum error_code folder_edges_read_csv(const char *path, bool has_header,
@@ -132,13 +144,14 @@ enum error_code folder_edges_read_csv(const char *path, bool has_header,
             rc = take_edge(&table, &line, err);
     }
     line_reader_close(reader);
-    if (rc == ERROR_NONE && has_header && table.columns.count == 0)
+    if (rc == ERROR_NONE && has_header && table.fields.count == 0)
         rc = error_set(err, ERROR_INPUT, "%s:1: expected the header src,dst, found an empty file",
                        path);
     if (rc == ERROR_NONE)
         rc = edge_buffer_flush(&table.buffer, err);
     *row_count = table.buffer.total;
     edge_buffer_release(&table.buffer);
+    edge_columns_release(&table.value);
     return rc;
 }
 
@@ -194,17 +207,29 @@ enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *
     return rc;
 }
 
-static enum error_code note_type(const struct edge_table *table, const struct text_line *line,
+static enum error_code note_type(struct edge_table *table, const struct text_line *line,
                                  uint32_t *type_count, struct error *err)
 {
-    struct field field[EDGE_COLUMN_MAX];
-    struct edge edge = {0};
-    enum error_code rc = edge_columns_split(&table->columns, line, table->path, field, err);
+    struct field field[EDGE_FIELD_MAX];
+    enum error_code rc = edge_fields_split(&table->fields, line, table->path, field, err);
     if (rc == ERROR_NONE)
-        rc = edge_columns_values(&table->columns, field, table->path, line->number, &edge, err);
-    if (rc == ERROR_NONE && edge.type >= *type_count)
-        *type_count = edge.type + 1U;
+        rc = edge_fields_values(&table->fields, field, table->path, line->number, &table->value,
+                                err);
+    if (rc == ERROR_NONE && type_of(table) >= *type_count)
+        *type_count = type_of(table) + 1U;
     return rc;
+}
+
+static enum error_code begin_types(struct edge_table *table, const struct text_line *line,
+                                   struct error *err)
+{
+    const enum error_code rc = take_header(table, line, err);
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (c != EDGE_TYPE)
+            edge_fields_drop(&table->fields, (enum edge_column)c);
+    return rc == ERROR_NONE ? edge_columns_new(&table->value, &table->fields.width, 1,
+                                               "the type of an edge", err)
+                            : rc;
 }
 
 enum error_code folder_edges_count_types(const char *path, uint32_t *type_count, struct error *err)
@@ -222,10 +247,11 @@ enum error_code folder_edges_count_types(const char *path, uint32_t *type_count,
         if (line.number > 1)
             rc = note_type(&table, &line, type_count, err);
         else
-            rc = take_header(&table, &line, err);
-        if (rc == ERROR_NONE && table.columns.type == EDGE_COLUMN_NONE)
+            rc = begin_types(&table, &line, err);
+        if (rc == ERROR_NONE && !table.fields.width.of[EDGE_TYPE])
             break;
     }
     line_reader_close(reader);
+    edge_columns_release(&table.value);
     return rc;
 }

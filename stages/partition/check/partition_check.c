@@ -18,42 +18,49 @@ struct edge_sum {
     uint64_t count, hash;
 };
 
+enum { ENDS_BYTES = 2 * sizeof(uint32_t) };
+
+/* What is hashed of an edge: source and target as dataset ids, then its columns. */
 struct edge_facts {
-    uint32_t source, target; /* dataset ids */
-    float weight;
-    uint32_t type;
-    double time;
+    struct edge_sum *sum;
+    char *bytes; /* [size] */
+    size_t size;
 };
 
-static void edge_sum_add(struct edge_sum *sum, const struct edge_facts *edge)
+static void add_edge(const struct edge_facts *facts, uint32_t source, uint32_t target)
 {
-    _Static_assert(sizeof *edge == 24, "hashed as a whole, so without padding");
-    sum->count++;
-    sum->hash += checksum_64(edge, sizeof *edge);
+    memcpy(facts->bytes, &source, sizeof source);
+    memcpy(facts->bytes + sizeof source, &target, sizeof target);
+    facts->sum->count++;
+    facts->sum->hash += checksum_64(facts->bytes, facts->size);
 }
 
 static enum error_code sum_chunk(void *context, const struct edge_chunk *chunk, struct error *err)
 {
+    const struct edge_facts *facts = context;
     (void)err;
     for (uint32_t row = 0; row < chunk->node_count; row++)
         for (uint64_t e = chunk->row_start[row]; e < chunk->row_start[row + 1]; e++) {
-            const struct edge_facts edge = {
-                .source = chunk->neighbor[e],
-                .target = chunk->first_node + row,
-                .weight = chunk->weight ? chunk->weight[e] : 0.0F,
-                .type = chunk->edge_type ? chunk->edge_type[e] : 0,
-                .time = chunk->time ? chunk->time[e] : 0.0,
-            };
-            edge_sum_add(context, &edge);
+            edge_columns_pack(&chunk->columns, e, facts->bytes + ENDS_BYTES);
+            add_edge(facts, chunk->neighbor[e], chunk->first_node + row);
         }
     return ERROR_NONE;
 }
 
-static enum error_code sum_row(const struct partition_check *check,
-                               const struct topology_part *part, uint32_t row, struct edge_sum *sum,
-                               struct error *err)
+static void pack_columns(const struct topology_part *part, uint64_t edge, char *bytes)
 {
-    enum { MASK = (1 << TOPOLOGY_CHUNK_SHIFT) - 1 };
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
+        const size_t size = edge_column_bytes((enum edge_column)c, part->width.of[c]);
+        if (size)
+            memcpy(bytes, topology_column(part, (enum edge_column)c, edge), size);
+        bytes += size;
+    }
+}
+
+static enum error_code sum_row(const struct partition_check *check,
+                               const struct topology_part *part, uint32_t row,
+                               const struct edge_facts *facts, struct error *err)
+{
     const uint64_t from = topology_row_start(part, row), end = topology_row_start(part, row + 1);
     const uint32_t node = part->first_node + row;
     uint32_t last = 0;
@@ -63,7 +70,6 @@ static enum error_code sum_row(const struct partition_check *check,
                          " to %" PRIu64,
                          node, end, from, part->edge_count);
     for (uint64_t e = from; e < end; e++) {
-        const uint64_t chunk = e >> TOPOLOGY_CHUNK_SHIFT, at = e & MASK;
         const uint32_t source = *topology_neighbor(part, e);
         if (source >= check->book->node_count || source < last)
             return error_set(err, ERROR_CORRUPT,
@@ -71,20 +77,15 @@ static enum error_code sum_row(const struct partition_check *check,
                              ", expected ascending below %" PRIu32,
                              node, source, last, check->book->node_count);
         last = source;
-        const struct edge_facts edge = {
-            .source = check->permutation->to_dataset[source],
-            .target = check->permutation->to_dataset[node],
-            .weight = part->weight_chunk ? part->weight_chunk[chunk][at] : 0.0F,
-            .type = part->edge_type_chunk ? part->edge_type_chunk[chunk][at] : 0,
-            .time = part->time_chunk ? part->time_chunk[chunk][at] : 0.0,
-        };
-        edge_sum_add(sum, &edge);
+        pack_columns(part, e, facts->bytes + ENDS_BYTES);
+        add_edge(facts, check->permutation->to_dataset[source],
+                 check->permutation->to_dataset[node]);
     }
     return ERROR_NONE;
 }
 
 static enum error_code sum_part(const struct partition_check *check, int p,
-                                const struct topology_part *part, struct edge_sum *sum,
+                                const struct topology_part *part, const struct edge_facts *facts,
                                 struct error *err)
 {
     const struct partition_book *book = check->book;
@@ -96,7 +97,7 @@ static enum error_code sum_part(const struct partition_check *check, int p,
                        " from %" PRIu32,
                        part->node_count, part->first_node, expected, book->book[p]);
     for (uint32_t row = 0; rc == ERROR_NONE && row < part->node_count; row++)
-        rc = sum_row(check, part, row, sum, err);
+        rc = sum_row(check, part, row, facts, err);
     return rc == ERROR_NONE ? rc
                             : error_context(err, rc, "%s", key_part(book->id, p, "topology").text);
 }
@@ -116,19 +117,34 @@ static enum error_code compare_sums(const struct edge_sum *dataset, const struct
     return ERROR_NONE;
 }
 
+static enum error_code sum_parts(const struct partition_check *check,
+                                 const struct edge_facts *facts, struct error *err)
+{
+    struct topology topology = {0};
+    enum error_code rc = topology_open(check->store, check->book, check->scratch,
+                                       check->topology_flags, &topology, err);
+    if (rc == ERROR_NONE && !edge_widths_equal(&topology.width, &check->schema->edge_width))
+        rc = error_set(err, ERROR_CORRUPT, "the parts have other edge columns than the dataset");
+    for (int p = 0; rc == ERROR_NONE && p < topology.part_count; p++)
+        rc = sum_part(check, p, &topology.part[p], facts, err);
+    topology_close(&topology);
+    return rc;
+}
+
 static enum error_code check_edges(const struct partition_check *check, struct error *err)
 {
     struct edge_sum dataset = {0}, parts = {0};
-    struct topology topology = {0};
-    enum error_code rc = edge_walk(check->store, check->schema, sum_chunk, &dataset, err);
+    struct edge_facts facts = {.sum = &dataset,
+                               .size = ENDS_BYTES + edge_widths_bytes(&check->schema->edge_width)};
+    enum error_code rc = memory_new(&facts.bytes, facts.size, "an edge", err);
     if (rc == ERROR_NONE)
-        rc = topology_open(check->store, check->book, check->scratch, check->topology_flags,
-                           &topology, err);
-    for (int p = 0; rc == ERROR_NONE && p < topology.part_count; p++)
-        rc = sum_part(check, p, &topology.part[p], &parts, err);
+        rc = edge_walk(check->store, check->schema, sum_chunk, &facts, err);
+    facts.sum = &parts;
+    if (rc == ERROR_NONE)
+        rc = sum_parts(check, &facts, err);
     if (rc == ERROR_NONE)
         rc = compare_sums(&dataset, &parts, err);
-    topology_close(&topology);
+    memory_free(facts.bytes);
     return rc;
 }
 

@@ -25,10 +25,8 @@ static enum error_code check_chunk(const struct dataset_schema *schema, uint32_t
                          "holds %" PRIu32 " nodes from %" PRIu32 ", expected node %" PRIu32
                          " next of %" PRIu32,
                          chunk->node_count, chunk->first_node, next_node, schema->node_count);
-    if (!chunk->weight == schema->has_weight || !chunk->time == schema->has_time ||
-        !chunk->edge_type == schema->has_edge_type)
-        return error_set(err, ERROR_CORRUPT,
-                         "weights, times or types are not there as the schema says");
+    if (!edge_widths_equal(&chunk->columns.width, &schema->edge_width))
+        return error_set(err, ERROR_CORRUPT, "edge columns are not there as the schema says");
     return check_sources(schema, chunk, err);
 }
 

@@ -17,15 +17,9 @@ static uint64_t part_edges(const struct part_rows_source *source, int part)
     return edges;
 }
 
-static uint64_t edge_bytes(const struct part_rows_source *source)
+static struct edge_widths widths_of(const struct part_rows_source *source)
 {
-    uint64_t bytes = sizeof(uint32_t);
-    if (source->bare)
-        return bytes;
-    bytes += source->schema->has_weight ? sizeof(float) : 0;
-    bytes += source->schema->has_time ? sizeof(double) : 0;
-    bytes += source->schema->has_edge_type ? sizeof(uint16_t) : 0;
-    return bytes;
+    return source->bare ? (struct edge_widths){0} : source->schema->edge_width;
 }
 
 /* How many parts from `first` on fit the budget; *edges is what they have together. */
@@ -33,13 +27,15 @@ static enum error_code choose_parts(const struct part_rows_source *source, int f
                                     uint64_t *edges, struct error *err)
 {
     const struct numbering *n = source->numbering;
+    const struct edge_widths width = widths_of(source);
+    const uint64_t edge_bytes = sizeof(uint32_t) + edge_widths_bytes(&width);
     uint64_t bytes = 0;
     *count = 0;
     *edges = 0;
     for (int p = first; p < n->part_count; p++) {
         const uint64_t own = part_edges(source, p);
-        bytes += own * edge_bytes(source) +
-                 ((uint64_t)(n->book[p + 1] - n->book[p]) + 3) * sizeof(uint64_t);
+        bytes +=
+            own * edge_bytes + ((uint64_t)(n->book[p + 1] - n->book[p]) + 3) * sizeof(uint64_t);
         if (bytes > source->budget_bytes && p == first)
             return error_set(err, ERROR_NO_MEMORY,
                              "part %d with %" PRIu64 " edges takes %" PRIu64
@@ -58,7 +54,7 @@ static enum error_code allocate(const struct part_rows_source *source, struct pa
                                 struct error *err)
 {
     const struct numbering *n = source->numbering;
-    const struct dataset_schema *schema = source->schema;
+    const struct edge_widths width = widths_of(source);
     const size_t parts = (size_t)rows->part_count, edges = (size_t)rows->edge_count;
     const size_t nodes = n->book[rows->first_part + rows->part_count] - n->book[rows->first_part];
     enum error_code rc = memory_new(&rows->row_start, nodes + parts, "row offsets", err);
@@ -66,12 +62,8 @@ static enum error_code allocate(const struct part_rows_source *source, struct pa
         rc = memory_new(&rows->edge_start, parts + 1, "edge offsets", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&rows->neighbor, edges, "the edges of parts", err);
-    if (rc == ERROR_NONE && schema->has_weight && !source->bare)
-        rc = memory_new(&rows->weight, edges, "the weights of parts", err);
-    if (rc == ERROR_NONE && schema->has_time && !source->bare)
-        rc = memory_new(&rows->time, edges, "the times of parts", err);
-    if (rc == ERROR_NONE && schema->has_edge_type && !source->bare)
-        rc = memory_new(&rows->edge_type, edges, "the edge types of parts", err);
+    if (rc == ERROR_NONE)
+        rc = edge_columns_new(&rows->columns, &width, edges, "the edge columns of parts", err);
     return rc;
 }
 
@@ -118,12 +110,7 @@ static void copy_row(struct part_rows *rows, const struct edge_chunk *chunk, uin
 {
     for (uint64_t e = 0; e < count; e++)
         rows->neighbor[to + e] = rows->numbering->to_new[chunk->neighbor[from + e]];
-    if (rows->weight)
-        memcpy(&rows->weight[to], &chunk->weight[from], count * sizeof *rows->weight);
-    if (rows->time)
-        memcpy(&rows->time[to], &chunk->time[from], count * sizeof *rows->time);
-    if (rows->edge_type)
-        memcpy(&rows->edge_type[to], &chunk->edge_type[from], count * sizeof *rows->edge_type);
+    edge_columns_copy(&rows->columns, to, &chunk->columns, from, count);
 }
 
 static enum error_code gather_chunk(void *context, const struct edge_chunk *chunk,
@@ -178,9 +165,7 @@ struct topology_arrays part_rows_arrays(const struct part_rows *rows, int part)
         .edge_count = rows->edge_start[index + 1] - edge,
         .row_start = part_row_start(rows, part),
         .neighbor = &rows->neighbor[edge],
-        .weight = rows->weight ? &rows->weight[edge] : NULL,
-        .time = rows->time ? &rows->time[edge] : NULL,
-        .edge_type = rows->edge_type ? &rows->edge_type[edge] : NULL,
+        .columns = edge_columns_read(&rows->columns, edge),
     };
 }
 
@@ -189,9 +174,7 @@ void part_rows_release(struct part_rows *rows)
     memory_free(rows->row_start);
     memory_free(rows->edge_start);
     memory_free(rows->neighbor);
-    memory_free(rows->weight);
-    memory_free(rows->time);
-    memory_free(rows->edge_type);
+    edge_columns_release(&rows->columns);
     *rows = (struct part_rows){0};
 }
 
@@ -199,16 +182,15 @@ static enum error_code sort_row(struct part_rows *rows, struct row_sorter *sorte
                                 uint64_t count, struct error *err)
 {
     bool unchanged = false;
-    const enum error_code rc =
-        row_sorter_sort(sorter, &rows->neighbor[from], count, &unchanged, err);
+    enum error_code rc = row_sorter_sort(sorter, &rows->neighbor[from], count, &unchanged, err);
     if (rc != ERROR_NONE || unchanged)
         return rc;
-    if (rows->weight)
-        row_sorter_move(sorter, &rows->weight[from], count, sizeof *rows->weight);
-    if (rows->time)
-        row_sorter_move(sorter, &rows->time[from], count, sizeof *rows->time);
-    if (rows->edge_type)
-        row_sorter_move(sorter, &rows->edge_type[from], count, sizeof *rows->edge_type);
+    for (int c = 0; c < EDGE_COLUMN_COUNT && rc == ERROR_NONE; c++) {
+        const size_t bytes = edge_column_bytes((enum edge_column)c, rows->columns.width.of[c]);
+        if (bytes)
+            rc = row_sorter_move(sorter, (char *)rows->columns.data[c] + from * bytes, count, bytes,
+                                 err);
+    }
     return rc;
 }
 

@@ -32,9 +32,7 @@ struct part_rows { /* {0} is empty */
     uint64_t *row_start;  /* [nodes + part_count]: node_count + 1 offsets for each part, from 0 */
     uint64_t *edge_start; /* [part_count + 1]: where a part's edges start below */
     uint32_t *neighbor;   /* [edge_count], new ids */
-    float *weight;        /* [edge_count] or NULL, likewise below */
-    double *time;
-    uint16_t *edge_type;
+    struct edge_columns columns;       /* [edge_count] */
     const struct numbering *numbering; /* borrowed */
 };
 
@@ -43,7 +41,7 @@ struct part_rows_source {
     const struct dataset_schema *schema;
     const struct numbering *numbering;
     const uint32_t *in_degree; /* [node_count], of dataset ids */
-    bool bare;                 /* leave weights, times and types out */
+    bool bare;                 /* leave the edge columns out */
     uint64_t budget_bytes;
 };
 

@@ -1,9 +1,9 @@
 #include "stages/partition/layout/renumbering.h"
 
+#include "common/base/key_sort.h"
 #include "common/base/memory.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void fill_by_part(struct renumbering *r, const uint32_t *part)
@@ -38,20 +38,14 @@ enum error_code renumbering_init(struct renumbering *out, const uint32_t *part, 
     return rc;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* start [node_count]: rows by falling degree, ties by rising row, as the low half of a key. */
-static void sort_starts(const struct topology_arrays *part, uint64_t *start)
+static void sort_starts(const struct topology_arrays *part, uint64_t *start, uint64_t *scratch)
 {
     for (uint32_t row = 0; row < part->node_count; row++) {
         const uint64_t degree = part->row_start[row + 1] - part->row_start[row];
         start[row] = (UINT32_MAX - (degree < UINT32_MAX ? degree : UINT32_MAX)) << 32 | row;
     }
-    qsort(start, part->node_count, sizeof *start, compare_keys);
+    key_sort(start, scratch, part->node_count);
 }
 
 /* Takes all that `order[head]` and those after it reach; returns the new number of taken rows. */
@@ -74,15 +68,17 @@ static uint32_t search(const struct topology_arrays *part, bool *taken, uint32_t
 enum error_code breadth_first_order(const struct topology_arrays *part, uint32_t *order,
                                     struct error *err)
 {
-    uint64_t *start = NULL;
+    uint64_t *start = NULL, *scratch = NULL;
     bool *taken = NULL;
     uint32_t count = 0;
     enum error_code rc = memory_new(&start, part->node_count, "the order of a part", err);
     if (rc == ERROR_NONE)
+        rc = memory_new(&scratch, part->node_count, "the order of a part", err);
+    if (rc == ERROR_NONE)
         rc = memory_new(&taken, part->node_count, "the order of a part", err);
     if (rc != ERROR_NONE)
         goto cleanup;
-    sort_starts(part, start);
+    sort_starts(part, start, scratch);
     for (uint32_t i = 0; i < part->node_count; i++) {
         const uint32_t row = (uint32_t)start[i];
         if (taken[row])
@@ -93,6 +89,7 @@ enum error_code breadth_first_order(const struct topology_arrays *part, uint32_t
     }
 cleanup:
     memory_free(taken);
+    memory_free(scratch);
     memory_free(start);
     return rc;
 }

@@ -378,7 +378,8 @@ static void keeps_weights_times_and_types_of_real_datasets(void **state)
     struct dataset_schema schema = ingested(t);
     assert_int_equal(schema.node_count, 5881);
     assert_int_equal(schema.edge_count, 35592);
-    assert_true(schema.has_weight && schema.has_time && !schema.has_edge_type);
+    assert_true(schema.edge_width.of[EDGE_WEIGHT] && schema.edge_width.of[EDGE_TIME] &&
+                !schema.edge_width.of[EDGE_TYPE]);
     temp_dir_remove(&dir);
 
     assert_ok(file_path(path, &t->err, "%s/acm-hetero", datasets()), &t->err);

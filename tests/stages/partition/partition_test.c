@@ -6,6 +6,7 @@
 #include "store/records/partition_report.h"
 
 #include "tests/stages/partition/partition_fixture.h"
+#include "tests/support/edge_values.h"
 #include "tests/support/random_edges.h"
 
 #include <unistd.h>
@@ -32,9 +33,7 @@ static struct small_dataset full_dataset(void)
                                   .edge_count = EDGES,
                                   .source = source_node,
                                   .target = target_node,
-                                  .weight = weight,
-                                  .time = edge_time,
-                                  .edge_type = edge_type,
+                                  .columns = edge_values(weight, edge_time, edge_type),
                                   .feature_dim = 5,
                                   .task = TASK_MULTI_LABEL,
                                   .class_count = CLASSES,
@@ -55,13 +54,15 @@ static void check_topology(struct store *store, const struct partition_book *boo
         for (uint32_t row = 0; row < part->node_count; row++)
             for (uint64_t i = topology_row_start(part, row); i < topology_row_start(part, row + 1);
                  i++) {
-                const uint32_t e = (uint32_t)part->weight_chunk[0][i];
+                const uint32_t e =
+                    (uint32_t) * (const float *)topology_column(part, EDGE_WEIGHT, i);
                 assert_false(found[e]);
                 found[e] = true;
                 assert_int_equal(map.to_dataset[*topology_neighbor(part, i)], source_node[e]);
                 assert_int_equal(map.to_dataset[part->first_node + row], target_node[e]);
-                assert_true(part->time_chunk[0][i] == edge_time[e]);
-                assert_int_equal(part->edge_type_chunk[0][i], edge_type[e]);
+                assert_true(*(const double *)topology_column(part, EDGE_TIME, i) == edge_time[e]);
+                assert_int_equal(*(const uint16_t *)topology_column(part, EDGE_TYPE, i),
+                                 edge_type[e]);
             }
     }
     for (uint32_t e = 0; e < EDGES; e++)

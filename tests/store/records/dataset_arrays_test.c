@@ -6,6 +6,7 @@
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
 
+#include "tests/support/edge_values.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
@@ -36,6 +37,7 @@ struct raw_edges {
     uint64_t row_start[4], row_count;
     uint32_t neighbor[4];
     uint64_t neighbor_count, weight_count;
+    const uint32_t *widths; /* [5]; NULL: weights alone */
 };
 
 static struct raw_edges good_edges(void)
@@ -51,12 +53,15 @@ static struct raw_edges good_edges(void)
 static void expect_edges_corrupt(const struct raw_edges *raw, const char *message)
 {
     static const float weight[4] = {0};
+    static const uint32_t weight_alone[] = {1};
     struct error err = {0};
     struct edge_chunk out;
-    struct record record = {.kind = RECORD_EDGE_CHUNK, .version = 1};
+    struct record record = {.kind = RECORD_EDGE_CHUNK, .version = 2};
     record_add(&record, "range", ELEMENT_U64, raw->range, 3);
     record_add(&record, "row_start", ELEMENT_U64, raw->row_start, raw->row_count);
     record_add(&record, "neighbor", ELEMENT_U32, raw->neighbor, raw->neighbor_count);
+    record_add(&record, "widths", ELEMENT_U32, raw->widths ? raw->widths : weight_alone,
+               raw->widths ? 5 : 1);
     record_add(&record, "weight", ELEMENT_F32, weight, raw->weight_count);
     put(key_edge_chunk("d", 2), &record);
     assert_fails(edge_chunk_get(store, "d", 2, &out, &err), ERROR_CORRUPT, message, &err);
@@ -78,9 +83,10 @@ static void edges_come_back_as_they_were_stored(void **state)
                                     .edge_count = 4,
                                     .row_start = row_start,
                                     .neighbor = neighbor,
-                                    .weight = weight,
-                                    .time = time,
-                                    .edge_type = edge_type};
+                                    .columns = edge_values(weight, time, edge_type)};
+    const float feature[4][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
+    chunk.columns.width.of[EDGE_FEATURE] = 3;
+    chunk.columns.data[EDGE_FEATURE] = feature;
     assert_ok(edge_chunk_put(store, "d", 0, &chunk, &err), &err);
     assert_ok(edge_chunk_get(store, "d", 0, &out, &err), &err);
     assert_int_equal(out.first_node, 10);
@@ -88,17 +94,17 @@ static void edges_come_back_as_they_were_stored(void **state)
     assert_int_equal(out.edge_count, 4);
     assert_memory_equal(out.row_start, row_start, sizeof row_start);
     assert_memory_equal(out.neighbor, neighbor, sizeof neighbor);
-    assert_memory_equal(out.weight, weight, sizeof weight);
-    assert_memory_equal(out.time, time, sizeof time);
-    assert_memory_equal(out.edge_type, edge_type, sizeof edge_type);
+    assert_true(edge_widths_equal(&out.columns.width, &chunk.columns.width));
+    assert_memory_equal(out.columns.data[EDGE_WEIGHT], weight, sizeof weight);
+    assert_memory_equal(out.columns.data[EDGE_TIME], time, sizeof time);
+    assert_memory_equal(out.columns.data[EDGE_TYPE], edge_type, sizeof edge_type);
+    assert_memory_equal(out.columns.data[EDGE_FEATURE], feature, sizeof feature);
     store_release_record(&out.view);
 
-    chunk.weight = NULL;
-    chunk.time = NULL;
-    chunk.edge_type = NULL;
+    chunk.columns = (struct edge_columns_view){0};
     assert_ok(edge_chunk_put(store, "d", 1, &chunk, &err), &err);
     assert_ok(edge_chunk_get(store, "d", 1, &out, &err), &err);
-    assert_true(!out.weight && !out.time && !out.edge_type);
+    assert_int_equal(edge_widths_bytes(&out.columns.width), 0);
     store_release_record(&out.view);
 }
 
@@ -131,6 +137,30 @@ static void refuses_edges_with_wrong_lengths(void **state)
     raw = good_edges();
     raw.weight_count = 2;
     expect_edges_corrupt(&raw, "weight");
+}
+
+static void refuses_columns_that_are_not_there(void **state)
+{
+    (void)state;
+    static const uint32_t lacking[5] = {1, 1, 0, 0, 3}, wide[5] = {2, 0, 0, 0, 3},
+                          none[5] = {1, 0, 0, 0, 0}, features[5] = {0, 0, 0, 0, 65537};
+    struct raw_edges raw = good_edges();
+    raw.widths = lacking;
+    expect_edges_corrupt(&raw, "edge_type");
+    raw.widths = wide;
+    expect_edges_corrupt(&raw, "column weight: expected at most 1 elements an edge, found 2");
+    raw.widths = none;
+    expect_edges_corrupt(&raw, "expected 1 to 5 columns, the last of them there, found 5");
+    raw.widths = features;
+    expect_edges_corrupt(&raw, "column edge_feature: expected at most 65536 elements an edge");
+}
+
+static void wide_edges_make_smaller_chunks(void **state)
+{
+    (void)state;
+    const struct edge_widths bare = {{0}}, wide = {{[EDGE_FEATURE] = 127}};
+    assert_int_equal(edge_chunk_edges_max(&bare), EDGE_CHUNK_EDGES_MAX);
+    assert_int_equal(edge_chunk_edges_max(&wide), (1 << 29) / 512);
 }
 
 static void refuses_rows_that_are_out_of_order(void **state)
@@ -414,6 +444,8 @@ int main(void)
         TEST(edges_come_back_as_they_were_stored),
         TEST(refuses_edges_with_a_wrong_range),
         TEST(refuses_edges_with_wrong_lengths),
+        TEST(refuses_columns_that_are_not_there),
+        TEST(wide_edges_make_smaller_chunks),
         TEST(refuses_rows_that_are_out_of_order),
         TEST(a_feature_chunk_has_a_multiple_of_256_rows),
         TEST(features_come_back_as_they_were_stored),

@@ -28,8 +28,7 @@ static struct dataset_schema example(void)
         .removed_self_loops = 1,
         .removed_duplicates = 2,
         .undirected = true,
-        .has_weight = true,
-        .has_edge_type = true,
+        .edge_width = {{[EDGE_WEIGHT] = 1, [EDGE_TYPE] = 1, [EDGE_FEATURE] = 12}},
         .feature_dim = 1433,
         .feature_origin = "given",
         .task = TASK_SINGLE_LABEL,
@@ -64,7 +63,7 @@ static void comes_back_as_it_was_stored(void **state)
     assert_int_equal(out.input_edge_rows, schema.input_edge_rows);
     assert_int_equal(out.removed_self_loops, schema.removed_self_loops);
     assert_int_equal(out.removed_duplicates, schema.removed_duplicates);
-    assert_true(out.undirected && out.has_weight && out.has_edge_type && !out.has_time);
+    assert_true(out.undirected && edge_widths_equal(&out.edge_width, &schema.edge_width));
     assert_int_equal(out.feature_dim, schema.feature_dim);
     assert_int_equal(out.task, schema.task);
     assert_int_equal(out.class_count, schema.class_count);
@@ -110,7 +109,7 @@ static void expect_corrupt(const char *from, const char *to, const char *message
         fail_msg("no %s in %s", from, text);
     (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to,
                    at + strlen(from));
-    struct record record = {.kind = RECORD_DATASET_SCHEMA, .version = 1};
+    struct record record = {.kind = RECORD_DATASET_SCHEMA, .version = 2};
     record_add_text(&record, "json", changed);
     assert_ok(store_put(store, key.text, schema.id, &record, STORE_DURABLE, &err), &err);
     assert_fails(dataset_schema_get(store, schema.id, &out, &err), ERROR_CORRUPT, message, &err);
@@ -143,6 +142,22 @@ static void refuses_fields_of_another_form(void **state)
                    "\"node_id_form\": expected consecutive, integer or string, found float");
     expect_corrupt("\"id\":\"cora-01\"", "\"id\":\"cora-02\"",
                    "\"id\": expected cora-01, found cora-02");
+}
+
+static void refuses_edge_columns_that_do_not_fit(void **state)
+{
+    (void)state;
+    expect_corrupt("\"edge_columns\":{", "\"columns\":{", "expected an object, found nothing");
+    expect_corrupt("\"edge_columns\":{", "\"edge_columns\":1,\"x\":{",
+                   "expected an object, found something else");
+    expect_corrupt("\"weight\":1", "\"wait\":1",
+                   "expected columns of edges, found 1 of another name");
+    expect_corrupt("\"weight\":1", "\"weight\":2",
+                   "\"weight\": expected 1 to 1 elements an edge, found 2");
+    expect_corrupt("\"edge_feature\":12", "\"edge_feature\":0",
+                   "\"edge_feature\": expected 1 to 65536 elements an edge, found 0");
+    expect_corrupt("\"edge_feature\":12", "\"edge_feature\":65537",
+                   "\"edge_feature\": expected 1 to 65536 elements an edge, found 65537");
 }
 
 static void refuses_types_that_do_not_fit(void **state)
@@ -239,6 +254,7 @@ int main(void)
         TEST(comes_back_as_it_was_stored),
         TEST(a_missing_schema_is_not_found),
         TEST(refuses_fields_of_another_form),
+        TEST(refuses_edge_columns_that_do_not_fit),
         TEST(refuses_types_that_do_not_fit),
         TEST(refuses_numbers_that_contradict_each_other),
         TEST(refuses_a_record_of_another_kind_or_version),

@@ -30,7 +30,10 @@ static const struct weights_identity weights_of = {
 
 static enum error_code put_topology_seal(struct store *store, struct error *err)
 {
-    const struct topology_seal seal = {.first_node = 3, .node_count = 4, .edge_count = 9};
+    const struct topology_seal seal = {.first_node = 3,
+                                       .node_count = 4,
+                                       .edge_count = 9,
+                                       .width = {{[EDGE_WEIGHT] = 1, [EDGE_FEATURE] = 8}}};
     return topology_seal_put(store, "p", 0, &seal, err);
 }
 
@@ -298,7 +301,7 @@ static const struct kind {
     enum error_code (*get)(struct store *store, struct error *err);
     const char *optional; /* sections that may be left out */
 } kinds[] = {
-    {"p", put_topology_seal, get_topology_seal, ""},
+    {"p", put_topology_seal, get_topology_seal, "widths"},
     {"p", put_shard_seal, get_shard_seal, "weights"},
     {run, put_outputs_seal, get_outputs_seal, ""},
     {"d", put_integer_ids, get_ids, ""},
@@ -424,7 +427,10 @@ static void values_that_no_writer_writes_are_refused(void **state)
                    facts_wide[8] = {12, 0, two_32}, task_nine[8] = {12, 0, 0, 0, 9},
                    no_nodes[2] = {0, 0}, many_nodes[2] = {two_32, 0}, many_classes[2] = {2, two_32},
                    none[1] = {0};
-    static const uint8_t flag_two[3][3] = {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}};
+    static const uint32_t two_weights[1] = {2}, last_absent[2] = {1, 0},
+                          too_wide[EDGE_COLUMN_COUNT] = {[EDGE_FEATURE] =
+                                                             EDGE_COLUMN_WIDTH_MAX + 1},
+                          too_many[EDGE_COLUMN_COUNT + 1] = {[EDGE_COLUMN_COUNT] = 1};
     static const uint32_t no_dim[2] = {3, 0}, large_dim[2] = {3, TENSOR_DIM_MAX + 1},
                           one_bound[1] = {9}, many_dims[SHARD_TENSOR_COUNT_MAX + 1] = {1};
     static const int64_t before[1] = {-1}, start[1] = {0}, past[2] = {7, 5}, negative[2] = {-1, 5};
@@ -439,9 +445,10 @@ static void values_that_no_writer_writes_are_refused(void **state)
     } bad[] = {
         {0, {"counts", ELEMENT_U64, node_beyond, 4}},
         {0, {"counts", ELEMENT_U64, count_beyond, 4}},
-        {0, {"arrays", ELEMENT_U8, flag_two[0], 3}},
-        {0, {"arrays", ELEMENT_U8, flag_two[1], 3}},
-        {0, {"arrays", ELEMENT_U8, flag_two[2], 3}},
+        {0, {"widths", ELEMENT_U32, two_weights, 1}},
+        {0, {"widths", ELEMENT_U32, last_absent, 2}},
+        {0, {"widths", ELEMENT_U32, too_wide, EDGE_COLUMN_COUNT}},
+        {0, {"widths", ELEMENT_U32, too_many, EDGE_COLUMN_COUNT + 1}},
         {1, {"dim", ELEMENT_U32, no_dim, 2}},
         {1, {"dim", ELEMENT_U32, large_dim, 2}},
         {1, {"dim", ELEMENT_U32, no_dim, 0}},

@@ -4,6 +4,7 @@
 #include "store/records/topology_seal.h"
 #include "store/topology/topology.h"
 
+#include "tests/support/edge_values.h"
 #include "tests/support/failing_calls.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
@@ -64,6 +65,7 @@ struct part_arrays {
     float weight[1000 * ROW_EDGES_MAX];
     double time[1000 * ROW_EDGES_MAX];
     uint16_t edge_type[1000 * ROW_EDGES_MAX];
+    float feature[1000 * ROW_EDGES_MAX][5];
 };
 
 static struct topology_arrays make_part(struct part_arrays *a, int part, bool all)
@@ -77,17 +79,20 @@ static struct topology_arrays make_part(struct part_arrays *a, int part, bool al
             a->weight[at] = (float)a->neighbor[at] * 0.5F;
             a->time[at] = (double)a->neighbor[at] * 0.25;
             a->edge_type[at] = (uint16_t)(a->neighbor[at] % 7);
+            for (int k = 0; k < 5; k++)
+                a->feature[at][k] = (float)a->neighbor[at] + (float)k * 0.125F;
         }
     }
     a->row_start[count] = at;
+    struct edge_columns_view columns = edge_values(a->weight, a->time, a->edge_type);
+    columns.width.of[EDGE_FEATURE] = 5;
+    columns.data[EDGE_FEATURE] = a->feature;
     return (struct topology_arrays){.first_node = first,
                                     .node_count = count,
                                     .edge_count = at,
                                     .row_start = a->row_start,
                                     .neighbor = a->neighbor,
-                                    .weight = all ? a->weight : NULL,
-                                    .time = all ? a->time : NULL,
-                                    .edge_type = all ? a->edge_type : NULL};
+                                    .columns = all ? columns : edge_values(NULL, NULL, NULL)};
 }
 
 static enum error_code write_part(struct fixture *f, int part, bool all)
@@ -115,9 +120,14 @@ static void assert_row(const struct topology *t, uint32_t node, bool all)
         assert_int_equal(neighbor, neighbor_of(node, (uint32_t)(edge - from)));
         if (!all)
             continue;
-        assert_true(part->weight_chunk[0][edge] == (float)neighbor * 0.5F);
-        assert_true(part->time_chunk[0][edge] == (double)neighbor * 0.25);
-        assert_int_equal(part->edge_type_chunk[0][edge], neighbor % 7);
+        assert_true(*(const float *)topology_column(part, EDGE_WEIGHT, edge) ==
+                    (float)neighbor * 0.5F);
+        assert_true(*(const double *)topology_column(part, EDGE_TIME, edge) ==
+                    (double)neighbor * 0.25);
+        assert_int_equal(*(const uint16_t *)topology_column(part, EDGE_TYPE, edge), neighbor % 7);
+        const float *feature = topology_column(part, EDGE_FEATURE, edge);
+        for (int k = 0; k < 5; k++)
+            assert_true(feature[k] == (float)neighbor + (float)k * 0.125F);
     }
 }
 
@@ -144,7 +154,8 @@ static void every_row_of_every_part_reads_back(void **state)
             write_all(&f, all);
             assert_ok(topology_open(f.store, &f.book, f.scratch, flags, &t, &f.err), &f.err);
             assert_int_equal(t.part_count, PART_COUNT);
-            assert_int_equal(t.has_weight && t.has_time && t.has_edge_type, all);
+            assert_int_equal(
+                t.width.of[EDGE_WEIGHT] && t.width.of[EDGE_TIME] && t.width.of[EDGE_TYPE], all);
             uint64_t edges = 0;
             for (uint32_t node = 0; node < 1000; node++) {
                 assert_row(&t, node, all);
@@ -286,7 +297,7 @@ static void parts_that_do_not_fit_book_or_each_other_are_refused(void **state)
     for (int p = 0; p < PART_COUNT; p++)
         assert_ok(write_part(&f, p, p != 2), &f.err);
     assert_fails(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), ERROR_CORRUPT,
-                 "part 2 has other arrays", &f.err);
+                 "topology of part 2: expected the edge columns of part 0", &f.err);
     f.book.book = other;
     assert_fails(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), ERROR_CORRUPT,
                  "expected 256 nodes from 1, found 257 from 1", &f.err);
@@ -519,13 +530,15 @@ static void parts_with_other_arrays_are_refused(void **state)
         assert_ok(write_part(&f, 0, true), &f.err);
         for (int p = 1; p < PART_COUNT; p++) {
             struct topology_arrays arrays = make_part(&a, p, true);
-            arrays.weight = lacking == 0 ? NULL : arrays.weight;
-            arrays.time = lacking == 1 ? NULL : arrays.time;
-            arrays.edge_type = lacking == 2 ? NULL : arrays.edge_type;
+            arrays.columns.width.of[lacking] = 0;
+            arrays.columns.data[lacking] = NULL;
             assert_ok(topology_write(f.store, "p", p, &arrays, &f.err), &f.err);
         }
-        assert_fails(topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), ERROR_CORRUPT,
-                     "topology of part 1 has other arrays", &f.err);
+        assert_fails(
+            topology_open(f.store, &f.book, f.scratch, 0, &t, &f.err), ERROR_CORRUPT,
+            "topology of part 1: expected the edge columns of part 0 (edge weights, edge types, "
+            "edge times, edge features) in the same widths, found",
+            &f.err);
         assert_int_equal(count_name(f.scratch), 0);
         close_fixture(&f);
     }

@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "stages/ingest/build/dataset_builder.h"
 
+#include "tests/support/edge_values.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 

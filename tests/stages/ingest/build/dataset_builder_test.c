@@ -328,8 +328,11 @@ static enum error_code build_everything(const char *id, struct error *err)
                                                   .memory_bytes = ROOMY};
     const int64_t ends[] = {0, 1, 2}, label[] = {0, 1, 1}, train[] = {1};
     const float weight[] = {1, 2, 3};
-    const struct edge_piece piece = {
-        .where = "e", .count = 3, .source = ends, .target = ends, .weight = weight};
+    const struct edge_piece piece = {.where = "e",
+                                     .count = 3,
+                                     .source = ends,
+                                     .target = ends,
+                                     .columns = edge_values(weight, NULL, NULL)};
     const struct node_ids ids = {.node_count = 3, .integer = ends};
     struct dataset_builder *builder = NULL;
     enum error_code rc = dataset_builder_new(&config, &builder, err);

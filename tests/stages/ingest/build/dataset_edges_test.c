@@ -141,9 +141,9 @@ static void add_in_pieces(struct dataset_builder *builder, const struct raw_grap
             .count = graph->count - i < PIECE ? graph->count - i : PIECE,
             .source = graph->source + i,
             .target = graph->target + i,
-            .weight = attributes & WEIGHTS ? graph->weight + i : NULL,
-            .time = attributes & TIMES ? graph->time + i : NULL,
-            .edge_type = attributes & TYPES ? graph->type + i : NULL,
+            .columns = edge_values(attributes & WEIGHTS ? graph->weight + i : NULL,
+                                   attributes & TIMES ? graph->time + i : NULL,
+                                   attributes & TYPES ? graph->type + i : NULL),
         };
         assert_ok(dataset_builder_add_edges(builder, &piece, err), err);
     }
@@ -175,12 +175,16 @@ static void compare_row(const struct edge_chunk *chunk, uint32_t node, unsigned 
     for (size_t i = 0; i < row->count; i++) {
         const uint64_t at = start_at + i;
         assert_int_equal(chunk->neighbor[at], row->edge[i].neighbor);
+        const struct edge_columns_view *columns = &chunk->columns;
         if (attributes & WEIGHTS)
-            assert_memory_equal(&chunk->weight[at], &row->edge[i].weight, sizeof(float));
+            assert_memory_equal(edge_columns_at(columns, EDGE_WEIGHT, at), &row->edge[i].weight,
+                                sizeof(float));
         if (attributes & TIMES)
-            assert_memory_equal(&chunk->time[at], &row->edge[i].time, sizeof(double));
+            assert_memory_equal(edge_columns_at(columns, EDGE_TIME, at), &row->edge[i].time,
+                                sizeof(double));
         if (attributes & TYPES)
-            assert_int_equal(chunk->edge_type[at], row->edge[i].type);
+            assert_memory_equal(edge_columns_at(columns, EDGE_TYPE, at), &row->edge[i].type,
+                                sizeof(uint16_t));
         totals->edges++;
         totals->loops += row->edge[i].neighbor == node;
         totals->type[row->edge[i].type]++;
@@ -202,7 +206,8 @@ static void compare_schema(const struct dataset_schema *schema, const struct raw
     assert_int_equal(schema->input_edge_rows, graph->count);
     assert_int_equal(schema->removed_self_loops, removed ? loops : 0);
     assert_int_equal(schema->undirected ? 2 * left - totals->loops : left, totals->edges);
-    assert_int_equal(schema->has_weight, graph->count > 0 && (attributes & WEIGHTS) != 0);
+    assert_int_equal(schema->edge_width.of[EDGE_WEIGHT],
+                     graph->count > 0 && (attributes & WEIGHTS) != 0);
     assert_int_equal(schema->edge_type_count, attributes & TYPES ? 2 : 1);
     for (uint32_t t = 0; t < schema->edge_type_count; t++)
         assert_int_equal(schema->edge_type[t].edge_count, totals->type[t]);
@@ -385,9 +390,7 @@ static enum error_code add_one(struct dataset_builder *builder, struct one_edge 
                                      .count = 1,
                                      .source = &edge.source,
                                      .target = &edge.target,
-                                     .weight = &edge.weight,
-                                     .time = &edge.time,
-                                     .edge_type = &edge.type};
+                                     .columns = edge_values(&edge.weight, &edge.time, &edge.type)};
     return dataset_builder_add_edges(builder, &piece, err);
 }
 

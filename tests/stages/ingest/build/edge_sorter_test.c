@@ -5,6 +5,7 @@
 #include "stages/ingest/build/edge_sorter.h"
 #include "store/records/edge_chunk.h"
 
+#include "tests/support/edge_values.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
@@ -15,7 +16,12 @@ enum { NODES = 50, EDGES = 2000 };
 
 static struct temp_dir dir;
 static struct edge_spool spool;
-static struct spooled_edge edges[EDGES];
+static struct input_edge {
+    uint32_t source, target;
+    float weight;
+    double time;
+    uint16_t edge_type;
+} edges[EDGES];
 static uint32_t in_degree[NODES];
 
 static int open_spool(void **state)
@@ -38,23 +44,32 @@ static int close_spool(void **state)
     return 0;
 }
 
+static const struct edge_widths bare = {{0}},
+                                all = {{[EDGE_WEIGHT] = 1, [EDGE_TIME] = 1, [EDGE_TYPE] = 1}};
+
 /* Fills `edges`, the spool and the in-degrees. Node NODES - 1 stays isolated, node 0 is a hub. */
-static void spool_edges(size_t count, bool both_ways)
+static void spool_edges(size_t count, bool both_ways, const struct edge_widths *width)
 {
     struct error err = {0};
+    const bool has_all = width == &all;
+    assert_ok(edge_spool_set_widths(&spool, width, &err), &err);
     const struct random_stream stream = random_stream_of(7, RANDOM_GENERATOR, 0, 0, 0);
     memset(in_degree, 0, sizeof in_degree);
     for (size_t i = 0; i < count; i++) {
         uint32_t word[4];
         random_block(&stream, i, 0, word);
-        edges[i] = (struct spooled_edge){
+        edges[i] = (struct input_edge){
             .source = word[0] % (NODES - 1),
             .target = word[1] % 3 ? word[1] / 3 % (NODES - 1) : 0,
-            .weight = spool.has_weight ? (float)i : 0.0F,
-            .time = spool.has_time ? word[2] % 3 : 0,
-            .edge_type = spool.has_type ? (uint16_t)(word[3] % 2) : 0,
+            .weight = has_all ? (float)i : 0.0F,
+            .time = has_all ? word[2] % 3 : 0,
+            .edge_type = has_all ? (uint16_t)(word[3] % 2) : 0,
         };
-        assert_ok(edge_spool_append(&spool, &edges[i], &err), &err);
+        const struct edge_columns_view columns =
+            has_all ? edge_values(&edges[i].weight, &edges[i].time, &edges[i].edge_type)
+                    : (struct edge_columns_view){0};
+        assert_ok(edge_spool_append(&spool, edges[i].source, edges[i].target, &columns, 0, &err),
+                  &err);
         in_degree[edges[i].target]++;
         if (both_ways && edges[i].source != edges[i].target)
             in_degree[edges[i].source]++;
@@ -81,13 +96,16 @@ static enum error_code hear(void *context, uint32_t node, const struct edge_row 
     assert_int_equal(node, heard->next_node++);
     for (uint32_t i = 0; i < kept; i++) {
         const uint32_t at = (uint32_t)order[i];
+        const float *weight = row->columns.data[EDGE_WEIGHT];
+        const double *time = row->columns.data[EDGE_TIME];
+        const uint16_t *type = row->columns.data[EDGE_TYPE];
         assert_int_equal(order[i] >> 32, row->neighbor[at]);
         heard->entry[heard->count++] = (struct entry){
             .node = node,
             .neighbor = row->neighbor[at],
-            .weight = row->weight ? row->weight[at] : 0.0F,
-            .time = row->time ? row->time[at] : 0.0,
-            .type = row->edge_type ? row->edge_type[at] : 0,
+            .weight = weight ? weight[at] : 0.0F,
+            .time = time ? time[at] : 0.0,
+            .type = type ? type[at] : 0,
         };
     }
     return ERROR_NONE;
@@ -131,9 +149,9 @@ static int entry_order(const void *a, const void *b)
     return x->weight < y->weight ? -1 : x->weight > y->weight; /* the weight is the input order */
 }
 
-static void add_reference(struct heard *all, uint32_t node, uint32_t neighbor, size_t i)
+static void add_reference(struct heard *out, uint32_t node, uint32_t neighbor, size_t i)
 {
-    all->entry[all->count++] = (struct entry){.node = node,
+    out->entry[out->count++] = (struct entry){.node = node,
                                               .neighbor = neighbor,
                                               .weight = edges[i].weight,
                                               .time = edges[i].time,
@@ -142,17 +160,17 @@ static void add_reference(struct heard *all, uint32_t node, uint32_t neighbor, s
 
 static void compare_with_reference(const struct heard *heard, size_t count, bool both_ways)
 {
-    static struct heard all;
-    memset(&all, 0, sizeof all);
+    static struct heard reference;
+    memset(&reference, 0, sizeof reference);
     for (size_t i = 0; i < count; i++) {
-        add_reference(&all, edges[i].target, edges[i].source, i);
+        add_reference(&reference, edges[i].target, edges[i].source, i);
         if (both_ways && edges[i].source != edges[i].target)
-            add_reference(&all, edges[i].source, edges[i].target, i);
+            add_reference(&reference, edges[i].source, edges[i].target, i);
     }
-    qsort(all.entry, all.count, sizeof *all.entry, entry_order);
-    assert_int_equal(heard->count, all.count);
-    for (uint64_t i = 0; i < all.count; i++)
-        assert_int_equal(entry_order(&heard->entry[i], &all.entry[i]), 0);
+    qsort(reference.entry, reference.count, sizeof *reference.entry, entry_order);
+    assert_int_equal(heard->count, reference.count);
+    for (uint64_t i = 0; i < reference.count; i++)
+        assert_int_equal(entry_order(&heard->entry[i], &reference.entry[i]), 0);
 }
 
 static void rows_are_those_of_the_reference_whatever_the_memory(void **state)
@@ -160,8 +178,7 @@ static void rows_are_those_of_the_reference_whatever_the_memory(void **state)
     (void)state;
     static struct heard first, second;
     uint64_t one = 0, many = 0;
-    edge_spool_set_attributes(&spool, true, true, true);
-    spool_edges(EDGES, true);
+    spool_edges(EDGES, true, &all);
     sort_at(1U << 20, true, EDGES_KEEP, &first, &one);
     assert_int_equal(one, 1);
     compare_with_reference(&first, EDGES, true);
@@ -180,7 +197,7 @@ static void plain_edges_are_sorted_as_well(void **state)
     (void)state;
     static struct heard heard;
     uint64_t ranges = 0;
-    spool_edges(EDGES, false);
+    spool_edges(EDGES, false, &bare);
     sort_at(1U << 20, false, EDGES_KEEP, &heard, &ranges);
     compare_with_reference(&heard, EDGES, false);
 }
@@ -190,7 +207,7 @@ static void no_edges_are_rows_without_entries(void **state)
     (void)state;
     static struct heard heard;
     uint64_t ranges = 0;
-    spool_edges(0, false);
+    spool_edges(0, false, &bare);
     sort_at(1U << 20, false, EDGES_REMOVE, &heard, &ranges);
     assert_int_equal(heard.count, 0);
 }
@@ -199,7 +216,7 @@ static void a_node_that_does_not_fit_is_named(void **state)
 {
     (void)state;
     struct error err = {0};
-    spool_edges(EDGES, false);
+    spool_edges(EDGES, false, &bare);
     struct edge_sorter sorter = {
         .spool = &spool, .node_count = NODES, .memory_bytes = 1000, .in_degree = in_degree};
     char expected[64];
@@ -213,7 +230,7 @@ static void a_spool_that_was_cut_is_an_error(void **state)
 {
     (void)state;
     struct error err = {0};
-    spool_edges(EDGES, false);
+    spool_edges(EDGES, false, &bare);
     struct edge_sorter sorter = {
         .spool = &spool, .node_count = NODES, .memory_bytes = 1U << 20, .in_degree = in_degree};
     assert_ok(edge_spool_rewind(&spool, &err), &err);
@@ -232,7 +249,7 @@ static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
     struct error err = {0};
-    spool_edges(100, false);
+    spool_edges(100, false, &bare);
     struct edge_sorter sorter = {
         .spool = &spool, .node_count = NODES, .memory_bytes = 1U << 20, .in_degree = in_degree};
     enum error_code rc = ERROR_NO_MEMORY;
@@ -267,7 +284,7 @@ static void chunks_end_where_the_format_says(void **state)
         order[i] = (uint64_t)i << 32 | i;
     }
     assert_ok(store_open(dir.path, 0, &store, &err), &err);
-    assert_ok(edge_chunk_writer_open(&writer, store, "d", &needs, &spool, &err), &err);
+    assert_ok(edge_chunk_writer_open(&writer, store, "d", &needs, &err), &err);
     writer.edges_max = 10;
     writer.nodes_max = 3;
     for (int i = 0; i < ROWS; i++) {

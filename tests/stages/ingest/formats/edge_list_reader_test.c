@@ -77,8 +77,10 @@ static void takes_columns_by_their_names(void **state)
     struct error err = {0};
     assert_ok(run("time,target,note,source,weight\n1.5,0,x,1,-2\n", ID_TYPE_AUTO, 0, &err), &err);
     assert_string_equal(edges(), "1>0");
-    assert_true(recorded.has_time && recorded.time[0] > 1.4 && recorded.time[0] < 1.6);
-    assert_true(recorded.has_weight && recorded.weight[0] < -1.9F && recorded.weight[0] > -2.1F);
+    assert_true(recorded.width.of[EDGE_TIME] && recorded.column[EDGE_TIME][0] > 1.4 &&
+                recorded.column[EDGE_TIME][0] < 1.6);
+    assert_true(recorded.width.of[EDGE_WEIGHT] && recorded_weight()[0] < -1.9F &&
+                recorded_weight()[0] > -2.1F);
     assert_int_equal(recorded.line[0], 2);
     assert_ok(run("who,whom\n4,5\n5,4\n", ID_TYPE_AUTO, 0, &err), &err);
     assert_string_equal(edges(), "0>1 1>0");
@@ -89,10 +91,10 @@ static void takes_the_third_and_fourth_column_as_weight_and_time(void **state)
     (void)state;
     struct error err = {0};
     assert_ok(run("6,2,4,1289241911.72836\n6,5,-10,1289241941.5\n", ID_TYPE_AUTO, 0, &err), &err);
-    assert_true(recorded.has_weight && recorded.weight[1] < -9.9F);
-    assert_true(recorded.has_time && recorded.time[0] > 1289241911.728);
+    assert_true(recorded.width.of[EDGE_WEIGHT] && recorded_weight()[1] < -9.9F);
+    assert_true(recorded.width.of[EDGE_TIME] && recorded.column[EDGE_TIME][0] > 1289241911.728);
     assert_ok(run("6,2,x\n6,5,y\n", ID_TYPE_AUTO, 0, &err), &err);
-    assert_false(recorded.has_weight);
+    assert_false(recorded.width.of[EDGE_WEIGHT]);
 }
 
 static void names_file_line_expected_and_found(void **state)
@@ -111,7 +113,7 @@ static void names_file_line_expected_and_found(void **state)
         {"# nothing\n", "g.tsv: expected edges, found none", ID_TYPE_AUTO},
         {"src,dst\n", "g.tsv: expected edges, found none", ID_TYPE_AUTO},
         {"", "g.tsv: expected edges, found none", ID_TYPE_AUTO},
-        {"0\n", "g.tsv:1: expected 2 to 64 columns", ID_TYPE_AUTO},
+        {"0\n", "g.tsv:1: expected 2 to 512 columns", ID_TYPE_AUTO},
         {"a,\n", "g.tsv:1: target: expected a node id, found nothing", ID_TYPE_AUTO},
         {"src,dst,weight\n0,1,nan\n", "g.tsv:2: weight: expected a finite number, found 'nan'",
          ID_TYPE_AUTO},

@@ -87,9 +87,9 @@ static void reads_csv_files(void **state)
     assert_true(recorded.input_undirected);
     assert_int_equal(recorded.edge_count, 2);
     assert_int_equal(recorded.line[0], 2);
-    assert_true(recorded.weight[0] > 0.4F && recorded.weight[0] < 0.6F);
-    assert_true(recorded.time[1] > 8.4 && recorded.time[1] < 8.6);
-    assert_int_equal(recorded.type[0], 1);
+    assert_true(recorded_weight()[0] > 0.4F && recorded_weight()[0] < 0.6F);
+    assert_true(recorded.column[EDGE_TIME][1] > 8.4 && recorded.column[EDGE_TIME][1] < 8.6);
+    assert_int_equal(recorded_type()[0], 1);
     assert_int_equal(recorded.edge_type_count, 2);
     assert_string_equal(recorded.edge_type[1].name, "edge-1");
     assert_int_equal(recorded.node_type_count, 1);
@@ -377,8 +377,8 @@ static void counts_real_datasets_as_their_readmes_do(void **state)
         assert_int_equal(recorded.split_count[SPLIT_VALID], cases[i].valid);
         assert_int_equal(recorded.split_count[SPLIT_TEST], cases[i].test);
         assert_int_equal(recorded.input_undirected, cases[i].undirected);
-        assert_int_equal(recorded.has_weight, cases[i].has_weight);
-        assert_int_equal(recorded.has_time, cases[i].has_time);
+        assert_int_equal(recorded.width.of[EDGE_WEIGHT], cases[i].has_weight);
+        assert_int_equal(recorded.width.of[EDGE_TIME], cases[i].has_time);
     }
     assert_int_equal(recorded.node_type_count, 3); /* of acm-hetero */
     assert_int_equal(recorded.edge_type_count, 2);
@@ -404,9 +404,9 @@ static void counts_the_relations_of_a_knowledge_graph(void **state)
     static bool seen[237];
     uint64_t distinct = 0;
     for (uint64_t i = 0; i < recorded.edge_count; i++) {
-        assert_true(recorded.type[i] < 237);
-        distinct += !seen[recorded.type[i]];
-        seen[recorded.type[i]] = true;
+        assert_true(recorded_type()[i] < 237);
+        distinct += !seen[recorded_type()[i]];
+        seen[recorded_type()[i]] = true;
     }
     assert_int_equal(distinct, 237);
 }

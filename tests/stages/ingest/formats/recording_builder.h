@@ -25,10 +25,8 @@ struct dataset_builder {
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];
     uint64_t edge_count;
     int64_t source[RECORDED_EDGES], target[RECORDED_EDGES], line[RECORDED_EDGES];
-    bool has_weight, has_time, has_type;
-    float weight[RECORDED_EDGES];
-    double time[RECORDED_EDGES];
-    uint16_t type[RECORDED_EDGES];
+    struct edge_widths width;
+    double column[EDGE_COLUMN_COUNT][RECORDED_EDGES]; /* bytes, of the column's type */
     uint64_t feature_rows;
     uint32_t dim;
     float feature_of[RECORDED_IDS]; /* first number of rows that were put */
@@ -54,6 +52,16 @@ static struct dataset_builder *recording_start(void)
 {
     memset(&recorded, 0, sizeof recorded);
     return &recorded;
+}
+
+static inline const float *recorded_weight(void)
+{
+    return (const float *)(const void *)recorded.column[EDGE_WEIGHT];
+}
+
+static inline const uint16_t *recorded_type(void)
+{
+    return (const uint16_t *)(const void *)recorded.column[EDGE_TYPE];
 }
 
 enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
@@ -97,12 +105,15 @@ enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
         builder->source[at] = piece->source[i];
         builder->target[at] = piece->target[i];
         builder->line[at] = line;
-        builder->has_weight = piece->weight != NULL;
-        builder->has_time = piece->time != NULL;
-        builder->has_type = piece->edge_type != NULL;
-        builder->weight[at] = piece->weight ? piece->weight[i] : 0.0F;
-        builder->time[at] = piece->time ? piece->time[i] : 0.0;
-        builder->type[at] = piece->edge_type ? piece->edge_type[i] : 0;
+        const struct edge_columns_view *columns = &piece->columns;
+        builder->width = columns->width;
+        must((at + 1) * edge_widths_bytes(&columns->width) <= sizeof builder->column[0]);
+        for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+            if (columns->width.of[c])
+                memcpy((char *)builder->column[c] +
+                           at * edge_column_bytes((enum edge_column)c, columns->width.of[c]),
+                       edge_columns_at(columns, (enum edge_column)c, i),
+                       edge_column_bytes((enum edge_column)c, columns->width.of[c]));
     }
     return ERROR_NONE;
 }

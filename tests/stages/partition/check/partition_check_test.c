@@ -2,6 +2,7 @@
 #include "store/records/edge_chunk.h"
 
 #include "tests/stages/partition/partition_fixture.h"
+#include "tests/support/edge_values.h"
 #include "tests/support/random_edges.h"
 #include "tests/support/record_tamper.h"
 
@@ -24,9 +25,7 @@ static void make_partition(struct temp_store *t, enum dataset_task task,
                                           .edge_count = EDGES,
                                           .source = source_node,
                                           .target = target_node,
-                                          .weight = weight,
-                                          .time = edge_time,
-                                          .edge_type = edge_type,
+                                          .columns = edge_values(weight, edge_time, edge_type),
                                           .feature_dim = 4,
                                           .task = task,
                                           .class_count = 5};

@@ -3,6 +3,7 @@
 #include "stages/partition/layout/renumbering.h"
 #include "store/objects/keys.h"
 
+#include "tests/support/edge_values.h"
 #include "tests/support/random_edges.h"
 #include "tests/support/small_dataset.h"
 #include "tests/support/temp_store.h"
@@ -36,9 +37,7 @@ static void make_dataset(struct store *store, struct dataset_schema *schema,
                                           .edge_count = EDGES,
                                           .source = source_node,
                                           .target = target_node,
-                                          .weight = weight,
-                                          .time = edge_time,
-                                          .edge_type = edge_type,
+                                          .columns = edge_values(weight, edge_time, edge_type),
                                           .nodes_per_chunk = 9};
     small_dataset_write(store, &dataset);
     assert_ok(dataset_schema_get(store, "rows-1", schema, &err), &err);
@@ -49,22 +48,25 @@ static void make_dataset(struct store *store, struct dataset_schema *schema,
 static void check_part(const struct topology_arrays *part, const struct numbering *numbering,
                        bool *found)
 {
+    const float *part_weight = part->columns.data[EDGE_WEIGHT];
+    const double *part_time = part->columns.data[EDGE_TIME];
+    const uint16_t *part_type = part->columns.data[EDGE_TYPE];
     assert_int_equal(part->row_start[0], 0);
     assert_int_equal(part->row_start[part->node_count], part->edge_count);
     for (uint32_t row = 0; row < part->node_count; row++)
         for (uint64_t i = part->row_start[row]; i < part->row_start[row + 1]; i++) {
-            const uint32_t e = (uint32_t)part->weight[i];
+            const uint32_t e = (uint32_t)part_weight[i];
             assert_false(found[e]);
             found[e] = true;
             assert_int_equal(numbering->to_dataset[part->neighbor[i]], source_node[e]);
             assert_int_equal(numbering->to_dataset[part->first_node + row], target_node[e]);
-            assert_true(part->time[i] == edge_time[e]);
-            assert_int_equal(part->edge_type[i], edge_type[e]);
+            assert_true(part_time[i] == edge_time[e]);
+            assert_int_equal(part_type[i], edge_type[e]);
             if (i == part->row_start[row])
                 continue;
             assert_true(part->neighbor[i - 1] <= part->neighbor[i]);
             if (part->neighbor[i - 1] == part->neighbor[i]) /* repeats keep their order */
-                assert_true(part->weight[i - 1] < part->weight[i]);
+                assert_true(part_weight[i - 1] < part_weight[i]);
         }
 }
 
@@ -168,10 +170,10 @@ static void chunks_that_do_not_add_up_are_refused(void **state)
     assert_fails(part_rows_gather(&source, 0, &rows, &t->err), ERROR_CORRUPT,
                  "the edge chunks hold 60 nodes and 400 edges, expected 60 and 401", &t->err);
     schema.edge_count--;
-    schema.has_time = false;
+    schema.edge_width.of[EDGE_TIME] = 0;
     assert_fails(part_rows_gather(&source, 0, &rows, &t->err), ERROR_CORRUPT,
-                 "dataset/rows-1/edges/0000000000: weights, times or types", &t->err);
-    schema.has_time = true;
+                 "dataset/rows-1/edges/0000000000: edge columns are not", &t->err);
+    schema.edge_width.of[EDGE_TIME] = 1;
     schema.node_count = 20;
     assert_fails(part_rows_gather(&source, 0, &rows, &t->err), ERROR_CORRUPT,
                  "dataset/rows-1/edges/00000000", &t->err);

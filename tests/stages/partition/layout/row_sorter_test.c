@@ -26,6 +26,7 @@ static void check_width(struct row_sorter *sorter, uint32_t width, uint32_t ids,
     static float weight[2][WIDEST];
     static double time[2][WIDEST];
     static uint16_t type[2][WIDEST];
+    static float wide[2][WIDEST][5];
     struct error err = {0};
     bool unchanged = false;
     const struct random_stream stream = random_stream_of(seed, RANDOM_SHUFFLE, 0, 0, 0);
@@ -34,18 +35,23 @@ static void check_width(struct row_sorter *sorter, uint32_t width, uint32_t ids,
         weight[0][i] = weight[1][i] = (float)i;
         time[0][i] = time[1][i] = (double)i + 0.5;
         type[0][i] = type[1][i] = (uint16_t)i;
+        for (int k = 0; k < 5; k++)
+            wide[1][i][k] = (float)i + (float)k * 0.125F;
     }
     insertion_sort(node[0], weight[0], time[0], type[0], width);
     assert_ok(row_sorter_sort(sorter, node[1], width, &unchanged, &err), &err);
     if (!unchanged) {
-        row_sorter_move(sorter, weight[1], width, sizeof(float));
-        row_sorter_move(sorter, time[1], width, sizeof(double));
-        row_sorter_move(sorter, type[1], width, sizeof(uint16_t));
+        assert_ok(row_sorter_move(sorter, weight[1], width, sizeof(float), &err), &err);
+        assert_ok(row_sorter_move(sorter, time[1], width, sizeof(double), &err), &err);
+        assert_ok(row_sorter_move(sorter, type[1], width, sizeof(uint16_t), &err), &err);
+        assert_ok(row_sorter_move(sorter, wide[1], width, sizeof *wide[1], &err), &err);
     }
     assert_memory_equal(node[0], node[1], width * sizeof(uint32_t));
     assert_memory_equal(weight[0], weight[1], width * sizeof(float));
     assert_memory_equal(time[0], time[1], width * sizeof(double));
     assert_memory_equal(type[0], type[1], width * sizeof(uint16_t));
+    for (uint32_t i = 0; i < width && !unchanged; i++)
+        assert_true(wide[1][i][4] == weight[0][i] + 0.5F);
 }
 
 static void sorts_every_width_as_the_reference_does(void **state)

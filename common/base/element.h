@@ -1,0 +1,23 @@
+/*
+ * element - what the numbers of an array are. The values are stored in records: never renumber, only add.
+ */
+#ifndef COMMON_BASE_ELEMENT_H
+#define COMMON_BASE_ELEMENT_H
+
+#include <stddef.h>
+
+enum element_type {
+    ELEMENT_UNKNOWN = 0,
+    ELEMENT_U8 = 1,
+    ELEMENT_U16 = 2,
+    ELEMENT_U32 = 3,
+    ELEMENT_U64 = 4,
+    ELEMENT_I32 = 5,
+    ELEMENT_I64 = 6,
+    ELEMENT_F32 = 7,
+    ELEMENT_F64 = 8,
+};
+
+size_t element_size(enum element_type type); /* 0 for what is none */
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * edge_column - what an edge may carry besides its two ends: one table, from ingest to mini-batch.
+ *
+ * Code that only carries columns loops over the table and names none of them: a column more is a value of
+ * enum edge_column and a row of edge_column[]. Arrays are [edges, width] in the order of the edges, each of the
+ * element type that its row says. A width of 0 says that a graph does not have the column.
+ *
+ * An edge of an undirected graph is stored both ways, and both carry the same values. Edges of the same ends that
+ * differ in a column that `distinguishes` are different edges; the others are repeated, and of those that are
+ * removed the first of the input stays with all its values.
+ */
+#ifndef COMMON_GRAPH_EDGE_COLUMN_H
+#define COMMON_GRAPH_EDGE_COLUMN_H
+
+#include "common/base/element.h"
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Stored numbers: never renumber, only add. Those that distinguish edges order them, the first first. */
+enum edge_column {
+    EDGE_WEIGHT,
+    EDGE_TYPE,
+    EDGE_TIME,
+    EDGE_ID, /* the user's */
+    EDGE_FEATURE,
+    EDGE_COLUMN_COUNT
+};
+
+enum { EDGE_COLUMN_WIDTH_MAX = 1 << 16 };
+
+struct edge_column_row {
+    const char
+        *name; /* of its section, of its array in a topology and in the schema; below 16 bytes */
+    const char *words
+        [8]; /* in the header of a table of edges; the first also in messages. NULL-terminated */
+    const char *plural;     /* for people: "edge weights" */
+    const char *file;       /* the stem of a file of its own beside the edges */
+    enum element_type type; /* F32, F64, I64 or U16 */
+    bool has_width;         /* the schema says how wide; otherwise one element an edge */
+    bool distinguishes;
+};
+
+extern const struct edge_column_row edge_column[EDGE_COLUMN_COUNT];
+
+/* Which columns there are: elements of an edge, 0 for none. */
+struct edge_widths {
+    uint32_t of[EDGE_COLUMN_COUNT];
+};
+
+struct edge_columns { /* {0} has none; data[c] is NULL where width.of[c] is 0 */
+    struct edge_widths width;
+    void *data[EDGE_COLUMN_COUNT]; /* [edges, width] */
+};
+
+struct edge_columns_view { /* the same, borrowed */
+    struct edge_widths width;
+    const void *data[EDGE_COLUMN_COUNT];
+};
+
+/* Bytes of one edge: of one column, of all. */
+size_t edge_column_bytes(enum edge_column column, uint32_t width);
+size_t edge_widths_bytes(const struct edge_widths *width);
+bool edge_widths_equal(const struct edge_widths *a, const struct edge_widths *b);
+/* Whether a column may be so wide, 0 included. */
+bool edge_column_may_be(enum edge_column column, uint32_t width);
+/* "edge weights, edge times" into text [size], "" without any column. */
+void edge_widths_text(const struct edge_widths *width, char *text, size_t size);
+
+/* Room for `count` edges, zeroed; `what` is for the message. Fails: ERROR_NO_MEMORY, and there are none. */
+MUST_CHECK enum error_code edge_columns_new(struct edge_columns *out,
+                                            const struct edge_widths *width, uint64_t count,
+                                            const char *what, struct error *err);
+void edge_columns_release(struct edge_columns *columns);
+
+/* From edge `first` on. */
+struct edge_columns_view edge_columns_read(const struct edge_columns *columns, uint64_t first);
+struct edge_columns_view edge_columns_from(const struct edge_columns_view *columns, uint64_t first);
+/* The values of one edge in one column. */
+const void *edge_columns_at(const struct edge_columns_view *columns, enum edge_column column,
+                            uint64_t edge);
+
+/* Edges `first`.. of `from` become `at`.. of `to`, of the same widths. */
+void edge_columns_copy(const struct edge_columns *to, uint64_t at,
+                       const struct edge_columns_view *from, uint64_t first, uint64_t count);
+/* The same with the edges that the low halves of order [count] say. */
+void edge_columns_gather(const struct edge_columns *to, uint64_t at,
+                         const struct edge_columns_view *from, const uint64_t *order,
+                         uint64_t count);
+
+/* One edge as bytes [edge_widths_bytes()], in the order of the table, without gaps. */
+void edge_columns_pack(const struct edge_columns_view *from, uint64_t edge, char *bytes);
+void edge_columns_unpack(const struct edge_columns *to, uint64_t edge, const char *bytes);
+
+/* The order of two edges by the columns that distinguish edges: below, at or above 0. Of the same widths. */
+int edge_columns_compare(const struct edge_columns_view *a, uint64_t i,
+                         const struct edge_columns_view *b, uint64_t j);
+/* Whether any does. */
+bool edge_widths_distinguish(const struct edge_widths *width);
+
+/* The first column of edge `i` that holds what is no finite number; EDGE_COLUMN_COUNT: none. */
+enum edge_column edge_columns_not_finite(const struct edge_columns_view *columns, uint64_t i,
+                                         double *value);
+
+#endif

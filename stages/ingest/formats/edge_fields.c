@@ -1,0 +1,186 @@
+#include "stages/ingest/formats/edge_fields.h"
+
+#include "common/base/text.h"
+#include "store/records/dataset_schema.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+struct edge_fields edge_fields_plain(enum delimiter delimiter, size_t count)
+{
+    struct edge_fields fields = {.delimiter = delimiter, .count = count, .source = 0, .target = 1};
+    for (size_t i = 0; i < EDGE_FIELD_MAX; i++)
+        fields.use[i].column = EDGE_FIELD_NONE;
+    return fields;
+}
+
+bool edge_fields_take(struct edge_fields *fields, size_t field, enum edge_column column)
+{
+    uint32_t *width = &fields->width.of[column];
+    if (!edge_column_may_be(column, *width + 1))
+        return false;
+    fields->use[field] = (struct edge_use){.column = (int)column, .element = (*width)++};
+    return true;
+}
+
+void edge_fields_drop(struct edge_fields *fields, enum edge_column column)
+{
+    fields->width.of[column] = 0;
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->use[i].column == (int)column)
+            fields->use[i].column = EDGE_FIELD_NONE;
+}
+
+static bool is_one_of(const struct field *field, const char *const *words)
+{
+    for (; *words; words++)
+        if (field_is(field, *words))
+            return true;
+    return false;
+}
+
+/* feat, feat3, feat_3, with the number left out. */
+static struct field without_number(const struct field *field)
+{
+    struct field name = *field;
+    while (name.size > 0 && isdigit((unsigned char)name.text[name.size - 1]))
+        name.size--;
+    if (name.size < field->size && name.size > 0 && name.text[name.size - 1] == '_')
+        name.size--;
+    return name;
+}
+
+static bool take_named(struct edge_fields *fields, const struct field *field, size_t at)
+{
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
+        const struct field name = edge_column[c].has_width ? without_number(field) : *field;
+        if (is_one_of(&name, edge_column[c].words))
+            return edge_fields_take(fields, at, (enum edge_column)c);
+    }
+    return false;
+}
+
+bool edge_fields_named(struct edge_fields *fields, const struct field *field, int *unknown)
+{
+    static const char *const source[] = {"src",  "source", "from",       "u",
+                                         "head", "src_id", "fromnodeid", "from_node",
+                                         "id_1", "node1",  NULL};
+    static const char *const target[] = {"dst",      "target",  "to",   "v",     "tail", "dst_id",
+                                         "tonodeid", "to_node", "id_2", "node2", NULL};
+    *unknown = EDGE_FIELD_NONE;
+    fields->source = fields->target = EDGE_FIELD_NONE;
+    for (size_t i = 0; i < fields->count; i++) {
+        if (fields->source == EDGE_FIELD_NONE && is_one_of(&field[i], source))
+            fields->source = (int)i;
+        else if (fields->target == EDGE_FIELD_NONE && is_one_of(&field[i], target))
+            fields->target = (int)i;
+        else if (!take_named(fields, &field[i], i) && *unknown == EDGE_FIELD_NONE)
+            *unknown = (int)i;
+    }
+    return fields->source != EDGE_FIELD_NONE && fields->target != EDGE_FIELD_NONE;
+}
+
+enum error_code edge_fields_split(const struct edge_fields *fields, const struct text_line *line,
+                                  const char *where, struct field *field, struct error *err)
+{
+    const size_t found =
+        delimited_split(line->text, line->size, fields->delimiter, field, EDGE_FIELD_MAX);
+    if (found == fields->count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu", where,
+                     line->number, fields->count, found);
+}
+
+/* How much of a field a message shows. */
+static int shown(const struct field *field)
+{
+    return field->size < 40 ? (int)field->size : 40;
+}
+
+enum error_code edge_fields_integer(const struct field *field, const char *what, const char *where,
+                                    int64_t line, int64_t *out, struct error *err)
+{
+    if (text_int64(field->text, field->size, out))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64 ": %s: expected a 64-bit integer, found '%.*s'", where, line,
+                     what, shown(field), field->text);
+}
+
+/* A field, and where it stands, for messages. */
+struct place {
+    const struct field *field;
+    const char *what, *where;
+    int64_t line;
+};
+
+static enum error_code number(const struct place *place, double *out, struct error *err)
+{
+    const struct field *field = place->field;
+    if (text_double(field->text, field->size, out) && isfinite(*out))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": %s: expected a finite number, found '%.*s'",
+                     place->where, place->line, place->what, shown(field), field->text);
+}
+
+static enum error_code float_value(const struct place *place, float *out, struct error *err)
+{
+    double value = 0.0;
+    const enum error_code rc = number(place, &value, err);
+    *out = (float)value;
+    if (rc == ERROR_NONE && !isfinite(*out))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": %s: expected a number that fits 32-bit floating "
+                         "point, found '%.*s'",
+                         place->where, place->line, place->what, shown(place->field),
+                         place->field->text);
+    return rc;
+}
+
+static enum error_code small_value(const struct place *place, int64_t most, uint16_t *out,
+                                   struct error *err)
+{
+    int64_t value = 0;
+    const enum error_code rc =
+        edge_fields_integer(place->field, place->what, place->where, place->line, &value, err);
+    if (rc == ERROR_NONE && (value < 0 || value > most))
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": %s: expected 0 to %" PRId64 ", found %" PRId64,
+                         place->where, place->line, place->what, most, value);
+    *out = (uint16_t)value;
+    return rc;
+}
+
+static enum error_code take_value(const struct place *place, enum edge_column column, void *data,
+                                  uint32_t element, struct error *err)
+{
+    const int64_t most = column == EDGE_TYPE ? EDGE_TYPE_COUNT_MAX - 1 : UINT16_MAX;
+    const enum element_type type = edge_column[column].type;
+    if (type == ELEMENT_F32)
+        return float_value(place, (float *)data + element, err);
+    if (type == ELEMENT_F64)
+        return number(place, (double *)data + element, err);
+    if (type == ELEMENT_U16)
+        return small_value(place, most, (uint16_t *)data + element, err);
+    must(type == ELEMENT_I64);
+    return edge_fields_integer(place->field, place->what, place->where, place->line,
+                               (int64_t *)data + element, err);
+}
+
+enum error_code edge_fields_values(const struct edge_fields *fields, const struct field *field,
+                                   const char *where, int64_t line, const struct edge_columns *out,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && i < fields->count; i++) {
+        const struct edge_use *use = &fields->use[i];
+        if (use->column == EDGE_FIELD_NONE)
+            continue;
+        const struct place place = {&field[i], edge_column[use->column].words[0], where, line};
+        rc = take_value(&place, (enum edge_column)use->column, out->data[use->column], use->element,
+                        err);
+    }
+    return rc;
+}

@@ -1,0 +1,60 @@
+/*
+ * edge_fields - which field of a line of an edge table holds what, and the numbers in it.
+ *
+ * A header line names the fields: src or source, dst or target and the other words that data sets use for these,
+ * and for each column of edges those in common/graph/edge_column.h. A column of several elements takes a field for
+ * each, in the order of the line: feat_0, feat_1, ... Without a header the order is source, target, then what the
+ * format says.
+ */
+#ifndef STAGES_INGEST_FORMATS_EDGE_FIELDS_H
+#define STAGES_INGEST_FORMATS_EDGE_FIELDS_H
+
+#include "common/base/error.h"
+#include "common/formats/delimited.h"
+#include "common/formats/line_reader.h"
+#include "common/graph/edge_column.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EDGE_FIELD_MAX = 512, EDGE_FIELD_NONE = -1 };
+
+struct edge_fields {
+    enum delimiter delimiter;
+    size_t count;             /* of fields in each line */
+    int source, target;       /* field, or EDGE_FIELD_NONE */
+    struct edge_widths width; /* of the columns that the fields fill */
+    struct edge_use {
+        int column; /* enum edge_column, or EDGE_FIELD_NONE */
+        uint32_t element;
+    } use[EDGE_FIELD_MAX];
+};
+
+/* Source and target in the first two fields, nothing else. */
+struct edge_fields edge_fields_plain(enum delimiter delimiter, size_t count);
+/* The field is the next element of the column, if that may have one more. */
+bool edge_fields_take(struct edge_fields *fields, size_t field, enum edge_column column);
+/* Leaves a column out. */
+void edge_fields_drop(struct edge_fields *fields, enum edge_column column);
+/* Reads a header line. False when it names no source or no target. *unknown is the first field whose
+ * name means nothing here, or EDGE_FIELD_NONE. */
+bool edge_fields_named(struct edge_fields *fields, const struct field *field, int *unknown);
+
+/* Splits a line into field [EDGE_FIELD_MAX].
+ * Fails: ERROR_INPUT naming file and line when it has another number of fields. */
+MUST_CHECK enum error_code edge_fields_split(const struct edge_fields *fields,
+                                             const struct text_line *line, const char *where,
+                                             struct field *field, struct error *err);
+/* One field as an integer. `what` is its meaning, for messages. */
+MUST_CHECK enum error_code edge_fields_integer(const struct field *field, const char *what,
+                                               const char *where, int64_t line, int64_t *out,
+                                               struct error *err);
+/* The columns of an edge into edge 0 of `out`; source and target are left alone.
+ * Fails: ERROR_INPUT naming file, line, what was expected and found. */
+MUST_CHECK enum error_code edge_fields_values(const struct edge_fields *fields,
+                                              const struct field *field, const char *where,
+                                              int64_t line, const struct edge_columns *out,
+                                              struct error *err);
+
+#endif
