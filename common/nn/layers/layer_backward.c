@@ -299,7 +299,8 @@ static enum error_code find_common_room(struct backward_job *job, struct arena *
         rc =
             arena_new(arena, &job->output_gradient, pass->block.destination_count * dim, what, err);
     if (rc == ERROR_NONE && (by_source || !job->is_first))
-        rc = (pass->aggregation.edge_value ? transposed_edges_number : transposed_edges_build)(
+        rc = (aggregation_numbers_edges(&pass->aggregation) ? transposed_edges_number
+                                                            : transposed_edges_build)(
             &pass->block, pass->aggregation.skip_self_loops, arena, &pass->edges, err);
     return rc;
 }

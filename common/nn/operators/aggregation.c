@@ -3,6 +3,7 @@
 #include "common/base/cpu_level.h"
 #include "common/math/vector.h"
 #include "common/nn/operators/aggregation_avx512.h"
+#include "common/nn/operators/aggregation_max.h"
 #include "common/nn/operators/aggregation_walk.h"
 
 CPU_INLINE void add_row(float *restrict sum, const struct input_rows *input,
@@ -128,6 +129,10 @@ void aggregation_forward(const struct aggregation *aggregation, const struct mes
                          const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                          float *scratch, void *out)
 {
+    if (aggregation->greatest) {
+        aggregation_max_forward(aggregation, block, input, dim, first, end, scratch, out);
+        return;
+    }
 #if CPU_LEVEL_X86
     if (uses_registers(dim)) {
         aggregation_forward_avx512(aggregation, block, input, dim, first, end, scratch, out);
@@ -193,6 +198,10 @@ void aggregation_backward(const struct aggregation *aggregation,
                           const struct transposed_edges *edges, const float *gradient, uint32_t dim,
                           uint32_t first, uint32_t end, float *out)
 {
+    if (aggregation->greatest) {
+        aggregation_max_backward(aggregation, edges, gradient, dim, first, end, out);
+        return;
+    }
 #if CPU_LEVEL_X86
     if (uses_registers(dim)) {
         aggregation_backward_avx512(aggregation, edges, gradient, dim, first, end, out);

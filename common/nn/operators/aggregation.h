@@ -27,7 +27,17 @@ struct aggregation {
     const float *self_scale;        /* [destination_count], or NULL: the own row is not added */
     bool skip_self_loops;           /* self_scale stands for them */
     bool self_beside;               /* the own row is kept as a second half */
+    /* Not NULL: in each column the greatest of edge_value_e * x_j stands for the sum, 0 where there are no edges; of
+     * equal ones the first. Which edge that is forward leaves here, and backward goes through it alone. With self_beside
+     * and without the scales of sources and destinations; no linear map. */
+    uint32_t *greatest; /* [destination_count, dim] */
 };
+
+/* Whether the transposed edges have to be numbered for backward. */
+static inline bool aggregation_numbers_edges(const struct aggregation *aggregation)
+{
+    return aggregation->edge_value || aggregation->greatest;
+}
 
 /* Columns of an aggregated row for inputs of `dim` columns. */
 static inline size_t aggregation_width(const struct aggregation *aggregation, size_t dim)
@@ -43,7 +53,8 @@ void aggregation_forward(const struct aggregation *aggregation, const struct mes
                          float *scratch, void *out);
 
 /* The transpose: from the gradient of all aggregated rows [destination_count, aggregation_width(dim)] that of the
- * inputs first .. end - 1 into out [end - first, dim]. With edge values the edges have to be numbered. */
+ * inputs first .. end - 1 into out [end - first, dim]. The edges are numbered where
+ * aggregation_numbers_edges() says so. */
 void aggregation_backward(const struct aggregation *aggregation,
                           const struct transposed_edges *edges, const float *gradient, uint32_t dim,
                           uint32_t first, uint32_t end, float *out);

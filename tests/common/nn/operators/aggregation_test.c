@@ -209,12 +209,94 @@ static void backward_has_the_bits_of_plain_loops(void **state)
     for_all_kinds(check_backward, PRECISION_FP32);
 }
 
+/* The first edge of i with the greatest value of a column, or UINT32_MAX. */
+static uint32_t greatest_edge(const struct fixture *f, uint32_t i, size_t column, float *value)
+{
+    const struct message_block *block = &f->blocks.block[0];
+    uint32_t greatest = UINT32_MAX;
+    *value = 0;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        const float scale = f->aggregation.edge_value ? f->edge_value[e] : 1;
+        const float term = scale * input_element(f, block->neighbor[e], column);
+        if (greatest == UINT32_MAX || term > *value) {
+            *value = term;
+            greatest = e;
+        }
+    }
+    return greatest;
+}
+
+/* Leaves in f->expected what the backward pass gives. */
+static void check_greatest_forward(const struct fixture *f)
+{
+    const size_t stride = precision_stride(f->blocks.input.precision, f->width);
+    float *slope = f->expected;
+    memset(slope, 0, (size_t)SOURCES * f->dim * sizeof *slope);
+    aggregation_forward(&f->aggregation, &f->blocks.block[0], &f->blocks.input, f->dim, 0, FIRST,
+                        f->scratch, f->actual);
+    aggregation_forward(&f->aggregation, &f->blocks.block[0], &f->blocks.input, f->dim, FIRST,
+                        DESTINATIONS, f->scratch,
+                        (char *)f->actual +
+                            FIRST * stride * precision_bytes(f->blocks.input.precision));
+    for (uint32_t i = 0; i < DESTINATIONS; i++)
+        for (size_t column = 0; column < f->dim; column++) {
+            float value = 0;
+            const uint32_t e = greatest_edge(f, i, column, &value);
+            const size_t at = i * stride + column;
+            const bool rounds = f->blocks.input.precision == PRECISION_BF16;
+            assert_int_equal(f->aggregation.greatest[i * f->dim + column], e);
+            assert_true(rounds ? ((bf16 *)f->actual)[at] == bf16_of_float(value)
+                               : f->actual[at] == value);
+            slope[i * f->dim + column] += f->gradient[i * f->width + f->dim + column];
+            if (e != UINT32_MAX)
+                slope[f->blocks.neighbor[e] * f->dim + column] +=
+                    f->gradient[i * f->width + column] *
+                    (f->aggregation.edge_value ? f->edge_value[e] : 1);
+        }
+}
+
+static void check_greatest_backward(const struct fixture *f)
+{
+    struct error err = {0};
+    struct arena arena = {0};
+    struct transposed_edges edges;
+    assert_ok(transposed_edges_number(&f->blocks.block[0], false, &arena, &edges, &err), &err);
+    aggregation_backward(&f->aggregation, &edges, f->gradient, f->dim, 0, FIRST, f->actual);
+    aggregation_backward(&f->aggregation, &edges, f->gradient, f->dim, FIRST, SOURCES,
+                         f->actual + (size_t)FIRST * f->dim);
+    for (size_t at = 0; at < (size_t)SOURCES * f->dim; at++)
+        assert_float_equal(f->actual[at], f->expected[at], 1e-5F);
+    arena_release(&arena);
+}
+
+static void the_greatest_of_each_column_and_its_edge_alone(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+        for (unsigned turn = 0; turn < 4; turn++) {
+            struct fixture f;
+            make(&f, dims[d], turn & 1 ? 4 | 8 : 4);
+            if (turn & 2)
+                block_fixture_round(&f.blocks, f.dim);
+            f.aggregation.greatest = memory_alloc((size_t)DESTINATIONS * f.dim, sizeof(uint32_t));
+            for (int level = CPU_PLAIN; level <= CPU_AVX512; level++) {
+                cpu_level_limit((enum cpu_level)level);
+                check_greatest_forward(&f);
+                check_greatest_backward(&f);
+            }
+            memory_free(f.aggregation.greatest);
+            release(&f);
+        }
+    cpu_level_limit(CPU_BF16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forward_has_the_bits_of_plain_loops),
         cmocka_unit_test(gathers_rows_in_bf16_and_rounds_once),
         cmocka_unit_test(backward_has_the_bits_of_plain_loops),
+        cmocka_unit_test(the_greatest_of_each_column_and_its_edge_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

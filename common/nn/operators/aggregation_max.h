@@ -1,0 +1,15 @@
+/* aggregation_max - aggregation.h where the greatest of the neighbours' rows stands for their sum. */
+#ifndef COMMON_NN_OPERATORS_AGGREGATION_MAX_H
+#define COMMON_NN_OPERATORS_AGGREGATION_MAX_H
+
+#include "common/nn/operators/aggregation.h"
+
+/* As aggregation_forward() and aggregation_backward(), of an aggregation with `greatest`. */
+void aggregation_max_forward(const struct aggregation *aggregation,
+                             const struct message_block *block, const struct input_rows *input,
+                             uint32_t dim, uint32_t first, uint32_t end, float *scratch, void *out);
+void aggregation_max_backward(const struct aggregation *aggregation,
+                              const struct transposed_edges *edges, const float *gradient,
+                              uint32_t dim, uint32_t first, uint32_t end, float *out);
+
+#endif
