@@ -17,7 +17,8 @@ enum error_code input_aggregation_begin(struct input_aggregation *out, const str
     must(input_aggregation_is_possible(model, rows));
     *out = (struct input_aggregation){
         .block = *block, .rows = *rows, .dim = dim, .scratch_size = layer_pass_scratch(dim)};
-    enum error_code rc = model->layer[0].type->weigh(block, arena, &out->aggregation, err);
+    enum error_code rc =
+        model->layer[0].type->weigh(&model->layer[0], block, arena, &out->aggregation, err);
     const size_t width = aggregation_width(&out->aggregation, dim);
     if (rc == ERROR_NONE)
         rc = arena_new_bytes(arena, &out->aggregated,

@@ -54,8 +54,8 @@ static void add_parameters(struct model *model, struct model_layer *layer, int n
     layer->parameter_count = layer->type->parameters(layer, own);
     for (int i = 0; i < layer->parameter_count; i++) {
         struct parameter *parameter = &model->parameter[model->parameter_count++];
-        (void)snprintf(parameter->name, sizeof parameter->name, "convs.%d.%s", number,
-                       own[i].suffix);
+        (void)snprintf(parameter->name, sizeof parameter->name, "%s.%d.%s",
+                       layer->type->prefix ? layer->type->prefix : "convs", number, own[i].suffix);
         parameter->dim_count = own[i].dim_count;
         parameter->rows = own[i].rows;
         parameter->cols = own[i].cols;
@@ -92,10 +92,12 @@ static void add_layer(struct model *model, int number)
                                   .second_input = -1};
     if (layer->option.heads == 0)
         layer->option.heads = 1;
+    if (layer->option.aggr == LAYER_AGGR_AUTO || layer->type->aggr == LAYER_AGGR_AUTO)
+        layer->option.aggr = layer->type->aggr;
     if (layer->type->reads_start)
         layer->second_input = start_of(config, number);
     model->hop_count += layer->type->uses_edges;
-    model->needs_degree |= layer->type->needs_degree;
+    model->needs_degree |= layer->type->needs_degree || layer->option.aggr == LAYER_AGGR_ADD;
     add_parameters(model, layer, number);
 }
 

@@ -46,11 +46,18 @@ enum layer_kind { LAYER_LIST(ROW) LAYER_KIND_COUNT };
 /* What they are called in pipeline files; NULL behind the last. */
 extern const char *const layer_names[LAYER_KIND_COUNT + 1];
 
+#define ROW(constant, name) LAYER_AGGR_##constant,
+enum layer_aggr { LAYER_AGGR_LIST(ROW) LAYER_AGGR_COUNT };
+#undef ROW
+extern const char *const layer_aggr_names[LAYER_AGGR_COUNT + 1];
+
 /* Settings that some kinds have (layer_list.h). */
 struct layer_options {
-#define INT(name, kinds, value, least, most, help) int64_t name;
-    LAYER_OPTION_LIST(INT)
+#define INT(name, kinds, value, least, most, help)    int64_t name;
+#define CHOICE(name, kinds, type, value, names, help) enum type name;
+    LAYER_OPTION_LIST(INT, CHOICE)
 #undef INT
+#undef CHOICE
 };
 
 /* What one layer is, beside what the layer below it gives. */

@@ -84,7 +84,8 @@ enum error_code source_aggregation_begin(struct source_aggregation *out, const s
     *out = (struct source_aggregation){
         .dim = dim, .precision = model->config.precision, .aggregated = area};
     must(source_aggregation_floats(model, block->destination_count) || !block->destination_count);
-    enum error_code rc = model->layer[0].type->weigh(block, arena, &out->aggregation, err);
+    enum error_code rc =
+        model->layer[0].type->weigh(&model->layer[0], block, arena, &out->aggregation, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &out->start, (size_t)block->source_count + 2, "edges by source", err);
     if (rc == ERROR_NONE)

@@ -114,10 +114,13 @@ const struct setting_spec setting_table[] = {
 
     CHOICE(TRAINING, "train-step.model", train_step.model, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),
     INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
-#define OPTION(name, kinds, value, least, most, help) \
+#define INT_OPTION(name, kinds, value, least, most, help) \
     INT(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, least, most, help),
-    LAYER_OPTION_LIST(OPTION)
-#undef OPTION
+#define CHOICE_OPTION(name, kinds, type, value, names, help) \
+    CHOICE(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, names, help),
+    LAYER_OPTION_LIST(INT_OPTION, CHOICE_OPTION)
+#undef INT_OPTION
+#undef CHOICE_OPTION
     CHOICE(TRAINING, "train-step.activation", train_step.activation, "relu", activation_names, "what follows the hidden layers: relu, elu, leaky_relu or none"),
     DOUBLE(TRAINING, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),

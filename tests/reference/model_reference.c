@@ -21,7 +21,8 @@ struct layer {
 static const double *tensor(const struct layer *layer, const char *suffix)
 {
     char name[PARAMETER_NAME_SIZE];
-    (void)snprintf(name, sizeof name, "convs.%d.%s", layer->number, suffix);
+    const char *prefix = layer->model->layer[layer->number].type->prefix;
+    (void)snprintf(name, sizeof name, "%s.%d.%s", prefix ? prefix : "convs", layer->number, suffix);
     int i = 0;
     while (i < layer->model->parameter_count && strcmp(layer->model->parameter[i].name, name) != 0)
         i++;
@@ -43,18 +44,71 @@ static double value_of(const struct message_block *block, uint32_t edge)
     return block->edge_value ? (double)block->edge_value[edge] : 1;
 }
 
-static double sage_element(const struct layer *layer, uint32_t i, uint32_t o)
+static const struct model_layer *own_of(const struct layer *layer)
 {
-    const double *left = tensor(layer, "lin_l.weight") + (size_t)o * layer->in;
-    const double *right = tensor(layer, "lin_r.weight") + (size_t)o * layer->in;
-    const uint32_t first = layer->block->row_start[i], end = layer->block->row_start[i + 1];
-    double mean = 0;
-    for (uint32_t e = first; e < end; e++)
-        mean += value_of(layer->block, e) *
-                product(left, layer->x + (size_t)layer->block->neighbor[e] * layer->in, layer->in) /
-                (end - first);
-    return mean + tensor(layer, "lin_l.bias")[o] +
-           product(right, layer->x + (size_t)i * layer->in, layer->in);
+    return &layer->model->layer[layer->number];
+}
+
+/* y [out] += W x. */
+static void add_product(const struct layer *layer, const char *weight, const double *x, double *y)
+{
+    for (uint32_t o = 0; o < layer->out; o++)
+        y[o] += product(tensor(layer, weight) + (size_t)o * layer->in, x, layer->in);
+}
+
+static void add_bias(const struct layer *layer, const char *bias, double *y)
+{
+    for (uint32_t o = 0; o < layer->out; o++)
+        y[o] += tensor(layer, bias)[o];
+}
+
+static const double *input_row(const struct layer *layer, uint32_t j)
+{
+    return layer->x + (size_t)j * layer->in;
+}
+
+/* What a sum over the edges of i is multiplied with, because some were not sampled. */
+static double correction(const struct message_block *block, uint32_t i)
+{
+    const uint32_t count = block->row_start[i + 1] - block->row_start[i];
+    double loops = 0;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+        loops += block->neighbor[e] == i;
+    if (loops == count || count - loops >= block->degree[i])
+        return 1;
+    return (block->degree[i] + loops) / count;
+}
+
+/* Column c of what comes from the neighbours of i. */
+static double neighbors_of(const struct layer *layer, uint32_t i, uint32_t c)
+{
+    const struct message_block *block = layer->block;
+    const enum layer_aggr aggr = own_of(layer)->option.aggr;
+    const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
+    double sum = 0, most = -HUGE_VAL;
+    for (uint32_t e = first; e < end; e++) {
+        const double value = value_of(block, e) * input_row(layer, block->neighbor[e])[c];
+        sum += value;
+        most = fmax(most, value);
+    }
+    if (first == end)
+        return 0;
+    if (aggr == LAYER_AGGR_MAX)
+        return most;
+    return aggr == LAYER_AGGR_ADD ? sum * correction(block, i) : sum / (end - first);
+}
+
+static void neighbor_row(const struct layer *layer, const char *of_neighbors, const char *of_own,
+                         const char *bias, uint32_t i, double *y)
+{
+    double *row = memory_alloc(layer->in, sizeof *row);
+    must(row);
+    for (uint32_t c = 0; c < layer->in; c++)
+        row[c] = neighbors_of(layer, i, c);
+    add_product(layer, of_neighbors, row, y);
+    add_product(layer, of_own, input_row(layer, i), y);
+    add_bias(layer, bias, y);
+    memory_free(row);
 }
 
 /* GCN's d: of the edges in the whole graph, and of the node itself. */
@@ -63,27 +117,55 @@ static double normaliser(const struct message_block *block, uint32_t node)
     return block->edge_value ? (double)block->value_sum[node] : block->degree[node] + 1.0;
 }
 
-static double gcn_element(const struct layer *layer, uint32_t i, uint32_t o)
+/* y [in]: the rows of i and its neighbours with GCN's weights. */
+static void propagate(const struct layer *layer, uint32_t i, double *y)
 {
-    const double *weight = tensor(layer, "lin.weight") + (size_t)o * layer->in;
-    const uint32_t *degree = layer->block->degree;
-    double sum = 0, proper = 0, own = 1;
-    for (uint32_t e = layer->block->row_start[i]; e < layer->block->row_start[i + 1]; e++) {
-        const uint32_t j = layer->block->neighbor[e];
+    const struct message_block *block = layer->block;
+    double proper = 0, own = 1;
+    for (uint32_t c = 0; c < layer->in; c++)
+        y[c] = 0;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        const uint32_t j = block->neighbor[e];
         if (j == i) {
-            own = value_of(layer->block, e);
+            own = value_of(block, e);
             continue;
         }
         proper++;
-        sum += value_of(layer->block, e) *
-               product(weight, layer->x + (size_t)j * layer->in, layer->in) /
-               sqrt(normaliser(layer->block, i) * normaliser(layer->block, j));
+        for (uint32_t c = 0; c < layer->in; c++)
+            y[c] += value_of(block, e) * input_row(layer, j)[c] /
+                    sqrt(normaliser(block, i) * normaliser(block, j));
     }
-    if (proper > 0 && proper < degree[i])
-        sum *= degree[i] / proper;
-    return sum + tensor(layer, "bias")[o] +
-           own * product(weight, layer->x + (size_t)i * layer->in, layer->in) /
-               normaliser(layer->block, i);
+    for (uint32_t c = 0; c < layer->in; c++) {
+        if (proper > 0 && proper < block->degree[i])
+            y[c] *= block->degree[i] / proper;
+        y[c] += own * input_row(layer, i)[c] / normaliser(block, i);
+    }
+}
+
+static void gcn_row(const struct layer *layer, uint32_t i, double *y)
+{
+    double *row = memory_alloc(layer->in, sizeof *row);
+    must(row);
+    propagate(layer, i, row);
+    add_product(layer, "lin.weight", row, y);
+    add_bias(layer, "bias", y);
+    memory_free(row);
+}
+
+/* y [out], which is zero before. */
+static void linear_row(const struct layer *layer, uint32_t i, double *y)
+{
+    const enum layer_kind kind = own_of(layer)->kind;
+    if (kind == LAYER_SAGE)
+        neighbor_row(layer, "lin_l.weight", "lin_r.weight", "lin_l.bias", i, y);
+    if (kind == LAYER_GRAPH_CONV)
+        neighbor_row(layer, "lin_rel.weight", "lin_root.weight", "lin_rel.bias", i, y);
+    if (kind == LAYER_GCN)
+        gcn_row(layer, i, y);
+    if (kind == LAYER_MLP) {
+        add_product(layer, "weight", input_row(layer, i), y);
+        add_bias(layer, "bias", y);
+    }
 }
 
 /* The factor of inverted dropout: draw (row, column) is 16 bits of a Philox block of eight. */
@@ -152,11 +234,10 @@ static double *linear_output(const struct layer *layer)
     const uint32_t rows = layer->block->destination_count;
     double *y = memory_alloc((size_t)rows * layer->out, sizeof *y);
     must(y);
+    for (size_t at = 0; at < (size_t)rows * layer->out; at++)
+        y[at] = 0;
     for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t o = 0; o < layer->out; o++)
-            y[(size_t)i * layer->out + o] = layer->model->layer[layer->number].kind == LAYER_SAGE
-                                                ? sage_element(layer, i, o)
-                                                : gcn_element(layer, i, o);
+        linear_row(layer, i, y + (size_t)i * layer->out);
     return y;
 }
 
@@ -203,15 +284,19 @@ double *model_reference_logits(const struct model *model, const double *value,
         for (uint32_t c = 0; c < dim; c++)
             x[(size_t)i * dim + c] =
                 element(input, (input->row_index ? input->row_index[i] : i) * input->stride + c);
+    uint32_t rows = block[0].source_count;
     for (int number = 0; number < model->config.layer_count; number++) {
+        const struct model_layer *own = &model->layer[number];
+        const struct message_block all = {.destination_count = rows, .source_count = rows};
         const struct layer layer = {.model = model,
                                     .value = value,
-                                    .block = &block[number],
+                                    .block = own->type->uses_edges ? &block[own->hop] : &all,
                                     .number = number,
                                     .in = model_layer_input_dim(model, number),
                                     .out = model_layer_output_dim(model, number),
                                     .x = x};
         double *y = layer_output(&layer, dropout);
+        rows = layer.block->destination_count;
         memory_free(x);
         x = y;
     }

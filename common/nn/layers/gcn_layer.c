@@ -98,9 +98,10 @@ static void weigh_nodes(const struct message_block *block, float *destination_sc
     }
 }
 
-static enum error_code weigh(const struct message_block *block, struct arena *arena,
-                             struct aggregation *out, struct error *err)
+static enum error_code weigh(const struct model_layer *layer, const struct message_block *block,
+                             struct arena *arena, struct aggregation *out, struct error *err)
 {
+    (void)layer;
     static const char what[] = "the weights of edges";
     float *destination_scale = NULL, *source_scale = NULL, *self_scale = NULL;
     enum error_code rc = arena_new(arena, &destination_scale, block->destination_count, what, err);

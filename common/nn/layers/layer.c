@@ -10,6 +10,10 @@ static const struct layer_type *const layer_table[LAYER_KIND_COUNT] = {LAYER_LIS
 const char *const layer_names[LAYER_KIND_COUNT + 1] = {LAYER_LIST(ROW) NULL};
 #undef ROW
 
+#define ROW(constant, name) #name,
+const char *const layer_aggr_names[LAYER_AGGR_COUNT + 1] = {LAYER_AGGR_LIST(ROW) NULL};
+#undef ROW
+
 const struct layer_type *layer_type_of(enum layer_kind kind)
 {
     must(kind < LAYER_KIND_COUNT);

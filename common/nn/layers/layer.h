@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 struct layer_parameter {
-    const char *suffix; /* behind "convs.<k>." here and in PyG */
+    const char *suffix; /* behind "convs.<k>.", or the kind's own prefix, here and in PyG */
     const char *dgl;    /* behind "layers.<k>." */
     bool dgl_transposes;
     int dim_count; /* as in struct parameter, as are the next two */
@@ -34,8 +34,10 @@ struct layer_gradient;
 
 struct layer_type {
     const char *pyg_name; /* the model of torch_geometric.nn that has such layers */
+    const char *prefix;   /* of the names of tensors there; NULL: "convs" */
     const char *dgl_note; /* what has to be known to use them in DGL, for people; NULL: nothing */
-    bool needs_degree;    /* of message_block */
+    bool needs_degree;    /* of message_block; also needed by what adds up sampled neighbours */
+    enum layer_aggr aggr; /* what LAYER_AGGR_AUTO is; AUTO: a kind without that option */
     bool
         uses_edges; /* takes a hop; else each row of the output is of that row of the input alone */
     bool has_heads; /* the output's width is divided among them: option.heads */
@@ -49,9 +51,10 @@ struct layer_type {
     int (*parameters)(const struct model_layer *layer, struct layer_parameter *out);
     /* Of a linear kind: whether the projection comes before the aggregation, decided by the widths alone. */
     bool (*projects_first)(uint32_t input_dim, uint32_t output_dim);
-    /* The weights of the aggregation on one block, in the arena. */
-    enum error_code (*weigh)(const struct message_block *block, struct arena *arena,
-                             struct aggregation *out, struct error *err);
+    /* The weights of the aggregation on one block, in the arena. Of a linear kind that uses no edges NULL, as the above:
+     * it projects each row as it is. */
+    enum error_code (*weigh)(const struct model_layer *layer, const struct message_block *block,
+                             struct arena *arena, struct aggregation *out, struct error *err);
     /* Of any other kind, as layer_pass_forward() and layer_pass_backward(). Forward sets pass->activation.bias;
      * backward leaves pass->input_gradient. Only in fp32. */
     enum error_code (*forward)(struct layer_pass *pass, bool keep, struct arena *arena,
@@ -68,10 +71,12 @@ LAYER_LIST(ROW)
 
 const struct layer_type *layer_type_of(enum layer_kind kind);
 
-/* Whether a layer aggregates its input rows as they are, before anything else: then that may be done ahead. */
+/* Whether a layer aggregates its input rows as they are, before anything else, and needs nothing of that but the sums:
+ * then that may be done ahead. */
 static inline bool layer_aggregates_first(const struct model_layer *layer)
 {
     return layer->type->uses_edges && !layer->type->forward &&
+           layer->option.aggr != LAYER_AGGR_MAX &&
            !layer->type->projects_first(layer->input_dim, layer->output_dim);
 }
 

@@ -298,7 +298,7 @@ static enum error_code find_common_room(struct backward_job *job, struct arena *
     if (rc == ERROR_NONE && by_source)
         rc =
             arena_new(arena, &job->output_gradient, pass->block.destination_count * dim, what, err);
-    if (rc == ERROR_NONE && (by_source || !job->is_first))
+    if (rc == ERROR_NONE && pass->layer->type->uses_edges && (by_source || !job->is_first))
         rc = (aggregation_numbers_edges(&pass->aggregation) ? transposed_edges_number
                                                             : transposed_edges_build)(
             &pass->block, pass->aggregation.skip_self_loops, arena, &pass->edges, err);
@@ -329,6 +329,8 @@ static enum error_code aggregation_first(struct backward_job *job, struct arena 
         return rc;
     thread_pool_run(pool, accumulators_of(job->weight_tiles), aggregated_tiles, job);
     reduce_weights(job, pool);
+    if (!pass->layer->type->uses_edges)
+        pass->input_gradient = pass->aggregated_gradient;
     return ERROR_NONE;
 }
 

@@ -12,14 +12,21 @@
 
 /* clang-format off */
 #define LAYER_LIST(ROW)                                                                            \
-    ROW(SAGE, sage, "GraphSAGE, mean")                                                             \
+    ROW(SAGE, sage, "GraphSAGE")                                                                   \
     ROW(GCN, gcn, "Kipf and Welling 2017")                                                         \
     ROW(GAT, gat, "attention")                                                                     \
-    ROW(GATV2, gatv2, "attention whose score depends on both ends")
+    ROW(GATV2, gatv2, "attention whose score depends on both ends")                                \
+    ROW(MLP, mlp, "a matrix for each row, without the graph")                                      \
+    ROW(GRAPH_CONV, graph_conv, "sums of neighbours, with a matrix of their own")
 
-/* INT(name, kinds that have it, default, least, most, help): the field `name` of struct layer_options. */
-#define LAYER_OPTION_LIST(INT)                                                                     \
-    INT(heads, "gat,gatv2", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers")
+/* How rows of neighbours become one. AUTO: what the kind is known for. */
+#define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
+
+/* INT(name, kinds that have it, default, least, most, help): the field `name` of struct layer_options.
+ * CHOICE(name, kinds that have it, enum, default, names, help): the same. */
+#define LAYER_OPTION_LIST(INT, CHOICE)                                                             \
+    INT(heads, "gat,gatv2", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
+    CHOICE(aggr, "sage,graph_conv", layer_aggr, "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage, add for graph_conv")
 /* clang-format on */
 
 #endif

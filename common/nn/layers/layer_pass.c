@@ -58,8 +58,14 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     if (own->type->forward)
         return ERROR_NONE;
     out->aggregated_dim = (size_t)out->matrix_count * out->input_dim;
-    out->projects_first = own->type->projects_first(out->input_dim, out->output_dim);
-    enum error_code rc = own->type->weigh(block, arena, &out->aggregation, err);
+    enum error_code rc = ERROR_NONE;
+    if (own->type->uses_edges) {
+        out->projects_first = own->type->projects_first(out->input_dim, out->output_dim);
+        rc = own->type->weigh(own, block, arena, &out->aggregation, err);
+    }
+    /* What is mostly zero is projected before it is aggregated; the greatest of rows is no linear map. */
+    if (!own->type->uses_edges || out->aggregation.greatest)
+        out->input.mostly_zero = false;
     if (rc == ERROR_NONE)
         rc = join_matrices(out, matrix, arena, &weight, err);
     if (rc == ERROR_NONE)
@@ -153,9 +159,11 @@ static void aggregate_and_project_tile(void *context, int64_t tile, int thread)
     void *aggregated = scratch.rows;
     if (pass->aggregated)
         aggregated = layer_pass_row(pass->precision, pass->aggregated, pass->aggregated_dim, start);
-    if (start >= pass->aggregated_count)
+    if (start >= pass->aggregated_count && pass->layer->type->uses_edges)
         aggregation_forward(&pass->aggregation, &pass->block, &pass->input, pass->input_dim, start,
                             end, scratch.sum, aggregated);
+    else if (start >= pass->aggregated_count)
+        gather_rows_into(&pass->input, pass->input_dim, start, end, aggregated);
     for (uint32_t first = start, next; first < end; first = next) {
         next = next_rows(pass, first, end);
         float *output = output_room(pass, first, scratch.product);
@@ -202,12 +210,24 @@ enum error_code layer_pass_keep_active(struct layer_pass *pass, struct arena *ar
                      "active outputs", err);
 }
 
+/* A layer that uses no edges projects its input rows; those that lie together need not be brought together. */
+static void use_input_in_place(struct layer_pass *pass)
+{
+    if (pass->input.row_index ||
+        pass->input.stride != precision_stride(pass->precision, pass->input_dim))
+        return;
+    pass->aggregated = (void *)pass->input.base; /* it is read alone */
+    pass->aggregated_count = pass->block.destination_count;
+}
+
 static enum error_code find_room(struct forward_job *job, struct layer_pass *pass, bool keep,
                                  struct arena *arena, int threads, struct error *err)
 {
     const size_t destinations = pass->block.destination_count;
     const size_t stride = precision_stride(pass->precision, pass->aggregated_dim);
     enum error_code rc = ERROR_NONE;
+    if (!pass->layer->type->uses_edges)
+        use_input_in_place(pass);
     if (pass->projects_first)
         rc = arena_new(arena, &job->projected, (size_t)pass->block.source_count * pass->output_dim,
                        "projected rows", err);

@@ -1,15 +1,16 @@
 /*
- * GraphSAGE with the mean aggregator (Hamilton, Ying, Leskovec 2017), as PyG's SAGEConv has it:
+ * GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG's SAGEConv has it:
  *
  *   y_i = lin_l(mean of x_j over the neighbours j of i) + lin_r(x_i)
  *
- * lin_l has the bias, lin_r has none; the mean over no neighbours is 0; an edge from i to itself is an
- * edge like others. With edge values it is the mean of w_ij x_j: the sum by the number of neighbours, not by that of
- * the values, as DGL's SAGEConv has it; PyG's takes none. A sampled neighbourhood needs no correction: its mean estimates the whole one's.
+ * or their sum, or in each column the greatest (neighbor_weights.h). lin_l has the bias, lin_r has none. With edge values
+ * w_ij x_j stands for x_j, and the mean is by the number of neighbours, not by the sum of the values: so has it DGL's
+ * SAGEConv, while PyG's takes none.
  *
- * Mean and own row lie side by side, so that both projections are one product.
+ * What comes from neighbours and the own row lie side by side, so that both projections are one product.
  */
 #include "common/nn/layers/layer.h"
+#include "common/nn/layers/neighbor_weights.h"
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
@@ -36,36 +37,11 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     return 3;
 }
 
-static bool projects_first(uint32_t input_dim, uint32_t output_dim)
-{
-    (void)input_dim;
-    (void)output_dim;
-    return false;
-}
-
-static enum error_code weigh(const struct message_block *block, struct arena *arena,
-                             struct aggregation *out, struct error *err)
-{
-    float *scale = NULL;
-    const enum error_code rc =
-        arena_new(arena, &scale, block->destination_count, "the weights of means", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t i = 0; !arena->counts && i < block->destination_count; i++) {
-        const uint32_t count = block->row_start[i + 1] - block->row_start[i];
-        scale[i] = count ? 1 / (float)count : 0;
-    }
-    *out = (struct aggregation){.destination_count = block->destination_count,
-                                .destination_scale = scale,
-                                .edge_value = block->edge_value,
-                                .self_beside = true};
-    return ERROR_NONE;
-}
-
 const struct layer_type sage_layer = {
     .pyg_name = "GraphSAGE",
     .uses_edges = true,
+    .aggr = LAYER_AGGR_MEAN,
     .parameters = parameters,
-    .projects_first = projects_first,
-    .weigh = weigh,
+    .projects_first = neighbor_weights_project_first,
+    .weigh = neighbor_weights,
 };

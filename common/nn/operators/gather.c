@@ -2,6 +2,18 @@
 
 #include <string.h>
 
+void gather_rows_into(const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                      void *out)
+{
+    const size_t bytes =
+        precision_stride(input->precision, dim) * precision_bytes(input->precision);
+    for (uint32_t row = first; row < end; row++) {
+        const size_t at = input->row_index ? input->row_index[row] : row;
+        memcpy((char *)out + (row - first) * bytes,
+               precision_at(input->precision, input->base, at * input->stride), bytes);
+    }
+}
+
 struct rows_view gather_rows(const struct input_rows *input, uint32_t dim, uint32_t first,
                              uint32_t end, void *scratch)
 {
@@ -14,10 +26,7 @@ struct rows_view gather_rows(const struct input_rows *input, uint32_t dim, uint3
                              .stride = input->stride};
     if (!input->row_index)
         return rows;
-    for (uint32_t row = first; row < end; row++)
-        memcpy((char *)scratch + (row - first) * stride * precision_bytes(precision),
-               precision_at(precision, input->base, input->row_index[row] * input->stride),
-               stride * precision_bytes(precision));
+    gather_rows_into(input, dim, first, end, scratch);
     rows.value = scratch;
     rows.stride = stride;
     return rows;

@@ -34,5 +34,8 @@ struct input_rows {
  * `scratch`, which has room for as many floats. */
 struct rows_view gather_rows(const struct input_rows *input, uint32_t dim, uint32_t first,
                              uint32_t end, void *scratch);
+/* The same rows in any case copied, to `out` [end - first, precision_stride(dim)]. */
+void gather_rows_into(const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                      void *out);
 
 #endif

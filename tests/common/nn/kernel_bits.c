@@ -49,7 +49,7 @@ static void add_step(enum layer_kind kind, struct checksum_stream *sum)
         slope[i] = sinf((float)i);
     const struct model_workspace workspace = {.arena = &arena};
     const struct model_input input = {
-        .block = blocks.block, .rows = blocks.input, .dropout = &dropout};
+        .block = blocks.block, .seed_count = SEEDS, .rows = blocks.input, .dropout = &dropout};
     must(model_forward(&model, value, &input, &workspace, logits, &trace, &err) == ERROR_NONE);
     must(model_backward(&model, value, trace, slope, &workspace, gradient, &err) == ERROR_NONE);
     (void)optimizer_step(&adam, 0.01, 1, model.value_count, value, gradient, first, second);

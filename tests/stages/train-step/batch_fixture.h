@@ -174,7 +174,9 @@ static inline void batch_fixture_check(struct batch_fixture *f, const struct pre
         return;
     const struct message_block block = prepared_batch_block(batch, 0);
     const struct input_rows rows = {.base = f->feature, .stride = FIXTURE_DIM, .row_index = node};
-    assert_ok(f->model.layer[0].type->weigh(&block, &arena, &aggregation, &f->err), &f->err);
+    assert_ok(
+        f->model.layer[0].type->weigh(&f->model.layer[0], &block, &arena, &aggregation, &f->err),
+        &f->err);
     const size_t count = FIXTURE_DESTINATIONS * aggregation_width(&aggregation, FIXTURE_DIM);
     assert_ok(arena_new(&arena, &expected, count, "rows", &f->err), &f->err);
     aggregation_forward(&aggregation, &block, &rows, FIXTURE_DIM, 0, FIXTURE_DESTINATIONS, NULL,

@@ -1,0 +1,48 @@
+#include "common/nn/layers/neighbor_weights.h"
+
+float neighbor_weights_correction(const struct message_block *block, uint32_t i)
+{
+    const uint32_t count = block->row_start[i + 1] - block->row_start[i];
+    uint32_t loops = 0;
+    must(block->degree);
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+        loops += block->neighbor[e] == i;
+    const uint32_t found = count - loops;
+    if (found == 0 || found >= block->degree[i])
+        return 1;
+    return (float)(block->degree[i] + loops) / (float)count;
+}
+
+static float scale_of(enum layer_aggr aggr, const struct message_block *block, uint32_t i)
+{
+    const uint32_t count = block->row_start[i + 1] - block->row_start[i];
+    if (aggr == LAYER_AGGR_ADD)
+        return neighbor_weights_correction(block, i);
+    return count ? 1 / (float)count : 0;
+}
+
+enum error_code neighbor_weights(const struct model_layer *layer, const struct message_block *block,
+                                 struct arena *arena, struct aggregation *out, struct error *err)
+{
+    static const char what[] = "the weights of neighbours";
+    const uint32_t rows = block->destination_count;
+    float *scale = NULL;
+    *out = (struct aggregation){
+        .destination_count = rows, .edge_value = block->edge_value, .self_beside = true};
+    if (layer->option.aggr == LAYER_AGGR_MAX)
+        return arena_new(arena, &out->greatest, (size_t)rows * layer->input_dim, what, err);
+    const enum error_code rc = arena_new(arena, &scale, rows, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; !arena->counts && i < rows; i++)
+        scale[i] = scale_of(layer->option.aggr, block, i);
+    out->destination_scale = scale;
+    return ERROR_NONE;
+}
+
+bool neighbor_weights_project_first(uint32_t input_dim, uint32_t output_dim)
+{
+    (void)input_dim;
+    (void)output_dim;
+    return false;
+}
