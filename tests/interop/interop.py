@@ -1,0 +1,185 @@
+"""Compares graphmill with PyG and DGL, a row of MODELS and of GRAPHS at a time; see README.md and run.sh."""
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+
+import models
+
+# Sums of 13,000 floats in another order differ by more where logits are in the tens, so graph `arxiv` learns slowly.
+LIMIT = 1e-4  # between two floats that should be the same; where all of them are small, of the largest one
+
+# A row for each kind of layer: settings, whether DGL has it, and settings on top for graph `arxiv`, so that what PyG
+# holds there for each edge fits into 3 GB.
+MODELS = {
+    "sage": ({"train-step.model": "sage"}, True, {}),
+    "gcn": ({"train-step.model": "gcn"}, True, {}),
+    "gat": ({"train-step.model": "gat", "train-step.heads": 4}, False, {"train-step.heads": 1, "train-step.hidden": 16}),
+    "gatv2": ({"train-step.model": "gatv2", "train-step.heads": 4}, False, {"train-step.heads": 1, "train-step.hidden": 16}),
+}
+
+ODD_NODES = 600
+
+
+def read_folder_edges(folder):
+    """Edges [2, edges] of a dataset in the form `folder`, each way once, as ingest makes them of an undirected graph."""
+    path = os.path.join(folder, "edges.csv")
+    opened = open(path) if os.path.exists(path) else gzip.open(path + ".gz", "rt")
+    with opened as file:
+        rows = np.loadtxt(file, delimiter=",", skiprows=1, usecols=(0, 1), dtype=np.int64)
+    return np.unique(np.concatenate([rows, rows[:, ::-1]]), axis=0).T
+
+
+def write_odd_graph(folder):
+    """A directed graph with weights, loops, nodes without a neighbour, and nodes that nobody hears."""
+    draw = np.random.default_rng(7)
+    ends = draw.integers(0, ODD_NODES - 40, (4000, 2))  # the last 40 nodes have no edge
+    ends[:2000, 0] //= 50  # a few hear from, or speak to, many
+    ends[200:260, 1] = ends[200:260, 0]
+    ends = np.unique(ends, axis=0)
+    weight = draw.uniform(0.1, 2.0, len(ends)).astype(np.float32)
+    os.makedirs(folder)
+    with open(os.path.join(folder, "edges.csv"), "w") as file:
+        file.write("src,dst,weight\n")
+        for (source, destination), w in zip(ends, weight):
+            file.write(f"{source},{destination},{float(w)!r}\n")
+    np.save(os.path.join(folder, "node-feat.npy"), draw.normal(size=(ODD_NODES, 24)).astype(np.float32))
+    np.savetxt(os.path.join(folder, "node-label.csv"), draw.integers(0, 5, ODD_NODES), fmt="%d")
+    order = draw.permutation(ODD_NODES)
+    for name, part in zip(("train", "valid", "test"), np.split(order, [200, 300])):
+        np.savetxt(os.path.join(folder, name + ".csv"), part, fmt="%d")
+    with open(os.path.join(folder, "meta.json"), "w") as file:
+        json.dump({"num_nodes": ODD_NODES, "directed": True}, file)
+    return ends.T
+
+
+# A row for each graph: settings, and its edges [2, edges].
+def cora(work):
+    folder = os.path.join(os.environ["GRAPHMILL_DATASETS"], "cora")
+    return {"ingest.path": folder, "ingest.normalise_rows": "true", "partition.parts": 2, "sample.fanouts": "10,5",
+            "sample.batch_size": 64, "epochs": 3}, read_folder_edges(folder)
+
+
+def odd(work):
+    folder = os.path.join(work, "odd-input")
+    edges = write_odd_graph(folder)
+    return {"ingest.path": folder, "ingest.direction": "as_given", "partition.parts": 3, "sample.fanouts": "4,3,2",
+            "sample.batch_size": 100, "epochs": 3}, edges
+
+
+def arxiv(work):
+    folder = os.path.join(os.environ["GRAPHMILL_DATASETS"], "ogbn-arxiv")
+    return {"ingest.path": folder, "ingest.direction": "undirected", "ingest.features": "random",
+            "partition.parts": 4, "sample.fanouts": "5,5", "sample.evaluation_fanouts": "5,5", "train-step.hidden": 32,
+            "aggregate.learning_rate": 0.001, "epochs": 1, "checkpoint.keep": 1}, read_folder_edges(folder)
+
+
+GRAPHS = {"cora": cora, "odd": odd, "arxiv": arxiv}
+
+
+def graphmill(*arguments):
+    program = os.path.join(os.environ["GRAPHMILL_BIN"], "graphmill")
+    done = subprocess.run([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"graphmill {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")
+
+
+class Report:
+    """One line a comparison; `failed` counts those over the limit."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def compare(self, name, ours, theirs):
+        ours, theirs = torch.as_tensor(ours).double(), torch.as_tensor(theirs).double()
+        same_shape = ours.shape == theirs.shape
+        worst = (ours - theirs).abs().max().item() if same_shape else float("inf")
+        largest = theirs.abs().max().item()
+        ok = worst <= LIMIT * min(1.0, largest) and largest > 0  # false for NaN
+        self.failed += not ok
+        print(f"{name:44} {worst:9.2e} of {largest:8.3f} {'ok' if ok else 'DIFFERS'}", flush=True)
+
+
+def compare_step(report, name, run, work):
+    """The loss and the gradient of one stored mini-batch."""
+    path = os.path.join(work, "step.safetensors")
+    graphmill("export", run, "--what", "step", "--round", "2", "--output", path)
+    batch = load_file(path)
+    with safe_open(path, "pt") as file:
+        loss = float(file.metadata()["loss"])
+    with safe_open(os.path.join(run, "outputs", "model.safetensors"), "pt") as file:
+        texts = file.metadata()
+    model, arguments, named = models.build_for_batch(texts, batch)
+    model.load_state_dict({key[8:]: value for key, value in batch.items() if key.startswith("weights.")}, strict=True)
+    seeds = len(batch["labels"])
+    theirs = models.loss_of(model(*arguments, **named)[:seeds], batch["labels"])
+    theirs.backward()
+    report.compare(f"{name} loss", loss, theirs.item())
+    gradients = {key: parameter.grad for key, parameter in model.named_parameters()}
+    worst = max(gradients, key=lambda key: (gradients[key] - batch["gradient." + key]).abs().max().item())
+    report.compare(f"{name} gradient ({worst})", batch["gradient." + worst], gradients[worst])
+
+
+def compare_logits(report, name, run, edges, work, dgl_python):
+    """The logits of every node, all neighbours."""
+    path = {what: os.path.join(work, what) for what in ("logits.npy", "features.npy", "model", "graph.npz", "theirs.npy")}
+    graphmill("export", run, "--what", "logits", "--output", path["logits.npy"])
+    graphmill("export", run, "--what", "features", "--output", path["features.npy"])
+    graphmill("export", run, "--output", path["model"])
+    ours, x = np.load(path["logits.npy"]), np.load(path["features.npy"])
+    with safe_open(path["model"], "pt") as file:
+        model = models.build(file.metadata())
+    model.load_state_dict(load_file(path["model"]), strict=True)
+    model.eval()
+    with torch.no_grad():
+        theirs = model(torch.from_numpy(x), torch.from_numpy(edges))
+    report.compare(f"{name} logits PyG", ours, theirs)
+    if dgl_python:
+        graphmill("export", run, "--flavor", "dgl", "--output", path["model"])
+        np.savez(path["graph.npz"], edge_index=edges, x=x)
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dgl_logits.py")
+        subprocess.run([dgl_python, script, path["model"], path["graph.npz"], path["theirs.npy"]], check=True)
+        report.compare(f"{name} logits DGL", ours, np.load(path["theirs.npy"]))
+
+
+def try_model(report, graph, name, settings, edges, work, dgl_python):
+    own, has_dgl, on_arxiv = MODELS[name]
+    # Dropout draws otherwise in each library.
+    wanted = {"train-step.hidden": 16, "train-step.dropout": 0, "checkpoint.keep": 0, **settings, **own,
+              **(on_arxiv if graph == "arxiv" else {})}
+    run = os.path.join(work, graph)
+    file = os.path.join(work, "pipeline.yaml")
+    with open(file, "w") as out:
+        out.write(f"name: {graph}\n")
+    graphmill("run", file, "--directory", run, "--quiet", *(part for key in wanted for part in ("--set", f"{key}={wanted[key]}")))
+    if graph != "arxiv":
+        compare_step(report, f"{graph} {name}", run, work)
+    compare_logits(report, f"{graph} {name}", run, edges, work, dgl_python if has_dgl else None)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dgl-python", help="the python of DGL's environment; without it DGL is left out")
+    parser.add_argument("--graphs", default=",".join(GRAPHS), help="of " + ", ".join(GRAPHS))
+    parser.add_argument("models", nargs="*", default=list(MODELS), help="of " + ", ".join(MODELS))
+    options = parser.parse_args()
+    report = Report()
+    with tempfile.TemporaryDirectory(prefix="graphmill-interop-") as work:
+        for graph in options.graphs.split(","):
+            settings, edges = GRAPHS[graph](work)
+            for name in options.models:
+                try_model(report, graph, name, settings, edges, work, options.dgl_python)
+    print(f"{report.failed} comparisons differ" if report.failed else "all agree")
+    sys.exit(report.failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Do PyG and DGL compute what graphmill computes? Loads exported models with strict=True and compares logits, loss and
+# gradients: README.md. On demand: the first time it installs several GB from PyPI into a cache folder.
+#
+#   tests/interop/run.sh [--graphs cora,odd,arxiv] [MODEL...]
+#
+# GRAPHMILL_BIN: the programs (default build/bin). GRAPHMILL_DATASETS: the folder with cora and ogbn-arxiv.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+export GRAPHMILL_BIN=${GRAPHMILL_BIN:-$source/build/bin}
+export GRAPHMILL_DATASETS=${GRAPHMILL_DATASETS:-$source/../shared/datasets}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/graphmill
+[ -x "$GRAPHMILL_BIN/graphmill" ] || { echo "interop: no program $GRAPHMILL_BIN/graphmill; build first" >&2; exit 66; }
+
+# A virtual environment that is whole or not there: environment NAME PACKAGES...; prints its folder
+environment() {
+    local folder=$cache/$1
+    shift
+    if [ ! -e "$folder/whole" ]; then
+        rm -rf "$folder"
+        mkdir -p "$cache"
+        echo "interop: installing $* into $folder" >&2
+        { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "$@" >&2 && touch "$folder/whole"; } || {
+            rm -rf "$folder"
+            echo "interop: $* cannot be installed" >&2
+            exit 69
+        }
+    fi
+    echo "$folder"
+}
+
+# DGL 2.1.0 is built for torch up to 2.2.1, so it has an environment of its own.
+pyg=$(environment interop-pyg-2.8.1 torch==2.13.0 numpy torch_geometric==2.8.1 safetensors)
+dgl=$(environment interop-dgl-2.1.0 torch==2.2.1 'numpy<2' 'pandas<2.3' dgl==2.1.0 torchdata==0.7.1 pyyaml pydantic safetensors)
+export DGLBACKEND=pytorch OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
+export PYTHONDONTWRITEBYTECODE=1
+exec "$pyg/bin/python" "$here/interop.py" --dgl-python "$dgl/bin/python" "$@"
