@@ -26,7 +26,9 @@ MUST_CHECK enum error_code export_features(const struct run_folder *folder, cons
  *   mini_batch.hop_end     I64 [hops + 1]  nodes known after each hop
  *   mini_batch.edge_index  I64 [2, edges]  sources above, destinations below, as positions in `node`: PyG's edge_index
  *   mini_batch.degree      I64 [nodes]     in-degrees in the whole graph without loops; where the model asks for them
- *   mini_batch.weight      F32 [edges]     of a weighted graph
+ *   mini_batch.weight      F32 [edges]     where the model asks for weights; so are
+ *   mini_batch.weight_sum  F32 [nodes]     in the whole graph, with 1 for a node without an edge to itself
+ *   mini_batch.edge_feature F32 [edges, width]   where the model asks for them
  *   features               F32 [nodes, dim]
  *   labels                 I64 [seeds], -1 for none; or F32 [seeds, classes], NaN for none
  *   weights.<name>         F32             of the round, under PyG's names

@@ -16,7 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_SIZE = 40, NAME_SIZE = 64, TENSOR_COUNT = 8 + 2 * PARAMETER_COUNT_MAX };
+enum {
+    TEXT_SIZE = 40,
+    NAME_SIZE = 64,
+    TENSOR_COUNT = 8 + EDGE_COLUMN_COUNT + 2 * PARAMETER_COUNT_MAX
+};
 
 struct step_export {
     const struct run_folder *folder;
@@ -123,8 +127,18 @@ static enum error_code add_edges(struct step_export *step, struct error *err)
         }
     add(step, SAFETENSORS_I64, "mini_batch.edge_index", 2, batch->edge_count, edge);
     step->tensor[step->count - 1].dim_count = 2; /* also when there is no edge */
-    if (batch->weight)
-        add(step, SAFETENSORS_F32, "mini_batch.weight", batch->edge_count, 0, batch->weight);
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
+        const uint32_t width = batch->columns.width.of[c];
+        if (!width || edge_column[c].type != ELEMENT_F32)
+            continue;
+        char *name = step->name[step->count];
+        (void)snprintf(name, NAME_SIZE, "mini_batch.%s", edge_column[c].name);
+        add(step, SAFETENSORS_F32, name, batch->edge_count, edge_column[c].has_width ? width : 0,
+            batch->columns.data[c]);
+    }
+    if (batch->weight_sum)
+        add(step, SAFETENSORS_F32, "mini_batch.weight_sum", batch->node_count, 0,
+            batch->weight_sum);
     return ERROR_NONE;
 }
 

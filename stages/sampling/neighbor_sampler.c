@@ -4,11 +4,13 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "stages/sampling/distinct_positions.h"
+#include "stages/sampling/edge_gather.h"
 #include "stages/sampling/edge_window.h"
 #include "stages/sampling/growing_array.h"
 #include "stages/sampling/known_nodes.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { BLOCK_ROWS = 128, BLOCK_GROUPS = BLOCK_ROWS / DISTINCT_LANES, HINT_BITS = 12 };
 
@@ -31,7 +33,9 @@ struct neighbor_sampler {
     bool has_self_loops;
     struct array_budget budget;
     struct known_nodes known;
-    struct growing_array node, row_start, neighbor, degree;
+    struct growing_array node, row_start, neighbor, degree, weight_sum;
+    bool notes_places; /* of the edges, for their columns */
+    struct edge_gather gather;
     struct growing_array bits; /* scratch of distinct_positions_draw(), as pairs */
     uint32_t hop_end[HOP_COUNT_MAX + 1];
     unsigned hint_shift;
@@ -83,6 +87,8 @@ void neighbor_sampler_free(struct neighbor_sampler *sampler)
     growing_array_release(&sampler->row_start, &sampler->budget);
     growing_array_release(&sampler->neighbor, &sampler->budget);
     growing_array_release(&sampler->degree, &sampler->budget);
+    growing_array_release(&sampler->weight_sum, &sampler->budget);
+    edge_gather_release(&sampler->gather, &sampler->budget);
     growing_array_release(&sampler->bits, &sampler->budget);
     memory_free(sampler);
 }
@@ -194,6 +200,8 @@ static enum error_code reserve_block(struct neighbor_sampler *s, uint64_t added,
                          UINT32_MAX);
     enum error_code rc = growing_array_reserve(&s->neighbor, &s->budget, edges, window->fetched,
                                                "the edges of a mini-batch", err);
+    if (rc == ERROR_NONE && s->notes_places)
+        rc = edge_gather_reserve(&s->gather, &s->budget, edges, window->pushed, err);
     if (rc != ERROR_NONE)
         return rc;
     /* One more than can be known: the window writes a node before it knows whether it is new. */
@@ -239,6 +247,16 @@ static enum error_code bad_neighbor(const struct neighbor_sampler *s, struct err
 static enum error_code run_window(struct neighbor_sampler *s, int all, struct error *err)
 {
     return edge_window_run(&s->window, all) == ERROR_NONE ? ERROR_NONE : bad_neighbor(s, err);
+}
+
+/* Where the edges of a row stand that are pushed next; `position` as below. */
+static void note_places(const struct neighbor_sampler *s, const struct sampled_row *row,
+                        const uint32_t *position, uint32_t stride)
+{
+    const uint64_t first = edge_place((int)(row->part - s->topology->part), row->start);
+    uint64_t *place = edge_gather_places(&s->gather) + s->window.pushed;
+    for (uint32_t k = 0; k < row->count; k++)
+        place[k] = first + (position ? position[(size_t)k * stride] : k);
 }
 
 /* Pushes the neighbours at `position`, `stride` apart; NULL: the first ones. */
@@ -292,6 +310,8 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
             position = &s->position[drawn / DISTINCT_LANES][0][drawn % DISTINCT_LANES];
         const enum error_code rc =
             edge_window_room(&s->window) < row->count ? run_window(s, 0, err) : ERROR_NONE;
+        if (rc == ERROR_NONE && s->notes_places)
+            note_places(s, row, position, DISTINCT_LANES);
         if (rc == ERROR_NONE)
             push_few(&s->window, row, position, DISTINCT_LANES);
         return rc;
@@ -306,6 +326,8 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
         distinct_positions_draw(stream, s->node.data[block->first + index], row->length, row->count,
                                 (uint64_t *)(void *)s->bits.data, position);
     }
+    if (s->notes_places)
+        note_places(s, row, position, 1);
     return push_many(s, row, position, err);
 }
 
@@ -391,6 +413,26 @@ static enum error_code look_up_degrees(struct neighbor_sampler *s, struct error 
     return ERROR_NONE;
 }
 
+static enum error_code look_up_weight_sums(struct neighbor_sampler *s, struct error *err)
+{
+    struct row_block *block = &s->block[0];
+    const enum error_code rc = growing_array_reserve(&s->weight_sum, &s->budget, s->known.count, 0,
+                                                     "the sums of weights of a mini-batch", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t at = 0; at < s->known.count; at += block->count) {
+        const float *sum[BLOCK_ROWS];
+        locate_block(s, at, s->known.count, block);
+        for (uint32_t i = 0; i < block->count; i++) {
+            sum[i] = topology_weight_sum(block->row[i].part, block->row[i].index);
+            __builtin_prefetch(sum[i], 0, 2);
+        }
+        for (uint32_t i = 0; i < block->count; i++)
+            memcpy(&s->weight_sum.data[at + i], sum[i], sizeof *sum[i]);
+    }
+    return ERROR_NONE;
+}
+
 static enum error_code expand_seeds(struct neighbor_sampler *s,
                                     const struct neighbor_request *request, struct error *err)
 {
@@ -420,6 +462,12 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
 {
     must(request->hop_count >= 0 && request->hop_count <= HOP_COUNT_MAX);
     must(request->seed_count >= 1 && request->slot < 65536);
+    const struct topology *topology = sampler->topology;
+    const bool wants_sums = request->wants_weight_sum && topology->width.of[EDGE_WEIGHT];
+    struct edge_columns_view columns = {0};
+    sampler->notes_places = false;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        sampler->notes_places |= topology->width.of[c] && request->edge_columns >> c & 1;
     *out = (struct mini_batch){0};
     known_nodes_forget(&sampler->known);
     edge_window_reset(&sampler->window);
@@ -428,6 +476,11 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
         rc = expand_seeds(sampler, request, err);
     if (rc == ERROR_NONE && request->wants_degree)
         rc = look_up_degrees(sampler, err);
+    if (rc == ERROR_NONE && wants_sums)
+        rc = look_up_weight_sums(sampler, err);
+    if (rc == ERROR_NONE && sampler->notes_places)
+        rc = edge_gather_fill(&sampler->gather, &sampler->budget, topology, request->edge_columns,
+                              sampler->window.pushed, &columns, err);
     if (rc != ERROR_NONE)
         return rc;
     *out = (struct mini_batch){
@@ -441,6 +494,8 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
         .row_start = sampler->row_start.data,
         .neighbor = sampler->neighbor.data,
         .degree = request->wants_degree ? sampler->degree.data : NULL,
+        .weight_sum = wants_sums ? (const float *)(const void *)sampler->weight_sum.data : NULL,
+        .columns = columns,
     };
     return ERROR_NONE;
 }

@@ -9,7 +9,8 @@
  * Nodes are numbered in the order of discovery: seeds, then the neighbours of node 0, of node 1, ...
  * So the batch is one CSR, and the nodes that a layer computes are a prefix of it. A row keeps the order
  * of the topology's row. The draws of a node depend on (seed, round, hop, slot, node) only: not on the
- * parts the graph is cut into, nor on what was drawn before.
+ * parts the graph is cut into, nor on what was drawn before. Nor do they depend on which columns are wanted of the
+ * edges, which are brought afterwards (edge_gather.h).
  *
  * Where the time goes: nearly every access is a cache miss, in the row starts, in the adjacency, and in
  * the table that says which nodes are known. So nodes are expanded in blocks, in passes: each pass
@@ -43,6 +44,9 @@ struct neighbor_request {
     const uint32_t *seed_node; /* [seed_count], each once */
     uint32_t seed_count;       /* at least 1 */
     bool wants_degree;
+    bool wants_weight_sum; /* of a topology with weights */
+    unsigned
+        edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
 };
 
 /* Owns:  *out; neighbor_sampler_free(). Takes 4 bytes for each node of the graph.

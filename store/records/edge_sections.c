@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-static const char widths[] = "widths";
+static const char widths[] = "edge_widths";
 
 void edge_sections_add_widths(struct record *record, const struct edge_widths *width)
 {

@@ -1,7 +1,7 @@
 /*
  * edge_sections - edge columns in a record: one section a column that is there, by the name in edge_column[].
  *
- *   "widths"       U32 [.]  elements of an edge in each column, in the order of enum edge_column, up to the last one
+ *   "edge_widths"  U32 [.]  elements of an edge in each column, in the order of enum edge_column, up to the last one
  *                           that is there; without any column there is no such section
  *   <column name>  [edges * width], of the column's element type
  *
@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-/* The section "widths" alone; `width` is borrowed until the record is stored. */
+/* The section "edge_widths" alone; `width` is borrowed until the record is stored. */
 void edge_sections_add_widths(struct record *record, const struct edge_widths *width);
 /* Fails: ERROR_CORRUPT for a column that there is not, or a width that it cannot have. */
 MUST_CHECK enum error_code edge_sections_get_widths(const struct record_view *view,

@@ -3,6 +3,7 @@
 #include "common/base/cpu_kernel.h"
 #include "common/base/packed_integers.h"
 #include "common/graph/edge_discovery.h"
+#include "store/records/edge_sections.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,10 +15,12 @@
  * checked in about a millisecond, most of it for "no node twice".
  */
 
-enum { VERSION = 2, PREFETCH_DISTANCE = 16 };
+enum { VERSION = 3, PREFETCH_DISTANCE = 16 };
 
 /* The packed arrays, and so the elements of "width". */
 enum { PACKED_NODE, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_COUNT };
+
+static const char weight_sum[] = "weight_sum";
 
 static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "neighbor", "degree"};
 
@@ -128,8 +131,9 @@ enum error_code mini_batch_put(struct store *store, const char *key, const char 
         rc = add_packed(&packing, PACKED_DEGREE, batch->degree, batch->node_count, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (batch->weight)
-        record_add(&packing.record, "weight", ELEMENT_F32, batch->weight, batch->edge_count);
+    if (batch->weight_sum)
+        record_add(&packing.record, weight_sum, ELEMENT_F32, batch->weight_sum, batch->node_count);
+    edge_sections_add(&packing.record, &batch->columns, batch->edge_count);
     return store_put(store, key, run_id, &packing.record, STORE_RECOMPUTABLE, err);
 }
 
@@ -406,6 +410,33 @@ static enum error_code read_edges(const struct record_view *view, uint32_t width
     return ERROR_NONE;
 }
 
+/* A copy of what lies in the record, which goes. */
+static enum error_code keep(struct mini_batch *batch, const void *data, uint64_t bytes,
+                            const void **out, struct error *err)
+{
+    uint64_t *copy = NULL;
+    const enum error_code rc =
+        arena_new(&batch->memory, &copy, (bytes + 7) / 8, "a mini-batch", err);
+    if (rc == ERROR_NONE && bytes)
+        memcpy(copy, data, bytes);
+    *out = copy;
+    return rc;
+}
+
+static enum error_code read_columns(const struct record_view *view, struct mini_batch *out,
+                                    struct error *err)
+{
+    enum error_code rc = edge_sections_get(view, out->edge_count, &out->columns, err);
+    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
+        const uint32_t width = out->columns.width.of[c];
+        if (width)
+            rc = keep(out, out->columns.data[c],
+                      out->edge_count * (uint64_t)edge_column_bytes((enum edge_column)c, width),
+                      &out->columns.data[c], err);
+    }
+    return rc;
+}
+
 static enum error_code read_optional(const struct record_view *view, uint32_t width,
                                      struct mini_batch *out, struct error *err)
 {
@@ -417,17 +448,14 @@ static enum error_code read_optional(const struct record_view *view, uint32_t wi
         rc = unpack(view, &array, out, &degree, err);
         out->degree = degree;
     }
-    if (rc == ERROR_NONE && record_has(view, "weight")) {
+    if (rc == ERROR_NONE && record_has(view, weight_sum)) {
         const void *data = NULL;
-        float *weight = NULL;
-        rc = record_section_get(view, "weight", ELEMENT_F32, out->edge_count, &data, NULL, err);
+        rc = record_section_get(view, weight_sum, ELEMENT_F32, out->node_count, &data, NULL, err);
         if (rc == ERROR_NONE)
-            rc = arena_new(&out->memory, &weight, out->edge_count, "a mini-batch", err);
-        if (rc == ERROR_NONE && out->edge_count)
-            memcpy(weight, data, out->edge_count * sizeof *weight);
-        out->weight = weight;
+            rc = keep(out, data, out->node_count * sizeof *out->weight_sum, &data, err);
+        out->weight_sum = data;
     }
-    return rc;
+    return rc == ERROR_NONE ? read_columns(view, out, err) : rc;
 }
 
 static enum error_code read_sections(const struct record_view *view, struct mini_batch *out,

@@ -13,7 +13,10 @@
  *             "neighbor"    packed [edges that are not new]  local indices of the sources of those
  *             "degree"      packed [hop_end[hop_count]]  in-degree in the whole graph without self
  *                                                        loops; only when the model asks for it
- *             "weight"      F32 [edges]  only for weighted graphs
+ *             "weight_sum"  F32 [hop_end[hop_count]]  sum of the weights of a node's edges in the whole graph
+ *                           (topology_weight_sum()); only when the model asks for it
+ *             edge columns  [edges]  those that the model asks for (edge_sections.h), at most the weight, type, ... that
+ *                           the graph has
  *   packed    U64 words as in common/base/packed_integers.h, of the width that the section "width" says; bits
  *             too; what is left of the last word is zero
  *   valid     rows exist for the nodes known before the last hop, each node once; a row's neighbours
@@ -31,6 +34,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
+#include "common/graph/edge_column.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
@@ -40,14 +44,15 @@ enum { HOP_COUNT_MAX = 16 };
 struct mini_batch { /* {0} is empty; one that was read: mini_batch_release() */
     int hop_count;
     uint32_t seed_count, node_count, row_count, edge_count;
-    uint32_t node_limit;       /* of a batch that was read: no node is this or above */
-    const uint32_t *hop_end;   /* [hop_count + 1] */
-    const uint32_t *node;      /* [node_count] */
-    const uint32_t *row_start; /* [row_count + 1] */
-    const uint32_t *neighbor;  /* [edge_count] */
-    const uint32_t *degree;    /* [node_count] or NULL */
-    const float *weight;       /* [edge_count] or NULL */
-    struct arena memory;       /* of a batch that was read: holds the arrays */
+    uint32_t node_limit;              /* of a batch that was read: no node is this or above */
+    const uint32_t *hop_end;          /* [hop_count + 1] */
+    const uint32_t *node;             /* [node_count] */
+    const uint32_t *row_start;        /* [row_count + 1] */
+    const uint32_t *neighbor;         /* [edge_count] */
+    const uint32_t *degree;           /* [node_count] or NULL */
+    const float *weight_sum;          /* [node_count] or NULL */
+    struct edge_columns_view columns; /* [edge_count] */
+    struct arena memory;              /* of a batch that was read: holds the arrays */
 };
 
 /* `scratch` is reset, holds the packed arrays meanwhile, and may bound them by its limit. */

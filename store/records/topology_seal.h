@@ -6,7 +6,7 @@
  *
  *   key       partition/<id>/part/<p>/topology_seal
  *   sections  "counts" U64 [4]   first node, node count, edge count, file size in bytes
- *             "widths" U32 [.]   of the edge columns in the file (edge_sections.h)
+ *             "edge_widths" U32 [.]  of the edge columns in the file (edge_sections.h)
  *             "file"   U8  [16]  XXH3-128 of the whole file
  *   valid     first node + node count is at most 2^32 - 1
  *

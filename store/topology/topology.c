@@ -18,7 +18,7 @@
 enum {
     CHUNK_KEY_SIZE = 24,
     VALUE_BYTES_MIN = 4096,
-    ARRAY_COUNT = 2 + EDGE_COLUMN_COUNT,
+    ARRAY_COUNT = 3 + EDGE_COLUMN_COUNT,
     BUILD_ATTEMPTS = 3
 };
 
@@ -217,6 +217,7 @@ static void close_part(struct topology_part *part)
     memory_free(part->neighbor_chunk);
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         memory_free(part->column_chunk[c]);
+    memory_free(part->weight_sum_chunk);
     *part = (struct topology_part){0};
 }
 
@@ -246,7 +247,7 @@ static enum error_code find_chunks(const struct environment *e, const struct arr
     return ERROR_NONE;
 }
 
-/* Row starts, neighbours, edge columns. */
+/* Row starts, neighbours, edge columns, sums of weights. */
 static void describe_arrays(uint32_t node_count, uint64_t edge_count,
                             const struct edge_widths *width, struct array out[ARRAY_COUNT])
 {
@@ -265,6 +266,10 @@ static void describe_arrays(uint32_t node_count, uint64_t edge_count,
                                     .shift = topology_column_shift(column, width->of[c]),
                                     .count = width->of[c] ? edge_count : 0};
     }
+    out[ARRAY_COUNT - 1] = (struct array){.name = "weight_sum",
+                                          .element_size = sizeof(float),
+                                          .shift = TOPOLOGY_CHUNK_SHIFT,
+                                          .count = width->of[EDGE_WEIGHT] ? node_count : 0};
 }
 
 static enum error_code find_arrays(struct topology_part *part, struct error *err)
@@ -277,6 +282,8 @@ static enum error_code find_arrays(struct topology_part *part, struct error *err
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++)
         if (part->width.of[c])
             rc = find_chunks(part->environment, &array[2 + c], &part->column_chunk[c], err);
+    if (rc == ERROR_NONE && part->width.of[EDGE_WEIGHT])
+        rc = find_chunks(part->environment, &array[ARRAY_COUNT - 1], &part->weight_sum_chunk, err);
     return rc;
 }
 
@@ -418,13 +425,36 @@ void topology_close(struct topology *topology)
 
 /* --- publishing --- */
 
-static void list_arrays(const struct topology_arrays *from, struct array out[ARRAY_COUNT])
+/* Of each node, see topology_weight_sum(); in the order of the row. */
+static enum error_code sum_weights(const struct topology_arrays *from, float **out,
+                                   struct error *err)
+{
+    const float *weight = from->columns.data[EDGE_WEIGHT];
+    *out = NULL;
+    if (!weight)
+        return ERROR_NONE;
+    const enum error_code rc = memory_new(out, from->node_count, "sums of weights", err);
+    for (uint32_t row = 0; rc == ERROR_NONE && row < from->node_count; row++) {
+        double sum = 0.0;
+        bool has_loop = false;
+        for (uint64_t e = from->row_start[row]; e < from->row_start[row + 1]; e++) {
+            sum += (double)weight[e];
+            has_loop |= from->neighbor[e] == from->first_node + row;
+        }
+        (*out)[row] = (float)(has_loop ? sum : sum + 1);
+    }
+    return rc;
+}
+
+static void list_arrays(const struct topology_arrays *from, const float *weight_sum,
+                        struct array out[ARRAY_COUNT])
 {
     describe_arrays(from->node_count, from->edge_count, &from->columns.width, out);
     out[0].data = (const char *)from->row_start;
     out[1].data = (const char *)from->neighbor;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         out[2 + c].data = from->columns.data[c];
+    out[ARRAY_COUNT - 1].data = (const char *)weight_sum;
 }
 
 static enum error_code seal_of(const struct topology_arrays *arrays, const char *path,
@@ -472,8 +502,12 @@ static enum error_code build(const struct topology_arrays *arrays, const char *p
                              struct topology_seal *seal, struct error *err)
 {
     struct array array[ARRAY_COUNT];
-    enum error_code rc = ERROR_IO;
-    list_arrays(arrays, array);
+    float *weight_sum = NULL;
+    enum error_code rc = sum_weights(arrays, &weight_sum, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    list_arrays(arrays, weight_sum, array);
+    rc = ERROR_IO;
     for (int i = 0; (rc == ERROR_IO || rc == ERROR_CORRUPT) && i < BUILD_ATTEMPTS; i++) {
         (void)unlink(path);
         rc = write_file(path, array, err);
@@ -482,6 +516,7 @@ static enum error_code build(const struct topology_arrays *arrays, const char *p
         if (rc == ERROR_NONE)
             rc = read_back(path, array, err);
     }
+    memory_free(weight_sum);
     /* Nobody else has touched it, so what does not match is a trouble of this host. */
     if (rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND)
         rc = error_context(err, ERROR_IO, "does not read back as it was written");

@@ -14,10 +14,10 @@
  * processor's table of pages too, and on a virtual machine that walk takes as long as the access. From a
  * copy on pages of 2 MB an edge is sampled in two thirds of the time (tests/bench/README.md).
  *
- * In the file, key "<array>/<chunk>" (five digits) holds one chunk: "row_start", "neighbor", and each edge column that
- * there is by its name (common/graph/edge_column.h). A value is at least 4 KiB, filled up with zeros: LMDB gives a large value pages of
- * its own, aligned to 16 bytes, and would squeeze a small one between others at an odd address. How much
- * of it counts is in the seal.
+ * In the file, key "<array>/<chunk>" (five digits) holds one chunk: "row_start", "neighbor", each edge column that there
+ * is by its name (common/graph/edge_column.h), and with weights "weight_sum", a number a node. A value is at least
+ * 4 KiB, filled up with zeros: LMDB gives a large value pages of its own, aligned to 16 bytes, and would squeeze a small
+ * one between others at an odd address. How much of it counts is in the seal.
  */
 #ifndef STORE_TOPOLOGY_TOPOLOGY_H
 #define STORE_TOPOLOGY_TOPOLOGY_H
@@ -70,6 +70,7 @@ struct topology_part {
     const uint32_t **neighbor_chunk;
     struct edge_widths width;
     const char **column_chunk[EDGE_COLUMN_COUNT]; /* NULL where there is none: topology_column() */
+    const float **weight_sum_chunk;               /* NULL without weights: topology_weight_sum() */
     void *environment;                            /* LMDB's, private to topology.c */
 };
 
@@ -128,6 +129,14 @@ static inline unsigned topology_column_shift(enum edge_column column, uint32_t w
     while (edge_column_bytes(column, width) << shift > UINT64_C(1) << 30)
         shift--;
     return shift;
+}
+
+/* The sum of the weights of all edges of the row; one that has no edge from its own node counts it with weight 1. With
+ * weights only. */
+static inline const float *topology_weight_sum(const struct topology_part *p, uint32_t row)
+{
+    return &p->weight_sum_chunk[row >> TOPOLOGY_CHUNK_SHIFT]
+                               [row & ((1U << TOPOLOGY_CHUNK_SHIFT) - 1)];
 }
 
 /* The values of an edge in a column that there is. */

@@ -11,10 +11,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"range",     "row_start", "neighbor",     "weight",  "time",
-                                    "edge_type", "row",       "shape",        "label",   "multi",
-                                    "train",     "valid",     "test",         "integer", "offset",
-                                    "text",      "edge_id",   "edge_feature", "widths"};
+static const char *const names[] = {
+    "range",  "row_start", "neighbor", "weight",       "time",       "edge_type", "row",
+    "shape",  "label",     "multi",    "train",        "valid",      "test",      "integer",
+    "offset", "text",      "edge_id",  "edge_feature", "edge_widths"};
 
 /* What is read goes here, so that the reading is not optimised away: it is what sanitizers watch. */
 static volatile double sink;

@@ -45,8 +45,37 @@ void memory_topology_make(struct memory_topology *out, const uint64_t *row_start
     }
 }
 
+void memory_topology_give(struct memory_topology *graph, const struct edge_columns_view *columns,
+                          const float *weight_sum)
+{
+    struct topology *topology = &graph->topology;
+    const size_t parts = (size_t)topology->part_count;
+    uint64_t first = 0;
+    graph->weight_sum_chunk = allocated(parts, sizeof(float *));
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        graph->column_chunk[c] = allocated(parts, sizeof(char *));
+    topology->width = columns->width;
+    for (size_t p = 0; p < parts; p++) {
+        struct topology_part *part = &topology->part[p];
+        part->width = columns->width;
+        for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+            if (columns->width.of[c]) {
+                graph->column_chunk[c][p] = edge_columns_at(columns, (enum edge_column)c, first);
+                part->column_chunk[c] = &graph->column_chunk[c][p];
+            }
+        if (weight_sum) {
+            graph->weight_sum_chunk[p] = weight_sum + part->first_node;
+            part->weight_sum_chunk = &graph->weight_sum_chunk[p];
+        }
+        first += part->edge_count;
+    }
+}
+
 void memory_topology_release(struct memory_topology *graph)
 {
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        memory_free(graph->column_chunk[c]);
+    memory_free(graph->weight_sum_chunk);
     memory_free(graph->row_start);
     memory_free(graph->row_start_chunk);
     memory_free(graph->neighbor_chunk);

@@ -94,7 +94,111 @@ static void draw_and_compare(const struct fixture *f, struct neighbor_sampler *s
     assert_same_as_slow(&batch, f->slow);
     assert_int_equal(batch.seed_count, request->seed_count);
     assert_null(batch.degree);
-    assert_null(batch.weight);
+    assert_null(batch.weight_sum);
+    assert_int_equal(edge_widths_bytes(&batch.columns.width), 0);
+}
+
+/* Columns that tell which edge of the graph they belong to, and sums that tell the node. */
+static void give_columns(const struct fixture *f, struct memory_topology *whole,
+                         struct memory_topology *cut, struct edge_columns *columns,
+                         float *weight_sum)
+{
+    const uint64_t edges = f->graph.row_start[NODE_COUNT];
+    const struct edge_widths width = {{1, 1, 1, 1, 5}};
+    struct error err = {0};
+    assert_ok(edge_columns_new(columns, &width, edges, "edges", &err), &err);
+    for (uint64_t e = 0; e < edges; e++) {
+        ((float *)columns->data[EDGE_WEIGHT])[e] = (float)e;
+        ((uint16_t *)columns->data[EDGE_TYPE])[e] = (uint16_t)(e % 500);
+        ((double *)columns->data[EDGE_TIME])[e] = (double)e + 0.5;
+        ((int64_t *)columns->data[EDGE_ID])[e] = (int64_t)e;
+        for (int k = 0; k < 5; k++)
+            ((float *)columns->data[EDGE_FEATURE])[e * 5 + (uint64_t)k] = (float)e + (float)k;
+    }
+    for (uint32_t i = 0; i < NODE_COUNT; i++)
+        weight_sum[i] = (float)i + 0.25F;
+    const struct edge_columns_view view = edge_columns_read(columns, 0);
+    memory_topology_make(whole, f->graph.row_start, f->graph.neighbor, whole_book, 1);
+    memory_topology_make(cut, f->graph.row_start, f->graph.neighbor, cut_book, 7);
+    memory_topology_give(whole, &view, weight_sum);
+    memory_topology_give(cut, &view, weight_sum);
+}
+
+/* The id says which edge of the graph each edge of the batch is, and all else has to be that one's. Rows keep the order
+ * of the graph's rows, so ids ascend. */
+static void assert_columns(const struct fixture *f, const struct mini_batch *batch)
+{
+    const int64_t *id = batch->columns.data[EDGE_ID];
+    for (uint32_t i = 0; i < batch->row_count; i++)
+        for (uint32_t e = batch->row_start[i]; e < batch->row_start[i + 1]; e++) {
+            const uint32_t node = batch->node[i];
+            const uint64_t edge = (uint64_t)id[e];
+            assert_true(edge >= f->graph.row_start[node] && edge < f->graph.row_start[node + 1]);
+            assert_true(e == batch->row_start[i] || id[e] > id[e - 1]);
+            assert_int_equal(f->graph.neighbor[edge], batch->node[batch->neighbor[e]]);
+            assert_true(((const float *)batch->columns.data[EDGE_WEIGHT])[e] == (float)edge);
+            assert_int_equal(((const uint16_t *)batch->columns.data[EDGE_TYPE])[e], edge % 500);
+            assert_true(((const double *)batch->columns.data[EDGE_TIME])[e] == (double)edge + 0.5);
+            for (int k = 0; k < 5; k++)
+                assert_true(
+                    ((const float *)batch->columns.data[EDGE_FEATURE])[e * 5U + (unsigned)k] ==
+                    (float)edge + (float)k);
+        }
+    for (uint32_t i = 0; i < batch->node_count; i++)
+        assert_true(batch->weight_sum[i] == (float)batch->node[i] + 0.25F);
+}
+
+/* In one part and in seven; short rows, drawn ones, whole ones and long ones. The batch is that without columns. */
+static void columns_are_those_of_the_edges_that_were_drawn(void **state)
+{
+    const struct fixture *f = *state;
+    static const int64_t fanouts[][3] = {{10, 10, 0}, {-1, 2, -1}, {70, 5, 0}, {5, 300, 40}};
+    static const int hops[] = {2, 3, 2, 3};
+    static float weight_sum[NODE_COUNT];
+    struct memory_topology in_one, in_seven;
+    struct edge_columns columns;
+    struct error err = {0};
+    give_columns(f, &in_one, &in_seven, &columns, weight_sum);
+    struct neighbor_sampler *whole = sampler_of(&in_one.topology, true);
+    struct neighbor_sampler *cut = sampler_of(&in_seven.topology, true);
+    for (uint32_t round = 0; round < 8; round++) {
+        struct neighbor_request request =
+            request_of(f, round, hops[round % 4], fanouts[round % 4], SEED_COUNT);
+        draw_and_compare(f, whole, &request);
+        request.wants_weight_sum = true;
+        request.edge_columns = (1U << EDGE_COLUMN_COUNT) - 1;
+        struct mini_batch batch;
+        assert_ok(neighbor_sampler_draw(whole, &request, &batch, &err), &err);
+        assert_same_as_slow(&batch, f->slow);
+        assert_columns(f, &batch);
+        assert_ok(neighbor_sampler_draw(cut, &request, &batch, &err), &err);
+        assert_same_as_slow(&batch, f->slow);
+        assert_columns(f, &batch);
+        request.edge_columns = 1U << EDGE_WEIGHT;
+        request.wants_weight_sum = false;
+        assert_ok(neighbor_sampler_draw(cut, &request, &batch, &err), &err);
+        assert_null(batch.weight_sum);
+        assert_non_null(batch.columns.data[EDGE_WEIGHT]);
+        assert_int_equal(edge_widths_bytes(&batch.columns.width), sizeof(float));
+    }
+    neighbor_sampler_free(whole);
+    neighbor_sampler_free(cut);
+    memory_topology_release(&in_one);
+    memory_topology_release(&in_seven);
+    edge_columns_release(&columns);
+}
+
+/* A graph without weights gives none, whoever asks. */
+static void columns_that_the_graph_lacks_are_left_out(void **state)
+{
+    const struct fixture *f = *state;
+    static const int64_t few[] = {5, 5};
+    struct neighbor_sampler *sampler = sampler_of(&f->whole.topology, true);
+    struct neighbor_request request = request_of(f, 1, 2, few, SEED_COUNT);
+    request.edge_columns = (1U << EDGE_COLUMN_COUNT) - 1;
+    request.wants_weight_sum = true;
+    draw_and_compare(f, sampler, &request);
+    neighbor_sampler_free(sampler);
 }
 
 /* Also: one sampler, used again and again in any order, gives what a fresh one gives. */
@@ -477,6 +581,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_the_slow_sampler),
+        cmocka_unit_test(columns_are_those_of_the_edges_that_were_drawn),
+        cmocka_unit_test(columns_that_the_graph_lacks_are_left_out),
         cmocka_unit_test(the_same_request_gives_the_same_batch),
         cmocka_unit_test(seed_round_and_slot_each_change_the_draws),
         cmocka_unit_test(keeps_to_the_fanout_and_knows_each_node_once),

@@ -60,7 +60,7 @@ static void expect_edges_corrupt(const struct raw_edges *raw, const char *messag
     record_add(&record, "range", ELEMENT_U64, raw->range, 3);
     record_add(&record, "row_start", ELEMENT_U64, raw->row_start, raw->row_count);
     record_add(&record, "neighbor", ELEMENT_U32, raw->neighbor, raw->neighbor_count);
-    record_add(&record, "widths", ELEMENT_U32, raw->widths ? raw->widths : weight_alone,
+    record_add(&record, "edge_widths", ELEMENT_U32, raw->widths ? raw->widths : weight_alone,
                raw->widths ? 5 : 1);
     record_add(&record, "weight", ELEMENT_F32, weight, raw->weight_count);
     put(key_edge_chunk("d", 2), &record);

@@ -4,6 +4,7 @@
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
 
+#include "tests/support/edge_values.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
@@ -74,7 +75,7 @@ static void add_packed(struct packed_view *v, const char *name, const uint32_t *
 static struct packed_view empty_view(void)
 {
     return (struct packed_view){
-        .view = {.kind = RECORD_MINI_BATCH, .version = 2, .key = "run/r/mini_batch"}};
+        .view = {.kind = RECORD_MINI_BATCH, .version = 3, .key = "run/r/mini_batch"}};
 }
 
 static struct packed_view view_of(const struct sample *s)
@@ -87,6 +88,7 @@ static struct packed_view view_of(const struct sample *s)
     add(&v, "is_new", ELEMENT_U64, packed_integers_words(s->edge_count, 1), &s->is_new);
     add_packed(&v, "neighbor", s->rest, s->rest_count, s->width[2] % 33);
     add_packed(&v, "degree", s->degree, s->node_count, s->width[3] % 33);
+    add(&v, "edge_widths", ELEMENT_U32, 1, (const uint32_t[]){1});
     add(&v, "weight", ELEMENT_F32, s->edge_count, weight);
     return v;
 }
@@ -108,11 +110,17 @@ static void assert_equal_batches(const struct mini_batch *a, const struct mini_b
     assert_memory_equal(a->node, b->node, (size_t)a->node_count * 4);
     assert_memory_equal(a->row_start, b->row_start, ((size_t)a->row_count + 1) * 4);
     assert_memory_equal(a->neighbor, b->neighbor, (size_t)a->edge_count * 4);
-    assert_true(!a->degree == !b->degree && !a->weight == !b->weight);
+    assert_true(!a->degree == !b->degree && !a->weight_sum == !b->weight_sum);
+    assert_true(edge_widths_equal(&a->columns.width, &b->columns.width));
     if (a->degree)
         assert_memory_equal(a->degree, b->degree, (size_t)a->node_count * 4);
-    if (a->weight)
-        assert_memory_equal(a->weight, b->weight, (size_t)a->edge_count * 4);
+    if (a->weight_sum)
+        assert_memory_equal(a->weight_sum, b->weight_sum, (size_t)a->node_count * 4);
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (a->columns.width.of[c])
+            assert_memory_equal(a->columns.data[c], b->columns.data[c],
+                                a->edge_count *
+                                    edge_column_bytes((enum edge_column)c, a->columns.width.of[c]));
 }
 
 static void comes_back_as_it_was_put(void **state)
@@ -124,7 +132,7 @@ static void comes_back_as_it_was_put(void **state)
         struct mini_batch in = valid_batch;
         const struct key key = key_mini_batch("r", 3, optional);
         in.degree = optional & 1 ? degree : NULL;
-        in.weight = optional & 2 ? weight : NULL;
+        in.columns = edge_values(optional & 2 ? weight : NULL, NULL, NULL);
         assert_ok(mini_batch_put(t->store, key.text, "r", &in, &scratch, &t->err), &t->err);
         assert_ok(mini_batch_get(t->store, key.text, "r", &out, &t->err), &t->err);
         assert_equal_batches(&out, &in);
@@ -143,10 +151,10 @@ static void is_stored_as_the_header_says(void **state)
     struct mini_batch in = valid_batch;
     struct packed_view expected = view_of(&valid);
     in.degree = degree;
-    in.weight = weight;
+    in.columns = edge_values(weight, NULL, NULL);
     assert_ok(mini_batch_put(t->store, "k", "r", &in, &scratch, &t->err), &t->err);
     assert_ok(store_get(t->store, "k", "r", &view, &t->err), &t->err);
-    assert_int_equal(view.version, 2);
+    assert_int_equal(view.version, 3);
     assert_int_equal(view.section_count, expected.view.section_count);
     for (uint32_t i = 0; i < view.section_count; i++) {
         const struct record_section *a = &view.section[i], *b = &expected.view.section[i];
@@ -168,7 +176,11 @@ struct random_batch {
     struct mini_batch batch;
     uint32_t hop_end[HOPS_MAX + 1], node[NODES_MAX], row_start[NODES_MAX + 1], neighbor[EDGES_MAX];
     uint32_t degree[NODES_MAX];
-    float weight[EDGES_MAX];
+    float weight_sum[NODES_MAX];
+    float weight[EDGES_MAX], feature[EDGES_MAX][3];
+    double time[EDGES_MAX];
+    uint16_t edge_type[EDGES_MAX];
+    int64_t edge_id[EDGES_MAX];
 };
 
 static uint32_t below(uint32_t number, uint32_t item, uint32_t bound)
@@ -191,6 +203,7 @@ static void make_random(struct random_batch *r, uint32_t number)
     for (uint32_t i = 0; i < node_count; i++) {
         r->node[i] = (uint32_t)random_permute(&stream, i, GRAPH_NODES);
         r->degree[i] = below(number, item++, 1U << number % 31);
+        r->weight_sum[i] = (float)item;
     }
     r->row_start[0] = 0;
     for (int hop = 0; hop < hop_count; hop++) {
@@ -202,6 +215,11 @@ static void make_random(struct random_batch *r, uint32_t number)
                 const uint32_t bound = in_order ? known : r->hop_end[hop + 1];
                 r->neighbor[edge] = is_new ? known++ : below(number, item++, bound);
                 r->weight[edge] = (float)item;
+                r->time[edge] = item;
+                r->edge_type[edge] = (uint16_t)item;
+                r->edge_id[edge] = -(int64_t)item;
+                for (int k = 0; k < 3; k++)
+                    r->feature[edge][k] = (float)(item * 3 + (uint32_t)k);
             }
             r->row_start[row + 1] = edge;
         }
@@ -216,7 +234,16 @@ static void make_random(struct random_batch *r, uint32_t number)
                                    .row_start = r->row_start,
                                    .neighbor = r->neighbor,
                                    .degree = number % 2 ? r->degree : NULL,
-                                   .weight = number % 5 ? r->weight : NULL};
+                                   .weight_sum = number % 7 ? r->weight_sum : NULL,
+                                   .columns = edge_values(number % 5 ? r->weight : NULL,
+                                                          number % 11 ? r->time : NULL,
+                                                          number % 3 ? r->edge_type : NULL)};
+    if (number % 4) {
+        r->batch.columns.width.of[EDGE_FEATURE] = 3;
+        r->batch.columns.data[EDGE_FEATURE] = r->feature;
+        r->batch.columns.width.of[EDGE_ID] = 1;
+        r->batch.columns.data[EDGE_ID] = r->edge_id;
+    }
 }
 
 static void any_batch_comes_back_in_the_memory_of_the_one_before(void **state)
@@ -408,9 +435,12 @@ static void names_a_section_that_is_missing_or_of_another_type(void **state)
     assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
                  "section degree: expected 1 elements, found 0", &err);
     v.view.section[6].count = 1;
-    v.view.section[7].count = 5;
+    v.view.section[8].count = 5;
     assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
                  "section weight: expected 6 elements, found 5", &err);
+    v.view.section[8].name[0] = 'W';
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT, "weight", &err);
+    assert_int_equal(edge_widths_bytes(&out.columns.width), 0);
     drop_view(&v);
     mini_batch_release(&out);
 }
@@ -431,8 +461,8 @@ static void refuses_too_many_hops_and_other_records(void **state)
                  "section hop_end: expected 1 to 17 elements, found 0", &err);
     v.view.version = 1;
     assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
-                 "format version: expected 2, found 1", &err);
-    v.view.version = 2;
+                 "format version: expected 3, found 1", &err);
+    v.view.version = 3;
     v.view.kind = RECORD_GRADIENT;
     assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
                  "expected kind mini_batch, found gradient", &err);

@@ -301,7 +301,7 @@ static const struct kind {
     enum error_code (*get)(struct store *store, struct error *err);
     const char *optional; /* sections that may be left out */
 } kinds[] = {
-    {"p", put_topology_seal, get_topology_seal, "widths"},
+    {"p", put_topology_seal, get_topology_seal, "edge_widths"},
     {"p", put_shard_seal, get_shard_seal, "weights"},
     {run, put_outputs_seal, get_outputs_seal, ""},
     {"d", put_integer_ids, get_ids, ""},
@@ -445,10 +445,10 @@ static void values_that_no_writer_writes_are_refused(void **state)
     } bad[] = {
         {0, {"counts", ELEMENT_U64, node_beyond, 4}},
         {0, {"counts", ELEMENT_U64, count_beyond, 4}},
-        {0, {"widths", ELEMENT_U32, two_weights, 1}},
-        {0, {"widths", ELEMENT_U32, last_absent, 2}},
-        {0, {"widths", ELEMENT_U32, too_wide, EDGE_COLUMN_COUNT}},
-        {0, {"widths", ELEMENT_U32, too_many, EDGE_COLUMN_COUNT + 1}},
+        {0, {"edge_widths", ELEMENT_U32, two_weights, 1}},
+        {0, {"edge_widths", ELEMENT_U32, last_absent, 2}},
+        {0, {"edge_widths", ELEMENT_U32, too_wide, EDGE_COLUMN_COUNT}},
+        {0, {"edge_widths", ELEMENT_U32, too_many, EDGE_COLUMN_COUNT + 1}},
         {1, {"dim", ELEMENT_U32, no_dim, 2}},
         {1, {"dim", ELEMENT_U32, large_dim, 2}},
         {1, {"dim", ELEMENT_U32, no_dim, 0}},

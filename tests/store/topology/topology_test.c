@@ -115,6 +115,14 @@ static void assert_row(const struct topology *t, uint32_t node, bool all)
     const uint64_t from = topology_row_start(part, row), to = topology_row_start(part, row + 1);
     assert_true(row < part->node_count);
     assert_int_equal(to - from, degree_of(node));
+    double sum = 0;
+    bool has_loop = false;
+    for (uint32_t i = 0; i < degree_of(node); i++) {
+        sum += neighbor_of(node, i) * 0.5;
+        has_loop |= neighbor_of(node, i) == node;
+    }
+    if (all)
+        assert_true(*topology_weight_sum(part, row) == (float)(has_loop ? sum : sum + 1));
     for (uint64_t edge = from; edge < to; edge++) {
         const uint32_t neighbor = *topology_neighbor(part, edge);
         assert_int_equal(neighbor, neighbor_of(node, (uint32_t)(edge - from)));
