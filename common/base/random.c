@@ -206,20 +206,24 @@ CPU_KERNEL(compare_lanes, (const struct lanes *lanes, uint32_t bound, uint8_t *r
 #if CPU_LEVEL_X86
 
 /* The same from the counters on in registers: a comparison of 32 draws gives two bits to each byte. */
-CPU_AVX512_CODE static void at_least_avx512(const struct random_stream *stream, uint64_t item,
-                                            uint32_t block, uint32_t bound, uint64_t bits[2])
+CPU_AVX512_CODE static inline void start_lanes_avx512(const struct random_stream *stream,
+                                                      uint64_t item, uint32_t block, __m512i w[4])
 {
-    static const uint64_t place[4] = {0x0303030303030303U, 0x0c0c0c0c0c0c0c0cU, 0x3030303030303030U,
-                                      0xc0c0c0c0c0c0c0c0U};
     const __m512i number = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i blocks = _mm512_and_si512(_mm512_add_epi32(number, _mm512_set1_epi32((int)block)),
                                             _mm512_set1_epi32(0xffffff));
     const uint32_t high = (uint32_t)(item >> 32) << 24;
-    __m512i w[4] = {_mm512_set1_epi32((int)(uint32_t)item),
-                    _mm512_or_si512(blocks, _mm512_set1_epi32((int)high)),
-                    _mm512_set1_epi32((int)stream->round),
-                    _mm512_set1_epi32((int)stream->purpose_word)};
-    turns_avx512(w, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
+    w[0] = _mm512_set1_epi32((int)(uint32_t)item);
+    w[1] = _mm512_or_si512(blocks, _mm512_set1_epi32((int)high));
+    w[2] = _mm512_set1_epi32((int)stream->round);
+    w[3] = _mm512_set1_epi32((int)stream->purpose_word);
+}
+
+CPU_AVX512_CODE static inline void compare_registers_avx512(const __m512i w[4], uint32_t bound,
+                                                            uint64_t bits[2])
+{
+    static const uint64_t place[4] = {0x0303030303030303U, 0x0c0c0c0c0c0c0c0cU, 0x3030303030303030U,
+                                      0xc0c0c0c0c0c0c0c0U};
     bits[0] = bits[1] = 0;
     for (int k = 0; k < 4; k++) {
         const uint32_t kept =
@@ -229,34 +233,64 @@ CPU_AVX512_CODE static void at_least_avx512(const struct random_stream *stream, 
     }
 }
 
+CPU_AVX512_CODE static void at_least_avx512(const struct random_stream *stream, uint64_t item,
+                                            uint32_t block, uint32_t bound, uint64_t bits[2])
+{
+    __m512i w[4];
+    start_lanes_avx512(stream, item, block, w);
+    turns_avx512(w, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
+    compare_registers_avx512(w, bound, bits);
+}
+
+/* Twice as many blocks, as in items_avx512(). */
+CPU_AVX512_CODE static void at_least_twice_avx512(const struct random_stream *stream, uint64_t item,
+                                                  uint32_t block, uint32_t bound, uint64_t bits[4])
+{
+    uint32_t key0 = (uint32_t)stream->seed, key1 = (uint32_t)(stream->seed >> 32);
+    __m512i first[4], second[4];
+    start_lanes_avx512(stream, item, block, first);
+    start_lanes_avx512(stream, item, block + RANDOM_LANES, second);
+    for (int turn = 0; turn < 10; turn++, key0 += PHILOX_W32_0, key1 += PHILOX_W32_1) {
+        turn_avx512(first, key0, key1);
+        turn_avx512(second, key0, key1);
+    }
+    compare_registers_avx512(first, bound, bits);
+    compare_registers_avx512(second, bound, bits + 2);
+}
+
 #endif
 
-/* The bits of RANDOM_LANES blocks. */
+/* The bits of at most 2 RANDOM_LANES blocks. */
 static void at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
-                     uint32_t bound, uint64_t bits[2])
+                     uint32_t count, uint32_t bound, uint64_t bits[4])
 {
     struct lanes lanes;
     _Static_assert(RANDOM_LANES == 16, "a byte a lane, in two words");
 #if CPU_LEVEL_X86
     if (cpu_level() >= CPU_AVX512) {
-        at_least_avx512(stream, item, block, bound, bits);
+        (count > RANDOM_LANES ? at_least_twice_avx512 : at_least_avx512)(stream, item, block, bound,
+                                                                         bits);
         return;
     }
 #endif
-    draw_lanes(stream, item, block, &lanes);
-    compare_lanes(&lanes, bound, (uint8_t *)bits);
+    for (uint32_t done = 0; done < count; done += RANDOM_LANES) {
+        draw_lanes(stream, item, block + done, &lanes);
+        compare_lanes(&lanes, bound, (uint8_t *)(bits + done / 8));
+    }
 }
 
 void random_at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
                      uint32_t count, uint32_t bound, uint64_t *bits)
 {
+    enum { BLOCKS_AT_ONCE = 2 * RANDOM_LANES };
     must(bound < 65536);
-    for (uint32_t done = 0; done < count; done += RANDOM_LANES) {
-        uint64_t both[2];
-        at_least(stream, item, block + done, bound, both);
-        for (uint32_t i = 0; i < 2 && done + 8 * i < count; i++) {
-            const uint32_t blocks = count - done - 8 * i;
-            bits[done / 8 + i] = blocks >= 8 ? both[i] : both[i] & ((1ULL << 8 * blocks) - 1);
+    for (uint32_t done = 0; done < count; done += BLOCKS_AT_ONCE) {
+        const uint32_t here = count - done < BLOCKS_AT_ONCE ? count - done : BLOCKS_AT_ONCE;
+        uint64_t drawn[4];
+        at_least(stream, item, block + done, here, bound, drawn);
+        for (uint32_t i = 0; 8 * i < here; i++) {
+            const uint32_t blocks = here - 8 * i;
+            bits[done / 8 + i] = blocks >= 8 ? drawn[i] : drawn[i] & ((1ULL << 8 * blocks) - 1);
         }
     }
 }

@@ -6,7 +6,7 @@
  * stays one. Element by element, as in vector.h.
  *
  * Rows of bf16 are kept with an even number of elements from row to row and, when their columns are odd
- * in number, a 0 behind the last: products take them in pairs (bf16_product.h).
+ * in number, a 0 behind the last: products take them in pairs (bf16_form.h).
  */
 #ifndef COMMON_MATH_BF16_H
 #define COMMON_MATH_BF16_H

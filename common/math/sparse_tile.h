@@ -33,8 +33,9 @@ MUST_CHECK enum error_code sparse_tile_init(struct sparse_tile *tile, size_t row
                                             size_t cols, bool wants_rows, struct arena *arena,
                                             struct error *err);
 
-/* Whether compressing pays for rows with these bits [words] of `count` elements: it does up to one half. */
-bool sparse_tile_pays(const uint64_t *active, size_t words, size_t count);
+/* Whether compressing pays for rows with these bits [words] of `count` elements, where a dense product would be in
+ * `precision`: it does up to one half in floats, up to one sixth in bf16. */
+bool sparse_tile_pays(const uint64_t *active, size_t words, size_t count, enum precision precision);
 
 /* Empties it. */
 void sparse_tile_reset(struct sparse_tile *tile);

@@ -347,16 +347,18 @@ static void project_back(const struct backward_job *job, const struct projection
 {
     const struct layer_pass *pass = job->pass;
     const size_t width = job->a->width;
-    const struct matrix_view gradient =
-        matrix_view_of(projection->gradient + first * width, end - first, width);
+    const float *rows = projection->gradient + first * width;
     const struct linear_weight weight = {
         .rows = rows_view_of(matrix_view_of(projection->matrix, width, pass->input_dim))};
-    add_column_sums(gradient.value, end - first, width, scratch, projection->bias_sum);
-    linear_backward_weight(gradient,
+    struct linear_gradient gradient =
+        linear_gradient_in(&weight, end - first, input_gradient != NULL, NULL);
+    linear_gradient_add(&gradient, rows, end - first);
+    add_column_sums(rows, end - first, width, scratch, projection->bias_sum);
+    linear_backward_weight(&gradient,
                            gather_rows(&pass->input, pass->input_dim, first, end, scratch), true,
-                           projection->weight_sum, NULL);
+                           projection->weight_sum);
     if (input_gradient)
-        linear_backward_input(&weight, gradient, input_gradient, NULL);
+        linear_backward_input(&weight, &gradient, input_gradient);
 }
 
 CPU_KERNEL(add_own_gradient, (float *restrict sum, const float *restrict x, size_t count),

@@ -37,10 +37,9 @@ static int64_t accumulators_of(int64_t tiles)
     return tiles < ACCUMULATOR_COUNT ? tiles : ACCUMULATOR_COUNT;
 }
 
-CPU_KERNEL(sum_columns, (const float *rows, size_t row_count, size_t dim, float *restrict sum),
+CPU_KERNEL(add_columns, (const float *rows, size_t row_count, size_t dim, float *restrict sum),
            (rows, row_count, dim, sum))
 {
-    vector_zero(sum, dim);
     for (size_t row = 0; row < row_count; row++)
         vector_add(sum, rows + row * dim, dim);
 }
@@ -129,22 +128,27 @@ static struct rows_view aggregated_rows(const struct layer_pass *pass, uint32_t 
     return layer_pass_rows(pass->precision, pass->aggregated, pass->aggregated_dim, first, end);
 }
 
-/* Aggregation first: all of a tile at once. */
+/* Aggregation first: some rows of a tile after the other become operands. */
 static void dense_tile(const struct backward_job *job, int64_t tile, uint32_t first, uint32_t end,
                        int thread)
 {
     const struct layer_pass *pass = job->pass;
-    float *scratch = thread_scratch(job, thread); /* [output_dim + TILE_ROWS * output_dim] */
-    const float *gradient = product_gradient(job, first, end, scratch + pass->output_dim);
-    const struct matrix_view view = matrix_view_of(gradient, end - first, pass->output_dim);
-    sum_columns(gradient, end - first, pass->output_dim, scratch);
-    add_bias_tile(job, tile, scratch);
-    linear_backward_weight(view, aggregated_rows(pass, first, end), tile >= ACCUMULATOR_COUNT,
-                           weight_accumulator_of(job, tile), thread_room(job, thread));
+    float *sum = thread_scratch(job, thread); /* [output_dim + TILE_ROWS * output_dim] */
+    struct linear_gradient gradient =
+        linear_gradient_in(&pass->weight, end - first, !job->is_first, thread_room(job, thread));
+    vector_zero(sum, pass->output_dim);
+    for (uint32_t row = first, next; row < end; row = next) {
+        next = end - row < gradient.rows_at_once ? end : row + (uint32_t)gradient.rows_at_once;
+        const float *rows = product_gradient(job, row, next, sum + pass->output_dim);
+        add_columns(rows, next - row, pass->output_dim, sum);
+        linear_gradient_add(&gradient, rows, next - row);
+    }
+    add_bias_tile(job, tile, sum);
+    linear_backward_weight(&gradient, aggregated_rows(pass, first, end), tile >= ACCUMULATOR_COUNT,
+                           weight_accumulator_of(job, tile));
     if (!job->is_first)
-        linear_backward_input(&pass->weight, view,
-                              pass->aggregated_gradient + first * pass->aggregated_dim,
-                              thread_room(job, thread));
+        linear_backward_input(&pass->weight, &gradient,
+                              pass->aggregated_gradient + first * pass->aggregated_dim);
 }
 
 /* The same without the zeros. */
@@ -177,8 +181,8 @@ static void aggregated_tile(const struct backward_job *job, int64_t tile, int th
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
     const size_t words = activation_words(pass->output_dim), count = end - first;
-    if (pass->active &&
-        sparse_tile_pays(active_row(pass, first), count * words, count * pass->output_dim))
+    if (pass->active && sparse_tile_pays(active_row(pass, first), count * words,
+                                         count * pass->output_dim, pass->precision))
         sparse_tile_of(job, tile, first, end, thread);
     else
         dense_tile(job, tile, first, end, thread);
@@ -192,7 +196,8 @@ static void destination_tile(const struct backward_job *job, int64_t tile, float
     const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
     const size_t dim = pass->output_dim, count = (size_t)(end - first) * dim;
     const float *gradient = product_gradient(job, first, end, scratch + dim);
-    sum_columns(gradient, end - first, dim, scratch);
+    vector_zero(scratch, dim);
+    add_columns(gradient, end - first, dim, scratch);
     add_bias_tile(job, tile, scratch);
     vector_copy(job->output_gradient + first * dim, gradient, count);
 }
@@ -204,17 +209,21 @@ static void source_tile(const struct backward_job *job, int64_t tile, int thread
     float *scratch = thread_scratch(job, thread);
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
-    const struct matrix_view gradient = matrix_view_of(scratch, end - first, pass->output_dim);
+    struct linear_gradient gradient =
+        linear_gradient_in(&pass->weight, end - first, !job->is_first, thread_room(job, thread));
     const struct rows_view input = gather_rows(&pass->input, pass->input_dim, first, end,
                                                scratch + (size_t)TILE_ROWS * pass->output_dim);
-    aggregation_backward(&pass->aggregation, &pass->edges, job->output_gradient, pass->output_dim,
-                         first, end, scratch);
-    linear_backward_weight(gradient, input, tile >= ACCUMULATOR_COUNT,
-                           weight_accumulator_of(job, tile), thread_room(job, thread));
+    for (uint32_t row = first, next; row < end; row = next) {
+        next = end - row < gradient.rows_at_once ? end : row + (uint32_t)gradient.rows_at_once;
+        aggregation_backward(&pass->aggregation, &pass->edges, job->output_gradient,
+                             pass->output_dim, row, next, scratch);
+        linear_gradient_add(&gradient, scratch, next - row);
+    }
+    linear_backward_weight(&gradient, input, tile >= ACCUMULATOR_COUNT,
+                           weight_accumulator_of(job, tile));
     if (!job->is_first)
-        linear_backward_input(&pass->weight, gradient,
-                              pass->input_gradient + (size_t)first * pass->input_dim,
-                              thread_room(job, thread));
+        linear_backward_input(&pass->weight, &gradient,
+                              pass->input_gradient + (size_t)first * pass->input_dim);
 }
 
 static void aggregated_tiles(void *context, int64_t accumulator, int thread)

@@ -1,5 +1,6 @@
 #include "common/nn/operators/linear.h"
 
+#include "common/math/bf16_rows.h"
 #include "common/math/blas.h"
 
 CPU_KERNEL(round_row, (bf16 * out, const float *value, size_t count), (out, value, count))
@@ -73,31 +74,63 @@ size_t linear_room(const struct linear_weight *weight, size_t rows)
     const size_t out = weight->rows.rows, in = weight->rows.cols;
     if (weight->rows.precision == PRECISION_FP32)
         return 0;
-    const size_t for_weight = bf16_left_size(rows, out) + bf16_right_size(rows, in);
-    const size_t for_input = rows * bf16_stride(out);
-    return for_weight > for_input ? for_weight : for_input;
+    return bf16_left_size(rows, out) + bf16_right_size(rows, in) + rows * bf16_stride(out);
 }
 
-void linear_backward_weight(struct matrix_view dy, struct rows_view x, bool add, float *dw,
-                            bf16 *room)
+struct linear_gradient linear_gradient_in(const struct linear_weight *weight, size_t rows,
+                                          bool wants_input, bf16 *room)
 {
-    if (x.precision == PRECISION_FP32) {
-        blas_product(BLAS_TN, dy, floats_of(x), add, dw, x.cols);
+    const size_t out = weight->rows.rows, in = weight->rows.cols;
+    struct linear_gradient gradient = {
+        .precision = weight->rows.precision, .rows = rows, .cols = out, .rows_at_once = rows};
+    if (gradient.precision == PRECISION_FP32)
+        return gradient;
+    gradient.rows_at_once = BF16_DEPTH_UNIT;
+    gradient.transposed = room;
+    gradient.input_room = room + bf16_left_size(rows, out);
+    if (wants_input)
+        gradient.rounded = gradient.input_room + bf16_right_size(rows, in);
+    return gradient;
+}
+
+void linear_gradient_add(struct linear_gradient *gradient, const float *dy, size_t count)
+{
+    const size_t cols = gradient->cols, first = gradient->added;
+    must(first + count == gradient->rows || count == gradient->rows_at_once);
+    gradient->added += count;
+    if (gradient->precision == PRECISION_FP32) {
+        gradient->value = dy;
         return;
     }
-    must(dy.stride == dy.cols);
-    const struct bf16_left left = bf16_left_of_columns(dy.value, dy.rows, dy.cols, room);
-    const struct bf16_right right = bf16_right_of_rows(x.value, x.rows, x.cols, x.stride,
-                                                       room + bf16_left_size(dy.rows, dy.cols));
-    bf16_product(left, right, add, dw, x.cols);
+    bf16_left_add(dy, first, count, gradient->rows, cols, gradient->transposed);
+    if (gradient->rounded)
+        bf16_rows_round(gradient->rounded + first * bf16_stride(cols), dy, cols, count);
 }
 
-void linear_backward_input(const struct linear_weight *weight, struct matrix_view dy, float *dx,
-                           bf16 *room)
+void linear_backward_weight(const struct linear_gradient *dy, struct rows_view x, bool add,
+                            float *dw)
+{
+    must(dy->added == dy->rows);
+    if (dy->precision == PRECISION_FP32) {
+        blas_product(BLAS_TN, matrix_view_of(dy->value, dy->rows, dy->cols), floats_of(x), add, dw,
+                     x.cols);
+        return;
+    }
+    const struct bf16_left left = {.value = dy->transposed, .rows = dy->cols, .depth = dy->rows};
+    bf16_product(left, bf16_right_of_rows(x.value, x.rows, x.cols, x.stride, dy->input_room), add,
+                 dw, x.cols);
+}
+
+void linear_backward_input(const struct linear_weight *weight, const struct linear_gradient *dy,
+                           float *dx)
 {
     const size_t in = weight->rows.cols;
-    if (weight->rows.precision == PRECISION_BF16)
-        bf16_product(left_of(round_rows(dy, room)), weight->backward, false, dx, in);
-    else
-        blas_product(BLAS_NN, dy, floats_of(weight->rows), false, dx, in);
+    if (dy->precision == PRECISION_FP32) {
+        blas_product(BLAS_NN, matrix_view_of(dy->value, dy->rows, dy->cols),
+                     floats_of(weight->rows), false, dx, in);
+        return;
+    }
+    must(dy->rounded);
+    bf16_product(bf16_left_of_rows(dy->rounded, dy->rows, dy->cols, bf16_stride(dy->cols)),
+                 weight->backward, false, dx, in);
 }

@@ -89,9 +89,12 @@ static void columns_are_summed(void **state)
 static void compressing_pays_up_to_one_half(void **state)
 {
     const uint64_t half[] = {0xffffffffU, 0}, more[] = {0x1ffffffffU, 0};
+    const uint64_t sixth[] = {0x3ffU, 0}, more_than_that[] = {0x7ffU, 0};
     (void)state;
-    assert_true(sparse_tile_pays(half, 2, 64));
-    assert_false(sparse_tile_pays(more, 2, 64));
+    assert_true(sparse_tile_pays(half, 2, 64, PRECISION_FP32));
+    assert_false(sparse_tile_pays(more, 2, 64, PRECISION_FP32));
+    assert_true(sparse_tile_pays(sixth, 2, 64, PRECISION_BF16));
+    assert_false(sparse_tile_pays(more_than_that, 2, 64, PRECISION_BF16));
 }
 
 static void memory_that_runs_out_is_an_error(void **state)
