@@ -5,7 +5,7 @@
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server and redis-cli"; exit 77; }
 pipeline=$source_folder/pipelines/quickstart.yaml
-epochs=100
+epochs=250 # long enough for some turns on a quick machine
 settings=(--set ingest.nodes=1500 --set epochs=$epochs --set sample.batch_size=100 --workers 2)
 peace=$(run peace "$pipeline" "${settings[@]}")
 
