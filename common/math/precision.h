@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-enum precision { PRECISION_FP32, PRECISION_BF16 }; /* the order of the setting's names */
+enum precision { PRECISION_FP32, PRECISION_BF16 };
 
 /* Bytes of an element. */
 static inline size_t precision_bytes(enum precision precision)

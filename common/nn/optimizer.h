@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum optimizer_rule { RULE_ADAM, RULE_ADAMW, RULE_SGD };  /* the order of enum optimizer_kind */
-enum rate_rule { RATE_CONSTANT, RATE_COSINE, RATE_STEP }; /* the order of enum rate_schedule */
+enum optimizer_rule { RULE_ADAM, RULE_ADAMW, RULE_SGD };
+enum rate_rule { RATE_CONSTANT, RATE_COSINE, RATE_STEP };
 
 struct optimizer_config {
     enum optimizer_rule rule;

@@ -63,13 +63,19 @@ static void release_inputs(struct inputs *in)
     json_writer_release(&in->log);
 }
 
+static bool has_accuracy(const struct stage_context *context)
+{
+    return task_has_metric(task_of(context->book->task), METRIC_ACCURACY,
+                           context->book->class_count);
+}
+
 static void add_round(const struct stage_context *context, struct inputs *in, int64_t round,
                       const double progress[PROGRESS_COUNT])
 {
     in->train.loss_sum += progress[PROGRESS_LOSS] * progress[PROGRESS_SEEDS];
     in->train.correct_count += progress[PROGRESS_CORRECT];
     in->train.seed_count += progress[PROGRESS_SEEDS];
-    metrics_log_add_round(&in->log, context->schedule, round, progress);
+    metrics_log_add_round(&in->log, context->schedule, has_accuracy(context), round, progress);
 }
 
 static enum error_code read_rounds(const struct stage_context *context, int64_t version,
@@ -134,8 +140,8 @@ static enum error_code read_inputs(const struct stage_context *context, const st
 
 static struct best_rule best_rule_of(const struct stage_context *context)
 {
-    return (struct best_rule){.lower_is_better =
-                                  context->settings->checkpoint.metric == METRIC_LOSS,
+    const enum metric metric = validation_metric(context->settings, context->book);
+    return (struct best_rule){.lower_is_better = metric_table[metric].less_is_better,
                               .patience = context->settings->checkpoint.patience,
                               .last_version = context->schedule->round_count};
 }
@@ -170,7 +176,8 @@ static struct snapshot snapshot_of(const struct stage_context *context, const st
         .previous_version = in->previous.version > 0 ? in->previous.version : -1,
         .epoch = schedule_epoch(context->schedule, version),
         .train_loss = share(in->train.loss_sum, seeds),
-        .train_accuracy = share(in->train.correct_count, seeds),
+        .train_accuracy =
+            has_accuracy(context) ? share(in->train.correct_count, seeds) : (double)NAN,
         .valid_loss = in->validation.loss,
         .valid_accuracy = in->validation.accuracy,
         .valid_metric = in->validation.metric,
@@ -235,13 +242,11 @@ static enum error_code open_checkpoint(const struct stage_context *context, void
                                        struct error *err)
 {
     struct checkpoint *c = NULL;
-    if (context->settings->checkpoint.metric == METRIC_ROC_AUC && context->book->class_count > 2 &&
-        context->schedule->evaluation_slot_count > 0)
-        return error_set(err, ERROR_INVALID,
-                         "checkpoint.metric is roc_auc, which is for two classes; the dataset has "
-                         "%" PRIu32 ": choose accuracy, loss, macro_f1 or micro_f1",
-                         context->book->class_count);
-    const enum error_code rc = memory_new(&c, 1, "the stage", err);
+    enum error_code rc = ERROR_NONE;
+    if (context->schedule->evaluation_slot_count > 0)
+        rc = validation_check(context->settings, context->book, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&c, 1, "the stage", err);
     *state = c;
     return rc;
 }
@@ -260,9 +265,9 @@ static enum error_code work_checkpoint(const struct stage_context *context, void
     enum error_code rc = read_inputs(context, c, version, &in, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     if (rc == ERROR_NONE) {
-        const enum metric_choice metric = (enum metric_choice)context->settings->checkpoint.metric;
+        const enum metric metric = validation_metric(context->settings, context->book);
         struct snapshot snapshot = snapshot_of(context, &in, version);
-        metrics_log_add_snapshot(&in.log, &snapshot, validation_metric_name(metric));
+        metrics_log_add_snapshot(&in.log, &snapshot, has_accuracy(context), metric);
         rc = json_writer_finish(&in.log, err);
         snapshot.log = in.log.text;
         snapshot.log_size = in.log.size;

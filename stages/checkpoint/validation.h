@@ -14,11 +14,15 @@
 
 struct validation { /* all NaN without validation nodes */
     double loss, accuracy;
-    double metric; /* checkpoint.metric */
+    double metric; /* validation_metric() */
 };
 
-/* "accuracy", ... as in the pipeline file. */
-const char *validation_metric_name(enum metric_choice metric);
+/* checkpoint.metric; where that is the default, accuracy, and the task has none, the loss. */
+enum metric validation_metric(const struct pipeline_settings *settings,
+                              const struct partition_book *book);
+/* Fails: ERROR_INVALID when the task has no such metric, naming those it has. */
+MUST_CHECK enum error_code validation_check(const struct pipeline_settings *settings,
+                                            const struct partition_book *book, struct error *err);
 
 /* Fails: ERROR_NOT_FOUND for a slot that was not evaluated; ERROR_CORRUPT; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code validation_read(const struct stage_context *context, int64_t version,

@@ -5,9 +5,9 @@
 #include "common/base/memory.h"
 #include "common/formats/npy.h"
 #include "common/nn/model_file.h"
+#include "common/nn/tasks/tally.h"
 #include "stages/infer/part_inference.h"
 #include "stages/infer/prediction_table.h"
-#include "stages/infer/split_metrics.h"
 #include "stages/plan/run_result.h"
 #include "store/features/feature_source.h"
 #include "store/objects/artifact_publish.h"
@@ -31,7 +31,7 @@ struct outputs {
     struct node_permutation permutation;
     uint8_t *split_of; /* [node_count] by partition id: enum split + 1, 0 for none */
     struct feature_source *logits, *labels, *embeddings;
-    struct split_metrics metrics[SPLIT_COUNT];
+    struct tally tally[SPLIT_COUNT];
     struct npy_writer embedding_file;
     struct prediction_table table;
     float *piece;   /* [PIECE_ROWS, widest] */
@@ -84,8 +84,8 @@ static enum error_code open_labels(const struct output_request *request,
         .budget_bytes = context->memory_bytes / 4,
         .pool = context->pool,
     };
-    const bool multi = context->book->task == TASK_MULTI_LABEL;
-    return open_rows(&config, multi ? context->book->class_count : 1, out, err);
+    const struct task *task = task_of(context->book->task);
+    return open_rows(&config, task->label_width(context->book->class_count), out, err);
 }
 
 /* The record is sound in itself (node_splits_get); does it suit this partition? */
@@ -114,8 +114,8 @@ static enum error_code read_splits(struct outputs *o, struct error *err)
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
         rc = mark_split(o, split, err);
         if (rc == ERROR_NONE)
-            rc = split_metrics_init(&o->metrics[split], context->book->task,
-                                    context->book->class_count, o->splits.count[split], err);
+            rc = tally_init(&o->tally[split], task_of(context->book->task),
+                            context->book->class_count, err);
     }
     return rc;
 }
@@ -215,7 +215,7 @@ static void release(struct outputs *o)
     feature_source_close(o->embeddings);
     feature_source_close(o->labels);
     for (int split = 0; split < SPLIT_COUNT; split++)
-        split_metrics_release(&o->metrics[split]);
+        tally_release(&o->tally[split]);
     store_release_record(&o->splits.view);
     store_release_record(&o->ids.view);
     store_release_record(&o->permutation.view);
@@ -245,19 +245,12 @@ static enum error_code write_embeddings(struct outputs *o, size_t count, struct 
     return npy_writer_add(&o->embedding_file, o->piece, count * rows.dim, err);
 }
 
-static enum error_code check_label(const struct outputs *o, uint32_t node, const void *bytes,
+static enum error_code check_label(const struct outputs *o, uint32_t node, const void *row,
                                    struct error *err)
 {
     const struct partition_book *book = o->request->context->book;
-    int32_t label = -1;
-    if (book->task == TASK_MULTI_LABEL)
-        return ERROR_NONE; /* any bits count as 0 or 1 */
-    memcpy(&label, bytes, sizeof label);
-    if (label < -1 || label >= (int64_t)book->class_count)
-        return error_set(err, ERROR_CORRUPT,
-                         "label of node %" PRIu32 ": expected -1 to %" PRIu32 ", found %" PRId32,
-                         node, book->class_count - 1, label);
-    return ERROR_NONE;
+    const enum error_code rc = task_of(book->task)->label_check(row, book->class_count, err);
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "label of node %" PRIu32, node);
 }
 
 static enum error_code write_predictions(struct outputs *o, uint32_t first, size_t count,
@@ -272,7 +265,7 @@ static enum error_code write_predictions(struct outputs *o, uint32_t first, size
         const float *logit = row_of(&logits, i), *label = row_of(&labels, i);
         rc = check_label(o, o->node[i], label, err);
         if (rc == ERROR_NONE && split >= 0)
-            split_metrics_add(&o->metrics[split], logit, label, 1);
+            rc = tally_add(&o->tally[split], logit, label, 1, err);
         if (rc == ERROR_NONE && o->request->context->settings->infer.predictions)
             rc = prediction_table_add(&o->table, first + (uint32_t)i,
                                       split < 0 ? "" : split_name[split], logit, label, err);
@@ -311,7 +304,7 @@ static enum error_code write_metrics(struct outputs *o, struct outputs_seal *sea
     json_put_int64(&json, "weights_version", o->request->identity->version);
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
         if (o->splits.count[split])
-            rc = split_metrics_write(&o->metrics[split], split_name[split], &json, err);
+            rc = tally_put_json(&o->tally[split], split_name[split], &json, err);
     json_close_object(&json);
     json_put_raw(&json, "\n");
     if (rc == ERROR_NONE)

@@ -2,11 +2,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 enum error_code prediction_table_open(struct prediction_table *table, const char *path,
-                                      enum dataset_task task, uint32_t class_count,
+                                      enum task_kind task, uint32_t class_count,
                                       const struct node_ids *ids, struct error *err)
 {
     *table = (struct prediction_table){.task = task, .class_count = class_count, .ids = ids};
@@ -51,34 +50,6 @@ static void put_id(const struct prediction_table *table, uint32_t node)
         (void)fprintf(table->file, "%" PRIu32, node);
 }
 
-static void put_single(const struct prediction_table *table, const float *logit,
-                       const void *label_bytes)
-{
-    int32_t label = -1;
-    uint32_t best = 0;
-    double sum = 0.0;
-    memcpy(&label, label_bytes, sizeof label);
-    for (uint32_t c = 1; c < table->class_count; c++)
-        if (logit[c] > logit[best])
-            best = c;
-    for (uint32_t c = 0; c < table->class_count; c++)
-        sum += (double)expf(logit[c] - logit[best]);
-    if (label >= 0)
-        (void)fprintf(table->file, "%" PRId32, label);
-    (void)fprintf(table->file, ",%" PRIu32 ",%.6f\n", best, 1.0 / sum);
-}
-
-/* Indices of the set bits, separated by spaces. */
-static void put_bits(const struct prediction_table *table, const float *value, float above)
-{
-    const char *gap = "";
-    for (uint32_t c = 0; c < table->class_count; c++)
-        if (value[c] > above) {
-            (void)fprintf(table->file, "%s%" PRIu32, gap, c);
-            gap = " ";
-        }
-}
-
 /* Says it with the cause of the first failure, which later calls of the library may have written over. */
 static enum error_code not_written(const struct prediction_table *table, struct error *err)
 {
@@ -93,14 +64,8 @@ enum error_code prediction_table_add(struct prediction_table *table, uint32_t no
     errno = 0; /* a failure below sets it */
     put_id(table, node);
     (void)fprintf(table->file, ",%s,", split);
-    if (table->task == TASK_MULTI_LABEL) {
-        put_bits(table, label, 0.5F);
-        (void)fputc(',', table->file);
-        put_bits(table, logit, 0.0F);
-        (void)fputs(",\n", table->file);
-    } else {
-        put_single(table, logit, label);
-    }
+    task_of(table->task)->print(table->file, logit, label, table->class_count);
+    (void)fputc('\n', table->file);
     if (!ferror(table->file))
         return ERROR_NONE;
     table->failure = table->failure ? table->failure : errno;

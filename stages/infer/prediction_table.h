@@ -6,7 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/base/file.h"
-#include "store/records/dataset_schema.h"
+#include "common/nn/tasks/task.h"
 #include "store/records/node_ids.h"
 
 #include <stdint.h>
@@ -15,16 +15,16 @@
 struct prediction_table { /* {0} is closed */
     FILE *file;
     char path[FILE_PATH_SIZE];
-    enum dataset_task task;
+    enum task_kind task;
     uint32_t class_count;
     int failure;                /* errno of the first write that failed */
     const struct node_ids *ids; /* borrowed; without arrays: 0 .. N-1 */
 };
 
 MUST_CHECK enum error_code prediction_table_open(struct prediction_table *table, const char *path,
-                                                 enum dataset_task task, uint32_t class_count,
+                                                 enum task_kind task, uint32_t class_count,
                                                  const struct node_ids *ids, struct error *err);
-/* The line of dataset node `node`. `label` as the shards hold it: int32, or float32 [class_count]. */
+/* The line of dataset node `node`. `label`: a row as the task has it. */
 MUST_CHECK enum error_code prediction_table_add(struct prediction_table *table, uint32_t node,
                                                 const char *split, const float *logit,
                                                 const void *label, struct error *err);

@@ -9,15 +9,17 @@
 
 /* --- lines --- */
 
-void metrics_log_add_round(struct json_writer *log, const struct schedule *schedule, int64_t round,
-                           const double progress[PROGRESS_COUNT])
+void metrics_log_add_round(struct json_writer *log, const struct schedule *schedule,
+                           bool has_accuracy, int64_t round, const double progress[PROGRESS_COUNT])
 {
     const double seeds = progress[PROGRESS_SEEDS];
     json_open_object(log, NULL);
     json_put_int64(log, "round", round);
     json_put_int64(log, "epoch", schedule_epoch(schedule, round) + 1);
     json_put_double(log, "loss", progress[PROGRESS_LOSS]);
-    json_put_double(log, "accuracy", seeds > 0 ? progress[PROGRESS_CORRECT] / seeds : (double)NAN);
+    if (has_accuracy)
+        json_put_double(log, "accuracy",
+                        seeds > 0 ? progress[PROGRESS_CORRECT] / seeds : (double)NAN);
     json_put_double(log, "learning_rate", progress[PROGRESS_LEARNING_RATE]);
     json_put_double(log, "gradient_norm", progress[PROGRESS_GRADIENT_NORM]);
     json_close_object(log);
@@ -25,18 +27,20 @@ void metrics_log_add_round(struct json_writer *log, const struct schedule *sched
 }
 
 void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *snapshot,
-                              const char *metric_name)
+                              bool has_accuracy, enum metric metric)
 {
     char key[64];
-    (void)snprintf(key, sizeof key, "valid_%s", metric_name);
+    (void)snprintf(key, sizeof key, "valid_%s", metric_table[metric].name);
     json_open_object(log, NULL);
     json_put_int64(log, "snapshot", snapshot->version);
     json_put_int64(log, "epoch", snapshot->epoch);
     json_put_double(log, "train_loss", snapshot->train_loss);
-    json_put_double(log, "train_accuracy", snapshot->train_accuracy);
+    if (has_accuracy)
+        json_put_double(log, "train_accuracy", snapshot->train_accuracy);
     json_put_double(log, "valid_loss", snapshot->valid_loss);
-    json_put_double(log, "valid_accuracy", snapshot->valid_accuracy);
-    if (strcmp(key, "valid_loss") != 0 && strcmp(key, "valid_accuracy") != 0)
+    if (has_accuracy)
+        json_put_double(log, "valid_accuracy", snapshot->valid_accuracy);
+    if (metric != METRIC_LOSS && metric != METRIC_ACCURACY)
         json_put_double(log, key, snapshot->valid_metric);
     json_put_int64(log, "best", snapshot->best_version);
     json_put_bool(log, "stop", snapshot->stop);

@@ -26,12 +26,12 @@
 
 #include <stdint.h>
 
-/* One line; `progress` is that of the weights the round made. */
-void metrics_log_add_round(struct json_writer *log, const struct schedule *schedule, int64_t round,
-                           const double progress[PROGRESS_COUNT]);
-/* `metric_name`: of valid_metric. */
+/* One line; `progress` is that of the weights the round made. `has_accuracy`: the task does. */
+void metrics_log_add_round(struct json_writer *log, const struct schedule *schedule,
+                           bool has_accuracy, int64_t round, const double progress[PROGRESS_COUNT]);
+/* `metric`: of valid_metric. */
 void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *snapshot,
-                              const char *metric_name);
+                              bool has_accuracy, enum metric metric);
 
 /* Where the file of a run lies. Fails: ERROR_NOT_FOUND for a store that is no folder. */
 MUST_CHECK enum error_code metrics_log_path(const struct store *store, const char *run_id,

@@ -11,6 +11,7 @@
 
 #include "common/base/error.h"
 #include "common/nn/model.h"
+#include "common/nn/tasks/task.h"
 #include "stages/plan/setting_value.h"
 
 #include <stdbool.h>
@@ -19,7 +20,8 @@
 
 enum { SPLIT_SHARE_COUNT = 3, SETTINGS_TEXT_SIZE = 16384 };
 
-/* Choices are stored as their index in the table's list of names, so keep both in one order. */
+/* Choices of the table; further ones stand beside what they choose (enum task_kind, metric, precision, optimizer_rule,
+ * rate_rule). */
 enum ingest_format { FORMAT_FOLDER, FORMAT_OGB, FORMAT_EDGE_LIST, FORMAT_GENERATED };
 enum id_type { ID_TYPE_AUTO, ID_TYPE_INTEGER, ID_TYPE_STRING };
 enum edge_direction {
@@ -37,18 +39,8 @@ enum feature_choice {
     FEATURES_DEGREE_RANDOM,
     FEATURES_FILE /* no word, but the path of a file */
 };
-enum task_choice { TASK_CHOICE_AUTO, TASK_CHOICE_SINGLE, TASK_CHOICE_MULTI };
 enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
-enum optimizer_kind { OPTIMIZER_ADAM, OPTIMIZER_ADAMW, OPTIMIZER_SGD };
-enum rate_schedule { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP };
-enum metric_choice {
-    METRIC_ACCURACY,
-    METRIC_LOSS,
-    METRIC_MACRO_F1,
-    METRIC_MICRO_F1,
-    METRIC_ROC_AUC
-};
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 
 struct split_shares { /* of ingest.split */

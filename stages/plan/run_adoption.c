@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/nn/optimizer.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/metrics_log.h"
 #include "store/objects/keys.h"
@@ -20,7 +21,7 @@ static enum error_code lineage_switch(const struct pipeline_settings *settings,
 {
     char lines[SETTINGS_TEXT_SIZE], text[SETTINGS_TEXT_SIZE + ID_SIZE + 32];
     char digits[IDENTITY_DIGITS_SIZE];
-    const bool by_epochs = settings->aggregate.schedule == SCHEDULE_COSINE;
+    const bool by_epochs = settings->aggregate.schedule == RATE_COSINE;
     const enum error_code rc =
         pipeline_settings_identity(settings, SETTING_OF_TRAINING, lines, err);
     if (rc != ERROR_NONE)

@@ -2,6 +2,7 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
+#include "common/nn/tasks/task.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,15 +29,20 @@ static const char *score_of(const struct json_node *split, const char *name, cha
     return text_score(value, text);
 }
 
+/* What the task measures, in the order of the table. */
 static void append_split(char text[RUN_RESULT_SIZE], const char *name,
                          const struct json_node *split)
 {
-    char accuracy[32], macro_f1[32], loss[32], area[32];
-    append(text, "%-5s accuracy %s  macro F1 %s  loss %s\n", name,
-           score_of(split, "accuracy", accuracy), score_of(split, "macro_f1", macro_f1),
-           score_of(split, "loss", loss));
-    if (json_get(split, "roc_auc"))
-        append(text, "%-5s ROC AUC  %s\n", name, score_of(split, "roc_auc", area));
+    char score[32];
+    const char *gap = " ";
+    append(text, "%-5s", name);
+    for (enum metric m = 0; m < METRIC_COUNT; m++)
+        if (metric_table[m].is_told && json_get(split, metric_table[m].name)) {
+            append(text, "%s%s %s", gap, metric_table[m].title,
+                   score_of(split, metric_table[m].name, score));
+            gap = "  ";
+        }
+    append(text, "\n");
 }
 
 enum error_code run_result_describe(const char *run_id, int64_t round_count,

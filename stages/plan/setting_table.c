@@ -1,23 +1,48 @@
 #include "stages/plan/setting_table.h"
 
+#include "common/math/precision.h"
+#include "common/nn/optimizer.h"
+
 #include <stdio.h>
 #include <string.h>
 
-static const char *const format_names[] = {"folder", "ogb", "edge_list", "generated", NULL};
-static const char *const id_type_names[] = {"auto", "integer", "string", NULL};
-static const char *const direction_names[] = {"auto", "as_given", "undirected", "reversed", NULL};
-static const char *const policy_names[] = {"keep", "remove", "refuse", NULL};
-static const char *const feature_names[] = {"auto",   "given",         "degree",
-                                            "random", "degree+random", NULL};
-static const char *const task_names[] = {"auto", "single_label", "multi_label", NULL};
-static const char *const method_names[] = {"metis", "hash", "file", NULL};
-static const char *const feature_type_names[] = {"f32", "f16", "bf16", NULL};
-static const char *const precision_names[] = {"fp32", "bf16", NULL};
-static const char *const optimizer_names[] = {"adam", "adamw", "sgd", NULL};
-static const char *const schedule_names[] = {"constant", "cosine", "step", NULL};
-static const char *const metric_names[] = {"accuracy", "loss",    "macro_f1",
-                                           "micro_f1", "roc_auc", NULL};
-static const char *const weights_names[] = {"best", "last", NULL};
+/* Choices are stored as the value of their enum, which is their index here. */
+static const char *const format_names[] = {[FORMAT_FOLDER] = "folder",
+                                           [FORMAT_OGB] = "ogb",
+                                           [FORMAT_EDGE_LIST] = "edge_list",
+                                           [FORMAT_GENERATED] = "generated",
+                                           NULL};
+static const char *const id_type_names[] = {
+    [ID_TYPE_AUTO] = "auto", [ID_TYPE_INTEGER] = "integer", [ID_TYPE_STRING] = "string", NULL};
+static const char *const direction_names[] = {[DIRECTION_AUTO] = "auto",
+                                              [DIRECTION_AS_GIVEN] = "as_given",
+                                              [DIRECTION_UNDIRECTED] = "undirected",
+                                              [DIRECTION_REVERSED] = "reversed",
+                                              NULL};
+static const char *const policy_names[] = {
+    [EDGES_KEEP] = "keep", [EDGES_REMOVE] = "remove", [EDGES_REFUSE] = "refuse", NULL};
+static const char *const feature_names[] = {[FEATURES_AUTO] = "auto",
+                                            [FEATURES_GIVEN] = "given",
+                                            [FEATURES_DEGREE] = "degree",
+                                            [FEATURES_RANDOM] = "random",
+                                            [FEATURES_DEGREE_RANDOM] = "degree+random",
+                                            [FEATURES_FILE] = NULL};
+#define TASK_CHOICE(number, name) [number] = #name,
+static const char *const task_names[] = {[TASK_UNKNOWN] = "auto",
+                                         TASK_LIST(TASK_CHOICE)[TASK_NONE] = NULL};
+static const char *const method_names[] = {
+    [PARTITION_METIS] = "metis", [PARTITION_HASH] = "hash", [PARTITION_FILE] = "file", NULL};
+static const char *const feature_type_names[] = {
+    [FEATURE_F32] = "f32", [FEATURE_F16] = "f16", [FEATURE_BF16] = "bf16", NULL};
+static const char *const precision_names[] = {
+    [PRECISION_FP32] = "fp32", [PRECISION_BF16] = "bf16", NULL};
+static const char *const optimizer_names[] = {
+    [RULE_ADAM] = "adam", [RULE_ADAMW] = "adamw", [RULE_SGD] = "sgd", NULL};
+static const char *const schedule_names[] = {
+    [RATE_CONSTANT] = "constant", [RATE_COSINE] = "cosine", [RATE_STEP] = "step", NULL};
+#define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
+static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COUNT] = NULL};
+static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
 
 #define LAYER_HELP(constant, name, help) "; " #name ": " help
 

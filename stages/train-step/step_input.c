@@ -4,13 +4,7 @@
 #include "stages/plan/sparse_features.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-static uint32_t label_dim_of(const struct partition_book *book)
-{
-    return book->task == TASK_MULTI_LABEL ? book->class_count : 1;
-}
 
 static enum error_code open_source(const struct stage_context *context, const char *tensor,
                                    uint32_t dim, enum precision precision, uint64_t budget_bytes,
@@ -94,10 +88,11 @@ enum error_code step_input_open(const struct stage_context *context, struct step
                                 struct arena *arena, struct error *err)
 {
     const struct partition_book *book = context->book;
-    const uint32_t label_dim = label_dim_of(book);
+    const struct task *task = task_of(book->task);
     *out = (struct step_input){0};
-    if (book->task != TASK_SINGLE_LABEL && book->task != TASK_MULTI_LABEL)
+    if (!task)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
+    const uint32_t label_dim = task->label_width(book->class_count);
     enum error_code rc = run_model_init(&out->model, context->settings, book, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -283,65 +278,24 @@ void step_input_rest(const struct stage_context *context, struct step_input *inp
     step_input_aggregate_ahead(input, arena);
 }
 
-/* The rows hold int32 in the bytes of a float. */
-static enum error_code copy_single(const struct feature_rows *rows, const struct step_batch *batch,
-                                   uint32_t class_count, int32_t *label, struct error *err)
-{
-    for (uint32_t i = 0; i < batch->seed_count; i++) {
-        memcpy(&label[i], feature_row(rows, i), sizeof label[i]);
-        if (label[i] < -1 || label[i] >= (int64_t)class_count)
-            return error_set(err, ERROR_CORRUPT,
-                             "label of node %" PRIu32 ": expected -1 to %" PRIu32
-                             ", found %" PRId32,
-                             batch->node[i], class_count - 1, label[i]);
-    }
-    return ERROR_NONE;
-}
-
-static bool is_feature_row(const float *label, uint32_t class_count)
-{
-    if (isnan(label[0]))
-        return true;
-    for (uint32_t c = 0; c < class_count; c++)
-        if (!(label[c] <= 0 && label[c] >= 0) && !(label[c] <= 1 && label[c] >= 1))
-            return false;
-    return true;
-}
-
-static enum error_code copy_multi(const struct feature_rows *rows, const struct step_batch *batch,
-                                  uint32_t class_count, float *label, struct error *err)
-{
-    for (uint32_t i = 0; i < batch->seed_count; i++) {
-        float *row = label + (size_t)i * class_count;
-        memcpy(row, feature_row(rows, i), class_count * sizeof *row);
-        if (!is_feature_row(row, class_count))
-            return error_set(err, ERROR_CORRUPT,
-                             "labels of node %" PRIu32 ": expected values of 0 and 1 or all NaN",
-                             batch->node[i]);
-    }
-    return ERROR_NONE;
-}
-
 enum error_code step_input_labels(const struct stage_context *context, struct step_input *input,
                                   const struct step_batch *batch, struct arena *arena,
-                                  struct step_labels *out, struct error *err)
+                                  const void **out, struct error *err)
 {
+    const struct task *task = task_of(context->book->task);
     const uint32_t class_count = context->book->class_count;
-    const bool is_single = context->book->task == TASK_SINGLE_LABEL;
-    const size_t count = (size_t)batch->seed_count * (is_single ? 1 : class_count);
+    const size_t width = task->label_width(class_count);
     struct feature_rows rows;
-    void *label = NULL;
-    *out = (struct step_labels){0};
-    _Static_assert(sizeof(float) == sizeof(int32_t), "labels are four bytes of either type");
-    enum error_code rc = arena_new_bytes(arena, &label, count, sizeof(float), "labels", err);
+    float *label = NULL;
+    enum error_code rc = arena_new(arena, &label, batch->seed_count * width, "labels", err);
     if (rc == ERROR_NONE)
         rc = feature_source_fetch(input->labels, batch->node, batch->seed_count, &rows, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (is_single) {
-        out->single = label;
-        return copy_single(&rows, batch, class_count, label, err);
+    for (uint32_t i = 0; i < batch->seed_count && rc == ERROR_NONE; i++) {
+        memcpy(label + i * width, feature_row(&rows, i), width * sizeof *label);
+        rc = task->label_check(label + i * width, class_count, err);
+        if (rc != ERROR_NONE)
+            return error_context(err, rc, "label of node %" PRIu32, batch->node[i]);
     }
-    out->multi = label;
-    return copy_multi(&rows, batch, class_count, label, err);
+    *out = label;
+    return rc;
 }

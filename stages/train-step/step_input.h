@@ -57,12 +57,6 @@ struct step_batch {
     uint32_t aggregated_count;
 };
 
-/* Labels of the seeds, in the arena: one of the two. */
-struct step_labels {
-    const int32_t *single; /* [seed_count], -1: none */
-    const float *multi;    /* [seed_count, class_count], a row of NaN: none */
-};
-
 /* Sets the limit of `arena` to what the budget leaves for a unit. */
 MUST_CHECK enum error_code step_input_open(const struct stage_context *context,
                                            struct step_input *out, struct arena *arena,
@@ -92,10 +86,10 @@ void step_input_aggregate_ahead(struct step_input *input, struct arena *arena);
  * and reads and aggregates that instead if it is another. */
 void step_input_rest(const struct stage_context *context, struct step_input *input,
                      int64_t done_count, struct arena *arena);
-/* Fails: ERROR_CORRUPT for a label that is none. */
+/* Labels of the seeds, rows of the task's form, in the arena. Fails: ERROR_CORRUPT for a label that is none. */
 MUST_CHECK enum error_code step_input_labels(const struct stage_context *context,
                                              struct step_input *input,
                                              const struct step_batch *batch, struct arena *arena,
-                                             struct step_labels *out, struct error *err);
+                                             const void **out, struct error *err);
 
 #endif

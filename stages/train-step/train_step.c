@@ -13,8 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/nn/tasks/loss.h"
-#include "common/nn/tasks/metrics.h"
+#include "common/nn/tasks/tally.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/step_input.h"
@@ -25,21 +24,17 @@
 struct train_step {
     struct step_input input;
     struct arena arena; /* everything of one unit */
+    struct tally tally; /* of the validation batch at hand */
     size_t most_bytes;  /* that a unit took */
 };
 
 /* What a unit computes in; all in the arena. */
 struct step {
     struct step_batch batch;
-    struct step_labels labels;
-    float *logits; /* [seeds, class_count] */
-    float *slope;  /* [seeds, class_count]: gradient of the loss for the logits */
+    const void *labels; /* rows of the task's form */
+    float *logits;      /* [seeds, class_count] */
+    float *slope;       /* [seeds, class_count]: gradient of the loss for the logits */
 };
-
-static bool classes_are_exclusive(const struct stage_context *context)
-{
-    return context->book->task == TASK_SINGLE_LABEL;
-}
 
 static enum error_code begin_step(const struct stage_context *context, struct train_step *t,
                                   int64_t version, enum batch_use use, const struct key *key,
@@ -74,15 +69,6 @@ static enum error_code forward(const struct stage_context *context, struct train
                                       .dropout = dropout};
     return model_forward(&t->input.model, t->input.weights.value, &input, &workspace, step->logits,
                          trace, err);
-}
-
-static struct loss_result loss_of(const struct stage_context *context, const struct step *step)
-{
-    const size_t rows = step->batch.seed_count;
-    const uint32_t class_count = context->book->class_count;
-    if (classes_are_exclusive(context))
-        return loss_softmax(step->logits, step->labels.single, rows, class_count, step->slope);
-    return loss_binary(step->logits, step->labels.multi, rows, class_count, step->slope);
 }
 
 static enum error_code check_finite(const float *value, uint64_t count, const char *what,
@@ -128,8 +114,11 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     }
     if (rc != ERROR_NONE)
         return rc;
-    const struct loss_result loss = loss_of(context, &step);
-    rc = check_loss(&step, &loss, context->book->class_count, err);
+    const uint32_t class_count = context->book->class_count;
+    const struct loss_result loss =
+        task_of(context->book->task)
+            ->loss(step.logits, step.labels, step.batch.seed_count, class_count, step.slope);
+    rc = check_loss(&step, &loss, class_count, err);
     if (rc == ERROR_NONE)
         rc = model_backward(&t->input.model, t->input.weights.value, trace, step.slope, &workspace,
                             gradient, err);
@@ -158,55 +147,6 @@ static enum error_code train(const struct stage_context *context, struct train_s
     return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient, err);
 }
 
-static enum error_code count_answers(const struct stage_context *context, struct train_step *t,
-                                     const struct step *step, struct evaluation *out,
-                                     struct error *err)
-{
-    const uint32_t class_count = context->book->class_count;
-    uint64_t *confusion = NULL;
-    const enum error_code rc =
-        arena_new(&t->arena, &confusion, (size_t)3 * class_count, "counts", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (size_t i = 0; i < (size_t)3 * class_count; i++)
-        confusion[i] = 0;
-    if (classes_are_exclusive(context))
-        metrics_add_single(step->logits, step->labels.single, step->batch.seed_count, class_count,
-                           confusion);
-    else
-        metrics_add_multi(step->logits, step->labels.multi, step->batch.seed_count, class_count,
-                          confusion);
-    out->class_count = class_count;
-    out->confusion = confusion;
-    return ERROR_NONE;
-}
-
-/* For two exclusive classes, of each labelled seed how much class 1 is preferred. The difference of the
- * logits orders seeds as the probability does, and does not saturate. */
-static enum error_code score_two_classes(const struct stage_context *context, struct train_step *t,
-                                         const struct step *step, struct evaluation *out,
-                                         struct error *err)
-{
-    float *score = NULL;
-    uint8_t *truth = NULL;
-    if (!classes_are_exclusive(context) || context->book->class_count != 2)
-        return ERROR_NONE;
-    enum error_code rc = arena_new(&t->arena, &score, step->batch.seed_count, "scores", err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(&t->arena, &truth, step->batch.seed_count, "scores", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t i = 0; i < step->batch.seed_count; i++) {
-        if (step->labels.single[i] < 0)
-            continue;
-        score[out->score_count] = step->logits[2 * (size_t)i + 1] - step->logits[2 * (size_t)i];
-        truth[out->score_count++] = (uint8_t)step->labels.single[i];
-    }
-    out->score = score;
-    out->truth = truth;
-    return ERROR_NONE;
-}
-
 static enum error_code compute_evaluation(const struct stage_context *context, struct train_step *t,
                                           const struct unit *unit, struct evaluation *out,
                                           struct error *err)
@@ -218,16 +158,19 @@ static enum error_code compute_evaluation(const struct stage_context *context, s
         rc = forward(context, t, &step, NULL, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
-    const struct loss_result loss = loss_of(context, &step);
+    tally_reset(&t->tally);
+    rc = tally_add(&t->tally, step.logits, step.labels, step.batch.seed_count, err);
+    if (rc == ERROR_NONE)
+        rc = check_loss(&step, &t->tally.loss, context->book->class_count, err);
     *out = (struct evaluation){.version = (uint64_t)unit->round,
-                               .seed_count = loss.label_count,
-                               .correct_count = loss.correct_count,
-                               .loss_sum = loss.sum};
-    rc = check_loss(&step, &loss, context->book->class_count, err);
-    if (rc == ERROR_NONE)
-        rc = count_answers(context, t, &step, out, err);
-    if (rc == ERROR_NONE)
-        rc = score_two_classes(context, t, &step, out, err);
+                               .seed_count = t->tally.loss.label_count,
+                               .correct_count = t->tally.loss.correct_count,
+                               .loss_sum = t->tally.loss.sum,
+                               .tally_size = t->tally.count_size,
+                               .tally = t->tally.count,
+                               .score_count = t->tally.score_count,
+                               .score = t->tally.score,
+                               .truth = t->tally.truth};
     return rc;
 }
 
@@ -270,6 +213,7 @@ static void close_train_step(void *state)
     if (t->most_bytes)
         log_info("memory: a step took up to %s", text_size(t->most_bytes, most));
     step_input_close(&t->input);
+    tally_release(&t->tally);
     arena_release(&t->arena);
     memory_free(t);
 }
@@ -282,6 +226,8 @@ static enum error_code open_train_step(const struct stage_context *context, void
     if (rc != ERROR_NONE)
         return rc;
     rc = step_input_open(context, &t->input, &t->arena, err);
+    if (rc == ERROR_NONE)
+        rc = tally_init(&t->tally, task_of(context->book->task), context->book->class_count, err);
     if (rc != ERROR_NONE)
         close_train_step(t);
     else

@@ -39,7 +39,6 @@ static const struct schema_field fields[] = {
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 /* Entry 0 stands for "unknown", which is never written. */
-static const char *const task_names[] = {"", "none", "single_label", "multi_label", NULL};
 static const char *const id_form_names[] = {"", "consecutive", "integer", "string", NULL};
 
 static void put_field(struct json_writer *w, const struct schema_field *field,
@@ -112,7 +111,7 @@ enum error_code dataset_schema_put_with_report(struct store *store,
     for (size_t i = 0; i < FIELD_COUNT; i++)
         put_field(&w, &fields[i], schema);
     json_put_string(&w, "feature_origin", schema->feature_origin);
-    json_put_string(&w, "task", task_names[schema->task]);
+    json_put_string(&w, "task", task_name(schema->task));
     json_put_string(&w, "node_id_form", id_form_names[schema->node_id_form]);
     put_edge_columns(&w, &schema->edge_width);
     put_types(&w, schema);
@@ -187,6 +186,20 @@ static enum error_code get_choice(const struct json_node *object, const char *na
     }
     return error_set(err, ERROR_CORRUPT, "%s: \"%s\": expected %s, %s or %s, found %s", key, name,
                      names[1], names[2], names[3], text);
+}
+
+static enum error_code get_task(const struct json_node *object, const char *key,
+                                enum task_kind *out, struct error *err)
+{
+    char text[64];
+    const enum error_code rc = get_string(object, "task", key, text, sizeof text, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *out = task_named(text, strlen(text));
+    return *out != TASK_UNKNOWN
+               ? ERROR_NONE
+               : error_set(err, ERROR_CORRUPT,
+                           "%s: \"task\": expected one that this program has, found %s", key, text);
 }
 
 static enum error_code get_field(const struct json_node *object, const struct schema_field *field,
@@ -295,7 +308,7 @@ static enum error_code get_edge_columns(const struct json_node *root, const char
 static enum error_code get_all(const struct json_node *root, const char *key,
                                struct dataset_schema *out, struct error *err)
 {
-    int task = 0, form = 0;
+    int form = 0;
     enum error_code rc = get_string(root, "id", key, out->id, sizeof out->id, err);
     if (rc == ERROR_NONE)
         rc = get_string(root, "name", key, out->name, sizeof out->name, err);
@@ -305,7 +318,7 @@ static enum error_code get_all(const struct json_node *root, const char *key,
         rc = get_string(root, "feature_origin", key, out->feature_origin,
                         sizeof out->feature_origin, err);
     if (rc == ERROR_NONE)
-        rc = get_choice(root, "task", key, task_names, &task, err);
+        rc = get_task(root, key, &out->task, err);
     if (rc == ERROR_NONE)
         rc = get_choice(root, "node_id_form", key, id_form_names, &form, err);
     if (rc == ERROR_NONE)
@@ -314,7 +327,6 @@ static enum error_code get_all(const struct json_node *root, const char *key,
         rc = get_node_types(root, key, out, err);
     if (rc == ERROR_NONE)
         rc = get_edge_types(root, key, out, err);
-    out->task = (enum dataset_task)task;
     out->node_id_form = (enum node_id_form)form;
     return rc;
 }

@@ -21,6 +21,7 @@
 
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
+#include "common/nn/tasks/task.h"
 #include "store/objects/store.h"
 
 #include <stdbool.h>
@@ -28,7 +29,6 @@
 
 enum { TYPE_NAME_SIZE = 64, NODE_TYPE_COUNT_MAX = 16, EDGE_TYPE_COUNT_MAX = 512 };
 
-enum dataset_task { TASK_UNKNOWN = 0, TASK_NONE, TASK_SINGLE_LABEL, TASK_MULTI_LABEL };
 enum node_id_form { NODE_ID_UNKNOWN = 0, NODE_ID_CONSECUTIVE, NODE_ID_INTEGER, NODE_ID_STRING };
 
 struct node_type {
@@ -52,8 +52,8 @@ struct dataset_schema {
     struct edge_widths edge_width; /* the edge columns that there are */
     uint32_t feature_dim;
     char feature_origin[64]; /* "given", "degree", "random", "degree+random" */
-    enum dataset_task task;
-    uint32_t class_count; /* of single label; or labels a node of multi-label */
+    enum task_kind task;
+    uint32_t class_count; /* outputs of a model: classes, or labels a node of multi-label */
     uint32_t train_count, valid_count, test_count;
     uint64_t edge_chunk_count, feature_chunk_count;
     enum node_id_form node_id_form;

@@ -4,13 +4,17 @@
  * Written by ingest, read by partition.
  *
  *   dataset/<id>/labels
- *       "shape" U64 [2]            N, class_count of multi-label (else 0)
- *       "label" I32 [N], -1 none; or "multi" F32 [N, class_count] of 0 and 1, NaN for a node without
+ *       "shape" U64 [2]            N, class_count
+ *       "task"  text               what they are labels of; its row says how wide a row is and what it may hold
+ *       "label" I32 or F32 [N, label_width]
+ *
+ * Version 1 had no "task", and another section for several labels a node.
  */
 #ifndef STORE_RECORDS_NODE_LABELS_H
 #define STORE_RECORDS_NODE_LABELS_H
 
 #include "common/base/error.h"
+#include "common/nn/tasks/task.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
@@ -19,9 +23,9 @@
  * the pointers and leave `view` zero. */
 struct node_labels {
     uint32_t node_count;
-    uint32_t class_count; /* of multi-label */
-    const int32_t *label; /* [node_count] or NULL */
-    const float *multi;   /* [node_count, class_count] or NULL */
+    enum task_kind task;
+    uint32_t class_count;
+    const void *row; /* [node_count, label_width of the task], of four bytes each */
     struct record_view view;
 };
 

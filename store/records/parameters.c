@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PARAMETERS_FORMAT = 2, CONFUSION_ROWS = 3 };
+enum { PARAMETERS_FORMAT = 3 };
 
 /* --- what the four kinds share --- */
 
@@ -225,8 +225,7 @@ enum error_code evaluation_put(struct store *store, const char *run_id, int slot
     struct record record = begin(RECORD_EVALUATION, &evaluation->version);
     record_add(&record, "loss", ELEMENT_F64, &evaluation->loss_sum, 1);
     record_add(&record, "counts", ELEMENT_U64, counts, 2);
-    record_add(&record, "confusion", ELEMENT_U64, evaluation->confusion,
-               (uint64_t)CONFUSION_ROWS * evaluation->class_count);
+    record_add(&record, "tally", ELEMENT_F64, evaluation->tally, evaluation->tally_size);
     if (evaluation->score_count) {
         record_add(&record, "score", ELEMENT_F32, evaluation->score, evaluation->score_count);
         record_add(&record, "truth", ELEMENT_U8, evaluation->truth, evaluation->score_count);
@@ -235,21 +234,17 @@ enum error_code evaluation_put(struct store *store, const char *run_id, int slot
                      &record, STORE_RECOMPUTABLE, err);
 }
 
-static enum error_code get_confusion(const struct record_view *view, struct evaluation *e,
-                                     struct error *err)
+static enum error_code get_tally(const struct record_view *view, struct evaluation *e,
+                                 struct error *err)
 {
     const void *data = NULL;
-    uint64_t count = 0;
-    enum error_code rc = record_section_get(view, "confusion", ELEMENT_U64, -1, &data, &count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (count == 0 || count % CONFUSION_ROWS != 0 || count / CONFUSION_ROWS > UINT32_MAX)
+    const enum error_code rc =
+        record_section_get(view, "tally", ELEMENT_F64, -1, &data, &e->tally_size, err);
+    if (rc == ERROR_NONE && e->tally_size == 0)
         return error_set(err, ERROR_CORRUPT,
-                         "record %s: section confusion has %" PRIu64 " counts, expected 3 a class",
-                         view->key, count);
-    e->class_count = (uint32_t)(count / CONFUSION_ROWS);
-    e->confusion = data;
-    return ERROR_NONE;
+                         "record %s: section tally has 0 counts, expected at least 1", view->key);
+    e->tally = data;
+    return rc;
 }
 
 static enum error_code get_scores(const struct record_view *view, struct evaluation *e,
@@ -283,7 +278,7 @@ enum error_code evaluation_decode(const struct record_view *view, struct evaluat
     if (rc == ERROR_NONE)
         rc = get_counts(view, &e.seed_count, &e.correct_count, &e.loss_sum, err);
     if (rc == ERROR_NONE)
-        rc = get_confusion(view, &e, err);
+        rc = get_tally(view, &e, err);
     if (rc == ERROR_NONE && record_has(view, "score"))
         rc = get_scores(view, &e, err);
     if (rc == ERROR_NONE)

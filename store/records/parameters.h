@@ -25,7 +25,7 @@
  *       "version"  U64 [1]
  *       "loss"     F64 [1]  sum
  *       "counts"   U64 [2]  seeds with a label, correct ones
- *       "confusion" U64 [3, class_count]  true positives, false positives, false negatives
+ *       "tally"    F64 [as the task counts]  what its metrics are made of (common/nn/tasks/task.h)
  *       "score"    F32 [seeds], "truth" U8 [seeds]   only for two classes: for the area under the ROC
  *
  * Valid: the version inside is the one in the key; arrays that belong together are equally long; the
@@ -110,11 +110,11 @@ struct evaluation {
     uint64_t version;
     uint64_t seed_count, correct_count;
     double loss_sum;
-    uint32_t class_count;
-    const uint64_t *confusion; /* [3, class_count]: tp, fp, fn */
-    uint64_t score_count;      /* 0 but for two classes */
-    const float *score;        /* [score_count] of class 1 */
-    const uint8_t *truth;      /* [score_count] */
+    uint64_t tally_size;
+    const double *tally;  /* [tally_size] */
+    uint64_t score_count; /* 0 but for two classes */
+    const float *score;   /* [score_count] of class 1 */
+    const uint8_t *truth; /* [score_count] */
     struct record_view view;
 };
 

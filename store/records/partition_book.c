@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BOOK_VERSION = 2, ASSIGNMENT_VERSION = 1 };
+enum { BOOK_VERSION = 3, ASSIGNMENT_VERSION = 1 };
 
 /* The order of the numbers in section "facts". */
 enum fact {
@@ -14,7 +14,6 @@ enum fact {
     FACT_SELF_LOOPS,
     FACT_FEATURE_DIM,
     FACT_CLASSES,
-    FACT_TASK,
     FACT_TRAIN,
     FACT_VALID,
     FACT_TEST,
@@ -49,8 +48,8 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
     const uint64_t facts[FACT_COUNT] = {
         [FACT_EDGES] = book->edge_count,        [FACT_SELF_LOOPS] = book->self_loop_count,
         [FACT_FEATURE_DIM] = book->feature_dim, [FACT_CLASSES] = book->class_count,
-        [FACT_TASK] = (uint64_t)book->task,     [FACT_TRAIN] = book->train_count,
-        [FACT_VALID] = book->valid_count,       [FACT_TEST] = book->test_count,
+        [FACT_TRAIN] = book->train_count,       [FACT_VALID] = book->valid_count,
+        [FACT_TEST] = book->test_count,
     };
     enum error_code rc = check_ranges(book, err);
     if (rc != ERROR_NONE)
@@ -58,6 +57,7 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
     struct record record = {.kind = RECORD_PARTITION_BOOK, .version = BOOK_VERSION};
     record_add(&record, "book", ELEMENT_U32, book->book, (uint64_t)book->part_count + 1);
     record_add_text(&record, "dataset", book->dataset_id);
+    record_add_text(&record, "task", task_name(book->task));
     record_add(&record, "facts", ELEMENT_U64, facts, FACT_COUNT);
     return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
 }
@@ -75,18 +75,27 @@ static enum error_code read_facts(struct partition_book *out, struct error *err)
         if (facts[i] > UINT32_MAX)
             return error_set(err, ERROR_CORRUPT, "fact %d is %" PRIu64 ", expected 32 bits", i,
                              facts[i]);
-    if (facts[FACT_TASK] < TASK_NONE || facts[FACT_TASK] > TASK_MULTI_LABEL)
-        return error_set(err, ERROR_CORRUPT, "task is %" PRIu64 ", expected %d to %d",
-                         facts[FACT_TASK], TASK_NONE, TASK_MULTI_LABEL);
     out->edge_count = facts[FACT_EDGES];
     out->self_loop_count = facts[FACT_SELF_LOOPS];
     out->feature_dim = (uint32_t)facts[FACT_FEATURE_DIM];
     out->class_count = (uint32_t)facts[FACT_CLASSES];
-    out->task = (enum dataset_task)facts[FACT_TASK];
     out->train_count = (uint32_t)facts[FACT_TRAIN];
     out->valid_count = (uint32_t)facts[FACT_VALID];
     out->test_count = (uint32_t)facts[FACT_TEST];
     return ERROR_NONE;
+}
+
+static enum error_code read_task(struct partition_book *out, struct error *err)
+{
+    char name[64];
+    const enum error_code rc = record_text_get(&out->view, "task", name, sizeof name, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->task = task_named(name, strlen(name));
+    return out->task != TASK_UNKNOWN
+               ? ERROR_NONE
+               : error_set(err, ERROR_CORRUPT, "task is %s, which this program does not have",
+                           name);
 }
 
 static enum error_code read_ranges(struct partition_book *out, struct error *err)
@@ -122,6 +131,8 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
         rc = read_ranges(out, err);
     if (rc == ERROR_NONE)
         rc = read_facts(out, err);
+    if (rc == ERROR_NONE)
+        rc = read_task(out, err);
     if (rc == ERROR_NONE)
         rc = check_ranges(out, err);
     if (rc == ERROR_NONE)

@@ -3,12 +3,13 @@
  *
  * Written by partition as the commit of a partition, after topologies, shards, splits, report and permutation;
  * read by every later stage, so it is small whatever the graph is (node_permutation.h has the N-sized maps). Part
- * p owns the partition ids book[p] .. book[p + 1]. Version 1 held the two maps as well.
+ * p owns the partition ids book[p] .. book[p + 1]. Version 1 held the two maps as well, version 2 the task as a number.
  *
  *   key       partition/<id>/book
  *   sections  "book"    U32 [part_count + 1]
  *             "dataset" text   id of the dataset
- *             "facts"   U64 [8] edge count, self-loop count, feature dim, class count, task,
+ *             "task"    text   its name, as in the dataset's schema
+ *             "facts"   U64 [7] edge count, self-loop count, feature dim, class count,
  *                                      train, valid, test counts
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
@@ -30,7 +31,7 @@ struct partition_book {
     uint32_t node_count;
     uint64_t edge_count, self_loop_count;
     uint32_t feature_dim, class_count;
-    enum dataset_task task;
+    enum task_kind task;
     uint32_t train_count, valid_count, test_count;
     const uint32_t *book;    /* [part_count + 1] */
     struct record_view view; /* release with store_release_record() */

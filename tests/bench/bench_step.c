@@ -21,7 +21,7 @@
 #include "common/math/blas.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/model.h"
-#include "common/nn/tasks/loss.h"
+#include "common/nn/tasks/task.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -230,7 +230,7 @@ static struct random_stream dropout_of(uint32_t layer)
 static void loss_of(struct batch *batch)
 {
     const struct loss_result loss =
-        loss_softmax(batch->logits, batch->label, hop_end[0], CLASSES, batch->slope);
+        task_single_label.loss(batch->logits, batch->label, hop_end[0], CLASSES, batch->slope);
     must(loss.label_count == hop_end[0]);
 }
 

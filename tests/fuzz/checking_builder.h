@@ -66,29 +66,18 @@ enum error_code dataset_builder_put_features(struct dataset_builder *builder, co
 }
 
 enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
-                                           int64_t first_line, const int64_t *label, uint64_t count,
+                                           int64_t first_line, const struct label_rows *labels,
                                            struct error *err)
 {
+    const struct task *task = task_of(labels->task);
+    const uint32_t classes = task->class_count(labels->row, labels->count, labels->columns);
+    const char *row = labels->row;
     (void)where;
     (void)first_line;
-    (void)err;
-    must(count == builder->node_count);
-    for (uint64_t i = 0; i < count; i++)
-        must(label[i] >= -1 && label[i] < 1 << 20);
-    builder->label_count = count;
-    return ERROR_NONE;
-}
-
-enum error_code dataset_builder_set_multi_labels(struct dataset_builder *builder, const char *where,
-                                                 const float *label, uint64_t count,
-                                                 uint32_t class_count, struct error *err)
-{
-    (void)where;
-    (void)err;
-    must(count == builder->node_count);
-    for (uint64_t i = 0; i < count * class_count; i++)
-        must(isnan(label[i]) || (label[i] >= 0.0F && label[i] <= 1.0F));
-    builder->label_count = count;
+    must(labels->count == builder->node_count && classes <= CLASS_COUNT_MAX);
+    for (uint64_t i = 0; i < labels->count; i++, row += 4 * (size_t)task->label_width(classes))
+        must(task->label_check(row, classes, err) == ERROR_NONE);
+    builder->label_count = labels->count;
     return ERROR_NONE;
 }
 

@@ -51,10 +51,11 @@ static void read_labels(const struct record_view *view)
     struct node_labels labels;
     if (node_labels_decode(view, &labels, NULL) != ERROR_NONE)
         return;
-    for (uint32_t i = 0; labels.label && i < labels.node_count; i++)
-        must(labels.label[i] >= -1);
-    for (size_t i = 0; labels.multi && i < (size_t)labels.node_count * labels.class_count; i++)
-        must(isnan(labels.multi[i]) || labels.multi[i] == 0.0F || labels.multi[i] == 1.0F);
+    const struct task *task = task_of(labels.task);
+    const char *row = labels.row;
+    for (uint32_t i = 0; i < labels.node_count; i++)
+        must(task->label_check(row + 4 * (size_t)i * task->label_width(labels.class_count),
+                               labels.class_count, NULL) == ERROR_NONE);
 }
 
 static void read_splits(const struct record_view *view)

@@ -52,8 +52,8 @@ static void read_evaluation(const struct record_view *view)
     struct evaluation e;
     if (evaluation_decode(view, &e, NULL) != ERROR_NONE)
         return;
-    for (uint64_t i = 0; i < 3 * (uint64_t)e.class_count; i++)
-        touched = (float)e.confusion[i];
+    for (uint64_t i = 0; i < e.tally_size; i++)
+        touched = (float)e.tally[i];
     for (uint64_t i = 0; i < e.score_count; i++)
         must(e.truth[i] <= 1);
 }

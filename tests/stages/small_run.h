@@ -48,6 +48,7 @@ static inline void small_run_init(struct small_run *run, struct store *store, in
         assert_ok(pipeline_settings_override(&run->settings, *set, &run->err), &run->err);
     run->book = (struct partition_book){.part_count = 1,
                                         .feature_dim = SMALL_FEATURES,
+                                        .task = TASK_SINGLE_LABEL,
                                         .class_count = SMALL_CLASSES,
                                         .train_count = (uint32_t)train_count,
                                         .valid_count = (uint32_t)valid_count};
@@ -149,14 +150,15 @@ static inline void small_run_put_mini_batches(struct small_run *run, int64_t rou
 /* Validation of `version`: in each slot `right` of 10 answers are right, and of the first class. */
 static inline void small_run_put_evaluations(struct small_run *run, int64_t version, uint64_t right)
 {
-    const uint64_t confusion[9] = {right, 0, 0, 0, 10 - right, 0, 10 - right, 0, 0};
+    const double hits = (double)right, misses = 10 - hits;
+    const double tally[9] = {hits, 0, 0, 0, misses, 0, misses, 0, 0};
     for (int32_t slot = 0; slot < run->schedule.evaluation_slot_count; slot++) {
         const struct evaluation e = {.version = (uint64_t)version,
                                      .seed_count = 10,
                                      .correct_count = right,
                                      .loss_sum = (double)(10 - right + (uint64_t)slot),
-                                     .class_count = SMALL_CLASSES,
-                                     .confusion = confusion};
+                                     .tally_size = 9,
+                                     .tally = tally};
         assert_ok(evaluation_put(run->store, SMALL_RUN_ID, slot, &e, &run->err), &run->err);
     }
 }

@@ -122,9 +122,9 @@ static void write_labels(struct store *store, const struct small_dataset *d)
     const bool several = d->task == TASK_MULTI_LABEL;
     const struct node_labels labels = {
         .node_count = d->node_count,
-        .class_count = several ? classes : 0,
-        .label = several ? NULL : label,
-        .multi = several ? multi : NULL,
+        .task = d->task,
+        .class_count = classes,
+        .row = several ? (const void *)multi : label,
     };
     demand(node_labels_put(store, d->id, &labels, &err), &err);
     memory_free(multi);
@@ -175,7 +175,7 @@ void small_dataset_write(struct store *store, const struct small_dataset *d)
         .feature_dim = dim,
         .feature_origin = "given",
         .task = d->task ? d->task : TASK_NONE,
-        .class_count = d->task > TASK_NONE ? d->class_count : 0,
+        .class_count = task_of(d->task) ? d->class_count : 0,
         .node_id_form = NODE_ID_CONSECUTIVE,
     };
     must(text_copy(schema.id, sizeof schema.id, d->id));
@@ -183,7 +183,7 @@ void small_dataset_write(struct store *store, const struct small_dataset *d)
     fill_types(d, &schema);
     schema.edge_chunk_count = write_edges(store, d);
     schema.feature_chunk_count = write_features(store, d, dim);
-    if (d->task > TASK_NONE)
+    if (task_of(d->task))
         write_labels(store, d);
     const struct node_splits splits = write_splits(store, d);
     schema.train_count = splits.count[SPLIT_TRAIN];

@@ -23,7 +23,7 @@ struct small_dataset {
     struct edge_columns_view columns; /* [edge_count]; edge types are 0 or 1 */
     bool undirected;                  /* the edges hold both directions */
     uint32_t feature_dim;             /* 0: 3 */
-    enum dataset_task task;           /* 0: none */
+    enum task_kind task;              /* 0: none */
     uint32_t class_count;
     uint32_t nodes_per_chunk; /* of edges; 0: all in one */
 };

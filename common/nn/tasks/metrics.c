@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static void count_label(uint64_t *confusion, size_t class_count, size_t class, bool predicted,
-                        bool true_label)
+void metrics_count(double *confusion, size_t class_count, size_t class, bool predicted,
+                   bool true_label)
 {
     if (predicted && true_label)
         confusion[class]++;
@@ -17,62 +17,45 @@ static void count_label(uint64_t *confusion, size_t class_count, size_t class, b
         confusion[2 * class_count + class]++;
 }
 
-void metrics_add_single(const float *logits, const int32_t *label, size_t rows,
-                        uint32_t class_count, uint64_t *confusion)
+size_t metrics_confusion_size(uint32_t class_count)
 {
-    for (size_t row = 0; row < rows; row++) {
-        const float *logit = logits + row * class_count;
-        size_t best = 0;
-        if (label[row] < 0)
-            continue;
-        for (size_t c = 1; c < class_count; c++)
-            if (logit[c] > logit[best])
-                best = c;
-        count_label(confusion, class_count, best, true, best == (size_t)label[row]);
-        if (best != (size_t)label[row])
-            count_label(confusion, class_count, (size_t)label[row], false, true);
-    }
-}
-
-void metrics_add_multi(const float *logits, const float *label, size_t rows, uint32_t class_count,
-                       uint64_t *confusion)
-{
-    for (size_t row = 0; row < rows; row++) {
-        const float *logit = logits + row * class_count, *truth = label + row * class_count;
-        if (isnan(truth[0]))
-            continue;
-        for (size_t c = 0; c < class_count; c++)
-            count_label(confusion, class_count, c, logit[c] > 0, truth[c] > 0.5F);
-    }
+    return 3 * (size_t)class_count;
 }
 
 /* Harmonic mean of precision and recall; 0 when there is neither truth nor prediction. */
-static double f1(uint64_t true_positive, uint64_t false_positive, uint64_t false_negative)
+static double f1(double true_positive, double false_positive, double false_negative)
 {
-    const uint64_t all = 2 * true_positive + false_positive + false_negative;
-    return all ? 2 * (double)true_positive / (double)all : 0;
+    const double all = 2 * true_positive + false_positive + false_negative;
+    return all > 0 ? 2 * true_positive / all : 0;
 }
 
-double metrics_micro_f1(const uint64_t *confusion, uint32_t class_count)
+double metrics_micro_f1(const double *confusion, uint32_t class_count)
 {
-    uint64_t sum[3] = {0};
+    double sum[3] = {0};
     for (size_t kind = 0; kind < 3; kind++)
         for (size_t c = 0; c < class_count; c++)
             sum[kind] += confusion[kind * class_count + c];
     return f1(sum[0], sum[1], sum[2]);
 }
 
-double metrics_macro_f1(const uint64_t *confusion, uint32_t class_count, bool is_multi)
+double metrics_macro_f1(const double *confusion, uint32_t class_count, bool is_multi)
 {
     double sum = 0;
     size_t counted = 0;
     for (size_t c = 0; c < class_count; c++) {
-        const uint64_t true_positive = confusion[c], false_positive = confusion[class_count + c],
-                       false_negative = confusion[2 * (size_t)class_count + c];
+        const double true_positive = confusion[c], false_positive = confusion[class_count + c],
+                     false_negative = confusion[2 * (size_t)class_count + c];
         sum += f1(true_positive, false_positive, false_negative);
-        counted += is_multi || true_positive || false_positive || false_negative;
+        counted += is_multi || true_positive + false_positive + false_negative > 0;
     }
     return counted ? sum / (double)counted : 0;
+}
+
+enum error_code metrics_tally_micro_f1(const struct tally *tally, double *out, struct error *err)
+{
+    (void)err;
+    *out = metrics_micro_f1(tally->count, tally->class_count);
+    return ERROR_NONE;
 }
 
 struct scored {
@@ -117,4 +100,9 @@ enum error_code metrics_roc_auc(const float *score, const uint8_t *truth, size_t
     *out = area(item, count);
     memory_free(item);
     return ERROR_NONE;
+}
+
+enum error_code metrics_tally_roc_auc(const struct tally *tally, double *out, struct error *err)
+{
+    return metrics_roc_auc(tally->score, tally->truth, tally->score_count, out, err);
 }

@@ -179,19 +179,11 @@ enum error_code dataset_builder_put_features(struct dataset_builder *builder, co
 }
 
 enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
-                                           int64_t first_line, const int64_t *label, uint64_t count,
+                                           int64_t first_line, const struct label_rows *labels,
                                            struct error *err)
 {
     must(builder->schema.node_count > 0);
-    return node_targets_set_labels(&builder->targets, where, first_line, label, count, err);
-}
-
-enum error_code dataset_builder_set_multi_labels(struct dataset_builder *builder, const char *where,
-                                                 const float *label, uint64_t count,
-                                                 uint32_t class_count, struct error *err)
-{
-    must(builder->schema.node_count > 0);
-    return node_targets_set_multi(&builder->targets, where, label, count, class_count, err);
+    return node_targets_set_labels(&builder->targets, where, first_line, labels, err);
 }
 
 enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum split split,
@@ -276,7 +268,7 @@ static enum error_code check_all(struct dataset_builder *builder, struct error *
         rc = node_targets_draw_splits(&builder->targets, shares.percent, (uint64_t)settings->seed,
                                       err);
     if (rc == ERROR_NONE)
-        rc = node_targets_check(&builder->targets, (enum task_choice)settings->ingest.task,
+        rc = node_targets_check(&builder->targets, (enum task_kind)settings->ingest.task,
                                 &builder->schema.task, err);
     if (rc == ERROR_NONE)
         rc = expect_training(builder, err);

@@ -102,16 +102,11 @@ MUST_CHECK enum error_code dataset_builder_put_features(struct dataset_builder *
                                                         const char *where, int64_t line,
                                                         uint64_t node, const float *row,
                                                         uint32_t dim, struct error *err);
-/* label [node_count]; -1: none; `first_line` + i is node i's line. Labels below -1 are refused. */
+/* A row of labels of `columns` columns for each node, as its task has them; `first_line` + i is node i's line. Copied. */
 MUST_CHECK enum error_code dataset_builder_set_labels(struct dataset_builder *builder,
                                                       const char *where, int64_t first_line,
-                                                      const int64_t *label, uint64_t count,
+                                                      const struct label_rows *labels,
                                                       struct error *err);
-/* label [node_count, class_count] of 0, 1, or NaN for a whole row without labels. */
-MUST_CHECK enum error_code dataset_builder_set_multi_labels(struct dataset_builder *builder,
-                                                            const char *where, const float *label,
-                                                            uint64_t count, uint32_t class_count,
-                                                            struct error *err);
 /* Node ids of one split, any order. A node in two splits, twice in one, out of range, or (train) without
  * a label is refused with where and line. */
 MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *builder,

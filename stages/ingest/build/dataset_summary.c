@@ -18,39 +18,34 @@ void dataset_summary_release(struct dataset_summary *summary)
     *summary = (struct dataset_summary){0};
 }
 
-static bool has_class(const struct node_targets *targets, uint32_t node, uint32_t class)
-{
-    if (targets->multi)
-        return targets->multi[(uint64_t)node * targets->class_count + class] > 0.5F;
-    return targets->label && targets->label[node] == (int32_t) class;
-}
-
 static void count_node(struct dataset_summary *summary, const struct node_targets *targets,
                        uint32_t node)
 {
+    const struct task *task = task_of(targets->task);
+    const void *row = node_targets_row(targets, node);
     const bool is_train = targets->split_of && targets->split_of[node] == 1 + SPLIT_TRAIN;
-    uint32_t first = 0, end = targets->class_count;
-    if (!targets->multi) { /* one class at the most */
-        if (targets->label[node] < 0)
-            return;
-        first = (uint32_t)targets->label[node];
-        end = first + 1;
-    } else if (isnan(targets->multi[(uint64_t)node * targets->class_count])) {
+    uint32_t first = 0, end = summary->class_count;
+    if (!task->has_label(row))
         return;
-    }
     summary->labelled_nodes++;
+    if (task->is_class_number) { /* one class, which need not be looked for */
+        first = *(const uint32_t *)row;
+        end = first + 1;
+    }
     for (uint32_t class = first; class < end; class ++) {
-        summary->class_nodes[class] += has_class(targets, node, class);
-        summary->class_train[class] += is_train && has_class(targets, node, class);
+        const bool is_in = task->is_in_class(row, class);
+        summary->class_nodes[class] += is_in;
+        summary->class_train[class] += is_train && is_in;
     }
 }
 
 enum error_code dataset_summary_count(struct dataset_summary *summary,
                                       const struct node_targets *targets, struct error *err)
 {
-    const uint32_t classes = targets->class_count;
-    if (classes == 0)
+    const struct task *task = task_of(targets->task);
+    if (!task)
         return ERROR_NONE;
+    const uint32_t classes = task->is_in_class ? targets->class_count : 0;
     enum error_code rc = memory_new(&summary->class_nodes, classes, "counts of classes", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&summary->class_train, classes, "counts of classes", err);
@@ -189,7 +184,7 @@ static void warn_of_classes(const struct lines *lines)
 {
     const struct dataset_summary *summary = lines->summary;
     char text[SUMMARY_LINE_SIZE];
-    const bool is_multi = lines->schema->task == TASK_MULTI_LABEL;
+    const bool is_multi = !task_of(lines->schema->task)->is_class_number;
     const uint32_t used = classes_with_nodes(summary), classes = summary->class_count;
     const uint32_t empty = name_empty(summary, summary->class_nodes, text);
     if (!is_multi && used == 1)
@@ -221,15 +216,20 @@ static void say_targets(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
     const struct dataset_summary *summary = lines->summary;
-    char sizes[SUMMARY_LINE_SIZE];
-    if (summary->class_count == 0)
+    char sizes[SUMMARY_LINE_SIZE], words[SUMMARY_LINE_SIZE];
+    const struct task *task = task_of(schema->task);
+    if (!task)
         return;
-    say(lines, false, "labels: %" PRIu64 " nodes with %s of %" PRIu32 " classes (%s)",
-        summary->labelled_nodes, schema->task == TASK_MULTI_LABEL ? "several labels each" : "one",
-        summary->class_count, class_sizes(summary, sizes));
+    task->describe(schema->class_count, words, sizeof words);
+    if (task->is_in_class)
+        say(lines, false, "labels: %" PRIu64 " nodes with %s (%s)", summary->labelled_nodes, words,
+            class_sizes(summary, sizes));
+    else
+        say(lines, false, "labels: %" PRIu64 " nodes with %s", summary->labelled_nodes, words);
     say(lines, false, "splits: %" PRIu32 " train, %" PRIu32 " valid, %" PRIu32 " test",
         schema->train_count, schema->valid_count, schema->test_count);
-    warn_of_classes(lines);
+    if (task->is_in_class)
+        warn_of_classes(lines);
     if (schema->valid_count == 0)
         say(lines, true,
             "no validation nodes: nothing can be said about training on the way, and the last "

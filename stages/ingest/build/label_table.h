@@ -1,8 +1,8 @@
 /*
- * label_table - labels of nodes while they are read: one class a node, or several labels of 0 and 1.
+ * label_table - labels of nodes while they are read, in the form of their task.
  *
  * Readers differ in how a row finds its node (label_reader: by its place, node_labels_file: by an id);
- * what a row may hold is the same and is checked here.
+ * what a row may hold is the same, and the task says it.
  */
 #ifndef STAGES_INGEST_BUILD_LABEL_TABLE_H
 #define STAGES_INGEST_BUILD_LABEL_TABLE_H
@@ -20,25 +20,26 @@ struct label_table { /* {0} is releasable */
     uint32_t
         class_count; /* known from elsewhere: a class at or above it is refused; 0: not known */
     uint32_t column_count; /* 0 before label_table_columns() */
-    enum task_choice task;
-    int64_t *label; /* [node_count] -1: none; or */
-    float *multi;   /* [node_count, column_count] NaN: none */
-    double *row;    /* [column_count], the row at hand */
+    enum task_kind task;   /* TASK_UNKNOWN until then: what the columns look like */
+    double *column;        /* [column_count], the row at hand */
+    uint32_t width;        /* elements of a row of labels */
+    uint32_t *row;         /* [width], of the row at hand */
+    uint32_t *label;       /* [node_count, width] */
 };
 
 void label_table_release(struct label_table *table);
 /* How many label columns a row has, known from the first one; no node has a label then.
- * Fails: ERROR_INPUT when there are too many or the task wants one. */
+ * Fails: ERROR_INPUT when there are too many, or as many as the task does not take. */
 MUST_CHECK enum error_code label_table_columns(struct label_table *table, uint64_t count,
                                                struct error *err);
 /* Reads the fields that are left in `cursor` into table->row; an empty one is NaN, no label.
  * Fails: ERROR_INPUT naming file and line. */
 MUST_CHECK enum error_code label_table_parse(struct label_table *table, struct delimited *cursor,
                                              int64_t line, struct error *err);
-/* Makes table->row the labels of `node`. Fails: ERROR_INPUT naming file and line. */
+/* Makes table->column the labels of `node`. Fails: ERROR_INPUT naming file and line. */
 MUST_CHECK enum error_code label_table_take(struct label_table *table, uint64_t node, int64_t line,
                                             struct error *err);
-/* Whether table->row says of `node` what the table has. */
+/* Whether table->column says of `node` what the table has. */
 bool label_table_agrees(const struct label_table *table, uint64_t node);
 /* Pushes all labels; row 0 stands in line `first_line`. */
 MUST_CHECK enum error_code label_table_push(const struct label_table *table, int64_t first_line,

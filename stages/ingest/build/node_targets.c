@@ -11,67 +11,60 @@
 
 static const char *const split_names[SPLIT_COUNT] = {"train", "valid", "test"};
 
-static enum error_code expect_count(const struct node_targets *targets, const char *where,
-                                    uint64_t count, struct error *err)
+static enum error_code check_rows(const char *where, int64_t first_line,
+                                  const struct label_rows *labels, uint32_t class_count,
+                                  struct error *err)
 {
-    must(!targets->label && !targets->multi); /* labels come once */
-    if (count != targets->node_count)
-        return error_set(err, ERROR_INPUT,
-                         "%s: expected %u labels, one for each node, found %" PRIu64, where,
-                         targets->node_count, count);
+    const struct task *task = task_of(labels->task);
+    const size_t row_bytes = task->label_width(class_count) * sizeof(uint32_t);
+    const char *row = labels->row;
+    for (uint64_t i = 0; i < labels->count; i++, row += row_bytes)
+        if (task->label_check(row, class_count, err) != ERROR_NONE)
+            return error_context(err, ERROR_INPUT, "%s:%" PRId64 ": label", where,
+                                 first_line + (int64_t)i);
     return ERROR_NONE;
 }
 
 enum error_code node_targets_set_labels(struct node_targets *targets, const char *where,
-                                        int64_t first_line, const int64_t *label, uint64_t count,
+                                        int64_t first_line, const struct label_rows *labels,
                                         struct error *err)
 {
-    int64_t largest = -1;
-    enum error_code rc = expect_count(targets, where, count, err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&targets->label, count, "labels", err);
+    const struct task *task = task_of(labels->task);
+    must(!targets->label); /* labels come once */
+    if (labels->count != targets->node_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected %u labels, one for each node, found %" PRIu64, where,
+                         targets->node_count, labels->count);
+    if (labels->columns < 1)
+        return error_set(err, ERROR_INPUT, "%s: expected 1 or more label columns, found 0", where);
+    const uint32_t class_count = task->class_count(labels->row, labels->count, labels->columns);
+    if (class_count > CLASS_COUNT_MAX)
+        return error_set(err, ERROR_INPUT, "%s: expected at most %d classes, found %u", where,
+                         CLASS_COUNT_MAX, class_count);
+    enum error_code rc = check_rows(where, first_line, labels, class_count, err);
     if (rc != ERROR_NONE)
         return rc;
-    for (uint64_t i = 0; i < count; i++) {
-        if (label[i] < -1 || label[i] > LABEL_MAX)
-            return error_set(err, ERROR_INPUT,
-                             "%s:%" PRId64 ": label %" PRId64
-                             " is out of range: expected -1 (none) to %d",
-                             where, first_line + (int64_t)i, label[i], LABEL_MAX);
-        targets->label[i] = (int32_t)label[i];
-        largest = label[i] > largest ? label[i] : largest;
-    }
-    targets->class_count = (uint32_t)(largest + 1);
+    const uint32_t width = task->label_width(class_count);
+    if (width > 0)
+        rc = memory_new(&targets->label, (size_t)labels->count * width, "labels", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(targets->label, labels->row, (size_t)labels->count * width * sizeof *targets->label);
+    targets->task = class_count > 0 ? labels->task : TASK_NONE;
+    targets->class_count = class_count;
+    targets->label_width = width;
     return ERROR_NONE;
 }
 
-enum error_code node_targets_set_multi(struct node_targets *targets, const char *where,
-                                       const float *label, uint64_t count, uint32_t class_count,
-                                       struct error *err)
+const void *node_targets_row(const struct node_targets *targets, uint32_t node)
 {
-    enum error_code rc = expect_count(targets, where, count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (class_count < 1 || class_count > LABEL_MAX)
-        return error_set(err, ERROR_INPUT, "%s: expected 1 to %d label columns, found %u", where,
-                         LABEL_MAX, class_count);
-    for (uint64_t i = 0; i < count; i++)
-        for (uint32_t c = 0; c < class_count; c++) {
-            const float *row = label + i * class_count;
-            if (isnan(row[0]) ? isnan(row[c]) : row[c] == 0.0F || row[c] == 1.0F)
-                continue;
-            return error_set(err, ERROR_INPUT,
-                             "%s: row %" PRIu64 ", column %u: label is %g: expected 0 or 1, or nan "
-                             "in the whole row",
-                             where, i, c, (double)row[c]);
-        }
-    rc = memory_new_bytes((void **)&targets->multi, count * class_count, sizeof *targets->multi,
-                          "labels", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(targets->multi, label, count * class_count * sizeof *label);
-    targets->class_count = class_count;
-    return ERROR_NONE;
+    return targets->label + (size_t)node * targets->label_width;
+}
+
+bool node_targets_has_label(const struct node_targets *targets, uint32_t node)
+{
+    const struct task *task = task_of(targets->task);
+    return task && task->has_label(node_targets_row(targets, node));
 }
 
 static enum error_code copy_text(char **out, const char *text, struct error *err)
@@ -144,26 +137,16 @@ enum error_code node_targets_set_split(struct node_targets *targets, enum split 
     return rc;
 }
 
-static bool has_label(const struct node_targets *targets, uint32_t node)
+static enum error_code check_task(const struct node_targets *targets, enum task_kind choice,
+                                  enum task_kind *task, struct error *err)
 {
-    if (targets->multi)
-        return !isnan(targets->multi[(uint64_t)node * targets->class_count]);
-    return targets->label && targets->label[node] >= 0;
-}
-
-static enum error_code check_task(const struct node_targets *targets, enum task_choice choice,
-                                  enum dataset_task *task, struct error *err)
-{
-    *task = TASK_NONE;
-    if (targets->class_count > 0)
-        *task = targets->multi ? TASK_MULTI_LABEL : TASK_SINGLE_LABEL;
-    if (choice == TASK_CHOICE_SINGLE && *task != TASK_SINGLE_LABEL)
-        return error_set(err, ERROR_INVALID, "ingest.task is single_label, but the input has %s",
-                         *task == TASK_NONE ? "no labels" : "several labels a node");
-    if (choice == TASK_CHOICE_MULTI && *task != TASK_MULTI_LABEL)
-        return error_set(err, ERROR_INVALID, "ingest.task is multi_label, but the input has %s",
-                         *task == TASK_NONE ? "no labels" : "one label a node");
-    return ERROR_NONE;
+    const struct task *found = task_of(targets->task);
+    *task = found ? targets->task : TASK_NONE;
+    if (choice == TASK_UNKNOWN || choice == *task)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID, "ingest.task is %s, but the input has %s%s",
+                     task_name(choice), found ? "labels of " : "no labels",
+                     found ? found->name : "");
 }
 
 /* Nodes for each split out of `count`: rounded down, and the one or two that are left go where most was
@@ -198,7 +181,7 @@ static void deal(struct node_targets *targets, uint64_t left[SPLIT_COUNT], uint6
     const struct random_stream stream = random_stream_of(seed, RANDOM_SPLIT, 0, 0, 0);
     uint64_t all = left[SPLIT_TRAIN] + left[SPLIT_VALID] + left[SPLIT_TEST];
     for (uint32_t node = 0; node < targets->node_count; node++) {
-        if (!has_label(targets, node))
+        if (!node_targets_has_label(targets, node))
             continue;
         uint64_t place = (uint64_t)(random_unit_double(&stream, node, 0) * (double)all--);
         int split = SPLIT_TRAIN;
@@ -216,7 +199,7 @@ enum error_code node_targets_draw_splits(struct node_targets *targets,
 {
     uint64_t labelled = 0, wanted[SPLIT_COUNT];
     for (uint32_t node = 0; node < targets->node_count; node++)
-        labelled += has_label(targets, node);
+        labelled += node_targets_has_label(targets, node);
     share_out(labelled, percent, wanted);
     enum error_code rc = ERROR_NONE;
     for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
@@ -243,8 +226,8 @@ static void sort_splits(struct node_targets *targets)
     }
 }
 
-enum error_code node_targets_check(struct node_targets *targets, enum task_choice choice,
-                                   enum dataset_task *task, struct error *err)
+enum error_code node_targets_check(struct node_targets *targets, enum task_kind choice,
+                                   enum task_kind *task, struct error *err)
 {
     const enum error_code rc = check_task(targets, choice, task, err);
     if (rc != ERROR_NONE)
@@ -252,7 +235,7 @@ enum error_code node_targets_check(struct node_targets *targets, enum task_choic
     const struct split_list *train = &targets->split[SPLIT_TRAIN];
     char text[NODE_ID_TEXT_SIZE];
     for (uint32_t i = 0; i < train->count; i++)
-        if (!has_label(targets, train->node[i]))
+        if (!node_targets_has_label(targets, train->node[i]))
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64
                              ": node %s has no label: expected one for every training node",
@@ -269,9 +252,9 @@ enum error_code node_targets_put(const struct node_targets *targets, struct stor
     enum error_code rc = ERROR_NONE;
     if (targets->class_count > 0) {
         const struct node_labels labels = {.node_count = targets->node_count,
+                                           .task = targets->task,
                                            .class_count = targets->class_count,
-                                           .label = targets->label,
-                                           .multi = targets->multi};
+                                           .row = targets->label};
         rc = node_labels_put(store, dataset_id, &labels, err);
     }
     if (rc != ERROR_NONE)
@@ -288,7 +271,6 @@ enum error_code node_targets_put(const struct node_targets *targets, struct stor
 void node_targets_release(struct node_targets *targets)
 {
     memory_free(targets->label);
-    memory_free(targets->multi);
     memory_free(targets->split_of);
     for (int s = 0; s < SPLIT_COUNT; s++) {
         memory_free(targets->split[s].node);

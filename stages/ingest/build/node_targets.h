@@ -17,7 +17,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LABEL_MAX = (1 << 20) - 1 }; /* a class needs weights; an id in the label file is a slip */
+enum { CLASS_COUNT_MAX = 1 << 20 }; /* each needs weights */
+
+/* Labels on their way: rows of the task's form. */
+struct label_rows {
+    enum task_kind task;
+    uint32_t columns; /* that they had in the input */
+    uint64_t count;
+    const void *row; /* [count, label_width] of four bytes each */
+};
 
 struct split_list {
     uint32_t *node; /* [count] as given; ascending once checked */
@@ -29,20 +37,21 @@ struct split_list {
 struct node_targets { /* {0} has nothing */
     uint32_t node_count;
     struct node_ids ids; /* what messages call nodes; borrowed, {0}: their numbers */
-    int32_t *label;      /* [node_count] or NULL */
-    float *multi;        /* [node_count, class_count] or NULL */
-    uint32_t class_count;
+    enum task_kind task; /* TASK_UNKNOWN before there are labels; TASK_NONE when no node has one */
+    uint32_t class_count, label_width;
+    uint32_t *label;   /* [node_count, label_width] or NULL */
     uint8_t *split_of; /* [node_count] 0: none, else 1 + enum split */
     struct split_list split[SPLIT_COUNT];
 };
 
 /* See dataset_builder.h for the rules. */
 MUST_CHECK enum error_code node_targets_set_labels(struct node_targets *targets, const char *where,
-                                                   int64_t first_line, const int64_t *label,
-                                                   uint64_t count, struct error *err);
-MUST_CHECK enum error_code node_targets_set_multi(struct node_targets *targets, const char *where,
-                                                  const float *label, uint64_t count,
-                                                  uint32_t class_count, struct error *err);
+                                                   int64_t first_line,
+                                                   const struct label_rows *labels,
+                                                   struct error *err);
+/* The labels of a node; has_label: whether it has any. */
+const void *node_targets_row(const struct node_targets *targets, uint32_t node);
+bool node_targets_has_label(const struct node_targets *targets, uint32_t node);
 MUST_CHECK enum error_code node_targets_set_split(struct node_targets *targets, enum split split,
                                                   const char *where, int64_t first_line,
                                                   const int64_t *node, uint64_t count,
@@ -53,8 +62,8 @@ MUST_CHECK enum error_code node_targets_draw_splits(struct node_targets *targets
                                                     const int percent[SPLIT_COUNT], uint64_t seed,
                                                     struct error *err);
 /* What concerns labels, splits and the chosen task together; *task is what the dataset is for. */
-MUST_CHECK enum error_code node_targets_check(struct node_targets *targets, enum task_choice choice,
-                                              enum dataset_task *task, struct error *err);
+MUST_CHECK enum error_code node_targets_check(struct node_targets *targets, enum task_kind choice,
+                                              enum task_kind *task, struct error *err);
 /* After the check: stores the labels, if there are any, and the splits. */
 MUST_CHECK enum error_code node_targets_put(const struct node_targets *targets, struct store *store,
                                             const char *dataset_id, struct error *err);

@@ -20,7 +20,7 @@ static const char *const table_endings[] = {".csv", ".csv.gz", ".npy", NULL};
 
 struct folder { /* one run */
     const char *path;
-    enum task_choice task;
+    enum task_kind task;
     bool draws_splits; /* the files of splits are left alone */
     struct folder_meta meta;
     struct named_nodes names; /* empty: ids are the numbers of nodes */
@@ -271,7 +271,7 @@ enum error_code folder_reader_run(const struct pipeline_settings *settings,
     struct split_shares shares;
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
     struct folder folder = {.path = settings->ingest.path,
-                            .task = (enum task_choice)settings->ingest.task,
+                            .task = (enum task_kind)settings->ingest.task,
                             .draws_splits = shares.is_random,
                             .builder = builder};
     if (rc == ERROR_NONE)

@@ -17,7 +17,7 @@ struct labels { /* one run */
     int64_t first_line; /* of row 0: 1 in text, 0 in npy */
 };
 
-/* Takes table.row as the next node's. */
+/* Takes table.column as the next node's. */
 static enum error_code take_row(struct labels *labels, struct error *err)
 {
     const uint64_t row = labels->row_count++;
@@ -27,7 +27,7 @@ static enum error_code take_row(struct labels *labels, struct error *err)
 /* Two columns of which the first counts the rows from 0 or 1, at the first row where that cannot be a label. */
 static bool has_ids(const struct labels *labels)
 {
-    const double first = labels->table.row[0], row = (double)labels->row_count;
+    const double first = labels->table.column[0], row = (double)labels->row_count;
     return labels->table.column_count == 2 && first > 1.0 && first >= row && first <= row + 1.0;
 }
 
@@ -98,10 +98,10 @@ static enum error_code take_rows(struct labels *labels, const struct npy_reader 
     enum error_code rc =
         is_integer ? npy_reader_int64(reader, first * columns, count * columns, whole, err)
                    : npy_reader_float(reader, first * columns, count * columns, real, err);
-    must(labels->table.row);
+    must(labels->table.column);
     for (uint64_t r = 0; rc == ERROR_NONE && r < count; r++) {
         for (uint64_t c = 0; c < columns; c++)
-            labels->table.row[c] =
+            labels->table.column[c] =
                 is_integer ? (double)whole[r * columns + c] : (double)real[r * columns + c];
         rc = take_row(labels, err);
     }
@@ -151,7 +151,7 @@ static enum error_code read_npy(struct labels *labels, struct error *err)
 }
 
 enum error_code label_reader_run(const char *path, uint64_t node_count, uint32_t class_count,
-                                 enum task_choice task, struct dataset_builder *builder,
+                                 enum task_kind task, struct dataset_builder *builder,
                                  struct error *err)
 {
     struct labels labels = {

@@ -1,8 +1,7 @@
 /*
  * label_reader - the labels of all nodes, from a .csv[.gz] or .npy file with one row a node.
  *
- * One column: the class of each node, -1 or NaN for none. Several columns, or task multi_label: 0 or 1
- * for each class, a row of NaN for a node without labels.
+ * What the columns are the task says (common/nn/tasks); without one (TASK_UNKNOWN) their number tells.
  */
 #ifndef STAGES_INGEST_FORMATS_LABEL_READER_H
 #define STAGES_INGEST_FORMATS_LABEL_READER_H
@@ -15,7 +14,7 @@
 /* `class_count`: known from elsewhere, a label at or above it is refused; 0: not known.
  * Fails: ERROR_INPUT naming file, line, what was expected and found; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code label_reader_run(const char *path, uint64_t node_count,
-                                            uint32_t class_count, enum task_choice task,
+                                            uint32_t class_count, enum task_kind task,
                                             struct dataset_builder *builder, struct error *err);
 
 #endif

@@ -21,7 +21,7 @@ struct node_files node_files_of(const struct pipeline_settings *settings)
         .labels = file_of(settings->ingest.labels, KEYED_VALUES),
         .features = file_of(settings->ingest.features.path, KEYED_VALUES),
         .feature_ids = file_of(settings->ingest.feature_ids, KEYED_ID_ONLY),
-        .task = (enum task_choice)settings->ingest.task,
+        .task = (enum task_kind)settings->ingest.task,
     };
     for (int s = 0; s < SPLIT_COUNT; s++)
         files.split[s] = file_of(settings->ingest.split_file[s], KEYED_ID_ONLY);

@@ -20,7 +20,7 @@
 
 struct node_files { /* a path of NULL: no such file */
     struct keyed_file labels, features, feature_ids, split[SPLIT_COUNT];
-    enum task_choice task;
+    enum task_kind task;
 };
 
 /* The files that the settings name. Borrows `settings`. */

@@ -22,7 +22,7 @@ enum { PIECE_FLOATS = 1 << 20, GRAPHS_READ = 1 << 16 /* to say how many graphs t
 struct ogb { /* one run */
     const char *path;
     char raw[FILE_PATH_SIZE];
-    enum task_choice task;
+    enum task_kind task;
     bool draws_splits; /* the files of splits are left alone */
     uint64_t node_count;
     struct dataset_builder *builder;
@@ -217,7 +217,7 @@ enum error_code ogb_reader_run(const struct pipeline_settings *settings,
     struct split_shares shares;
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
     struct ogb ogb = {.path = settings->ingest.path,
-                      .task = (enum task_choice)settings->ingest.task,
+                      .task = (enum task_kind)settings->ingest.task,
                       .draws_splits = shares.is_random,
                       .builder = builder};
     if (rc == ERROR_NONE)

@@ -191,19 +191,20 @@ static enum error_code push_features(const struct generator *generator, struct e
 static enum error_code push_labels(const struct generator *generator, struct error *err)
 {
     const struct random_stream stream = stream_of(generator, DRAW_LABEL);
-    int64_t *label = NULL;
+    int32_t *label = NULL;
     enum error_code rc = memory_new(&label, generator->node_count, "labels", err);
     for (uint32_t node = 0; rc == ERROR_NONE && node < generator->node_count; node++) {
         uint32_t word[4];
         random_block(&stream, node, 0, word);
         const double coin = (double)(pair(word, 0) >> 11) * 0x1p-53;
-        label[node] = coin < generator->settings->ingest.label_noise
-                          ? random_below(word[2], generator->class_count)
-                          : generator->community[node];
+        label[node] = (int32_t)(coin < generator->settings->ingest.label_noise
+                                    ? random_below(word[2], generator->class_count)
+                                    : generator->community[node]);
     }
+    const struct label_rows labels = {
+        .task = TASK_SINGLE_LABEL, .columns = 1, .count = generator->node_count, .row = label};
     if (rc == ERROR_NONE)
-        rc = dataset_builder_set_labels(generator->builder, where, 0, label, generator->node_count,
-                                        err);
+        rc = dataset_builder_set_labels(generator->builder, where, 0, &labels, err);
     memory_free(label);
     return rc;
 }

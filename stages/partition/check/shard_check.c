@@ -81,9 +81,7 @@ static const void *expected_row(const struct shard_sample *s, bool is_label, uin
         row_conversion_store(s->row, s->feature_type, &s->expected[index * dim], dim);
         return s->row;
     }
-    if (s->labels.label)
-        return &s->labels.label[node];
-    return &s->labels.multi[node * s->label_width];
+    return (const uint32_t *)s->labels.row + node * s->label_width;
 }
 
 /* Compares one tensor's rows of the sampled nodes [from, end) of part `p`. */
@@ -178,13 +176,13 @@ enum error_code shard_check(struct store *store, const struct dataset_schema *sc
         .book = book,
         .permutation = permutation,
         .feature_type = feature_type,
-        .label_type = schema->task == TASK_MULTI_LABEL ? TENSOR_F32 : TENSOR_I32,
     };
     enum error_code rc = ERROR_NONE;
-    if (schema->task == TASK_SINGLE_LABEL)
-        s.label_width = 1;
-    else if (schema->task == TASK_MULTI_LABEL)
-        s.label_width = schema->class_count;
+    const struct task *task = task_of(schema->task);
+    if (task) {
+        s.label_width = task->label_width(schema->class_count);
+        s.label_type = task->is_class_number ? TENSOR_I32 : TENSOR_F32;
+    }
     if (s.label_width)
         rc = node_labels_get(store, schema->id, &s.labels, err);
     if (rc == ERROR_NONE)

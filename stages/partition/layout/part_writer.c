@@ -127,7 +127,7 @@ static enum error_code write_features(const struct feature_rows_writer *rows,
     return rc;
 }
 
-/* Labels as rows of 4-byte elements, whichever of the two forms they have. */
+/* Labels as rows of 4-byte elements, whatever they are. */
 struct label_rows {
     const char *row;
     enum tensor_type type;
@@ -177,12 +177,12 @@ static enum error_code open_labels(const struct dataset_schema *schema,
                                    const struct node_labels *labels, struct label_rows *out,
                                    struct error *err)
 {
-    const bool single = schema->task == TASK_SINGLE_LABEL;
-    out->row = single ? (const char *)labels->label : (const char *)labels->multi;
-    out->type = single ? TENSOR_I32 : TENSOR_F32;
-    out->width = single ? 1 : schema->class_count;
-    if (!out->row || labels->node_count != schema->node_count ||
-        (!single && labels->class_count != schema->class_count))
+    const struct task *task = task_of(schema->task);
+    out->row = labels->row;
+    out->type = task->is_class_number ? TENSOR_I32 : TENSOR_F32;
+    out->width = task->label_width(schema->class_count);
+    if (labels->task != schema->task || labels->node_count != schema->node_count ||
+        labels->class_count != schema->class_count)
         return error_set(err, ERROR_CORRUPT, "%s: not the labels that the schema describes",
                          key_dataset(schema->id, "labels").text);
     return memory_new(&out->buffer, (size_t)LABEL_ROWS * out->width, "labels", err);

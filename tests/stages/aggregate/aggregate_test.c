@@ -1,4 +1,5 @@
 #include "common/base/memory.h"
+#include "common/nn/optimizer.h"
 
 #include "tests/stages/small_run.h"
 #include "tests/support/record_tamper.h"
@@ -387,7 +388,7 @@ static void gradients_that_cannot_be_used_are_refused(void **state)
     value[2 * 20 + 4 + 1] = 1e30F; /* its square is no float, nor is the second moment */
     run.settings.aggregate.clip_norm = 0;
     check_refused(&run, &bad, ERROR_INPUT, "round 0: the second moment of convs.1.");
-    run.settings.aggregate.optimizer = OPTIMIZER_SGD;
+    run.settings.aggregate.optimizer = RULE_SGD;
     void *other_state = open_stage(&run);
     assert_fails(small_run_work(&run, other_state, UNIT_AGGREGATE, 0), ERROR_CORRUPT,
                  "with second moment", &run.err);

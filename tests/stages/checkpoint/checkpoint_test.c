@@ -505,7 +505,8 @@ static void the_area_under_the_roc_wants_two_classes(void **state)
     begin(&run, temp->store, keep_two);
     run.settings.checkpoint.metric = METRIC_ROC_AUC;
     assert_fails(stage.open(&run.context, &stage_state, &run.err), ERROR_INVALID,
-                 "roc_auc, which is for two classes; the dataset has 3", &run.err);
+                 "roc_auc, which single_label with 3 classes does not have: choose one of accuracy",
+                 &run.err);
     run.book.class_count = 2;
     assert_ok(stage.open(&run.context, &stage_state, &run.err), &run.err);
     stage.close(stage_state);

@@ -9,18 +9,18 @@ static const char *const two_slots[] = {"sample.evaluation_batch_size=2", NULL};
 
 /* Puts evaluation `slot` of version 2 with made-up counts of three classes. */
 static void put_counts(struct small_run *run, int32_t slot, uint64_t seeds, uint64_t right,
-                       double loss, const uint64_t *confusion)
+                       double loss, const double *tally)
 {
     const struct evaluation e = {.version = 2,
                                  .seed_count = seeds,
                                  .correct_count = right,
                                  .loss_sum = loss,
-                                 .class_count = SMALL_CLASSES,
-                                 .confusion = confusion};
+                                 .tally_size = 3 * SMALL_CLASSES,
+                                 .tally = tally};
     assert_ok(evaluation_put(run->store, SMALL_RUN_ID, slot, &e, &run->err), &run->err);
 }
 
-static struct validation measure(struct small_run *run, enum metric_choice metric)
+static struct validation measure(struct small_run *run, enum metric metric)
 {
     struct validation out;
     run->settings.checkpoint.metric = metric;
@@ -38,7 +38,7 @@ static void counts_of_all_slots_add_up(void **state)
 {
     struct temp_store *temp = *state;
     struct small_run run;
-    const uint64_t one[9] = {1, 0, 1, 0, 1, 0, 1, 0, 0}, two[9] = {2, 0, 0, 1, 0, 0, 0, 1, 0};
+    const double one[9] = {1, 0, 1, 0, 1, 0, 1, 0, 0}, two[9] = {2, 0, 0, 1, 0, 0, 0, 1, 0};
     small_run_init(&run, temp->store, 20, 4, two_slots);
     put_counts(&run, 0, 3, 2, 1.5, one);
     put_counts(&run, 1, 5, 2, 4.5, two);
@@ -60,14 +60,15 @@ static void the_area_under_the_roc_is_over_the_scores_of_all_slots(void **state)
     struct small_run run;
     static const float score[3][3] = {{6, 1, 4}, {2}, {3, 5}};
     static const uint8_t truth[3][3] = {{1, 0, 1}, {1}, {0, 1}};
-    static const uint64_t count[3] = {3, 1, 2}, confusion[6] = {0};
+    static const uint64_t count[3] = {3, 1, 2};
+    static const double tally[6] = {0};
     small_run_init(&run, temp->store, 20, 6, two_slots);
     run.book.class_count = 2;
     for (int32_t slot = 0; slot < 3; slot++) {
         const struct evaluation e = {.version = 2,
                                      .seed_count = count[slot],
-                                     .class_count = 2,
-                                     .confusion = confusion,
+                                     .tally_size = 6,
+                                     .tally = tally,
                                      .score_count = count[slot],
                                      .score = score[slot],
                                      .truth = truth[slot]};
@@ -91,7 +92,7 @@ static void without_validation_nodes_or_labels_there_is_no_metric(void **state)
 {
     struct temp_store *temp = *state;
     struct small_run run;
-    const uint64_t nothing[9] = {0};
+    const double nothing[9] = {0};
     small_run_init(&run, temp->store, 20, 0, NULL);
     struct validation v = measure(&run, METRIC_MACRO_F1);
     assert_true(isnan(v.loss) && isnan(v.accuracy) && isnan(v.metric));
@@ -106,7 +107,7 @@ static void a_missing_slot_and_another_number_of_classes_are_named(void **state)
     struct temp_store *temp = *state;
     struct small_run run;
     struct validation out;
-    const uint64_t confusion[9] = {1};
+    const double confusion[9] = {1};
     small_run_init(&run, temp->store, 20, 4, two_slots);
     put_counts(&run, 0, 1, 1, 0, confusion);
     assert_fails(validation_read(&run.context, 2, &out, &run.err), ERROR_NOT_FOUND,
@@ -114,7 +115,7 @@ static void a_missing_slot_and_another_number_of_classes_are_named(void **state)
     put_counts(&run, 1, 1, 1, 0, confusion);
     run.book.class_count = 4;
     assert_fails(validation_read(&run.context, 2, &out, &run.err), ERROR_CORRUPT,
-                 "counts of 3 classes, expected 4", &run.err);
+                 "tally has 9 counts, expected 12", &run.err);
 }
 
 static void names_are_those_of_the_pipeline_file(void **state)
@@ -123,10 +124,9 @@ static void names_are_those_of_the_pipeline_file(void **state)
     struct pipeline_settings settings;
     struct error err = {0};
     pipeline_settings_defaults(&settings);
-    for (int metric = METRIC_ACCURACY; metric <= METRIC_ROC_AUC; metric++) {
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         assert_ok(pipeline_settings_assign(&settings, "checkpoint.metric",
-                                           validation_metric_name((enum metric_choice)metric),
-                                           "test", &err),
+                                           metric_table[metric].name, "test", &err),
                   &err);
         assert_int_equal(settings.checkpoint.metric, metric);
     }

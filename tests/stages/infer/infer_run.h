@@ -57,7 +57,7 @@ struct infer_case { /* what the tests vary; {0} is SAGE, two layers, three class
     const char *model;
     const char *fanouts;
     uint32_t class_count;
-    enum dataset_task task;
+    enum task_kind task;
     bool only_train; /* no validation, no test nodes */
     bool near;       /* no large hubs, neighbours within 64 nodes: a tile does not want all rows */
 };

@@ -11,7 +11,7 @@
 static const char header[] = "node,split,label,prediction,probability\n";
 
 /* The table of one line, without its header. */
-static void expect_line(const struct node_ids *ids, enum dataset_task task, uint32_t node,
+static void expect_line(const struct node_ids *ids, enum task_kind task, uint32_t node,
                         const float *logit, const void *label, const char *expected)
 {
     struct error err = {0};

@@ -26,13 +26,13 @@ static void lines_are_json_with_the_numbers_of_rounds_and_snapshots(void **state
                                 .valid_metric = 0.125,
                                 .best_version = 4,
                                 .stop = true};
-    metrics_log_add_round(&log, &schedule, 7, progress);
-    metrics_log_add_round(&log, &schedule, 8, no_seeds);
-    metrics_log_add_snapshot(&log, &snapshot, "macro_f1");
+    metrics_log_add_round(&log, &schedule, true, 7, progress);
+    metrics_log_add_round(&log, &schedule, true, 8, no_seeds);
+    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_MACRO_F1);
     snapshot.valid_loss = snapshot.valid_accuracy = (double)NAN;
     snapshot.stop = false;
-    metrics_log_add_snapshot(&log, &snapshot, "loss");
-    metrics_log_add_snapshot(&log, &snapshot, "accuracy");
+    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_LOSS);
+    metrics_log_add_snapshot(&log, &snapshot, true, METRIC_ACCURACY);
     assert_ok(json_writer_finish(&log, &err), &err);
     const char rest[] = "{\"snapshot\":8,\"epoch\":2,\"train_loss\":0.5,\"train_accuracy\":0.75,"
                         "\"valid_loss\":null,\"valid_accuracy\":null,\"best\":4,\"stop\":false}\n";

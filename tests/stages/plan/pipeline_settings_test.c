@@ -1,4 +1,5 @@
 #include "common/base/memory.h"
+#include "common/nn/optimizer.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/setting_table.h"
 
@@ -59,7 +60,7 @@ static void every_choice_is_stored_as_its_place_in_the_list(void **state)
     assert_ok(assign(&settings, "infer.weights", "last", &err), &err);
     assert_int_equal(settings.infer.weights, WEIGHTS_LAST);
     assert_ok(assign(&settings, "aggregate.optimizer", "sgd", &err), &err);
-    assert_int_equal(settings.aggregate.optimizer, OPTIMIZER_SGD);
+    assert_int_equal(settings.aggregate.optimizer, RULE_SGD);
 }
 
 static void unknown_names_are_refused_with_the_nearest_known_one(void **state)

@@ -1,7 +1,6 @@
 /* Units of train-step on a small run in a real store, against the model called by hand. */
 #include "common/base/memory.h"
-#include "common/nn/tasks/loss.h"
-#include "common/nn/tasks/metrics.h"
+#include "common/nn/tasks/task.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/run_model.h"
 #include "store/backends/directory.h"
@@ -46,7 +45,7 @@ static void set(struct small_run *run, const char *name, const char *value)
     assert_ok(pipeline_settings_assign(&run->settings, name, value, "test", &err), &err);
 }
 
-static void make_rows(struct small_run *run, enum dataset_task task, uint32_t class_count)
+static void make_rows(struct small_run *run, enum task_kind task, uint32_t class_count)
 {
     run->label_dim = task == TASK_MULTI_LABEL ? class_count : 1;
     run->feature = memory_alloc((size_t)NODES * DIM, sizeof *run->feature);
@@ -137,7 +136,7 @@ static void put_weights(struct small_run *run, int64_t version)
 }
 
 static void describe(struct small_run *run, struct temp_store *temp, const char *model,
-                     enum dataset_task task, uint32_t class_count)
+                     enum task_kind task, uint32_t class_count)
 {
     struct error err = {0};
     *run = (struct small_run){.temp = temp, .parts = {0, PART_START, NODES}};
@@ -167,7 +166,7 @@ static void describe(struct small_run *run, struct temp_store *temp, const char 
 }
 
 static void start(struct small_run *run, struct temp_store *temp, const char *model,
-                  enum dataset_task task, uint32_t class_count)
+                  enum task_kind task, uint32_t class_count)
 {
     describe(run, temp, model, task, class_count);
     make_rows(run, task, class_count);
@@ -214,11 +213,8 @@ static struct loss_result loss_by_hand(const struct small_run *run, const struct
     for (uint32_t i = 0; i < SEEDS; i++)
         memcpy(label + (size_t)i * dim, run->label + (size_t)run->node[i] * dim,
                dim * sizeof *label);
-    if (run->book.task == TASK_MULTI_LABEL)
-        loss = loss_binary(answer->logits, label, SEEDS, dim, answer->slope);
-    else
-        loss = loss_softmax(answer->logits, (const int32_t *)(const void *)label, SEEDS,
-                            run->book.class_count, answer->slope);
+    loss = task_of(run->book.task)
+               ->loss(answer->logits, label, SEEDS, run->book.class_count, answer->slope);
     memory_free(label);
     return loss;
 }
@@ -277,7 +273,7 @@ static void a_gradient_is_that_of_the_model_by_hand(void **state)
 {
     static const char *const models[] = {"sage", "gcn"};
     for (int m = 0; m < 2; m++) {
-        for (enum dataset_task task = TASK_SINGLE_LABEL; task <= TASK_MULTI_LABEL; task++) {
+        for (enum task_kind task = TASK_SINGLE_LABEL; task <= TASK_MULTI_LABEL; task++) {
             struct small_run run;
             void *fresh = NULL;
             (void)state;
@@ -336,7 +332,7 @@ static void validation_counts_without_dropout(void **state)
     struct error err = {0};
     struct small_run run;
     struct evaluation found = {0};
-    uint64_t confusion[6] = {0};
+    double confusion[6] = {0};
     int32_t label[SEEDS];
     start(&run, *state, "sage", TASK_SINGLE_LABEL, 2);
     put_shards(&run);
@@ -346,10 +342,10 @@ static void validation_counts_without_dropout(void **state)
     struct answer answer = by_hand(&run, 0, 0, false);
     for (uint32_t i = 0; i < SEEDS; i++)
         memcpy(&label[i], &run.label[run.node[i]], sizeof label[i]);
-    metrics_add_single(answer.logits, label, SEEDS, 2, confusion);
+    task_single_label.count(answer.logits, label, SEEDS, 2, confusion);
     assert_int_equal(found.version, 0);
-    assert_int_equal(found.class_count, 2);
-    assert_memory_equal(found.confusion, confusion, sizeof confusion);
+    assert_int_equal(found.tally_size, 6);
+    assert_memory_equal(found.tally, confusion, sizeof confusion);
     assert_int_equal(found.seed_count, answer.loss.label_count);
     assert_int_equal(found.correct_count, answer.loss.correct_count);
     assert_true(found.loss_sum == answer.loss.sum);
@@ -376,7 +372,7 @@ static void three_classes_have_no_scores(void **state)
     assert_ok(work(&run, UNIT_EVALUATE, 0, 0, &err), &err);
     assert_ok(evaluation_get(run.temp->store, run_id, 0, 0, &found, &err), &err);
     assert_int_equal(found.score_count, 0);
-    assert_int_equal(found.class_count, 3);
+    assert_int_equal(found.tally_size, 9);
     store_release_record(&found.view);
     end(&run);
 }

@@ -245,31 +245,36 @@ static void labels_come_back_as_they_were_stored(void **state)
     const int32_t label[] = {3, -1, 0};
     const float multi[] = {1, 0, NAN, NAN, 0, 0};
     struct error err = {0};
-    struct node_labels out, labels = {.node_count = 3, .class_count = 4, .label = label};
+    struct node_labels out,
+        labels = {.node_count = 3, .task = TASK_SINGLE_LABEL, .class_count = 4, .row = label};
     assert_ok(node_labels_put(store, "d", &labels, &err), &err);
     assert_ok(node_labels_get(store, "d", &out, &err), &err);
     assert_int_equal(out.node_count, 3);
-    assert_memory_equal(out.label, label, sizeof label);
-    assert_null(out.multi);
+    assert_int_equal(out.class_count, 4);
+    assert_int_equal(out.task, TASK_SINGLE_LABEL);
+    assert_memory_equal(out.row, label, sizeof label);
     store_release_record(&out.view);
 
-    labels = (struct node_labels){.node_count = 3, .class_count = 2, .multi = multi};
+    labels = (struct node_labels){
+        .node_count = 3, .task = TASK_MULTI_LABEL, .class_count = 2, .row = multi};
     assert_ok(node_labels_put(store, "e", &labels, &err), &err);
     assert_ok(node_labels_get(store, "e", &out, &err), &err);
     assert_int_equal(out.class_count, 2);
-    assert_memory_equal(out.multi, multi, sizeof multi);
-    assert_null(out.label);
+    assert_int_equal(out.task, TASK_MULTI_LABEL);
+    assert_memory_equal(out.row, multi, sizeof multi);
     store_release_record(&out.view);
 }
 
-static void expect_labels_corrupt(const uint64_t shape[2], const char *name, const void *data,
+static void expect_labels_corrupt(const uint64_t shape[2], const char *task, const void *data,
                                   uint64_t count, const char *message)
 {
     struct error err = {0};
     struct node_labels out;
-    struct record record = {.kind = RECORD_NODE_LABELS, .version = 1};
+    struct record record = {.kind = RECORD_NODE_LABELS, .version = 2};
     record_add(&record, "shape", ELEMENT_U64, shape, 2);
-    record_add(&record, name, strcmp(name, "multi") == 0 ? ELEMENT_F32 : ELEMENT_I32, data, count);
+    record_add_text(&record, "task", task);
+    record_add(&record, "label", strcmp(task, "multi_label") == 0 ? ELEMENT_F32 : ELEMENT_I32, data,
+               count);
     put(key_dataset("d", "labels"), &record);
     assert_fails(node_labels_get(store, "d", &out, &err), ERROR_CORRUPT, message, &err);
     assert_non_null(strstr(err.message, "dataset/d/labels"));
@@ -278,23 +283,26 @@ static void expect_labels_corrupt(const uint64_t shape[2], const char *name, con
 static void refuses_labels_that_are_none(void **state)
 {
     (void)state;
-    const int32_t label[] = {0, -2};
+    const int32_t label[] = {0, -2}, high[] = {0, 3};
     const float three[] = {0, 1, 1, 0.5F}, half_row[] = {0, 1, 1, NAN}, other[] = {NAN, 1, 1, 0};
-    const uint64_t single[] = {2, 0}, multi[] = {2, 2};
-    expect_labels_corrupt(single, "label", label, 2,
-                          "\"label\" of node 1: expected -1 or more, found -2");
-    expect_labels_corrupt(single, "label", label, 1, "label");
-    expect_labels_corrupt(multi, "multi", three, 4,
-                          "\"multi\" of node 1, class 1: expected 0 or 1");
-    expect_labels_corrupt(multi, "multi", half_row, 4, "\"multi\" of node 1, class 1: expected");
-    expect_labels_corrupt(multi, "multi", other, 4, "\"multi\" of node 0, class 1: expected");
-    expect_labels_corrupt(multi, "multi", three, 3, "multi");
-    expect_labels_corrupt((const uint64_t[]){0, 0}, "label", label, 0,
+    const uint64_t shape[] = {2, 2};
+    expect_labels_corrupt(shape, "single_label", label, 2,
+                          "\"label\" of node 1: expected -1 to 1, found -2");
+    expect_labels_corrupt(shape, "single_label", high, 2,
+                          "\"label\" of node 1: expected -1 to 1, found 3");
+    expect_labels_corrupt(shape, "single_label", label, 1, "label");
+    expect_labels_corrupt(shape, "multi_label", three, 4,
+                          "\"label\" of node 1: column 2: expected 0 or 1");
+    expect_labels_corrupt(shape, "multi_label", half_row, 4, "of node 1: column 2: expected");
+    expect_labels_corrupt(shape, "multi_label", other, 4, "of node 0: column 2: expected");
+    expect_labels_corrupt(shape, "multi_label", three, 3, "label");
+    expect_labels_corrupt((const uint64_t[]){0, 1}, "single_label", label, 0,
                           "\"shape\": expected 1 to 4294967294 nodes, found 0");
-    expect_labels_corrupt((const uint64_t[]){2, 0}, "multi", three, 4,
+    expect_labels_corrupt((const uint64_t[]){2, 0}, "multi_label", three, 4,
                           "\"shape\": expected 1 or more classes, found 0");
-    expect_labels_corrupt((const uint64_t[]){2, 3}, "label", label, 2,
-                          "\"shape\": expected no class count, found 3");
+    expect_labels_corrupt(shape, "haruspicy", label, 2,
+                          "\"task\": expected one that this program has, found haruspicy");
+    expect_labels_corrupt(shape, "none", label, 2, "\"task\": expected one");
 }
 
 /* ---- splits --------------------------------------------------------------------------------- */

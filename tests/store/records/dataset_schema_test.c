@@ -136,8 +136,8 @@ static void refuses_fields_of_another_form(void **state)
                    "\"feature_origin\":\"0123456789012345678901234567890123456789012345678901234567"
                    "890123456789\"",
                    "\"feature_origin\": expected at most 63 bytes, found 70");
-    expect_corrupt("\"single_label\"", "\"regression\"",
-                   "\"task\": expected none, single_label or multi_label, found regression");
+    expect_corrupt("\"single_label\"", "\"haruspicy\"",
+                   "\"task\": expected one that this program has, found haruspicy");
     expect_corrupt("\"string\"", "\"float\"",
                    "\"node_id_form\": expected consecutive, integer or string, found float");
     expect_corrupt("\"id\":\"cora-01\"", "\"id\":\"cora-02\"",

@@ -24,7 +24,7 @@ static struct weights some_weights(uint64_t version)
                             .progress = {0.5, 3, 4, 0.01, 2.5, 0}};
 }
 
-static struct evaluation some_evaluation(const uint64_t *confusion)
+static struct evaluation some_evaluation(const double *tally)
 {
     static const float score[3] = {0.5F, -1, 2};
     static const uint8_t truth[3] = {1, 0, 1};
@@ -32,8 +32,8 @@ static struct evaluation some_evaluation(const uint64_t *confusion)
                                .seed_count = 3,
                                .correct_count = 2,
                                .loss_sum = 1.25,
-                               .class_count = 2,
-                               .confusion = confusion,
+                               .tally_size = 6,
+                               .tally = tally,
                                .score_count = 3,
                                .score = score,
                                .truth = truth};
@@ -108,12 +108,12 @@ static void a_gradient_comes_back_even_with_a_nan(void **state)
 static void an_evaluation_comes_back_with_and_without_scores(void **state)
 {
     struct temp_store *p = *state;
-    const uint64_t confusion[6] = {1, 1, 0, 1, 1, 0};
-    struct evaluation put = some_evaluation(confusion), got = {0};
+    const double tally[6] = {1, 1, 0, 1, 1, 0};
+    struct evaluation put = some_evaluation(tally), got = {0};
     assert_ok(evaluation_put(p->store, run, 1, &put, &p->err), &p->err);
     assert_ok(evaluation_get(p->store, run, 6, 1, &got, &p->err), &p->err);
-    assert_int_equal(got.class_count, 2);
-    assert_memory_equal(got.confusion, confusion, sizeof confusion);
+    assert_int_equal(got.tally_size, 6);
+    assert_memory_equal(got.tally, tally, sizeof tally);
     assert_int_equal(got.score_count, 3);
     assert_memory_equal(got.score, put.score, 3 * sizeof *put.score);
     assert_memory_equal(got.truth, put.truth, 3);
@@ -226,18 +226,18 @@ static void optimizer_state_with_one_bad_section_is_corrupt(void **state)
 static void a_gradient_or_evaluation_with_one_bad_section_is_corrupt(void **state)
 {
     struct temp_store *p = *state;
-    static const uint64_t counts[2] = {3, 4}, confusion[6] = {1, 1, 0, 1, 1, 0};
+    static const uint64_t counts[2] = {3, 4};
+    static const double tally[6] = {1, 1, 0, 1, 1, 0};
     static const uint8_t truth[3] = {0, 2, 1};
     static const float score[3] = {0};
     const struct bad_section bad[] = {
         {{"counts", ELEMENT_U64, counts, 2}, "4 correct ones, expected at most the 3 seeds"},
-        {{"confusion", ELEMENT_U64, confusion, 4}, "confusion has 4 counts, expected 3 a class"},
-        {{"confusion", ELEMENT_U64, confusion, 0}, "confusion has 0 counts, expected 3 a class"},
+        {{"tally", ELEMENT_F64, tally, 0}, "tally has 0 counts, expected at least 1"},
         {{"score", ELEMENT_F32, score, 2}, "truth"},
         {{"truth", ELEMENT_UNKNOWN, NULL, 0}, "truth"},
         {{"truth", ELEMENT_U8, truth, 3}, "truth, value 1 is 2, expected 0 or 1"},
     };
-    const struct evaluation put = some_evaluation(confusion);
+    const struct evaluation put = some_evaluation(tally);
     const struct key key = key_evaluation(run, 6, 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct evaluation got = {0};
@@ -245,7 +245,7 @@ static void a_gradient_or_evaluation_with_one_bad_section_is_corrupt(void **stat
         record_tamper(p->store, key.text, run, &bad[i].change);
         assert_fails(evaluation_get(p->store, run, 6, 1, &got, &p->err), ERROR_CORRUPT,
                      bad[i].message, &p->err);
-        assert_null(got.confusion);
+        assert_null(got.tally);
         assert_ok(store_remove(p->store, key.text, &p->err), &p->err);
     }
     const struct gradient gradient = {.value_count = 8, .value = value, .seed_count = 1};

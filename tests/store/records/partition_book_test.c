@@ -77,13 +77,15 @@ static void a_book_whose_ranges_do_not_ascend_is_refused(void **state)
 }
 
 /* A record that has the right hashes and the wrong content, as a faulty writer would make. */
-static void put_raw(const char *id, const uint32_t *ranges, uint64_t parts, const uint64_t facts[8])
+static void put_raw(const char *id, const uint32_t *ranges, uint64_t parts, const char *task,
+                    const uint64_t facts[7])
 {
     struct error err = {0};
-    struct record record = {.kind = RECORD_PARTITION_BOOK, .version = 2};
+    struct record record = {.kind = RECORD_PARTITION_BOOK, .version = 3};
     record_add(&record, "book", ELEMENT_U32, ranges, parts + 1);
     record_add_text(&record, "dataset", "karate-1");
-    record_add(&record, "facts", ELEMENT_U64, facts, 8);
+    record_add_text(&record, "task", task);
+    record_add(&record, "facts", ELEMENT_U64, facts, 7);
     assert_ok(store_put(store, key_partition(id, "book").text, id, &record, STORE_DURABLE, &err),
               &err);
 }
@@ -91,24 +93,24 @@ static void put_raw(const char *id, const uint32_t *ranges, uint64_t parts, cons
 static void a_stored_book_is_checked_when_it_is_read(void **state)
 {
     (void)state;
-    static const uint64_t facts[8] = {7, 1, 8, 2, TASK_SINGLE_LABEL, 3, 1, 1};
-    static const uint64_t no_task[8] = {7, 1, 8, 2, 9, 3, 1, 1};
-    static const uint64_t wide[8] = {7, 1, 1ULL << 32, 2, TASK_SINGLE_LABEL, 3, 1, 1};
+    static const uint64_t facts[7] = {7, 1, 8, 2, 3, 1, 1},
+                          wide[7] = {7, 1, 1ULL << 32, 2, 3, 1, 1};
     static const uint32_t falling[] = {0, 3, 2, 5}, empty[] = {0, 0, 0, 0};
     struct error err = {0};
     struct partition_book read;
-    put_raw("p-1", falling, 3, facts);
+    put_raw("p-1", falling, 3, "single_label", facts);
     assert_fails(partition_book_get(store, "p-1", &read, &err), ERROR_CORRUPT,
                  "partition/p-1/book: part 1 ends at node 2", &err);
-    put_raw("p-2", empty, 3, facts);
+    put_raw("p-2", empty, 3, "single_label", facts);
     assert_fails(partition_book_get(store, "p-2", &read, &err), ERROR_CORRUPT, "3 parts of 0 nodes",
                  &err);
-    put_raw("p-4", book, 3, no_task);
-    assert_fails(partition_book_get(store, "p-4", &read, &err), ERROR_CORRUPT, "task is 9", &err);
-    put_raw("p-5", book, 3, wide);
+    put_raw("p-4", book, 3, "haruspicy", facts);
+    assert_fails(partition_book_get(store, "p-4", &read, &err), ERROR_CORRUPT, "task is haruspicy",
+                 &err);
+    put_raw("p-5", book, 3, "single_label", wide);
     assert_fails(partition_book_get(store, "p-5", &read, &err), ERROR_CORRUPT,
                  "fact 2 is 4294967296", &err);
-    put_raw("p-6", book, 0, facts);
+    put_raw("p-6", book, 0, "single_label", facts);
     assert_fails(partition_book_get(store, "p-6", &read, &err), ERROR_CORRUPT, "book has 1 entries",
                  &err);
     assert_fails(partition_book_get(store, "p-none", &read, &err), ERROR_NOT_FOUND, "p-none", &err);

@@ -38,34 +38,41 @@ static void bad_types_are_named(void **state)
                  "expected 1 to 16 node types and 1 to 512 edge types, found 17 and 1", &err);
 }
 
+static enum error_code set_labels(struct dataset_builder *builder, const char *where,
+                                  const int32_t *label, uint64_t count, struct error *err)
+{
+    const struct label_rows labels = {TASK_SINGLE_LABEL, 1, count, label};
+    return dataset_builder_set_labels(builder, where, 1, &labels, err);
+}
+
 static void bad_labels_are_named(void **state)
 {
     (void)state;
     struct error err = {0};
-    const int64_t low[] = {0, -1, -2}, high[] = {0, 1048576, 0};
-    const float half[] = {0, 1, 0.5F, 1, NAN, NAN}, broken[] = {0, 1, NAN, 0, 1, 1};
+    const int32_t low[] = {0, -1, -2}, high[] = {0, 1048576, 0};
+    const float half[] = {0, 1, 0.5F, 1, NAN, NAN};
+    const struct label_rows several = {TASK_MULTI_LABEL, 2, 3, half};
+    struct label_rows none = several;
     struct dataset_builder *builder = start_nodes("bad", 3);
-    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, low, 2, &err), ERROR_INPUT,
+    none.columns = 0;
+    assert_fails(set_labels(builder, "y.csv", low, 2, &err), ERROR_INPUT,
                  "y.csv: expected 3 labels, one for each node, found 2", &err);
-    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, low, 3, &err), ERROR_INPUT,
-                 "y.csv:3: label -2 is out of range: expected -1 (none) to 1048575", &err);
-    builder = start_nodes("bad", 3);
-    assert_fails(dataset_builder_set_labels(builder, "y.csv", 1, high, 3, &err), ERROR_INPUT,
-                 "y.csv:2: label 1048576 is out of range", &err);
-    builder = start_nodes("bad", 3);
-    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", half, 3, 2, &err), ERROR_INPUT,
-                 "y.npy: row 1, column 0: label is 0.5: expected 0 or 1", &err);
-    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", broken, 3, 2, &err),
-                 ERROR_INPUT, "y.npy: row 1, column 1: label is 0: expected", &err);
-    assert_fails(dataset_builder_set_multi_labels(builder, "y.npy", half, 3, 0, &err), ERROR_INPUT,
-                 "y.npy: expected 1 to 1048575 label columns, found 0", &err);
+    assert_fails(set_labels(builder, "y.csv", low, 3, &err), ERROR_INPUT,
+                 "y.csv:3: label: expected -1 to 0, found -2", &err);
+    assert_fails(set_labels(builder, "y.csv", high, 3, &err), ERROR_INPUT,
+                 "y.csv: expected at most 1048576 classes, found 1048577", &err);
+    assert_fails(dataset_builder_set_labels(builder, "y.npy", 0, &several, &err), ERROR_INPUT,
+                 "y.npy:1: label: column 1: expected 0 or 1", &err);
+    assert_fails(dataset_builder_set_labels(builder, "y.npy", 0, &none, &err), ERROR_INPUT,
+                 "y.npy: expected 1 or more label columns, found 0", &err);
 }
 
 static void bad_splits_are_named(void **state)
 {
     (void)state;
     struct error err = {0};
-    const int64_t nodes[] = {2, 1, 1}, far[] = {2, 3}, label[] = {0, -1, 1};
+    const int64_t nodes[] = {2, 1, 1}, far[] = {2, 3};
+    const int32_t label[] = {0, -1, 1};
     struct dataset_builder *builder = start_nodes("bad", 3);
     assert_fails(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 5, nodes, 3, &err),
                  ERROR_INPUT, "train.csv:7: node 1 is in the train split twice", &err);
@@ -79,7 +86,7 @@ static void bad_splits_are_named(void **state)
     builder = start_nodes("bad", 3);
     assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, nodes, 2, &err),
               &err);
-    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_ok(set_labels(builder, "y.csv", label, 3, &err), &err);
     assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INPUT,
                  "train.csv:2: node 1 has no label: expected one for every training node", &err);
 }
@@ -88,15 +95,15 @@ static void a_task_without_its_labels_is_refused(void **state)
 {
     (void)state;
     struct error err = {0};
-    const int64_t label[] = {0, 1, 1};
-    fixture.settings.ingest.task = TASK_CHOICE_SINGLE;
+    const int32_t label[] = {0, 1, 1};
+    fixture.settings.ingest.task = TASK_SINGLE_LABEL;
     assert_fails(dataset_builder_finish(start_nodes("bad", 3), NULL, &err), ERROR_INVALID,
                  "ingest.task is single_label, but the input has no labels", &err);
-    fixture.settings.ingest.task = TASK_CHOICE_MULTI;
+    fixture.settings.ingest.task = TASK_MULTI_LABEL;
     struct dataset_builder *builder = start_nodes("bad", 3);
-    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_ok(set_labels(builder, "y.csv", label, 3, &err), &err);
     assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INVALID,
-                 "ingest.task is multi_label, but the input has one label a node", &err);
+                 "ingest.task is multi_label, but the input has labels of single_label", &err);
 }
 
 /* ---- what is legal -------------------------------------------------------------------------- */
@@ -129,8 +136,8 @@ static void labels_splits_features_and_ids_are_stored(void **state)
     struct node_labels labels;
     struct node_splits splits;
     struct node_ids ids;
-    const int64_t label[] = {4, -1, 0}, train[] = {2, 0}, test[] = {1}, id[] = {-7, 100, 3};
-    const int32_t expected[] = {4, -1, 0};
+    const int64_t train[] = {2, 0}, test[] = {1}, id[] = {-7, 100, 3};
+    const int32_t label[] = {4, -1, 0};
     const float row[] = {1, 2, 3};
     const struct node_ids given = {.node_count = 3, .integer = id};
     struct dataset_builder *builder = start_nodes("full", 3);
@@ -138,7 +145,7 @@ static void labels_splits_features_and_ids_are_stored(void **state)
               &err);
     assert_ok(dataset_builder_set_split(builder, SPLIT_TEST, "test.csv", 1, test, 1, &err), &err);
     assert_ok(dataset_builder_add_features(builder, "x.npy", row, 3, 1, &err), &err);
-    assert_ok(dataset_builder_set_labels(builder, "y.csv", 1, label, 3, &err), &err);
+    assert_ok(set_labels(builder, "y.csv", label, 3, &err), &err);
     assert_ok(dataset_builder_set_ids(builder, &given, &err), &err);
     assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
     assert_int_equal(schema.task, TASK_SINGLE_LABEL);
@@ -148,7 +155,7 @@ static void labels_splits_features_and_ids_are_stored(void **state)
     assert_string_equal(schema.feature_origin, "given");
 
     assert_ok(node_labels_get(fixture.store, "full", &labels, &err), &err);
-    assert_memory_equal(labels.label, expected, sizeof expected);
+    assert_memory_equal(labels.row, label, sizeof label);
     store_release_record(&labels.view);
     assert_ok(node_splits_get(fixture.store, "dataset/full/splits", "full", &splits, &err), &err);
     assert_int_equal(splits.node[SPLIT_TRAIN][0], 0);
@@ -173,7 +180,9 @@ static void several_labels_a_node_and_text_ids_are_stored(void **state)
     const uint64_t offset[] = {0, 3, 6};
     const struct node_ids given = {.node_count = 2, .offset = offset, .text = "onetwo"};
     struct dataset_builder *builder = start_nodes("multi", 2);
-    assert_ok(dataset_builder_set_multi_labels(builder, "y.npy", label, 2, 2, &err), &err);
+    assert_ok(dataset_builder_set_labels(builder, "y.npy", 0,
+                                         &(struct label_rows){TASK_MULTI_LABEL, 2, 2, label}, &err),
+              &err);
     assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, train, 1, &err),
               &err);
     assert_ok(dataset_builder_set_ids(builder, &given, &err), &err);
@@ -182,7 +191,7 @@ static void several_labels_a_node_and_text_ids_are_stored(void **state)
     assert_int_equal(schema.class_count, 2);
     assert_int_equal(schema.node_id_form, NODE_ID_STRING);
     assert_ok(node_labels_get(fixture.store, "multi", &labels, &err), &err);
-    assert_memory_equal(labels.multi, label, sizeof label);
+    assert_memory_equal(labels.row, label, sizeof label);
     store_release_record(&labels.view);
     assert_ok(node_ids_get(fixture.store, "multi", &ids, &err), &err);
     assert_memory_equal(ids.text, "onetwo", 6);
@@ -194,7 +203,7 @@ static void several_labels_a_node_and_text_ids_are_stored(void **state)
 static void drawn(const char *split, int labelled, uint64_t seed, struct node_splits *splits)
 {
     struct error err = {0};
-    int64_t label[200];
+    int32_t label[200];
     static int run;
     char id[32], key[64];
     (void)snprintf(id, sizeof id, "drawn-%d", run++);
@@ -205,7 +214,7 @@ static void drawn(const char *split, int labelled, uint64_t seed, struct node_sp
     (void)snprintf(fixture.settings.ingest.split, sizeof fixture.settings.ingest.split, "%s",
                    split);
     struct dataset_builder *builder = start_nodes(id, 200);
-    assert_ok(dataset_builder_set_labels(builder, "l", 1, label, 200, &err), &err);
+    assert_ok(set_labels(builder, "l", label, 200, &err), &err);
     assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
     assert_ok(node_splits_get(fixture.store, key, id, splits, &err), &err);
 }
@@ -283,7 +292,8 @@ static void messages_name_nodes_by_their_ids(void **state)
 {
     (void)state;
     struct error err = {0};
-    const int64_t label[] = {0, -1}, twice[] = {1, 1}, train[] = {1};
+    const int64_t twice[] = {1, 1}, train[] = {1};
+    const int32_t label[] = {0, -1};
     const uint64_t offset[] = {0, 3, 6};
     const struct node_ids ids = {.node_count = 2, .offset = offset, .text = "annbob"};
     struct dataset_builder *builder = start_nodes("named", 2);
@@ -292,7 +302,7 @@ static void messages_name_nodes_by_their_ids(void **state)
                  ERROR_INPUT, "test.csv:2: node 'bob' is in the test split twice", &err);
     builder = start_nodes("named", 2);
     assert_ok(dataset_builder_set_ids(builder, &ids, &err), &err);
-    assert_ok(dataset_builder_set_labels(builder, "l", 1, label, 2, &err), &err);
+    assert_ok(set_labels(builder, "l", label, 2, &err), &err);
     assert_ok(dataset_builder_set_split(builder, SPLIT_TRAIN, "train.csv", 1, train, 1, &err),
               &err);
     assert_fails(dataset_builder_finish(builder, NULL, &err), ERROR_INPUT,
@@ -326,7 +336,8 @@ static enum error_code build_everything(const char *id, struct error *err)
                                                   .dataset_id = id,
                                                   .name = "test",
                                                   .memory_bytes = ROOMY};
-    const int64_t ends[] = {0, 1, 2}, label[] = {0, 1, 1}, train[] = {1};
+    const int64_t ends[] = {0, 1, 2}, train[] = {1};
+    const int32_t label[] = {0, 1, 1};
     const float weight[] = {1, 2, 3};
     const struct edge_piece piece = {.where = "e",
                                      .count = 3,
@@ -343,7 +354,7 @@ static enum error_code build_everything(const char *id, struct error *err)
     if (rc == ERROR_NONE)
         rc = dataset_builder_add_features(builder, "x", weight, 3, 1, err);
     if (rc == ERROR_NONE)
-        rc = dataset_builder_set_labels(builder, "y", 1, label, 3, err);
+        rc = set_labels(builder, "y", label, 3, err);
     if (rc == ERROR_NONE)
         rc = dataset_builder_set_split(builder, SPLIT_TRAIN, "t", 1, train, 1, err);
     if (rc == ERROR_NONE)

@@ -20,7 +20,7 @@ struct graph {
     enum stated_direction stated;
     const int64_t (*edge)[2];
     size_t edge_count;
-    const int64_t *label; /* [node_count] */
+    const int32_t *label; /* [node_count] */
     uint64_t node_count;
     const int64_t *train, *valid; /* up to -1; NULL: none */
     const float *features;        /* [node_count] or NULL */
@@ -65,8 +65,8 @@ static struct dataset_schema build(const struct graph *graph)
                                          .target = &graph->edge[i][1]};
         assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
     }
-    assert_ok(dataset_builder_set_labels(builder, "l", 1, graph->label, graph->node_count, &err),
-              &err);
+    const struct label_rows labels = {TASK_SINGLE_LABEL, 1, graph->node_count, graph->label};
+    assert_ok(dataset_builder_set_labels(builder, "l", 1, &labels, &err), &err);
     set_split(builder, SPLIT_TRAIN, graph->train);
     set_split(builder, SPLIT_VALID, graph->valid);
     if (graph->features)
@@ -80,7 +80,8 @@ static struct dataset_schema build(const struct graph *graph)
 }
 
 static const int64_t path_edges[][2] = {{0, 1}, {1, 2}, {2, 2}, {0, 1}};
-static const int64_t two_labels[] = {0, 1, 0, -1}, first_two[] = {0, 1, -1}, third[] = {2, -1};
+static const int32_t two_labels[] = {0, 1, 0, -1};
+static const int64_t first_two[] = {0, 1, -1}, third[] = {2, -1};
 static const float ones[] = {1, 0, 1, 1};
 
 static struct graph plain(void)
@@ -114,7 +115,7 @@ static void counts_are_said_and_nothing_is_warned_of(void **state)
 static void counts_and_warnings_are_stored(void **state)
 {
     (void)state;
-    static const int64_t from_one[] = {1, 2, 1, -1};
+    static const int32_t from_one[] = {1, 2, 1, -1};
     struct graph graph = plain();
     struct error err = {0};
     char *report = NULL;
@@ -166,10 +167,10 @@ static void edges_listed_once_are_remarked_or_taken_both_ways(void **state)
 static void slips_are_noticed(void **state)
 {
     (void)state;
-    static const int64_t from_one[] = {1, 2, 1, -1}, gap[] = {0, 3, 3, -1}, same[] = {0, 0, 0, 0};
-    static const int64_t stray[] = {0, 1, 1000000, 1}, late[] = {0, 1, 2, 2}, only[] = {5, 5, 5, 5};
+    static const int32_t from_one[] = {1, 2, 1, -1}, gap[] = {0, 3, 3, -1}, same[] = {0, 0, 0, 0};
+    static const int32_t stray[] = {0, 1, 1000000, 1}, late[] = {0, 1, 2, 2}, only[] = {5, 5, 5, 5};
     static const struct {
-        const int64_t *label;
+        const int32_t *label;
         const char *warning;
     } cases[] = {
         {from_one, "labels begin at 1: class 0 has no node"},
@@ -202,8 +203,8 @@ static void slips_are_noticed(void **state)
 static void labels_that_are_ids_are_noticed(void **state)
 {
     (void)state;
-    int64_t label[12];
-    for (int64_t i = 0; i < 12; i++)
+    int32_t label[12];
+    for (int32_t i = 0; i < 12; i++)
         label[i] = i;
     struct graph graph = plain();
     graph.label = label;

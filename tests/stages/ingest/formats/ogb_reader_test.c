@@ -59,7 +59,7 @@ static void reads_a_raw_folder(void **state)
     (void)state;
     struct error err = {0};
     put_folder();
-    assert_ok(run(TASK_CHOICE_AUTO, &err), &err);
+    assert_ok(run(TASK_UNKNOWN, &err), &err);
     assert_int_equal(recorded.node_count, 3);
     assert_int_equal(recorded.edge_count, 2);
     assert_true(recorded.source[1] == 2 && recorded.target[1] == 1 && recorded.line[1] == 2);
@@ -77,12 +77,12 @@ static void reads_many_labels(void **state)
     struct error err = {0};
     put_folder();
     put("raw/node-label.csv", "0,1,0\n1,1,1\n0,0,0\n");
-    assert_ok(run(TASK_CHOICE_AUTO, &err), &err);
+    assert_ok(run(TASK_UNKNOWN, &err), &err);
     assert_int_equal(recorded.multi_columns, 3);
-    assert_fails(run(TASK_CHOICE_SINGLE, &err), ERROR_INPUT,
+    assert_fails(run(TASK_SINGLE_LABEL, &err), ERROR_INPUT,
                  "expected 1 label column as ingest.task says (single_label), found 3", &err);
     put("raw/node-label.csv", "0\n1\n0\n");
-    assert_ok(run(TASK_CHOICE_MULTI, &err), &err);
+    assert_ok(run(TASK_MULTI_LABEL, &err), &err);
     assert_int_equal(recorded.multi_columns, 1);
 }
 
@@ -114,11 +114,11 @@ static void names_file_line_expected_and_found(void **state)
         char path[FILE_PATH_SIZE];
         put_folder();
         put(cases[i].file, cases[i].text);
-        assert_fails(run(TASK_CHOICE_AUTO, &err), ERROR_INPUT, cases[i].message, &err);
+        assert_fails(run(TASK_UNKNOWN, &err), ERROR_INPUT, cases[i].message, &err);
         assert_ok(file_path(path, &err, "%s/%s", dir.path, cases[i].file), &err);
         assert_ok(file_remove_all(path, &err), &err);
         put_folder();
-        assert_ok(run(TASK_CHOICE_AUTO, &err), &err);
+        assert_ok(run(TASK_UNKNOWN, &err), &err);
     }
 }
 
@@ -127,12 +127,12 @@ static void wants_its_files_and_one_split(void **state)
     (void)state;
     struct error err = {0};
     char path[FILE_PATH_SIZE];
-    assert_fails(run(TASK_CHOICE_AUTO, &err), ERROR_NOT_FOUND,
+    assert_fails(run(TASK_UNKNOWN, &err), ERROR_NOT_FOUND,
                  "expected num-node-list.csv.gz, found no such file", &err);
     put_folder();
     assert_ok(file_path(path, &err, "%s/split/other", dir.path), &err);
     assert_ok(file_make_folders(path, &err), &err);
-    assert_fails(run(TASK_CHOICE_AUTO, &err), ERROR_INPUT, "expected one folder of splits", &err);
+    assert_fails(run(TASK_UNKNOWN, &err), ERROR_INPUT, "expected one folder of splits", &err);
 }
 
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)

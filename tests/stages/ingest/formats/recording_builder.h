@@ -35,7 +35,7 @@ struct dataset_builder {
     float last_row_first, first_row_first;
     uint64_t label_count;
     uint32_t multi_columns;
-    int64_t label[RECORDED_EDGES];
+    int32_t label[RECORDED_EDGES];
     float multi[RECORDED_IDS];
     uint64_t labelled;
     uint64_t split_count[SPLIT_COUNT];
@@ -153,30 +153,23 @@ enum error_code dataset_builder_put_features(struct dataset_builder *builder, co
 }
 
 enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
-                                           int64_t first_line, const int64_t *label, uint64_t count,
+                                           int64_t first_line, const struct label_rows *labels,
                                            struct error *err)
 {
     (void)where;
     (void)first_line;
     (void)err;
-    must(count <= RECORDED_EDGES);
-    memcpy(builder->label, label, count * sizeof *label);
-    builder->label_count = count;
-    for (uint64_t i = 0; i < count; i++)
-        builder->labelled += label[i] >= 0 ? 1 : 0;
-    return ERROR_NONE;
-}
-
-enum error_code dataset_builder_set_multi_labels(struct dataset_builder *builder, const char *where,
-                                                 const float *label, uint64_t count,
-                                                 uint32_t class_count, struct error *err)
-{
-    (void)where;
-    (void)err;
-    must(count * class_count <= RECORDED_IDS);
-    memcpy(builder->multi, label, count * class_count * sizeof *label);
-    builder->label_count = count;
-    builder->multi_columns = class_count;
+    builder->label_count = labels->count;
+    if (labels->task == TASK_MULTI_LABEL) {
+        must(labels->count * labels->columns <= RECORDED_IDS);
+        memcpy(builder->multi, labels->row, labels->count * labels->columns * sizeof(float));
+        builder->multi_columns = labels->columns;
+        return ERROR_NONE;
+    }
+    must(labels->count <= RECORDED_EDGES);
+    memcpy(builder->label, labels->row, labels->count * sizeof *builder->label);
+    for (uint64_t i = 0; i < labels->count; i++)
+        builder->labelled += builder->label[i] >= 0 ? 1 : 0;
     return ERROR_NONE;
 }
 

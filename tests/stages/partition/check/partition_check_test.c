@@ -14,8 +14,8 @@ static double edge_time[EDGES];
 static uint16_t edge_type[EDGES];
 
 /* A partition of a dataset with everything, its book open and its check passing. */
-static void make_partition(struct temp_store *t, enum dataset_task task,
-                           struct dataset_schema *schema, struct partition_book *book)
+static void make_partition(struct temp_store *t, enum task_kind task, struct dataset_schema *schema,
+                           struct partition_book *book)
 {
     const struct pipeline_settings settings = settings_of("checked", PARTITION_HASH, 3);
     random_edges_fill(6, NODES, EDGES, source_node, target_node);
@@ -155,7 +155,7 @@ static void a_change_of_several_labels_is_noticed(void **state)
     make_partition(t, TASK_MULTI_LABEL, &schema, &book);
     assert_ok(check_it(t, &schema, &book), &t->err);
     const float other = 1.0F - small_dataset_multi_label(39, 5, 4);
-    change_dataset(t, "labels", "multi", ELEMENT_F32, 39 * 5 + 4, &other);
+    change_dataset(t, "labels", "label", ELEMENT_F32, 39 * 5 + 4, &other);
     assert_fails(check_it(t, &schema, &book), ERROR_CORRUPT, "differ from those of dataset node 39",
                  &t->err);
     store_release_record(&book.view);

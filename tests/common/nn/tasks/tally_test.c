@@ -1,4 +1,4 @@
-#include "stages/infer/split_metrics.h"
+#include "common/nn/tasks/tally.h"
 
 #include "tests/support/test.h"
 
@@ -6,26 +6,26 @@
 #include <stdlib.h>
 
 /* The JSON of some rows, added one at a time or all at once. */
-static struct json_document *metrics_of(enum dataset_task task, uint32_t classes,
-                                        const float *logits, const void *label, size_t rows,
-                                        size_t step)
+static struct json_document *metrics_of(enum task_kind task, uint32_t classes, const float *logits,
+                                        const void *label, size_t rows, size_t step)
 {
     struct error err = {0};
-    struct split_metrics metrics = {0};
+    struct tally tally = {0};
     struct json_writer json = {0};
     struct json_document *document = NULL;
-    const size_t label_size = (task == TASK_MULTI_LABEL ? classes : 1) * sizeof(float);
-    assert_ok(split_metrics_init(&metrics, task, classes, rows, &err), &err);
+    const size_t label_size = task_of(task)->label_width(classes) * sizeof(float);
+    assert_ok(tally_init(&tally, task_of(task), classes, &err), &err);
     for (size_t i = 0; i < rows; i += step)
-        split_metrics_add(&metrics, logits + i * classes, (const char *)label + i * label_size,
-                          step);
+        assert_ok(tally_add(&tally, logits + i * classes, (const char *)label + i * label_size,
+                            step, &err),
+                  &err);
     json_open_object(&json, NULL);
-    assert_ok(split_metrics_write(&metrics, "test", &json, &err), &err);
+    assert_ok(tally_put_json(&tally, "test", &json, &err), &err);
     json_close_object(&json);
     assert_ok(json_writer_finish(&json, &err), &err);
     assert_ok(json_parse(json.text, json.size, "metrics", &document, &err), &err);
     json_writer_release(&json);
-    split_metrics_release(&metrics);
+    tally_release(&tally);
     return document;
 }
 

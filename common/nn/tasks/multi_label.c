@@ -1,0 +1,198 @@
+/*
+ * multi_label - any number of labels a node: binary cross-entropy of each, as torch's BCEWithLogitsLoss (the mean over
+ * rows and labels).
+ *
+ *   loss of a logit z with label y   max(z, 0) - z y + log(1 + e^-|z|), which neither overflows nor cancels
+ *   its gradient                     sigmoid(z) - y
+ *
+ * Labels are float32 of 0 and 1, a row of NaN has none. expf and log1pf as single_label.c says.
+ */
+#include "common/nn/tasks/metrics.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static bool any_columns(uint32_t columns)
+{
+    (void)columns;
+    return true;
+}
+
+static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
+                            struct error *err)
+{
+    float *out = row;
+    uint32_t nan_count = 0;
+    (void)class_limit;
+    for (uint32_t i = 0; i < columns; i++) {
+        const double value = column[i];
+        const bool is_bit = value >= 0.0 && value <= 1.0 && !(floor(value) < value);
+        nan_count += isnan(value) ? 1 : 0;
+        if (!isnan(value) && !is_bit)
+            return error_set(err, ERROR_INPUT,
+                             "label in column %" PRIu32 ": expected 0 or 1, found %.15g", i + 1,
+                             value);
+        out[i] = isnan(value) ? NAN : value > 0.5 ? 1.0F : 0.0F;
+    }
+    if (nan_count && nan_count != columns)
+        return error_set(err, ERROR_INPUT,
+                         "expected labels in all columns or in none, found %" PRIu32 " of %" PRIu32,
+                         columns - nan_count, columns);
+    return ERROR_NONE;
+}
+
+static uint32_t every_class(uint32_t class_count)
+{
+    return class_count;
+}
+
+static bool has_label(const void *row)
+{
+    return !isnan(((const float *)row)[0]);
+}
+
+static enum error_code check(const void *row, uint32_t class_count, struct error *err)
+{
+    const float *label = row;
+    for (uint32_t c = 0; c < class_count; c++) {
+        const bool is_bit = (label[c] <= 0 && label[c] >= 0) || (label[c] <= 1 && label[c] >= 1);
+        if (has_label(row) ? !is_bit : !isnan(label[c]))
+            return error_set(err, ERROR_CORRUPT,
+                             "column %" PRIu32 ": expected 0 or 1, or nan in the whole row, found "
+                             "%g",
+                             c + 1, (double)label[c]);
+    }
+    return ERROR_NONE;
+}
+
+static uint32_t count_classes(const void *row, uint64_t rows, uint32_t columns)
+{
+    (void)row, (void)rows;
+    return columns;
+}
+
+static void describe(uint32_t class_count, char *text, size_t size)
+{
+    (void)snprintf(text, size, "several labels each of %" PRIu32 " classes", class_count);
+}
+
+static bool is_in_class(const void *row, uint32_t class)
+{
+    return ((const float *)row)[class] > 0.5F;
+}
+
+static double binary_element(float logit, float label, double share, float *gradient)
+{
+    const float small = expf(-fabsf(logit));
+    if (gradient) {
+        const double above = 1 / (1 + (double)small);
+        const double probability = logit >= 0 ? above : 1 - above;
+        *gradient = (float)((probability - (double)label) * share);
+    }
+    const double positive = logit < 0 ? 0 : (double)logit;
+    return positive - (double)logit * (double)label + (double)log1pf(small);
+}
+
+/* Correct: the share of bits, rounded down to rows. */
+static struct loss_result binary_loss(const float *output, const void *labels, size_t rows,
+                                      uint32_t class_count, float *gradient)
+{
+    const float *label = labels;
+    struct loss_result result = {0};
+    uint64_t correct_bits = 0;
+    must(class_count > 0);
+    for (size_t row = 0; row < rows; row++)
+        result.label_count += has_label(label + row * class_count);
+    const double share =
+        result.label_count ? 1 / ((double)result.label_count * (double)class_count) : 0;
+    for (size_t row = 0; row < rows; row++) {
+        const bool labelled = has_label(label + row * class_count);
+        double sum = 0;
+        for (size_t at = row * class_count; at < (row + 1) * class_count; at++) {
+            float *slope = gradient ? gradient + at : NULL;
+            if (!labelled && slope)
+                *slope = 0;
+            if (!labelled)
+                continue;
+            sum += binary_element(output[at], label[at], share, slope);
+            correct_bits += (output[at] > 0) == (label[at] > 0.5F);
+        }
+        result.sum += sum / (double)class_count;
+    }
+    result.correct_count = correct_bits / class_count;
+    return result;
+}
+
+/* A logit above 0 predicts the label. */
+static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
+                  double *confusion)
+{
+    for (size_t row = 0; row < rows; row++) {
+        const float *logit = output + row * class_count;
+        const float *truth = (const float *)labels + row * class_count;
+        for (size_t c = 0; has_label(truth) && c < class_count; c++)
+            metrics_count(confusion, class_count, c, logit[c] > 0, truth[c] > 0.5F);
+    }
+}
+
+/* The share of bits. */
+static enum error_code accuracy(const struct tally *tally, double *out, struct error *err)
+{
+    double wrong = 0;
+    (void)err;
+    for (size_t i = tally->class_count; i < tally->count_size; i++)
+        wrong += tally->count[i];
+    *out = 1 - wrong / ((double)tally->loss.label_count * tally->class_count);
+    return ERROR_NONE;
+}
+
+static enum error_code macro_f1(const struct tally *tally, double *out, struct error *err)
+{
+    (void)err;
+    *out = metrics_macro_f1(tally->count, tally->class_count, true);
+    return ERROR_NONE;
+}
+
+/* Indices of the set bits, separated by spaces. */
+static void print_bits(FILE *file, const float *value, uint32_t class_count, float above)
+{
+    const char *gap = "";
+    for (uint32_t c = 0; c < class_count; c++)
+        if (value[c] > above) {
+            (void)fprintf(file, "%s%" PRIu32, gap, c);
+            gap = " ";
+        }
+}
+
+static void print(FILE *file, const float *logit, const void *label, uint32_t class_count)
+{
+    print_bits(file, label, class_count, 0.5F);
+    (void)fputc(',', file);
+    print_bits(file, logit, class_count, 0.0F);
+    (void)fputc(',', file);
+}
+
+static const struct task_metric metrics[] = {
+    {METRIC_LOSS, false, tally_mean_loss},
+    {METRIC_ACCURACY, false, accuracy},
+    {METRIC_MICRO_F1, false, metrics_tally_micro_f1},
+    {METRIC_MACRO_F1, false, macro_f1},
+};
+
+const struct task task_multi_label = {
+    .name = "multi_label",
+    .takes_columns = any_columns,
+    .label_take = take,
+    .label_width = every_class,
+    .label_check = check,
+    .has_label = has_label,
+    .class_count = count_classes,
+    .describe = describe,
+    .is_in_class = is_in_class,
+    .loss = binary_loss,
+    .count_size = metrics_confusion_size,
+    .count = count,
+    .metric = metrics,
+    .metric_count = sizeof metrics / sizeof *metrics,
+    .print = print,
+};

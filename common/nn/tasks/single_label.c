@@ -1,0 +1,207 @@
+/*
+ * single_label - one class a node, or none: softmax cross-entropy, argmax.
+ *
+ *   loss of a row z with class y   -log softmax(z)[y] = log(sum over c of e^(z_c - z_y))
+ *   its gradient                   softmax(z) - onehot(y)
+ *
+ * A label is an int32, -1 for none. expf and logf, not exp and log: glibc's single-precision ones give the same bits
+ * with and without fused multiply-add, the double ones do not.
+ */
+#include "common/nn/tasks/metrics.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { CLASS_MAX = (1 << 20) - 1 }; /* a class needs weights; an id in the label file is a slip */
+
+static bool is_one_column(uint32_t columns)
+{
+    return columns == 1;
+}
+
+static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
+                            struct error *err)
+{
+    const double value = column[0];
+    const double most = class_limit ? (double)class_limit - 1 : (double)CLASS_MAX;
+    int32_t label = -1;
+    (void)columns;
+    if (!isnan(value) && (!(value >= -1.0 && value <= most) || floor(value) < value))
+        return error_set(err, ERROR_INPUT,
+                         "label: expected a class from 0 to %.0f, or -1 for none, found %.15g",
+                         most, value);
+    if (!isnan(value))
+        label = (int32_t)value;
+    memcpy(row, &label, sizeof label);
+    return ERROR_NONE;
+}
+
+static uint32_t one(uint32_t class_count)
+{
+    (void)class_count;
+    return 1;
+}
+
+static int32_t class_of(const void *row)
+{
+    int32_t label = 0;
+    memcpy(&label, row, sizeof label);
+    return label;
+}
+
+static enum error_code check(const void *row, uint32_t class_count, struct error *err)
+{
+    const int32_t label = class_of(row);
+    if (label >= -1 && label < (int64_t)class_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT, "expected -1 to %" PRId64 ", found %" PRId32,
+                     (int64_t)class_count - 1, label);
+}
+
+static bool has_label(const void *row)
+{
+    return class_of(row) >= 0;
+}
+
+static uint32_t count_classes(const void *row, uint64_t rows, uint32_t columns)
+{
+    const int32_t *label = row;
+    int32_t largest = -1;
+    (void)columns;
+    for (uint64_t i = 0; i < rows; i++)
+        largest = label[i] > largest ? label[i] : largest;
+    return (uint32_t)(largest + 1);
+}
+
+static void describe(uint32_t class_count, char *text, size_t size)
+{
+    (void)snprintf(text, size, "one of %" PRIu32 " classes", class_count);
+}
+
+static bool is_in_class(const void *row, uint32_t class)
+{
+    return class_of(row) == (int32_t) class;
+}
+
+static size_t largest_of(const float *logit, uint32_t class_count)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < class_count; c++)
+        if (logit[c] > logit[best])
+            best = c;
+    return best;
+}
+
+/* -log softmax(logit)[label]; the gradient of that, times `share`, into `gradient`. */
+static double softmax_row(const float *logit, size_t label, size_t class_count, size_t best,
+                          double share, float *gradient)
+{
+    double sum = 0;
+    for (size_t c = 0; c < class_count; c++)
+        sum += (double)expf(logit[c] - logit[best]);
+    for (size_t c = 0; gradient && c < class_count; c++) {
+        const double probability = (double)expf(logit[c] - logit[best]) / sum;
+        gradient[c] = (float)((probability - (c == label)) * share);
+    }
+    return (double)logf((float)sum) - ((double)logit[label] - (double)logit[best]);
+}
+
+static struct loss_result softmax_loss(const float *output, const void *labels, size_t rows,
+                                       uint32_t class_count, float *gradient)
+{
+    const int32_t *label = labels;
+    struct loss_result result = {0};
+    for (size_t row = 0; row < rows; row++)
+        result.label_count += label[row] >= 0;
+    const double share = result.label_count ? 1 / (double)result.label_count : 0;
+    for (size_t row = 0; row < rows; row++) {
+        const float *logit = output + row * class_count;
+        float *slope = gradient ? gradient + row * class_count : NULL;
+        if (label[row] < 0) {
+            for (size_t c = 0; slope && c < class_count; c++)
+                slope[c] = 0;
+            continue;
+        }
+        const size_t best = largest_of(logit, class_count);
+        result.sum += softmax_row(logit, (size_t)label[row], class_count, best, share, slope);
+        result.correct_count += best == (size_t)label[row];
+    }
+    return result;
+}
+
+/* Argmax, ties to the lower class. */
+static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
+                  double *confusion)
+{
+    const int32_t *label = labels;
+    for (size_t row = 0; row < rows; row++) {
+        if (label[row] < 0)
+            continue;
+        const size_t truth = (size_t)label[row];
+        const size_t best = largest_of(output + row * class_count, class_count);
+        metrics_count(confusion, class_count, best, true, best == truth);
+        if (best != truth)
+            metrics_count(confusion, class_count, truth, false, true);
+    }
+}
+
+/* The difference of the logits orders nodes as the probability does, and does not saturate. */
+static void score(const float *output, const void *label, float *out, uint8_t *truth)
+{
+    *out = output[1] - output[0];
+    *truth = class_of(label) == 1;
+}
+
+static enum error_code accuracy(const struct tally *tally, double *out, struct error *err)
+{
+    (void)err;
+    *out = (double)tally->loss.correct_count / (double)tally->loss.label_count;
+    return ERROR_NONE;
+}
+
+static enum error_code macro_f1(const struct tally *tally, double *out, struct error *err)
+{
+    (void)err;
+    *out = metrics_macro_f1(tally->count, tally->class_count, false);
+    return ERROR_NONE;
+}
+
+static void print(FILE *file, const float *logit, const void *label, uint32_t class_count)
+{
+    const size_t best = largest_of(logit, class_count);
+    double sum = 0.0;
+    for (uint32_t c = 0; c < class_count; c++)
+        sum += (double)expf(logit[c] - logit[best]);
+    if (has_label(label))
+        (void)fprintf(file, "%" PRId32, class_of(label));
+    (void)fprintf(file, ",%zu,%.6f", best, 1.0 / sum);
+}
+
+static const struct task_metric metrics[] = {
+    {METRIC_LOSS, false, tally_mean_loss},
+    {METRIC_ACCURACY, false, accuracy},
+    {METRIC_MICRO_F1, false, metrics_tally_micro_f1},
+    {METRIC_MACRO_F1, false, macro_f1},
+    {METRIC_ROC_AUC, true, metrics_tally_roc_auc},
+};
+
+const struct task task_single_label = {
+    .name = "single_label",
+    .is_class_number = true,
+    .takes_columns = is_one_column,
+    .label_take = take,
+    .label_width = one,
+    .label_check = check,
+    .has_label = has_label,
+    .class_count = count_classes,
+    .describe = describe,
+    .is_in_class = is_in_class,
+    .loss = softmax_loss,
+    .count_size = metrics_confusion_size,
+    .count = count,
+    .score = score,
+    .metric = metrics,
+    .metric_count = sizeof metrics / sizeof *metrics,
+    .print = print,
+};

@@ -1,0 +1,47 @@
+/*
+ * tally - predictions beside the truth, counted: over rows, slots and parts, and what metrics come of it.
+ */
+#ifndef COMMON_NN_TASKS_TALLY_H
+#define COMMON_NN_TASKS_TALLY_H
+
+#include "common/base/error.h"
+#include "common/base/json.h"
+#include "common/nn/tasks/task.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tally { /* {0} is empty and releasable */
+    const struct task *task;
+    uint32_t class_count;
+    struct loss_result loss;
+    double *count; /* [count_size], owned, as the task counts */
+    size_t count_size;
+    float *score;   /* [score_count] of two classes alone, owned */
+    uint8_t *truth; /* [score_count] */
+    size_t score_count, score_capacity;
+};
+
+MUST_CHECK enum error_code tally_init(struct tally *tally, const struct task *task,
+                                      uint32_t class_count, struct error *err);
+/* Nothing counted, memory kept. */
+void tally_reset(struct tally *tally);
+void tally_release(struct tally *tally);
+/* Adds rows: output [rows, class_count], labels as the task has them. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code tally_add(struct tally *tally, const float *output, const void *label,
+                                     size_t rows, struct error *err);
+/* Adds what others counted. count [tally->count_size], score and truth [score_count]. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code tally_merge(struct tally *tally, const struct loss_result *loss,
+                                       const double *count, const float *score,
+                                       const uint8_t *truth, size_t score_count, struct error *err);
+/* NaN where it is not defined, as of no rows, or where the task has no such metric. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code tally_measure(const struct tally *tally, enum metric metric, double *out,
+                                         struct error *err);
+/* Writes {"nodes":..,"loss":..,...} under `name`: the task's metrics. */
+MUST_CHECK enum error_code tally_put_json(const struct tally *tally, const char *name,
+                                          struct json_writer *json, struct error *err);
+
+/* The mean loss, which every task has. */
+enum error_code tally_mean_loss(const struct tally *tally, double *out, struct error *err);
+
+#endif

@@ -1,0 +1,50 @@
+#include "common/nn/tasks/task.h"
+
+#include <string.h>
+
+#define TASK_ROW(number, name) [number] = {#name, &task_##name},
+static const struct {
+    const char *name;
+    const struct task *task;
+} table[TASK_KIND_COUNT] = {[TASK_UNKNOWN] = {"", NULL},
+                            TASK_LIST(TASK_ROW)[TASK_NONE] = {"none", NULL}};
+
+#define METRIC_ROW(number, name, title, less_is_better, is_told)                                   \
+    [number] = {#name, title, less_is_better, is_told},
+const struct metric_row metric_table[METRIC_COUNT] = {METRIC_LIST(METRIC_ROW)};
+
+const struct task *task_of(enum task_kind kind)
+{
+    must(kind < TASK_KIND_COUNT);
+    return table[kind].task;
+}
+
+const char *task_name(enum task_kind kind)
+{
+    must(kind < TASK_KIND_COUNT);
+    return table[kind].name;
+}
+
+enum task_kind task_named(const char *name, size_t size)
+{
+    for (enum task_kind kind = TASK_UNKNOWN + 1; kind < TASK_KIND_COUNT; kind++)
+        if (strlen(table[kind].name) == size && memcmp(table[kind].name, name, size) == 0)
+            return kind;
+    return TASK_UNKNOWN;
+}
+
+enum task_kind task_of_columns(uint32_t columns)
+{
+    enum task_kind kind = TASK_UNKNOWN + 1;
+    while (!table[kind].task->takes_columns(columns))
+        kind++;
+    return kind;
+}
+
+bool task_has_metric(const struct task *task, enum metric metric, uint32_t class_count)
+{
+    for (int i = 0; i < task->metric_count; i++)
+        if (task->metric[i].metric == metric)
+            return !task->metric[i].needs_scores || class_count == 2;
+    return false;
+}

@@ -1,0 +1,103 @@
+/*
+ * task - what is learnt of the nodes, and how good it was learnt: a row of task_list.h and a file for each.
+ *
+ *   labels of the input ── label_take ──> rows of four-byte elements [nodes, label_width], in records and shards
+ *   outputs of the model [rows, class_count], labels ── loss ──> gradient of the outputs
+ *                                                   └── count ──> counts that add up (tally.h) ── measure ──> metrics
+ *                                                   └── print ──> a line of predictions.csv
+ *
+ * To add one: a file beside this one with a `const struct task task_<name>`, its row in task_list.h (and a row there for
+ * what only it measures), its test, a line in pipelines/README.md. ingest.task, checkpoint.metric, the records, training,
+ * validation and inference take it from there; tests/tree/tables_agree_test.sh says what was forgotten.
+ */
+#ifndef COMMON_NN_TASKS_TASK_H
+#define COMMON_NN_TASKS_TASK_H
+
+#include "common/base/error.h"
+#include "common/nn/tasks/task_list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* clang-format off */
+#define TASK_NUMBER(number, name) number,
+#define METRIC_NUMBER(number, name, title, less_is_better, is_told) number,
+enum task_kind { TASK_UNKNOWN = 0, TASK_LIST(TASK_NUMBER) TASK_NONE, TASK_KIND_COUNT };
+enum metric { METRIC_LIST(METRIC_NUMBER) METRIC_COUNT };
+
+/* clang-format on */
+
+struct loss_result {
+    double sum;             /* over the labelled rows; divide by their number for the mean */
+    uint64_t label_count;   /* rows with a label */
+    uint64_t correct_count; /* rows predicted correctly; the task says what that is */
+};
+
+struct tally;
+
+struct task_metric {
+    enum metric metric;
+    bool needs_scores; /* two classes alone have it */
+    enum error_code (*measure)(const struct tally *tally, double *out, struct error *err);
+};
+
+/* A row of labels is `label_width` elements of four bytes. */
+struct task {
+    const char *name;
+    bool
+        is_class_number; /* a label is the number of its node's only class, an int32; else labels are float32 */
+    bool (*takes_columns)(uint32_t columns);
+    /* `column` [columns], NaN where nothing stands, as a row of labels. `class_limit`: classes known from elsewhere, 0: not.
+     * Fails: ERROR_INPUT with what was expected and found. */
+    enum error_code (*label_take)(const double *column, uint32_t columns, uint32_t class_limit,
+                                  void *row, struct error *err);
+    uint32_t (*label_width)(uint32_t class_count);
+    /* Of stored rows. Fails: ERROR_CORRUPT with what was expected and found. */
+    enum error_code (*label_check)(const void *row, uint32_t class_count, struct error *err);
+    bool (*has_label)(const void *row);
+    /* What the model has an output for, from the rows [rows, columns] of a dataset: classes, labels, numbers. */
+    uint32_t (*class_count)(const void *row, uint64_t rows, uint32_t columns);
+    /* "2708 nodes with <this>". */
+    void (*describe)(uint32_t class_count, char *text, size_t size);
+    /* Does a labelled row have that class? NULL: the task has no classes. */
+    bool (*is_in_class)(const void *row, uint32_t class);
+    /* output [rows, class_count]; gradient, as large, of the MEAN over the labelled rows, or NULL. Sums run over rows in
+     * order, in double: the same for any number of threads. */
+    struct loss_result (*loss)(const float *output, const void *label, size_t rows,
+                               uint32_t class_count, float *gradient);
+    /* Adds rows to `count` [count_size], what metrics are made of beside the loss. */
+    size_t (*count_size)(uint32_t class_count);
+    void (*count)(const float *output, const void *label, size_t rows, uint32_t class_count,
+                  double *count);
+    /* Of a labelled row with two classes, how much class 1 is preferred, and whether it is that; NULL: no such thing. */
+    void (*score)(const float *output, const void *label, float *score, uint8_t *truth);
+    const struct task_metric *metric; /* [metric_count], in the order of metrics.json */
+    int metric_count;
+    /* "label,prediction,probability" of a row. */
+    void (*print)(FILE *file, const float *output, const void *label, uint32_t class_count);
+};
+
+#define TASK_ROW(number, name) extern const struct task task_##name;
+TASK_LIST(TASK_ROW)
+#undef TASK_ROW
+
+/* The row; NULL for TASK_UNKNOWN and TASK_NONE. */
+const struct task *task_of(enum task_kind kind);
+/* "single_label", ...; "none" and "". */
+const char *task_name(enum task_kind kind);
+/* TASK_UNKNOWN when there is no such name. */
+enum task_kind task_named(const char *name, size_t size);
+/* The first row that takes so many columns of labels. */
+enum task_kind task_of_columns(uint32_t columns);
+bool task_has_metric(const struct task *task, enum metric metric, uint32_t class_count);
+
+struct metric_row {
+    const char *name, *title;
+    bool less_is_better, is_told;
+};
+
+extern const struct metric_row metric_table[METRIC_COUNT];
+
+#endif

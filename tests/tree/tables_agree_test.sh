@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Tables that grow by one file and one row: each row has its source file, its test and its line of documentation, and there
+# is no such file without a row.
+set -u
+cd "$GRAPHMILL_SOURCE" || exit 1
+status=0
+fail() { echo "$*"; status=1; }
+
+# rows HEADER LIST: the names in ROW(NUMBER, name, ...) of a list
+rows() { sed -n "/^#define $2(ROW)/,/[^\\\\]\$/p" "$1" | sed -n 's/^ *ROW([A-Z0-9_]*, \([a-z0-9_]*\)[,)].*/\1/p'; }
+# row_has NAME FILE...: each of the files is there
+row_has() {
+    local name=$1 file
+    shift
+    for file in "$@"; do [ -f "$file" ] || fail "$name: there is no $file"; done
+}
+
+tasks=$(rows common/nn/tasks/task_list.h TASK_LIST)
+[ "$(wc -w <<<"$tasks")" -ge 2 ] || fail "common/nn/tasks/task_list.h: found the rows '$tasks'"
+for name in $tasks; do
+    row_has "task $name" "common/nn/tasks/$name.c" "tests/common/nn/tasks/${name}_test.c"
+    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the task"
+done
+[ "$(grep -l '^const struct task task_' common/nn/tasks/*.c | xargs -n1 basename -s .c | sort | xargs)" = "$(sort <<<"$tasks" | xargs)" ] ||
+    fail "common/nn/tasks: another task than the rows of task_list.h"
+for name in $(rows common/nn/tasks/task_list.h METRIC_LIST); do
+    grep -q "^| .*\`$name\`" pipelines/README.md || fail "pipelines/README.md: no task has the metric $name"
+done
+
+layers=$(rows common/nn/layers/layer_list.h LAYER_LIST)
+[ "$(wc -w <<<"$layers")" -ge 4 ] || fail "common/nn/layers/layer_list.h: found the rows '$layers'"
+for name in $layers; do row_has "layer $name" "common/nn/layers/${name}_layer.c"; done
+exit $status
