@@ -1,0 +1,171 @@
+/*
+ * node_regression - a number or several a node: the mean square of the differences, as torch's MSELoss (over rows and
+ * columns).
+ *
+ *   loss of an output z with label y   (z - y)^2
+ *   its gradient                       2 (z - y)
+ *
+ * Labels are float32, a row of NaN has none. Metrics are over rows and columns: the root of the mean square (rmse), and
+ * the mean of |z - y| (mae), which is what is counted.
+ */
+#include "common/nn/tasks/tally.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static bool any_columns(uint32_t columns)
+{
+    (void)columns;
+    return true;
+}
+
+static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
+                            struct error *err)
+{
+    float *out = row;
+    uint32_t nan_count = 0;
+    (void)class_limit;
+    for (uint32_t i = 0; i < columns; i++) {
+        out[i] = isnan(column[i]) ? NAN : (float)column[i] + 0.0F; /* -0 is 0 */
+        nan_count += isnan(column[i]) ? 1 : 0;
+        if (isinf(out[i]))
+            return error_set(err, ERROR_INPUT,
+                             "label in column %" PRIu32
+                             ": expected a number of single precision, found %.15g",
+                             i + 1, column[i]);
+    }
+    if (nan_count && nan_count != columns)
+        return error_set(err, ERROR_INPUT,
+                         "expected labels in all columns or in none, found %" PRIu32 " of %" PRIu32,
+                         columns - nan_count, columns);
+    return ERROR_NONE;
+}
+
+static uint32_t every_column(uint32_t class_count)
+{
+    return class_count;
+}
+
+static bool has_label(const void *row)
+{
+    return !isnan(((const float *)row)[0]);
+}
+
+static enum error_code check(const void *row, uint32_t class_count, struct error *err)
+{
+    const float *label = row;
+    for (uint32_t c = 0; c < class_count; c++)
+        if (has_label(row) ? !isfinite(label[c]) : !isnan(label[c]))
+            return error_set(err, ERROR_CORRUPT,
+                             "column %" PRIu32
+                             ": expected a number, or nan in the whole row, found %g",
+                             c + 1, (double)label[c]);
+    return ERROR_NONE;
+}
+
+static uint32_t count_columns(const void *row, uint64_t rows, uint32_t columns)
+{
+    (void)row, (void)rows;
+    return columns;
+}
+
+static void describe(uint32_t class_count, char *text, size_t size)
+{
+    (void)snprintf(text, size, "a number in each of %" PRIu32 " columns", class_count);
+}
+
+/* None is correct or wrong. */
+static struct loss_result square_loss(const float *output, const void *labels, size_t rows,
+                                      uint32_t class_count, float *gradient)
+{
+    const float *label = labels;
+    struct loss_result result = {0};
+    for (size_t row = 0; row < rows; row++)
+        result.label_count += has_label(label + row * class_count);
+    const double share =
+        result.label_count ? 1 / ((double)result.label_count * (double)class_count) : 0;
+    for (size_t row = 0; row < rows; row++) {
+        const bool labelled = has_label(label + row * class_count);
+        double sum = 0;
+        for (size_t at = row * class_count; at < (row + 1) * class_count; at++) {
+            const double off = labelled ? (double)output[at] - (double)label[at] : 0;
+            if (gradient)
+                gradient[at] = (float)(2 * off * share);
+            sum += off * off;
+        }
+        result.sum += sum / (double)class_count;
+    }
+    return result;
+}
+
+static size_t one_count(uint32_t class_count)
+{
+    (void)class_count;
+    return 1;
+}
+
+/* The sum over rows of the mean of |z - y|. */
+static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
+                  double *absolute)
+{
+    for (size_t row = 0; row < rows; row++) {
+        const float *truth = (const float *)labels + row * class_count;
+        double sum = 0;
+        for (size_t c = 0; has_label(truth) && c < class_count; c++)
+            sum += fabs((double)output[row * class_count + c] - (double)truth[c]);
+        *absolute += sum / (double)class_count;
+    }
+}
+
+static enum error_code rmse(const struct tally *tally, double *out, struct error *err)
+{
+    (void)err;
+    *out = sqrt(tally->loss.sum / (double)tally->loss.label_count);
+    return ERROR_NONE;
+}
+
+static enum error_code mae(const struct tally *tally, double *out, struct error *err)
+{
+    (void)err;
+    *out = tally->count[0] / (double)tally->loss.label_count;
+    return ERROR_NONE;
+}
+
+/* Nine digits say a float exactly. */
+static void print_numbers(FILE *file, const float *value, uint32_t count_of)
+{
+    for (uint32_t c = 0; c < count_of; c++)
+        (void)fprintf(file, "%s%.9g", c ? " " : "", (double)value[c]);
+}
+
+static void print(FILE *file, const float *output, const void *label, uint32_t class_count)
+{
+    if (has_label(label))
+        print_numbers(file, label, class_count);
+    (void)fputc(',', file);
+    print_numbers(file, output, class_count);
+    (void)fputc(',', file);
+}
+
+static const struct task_metric metrics[] = {
+    {METRIC_LOSS, false, tally_mean_loss},
+    {METRIC_RMSE, false, rmse},
+    {METRIC_MAE, false, mae},
+};
+
+const struct task task_node_regression = {
+    .name = "node_regression",
+    .takes_columns = any_columns,
+    .label_take = take,
+    .label_width = every_column,
+    .label_check = check,
+    .has_label = has_label,
+    .class_count = count_columns,
+    .describe = describe,
+    .loss = square_loss,
+    .count_size = one_count,
+    .count = count,
+    .metric = metrics,
+    .metric_count = sizeof metrics / sizeof *metrics,
+    .print = print,
+};

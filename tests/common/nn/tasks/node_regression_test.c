@@ -1,0 +1,130 @@
+#include "common/nn/tasks/tally.h"
+
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct task *const task = &task_node_regression;
+
+static void labels_are_numbers_in_all_columns_or_in_none(void **state)
+{
+    static const struct {
+        double column[3];
+        const char *message; /* NULL: taken */
+    } cases[] = {{{0.25, -1e30, 3}, NULL},
+                 {{NAN, NAN, NAN}, NULL},
+                 {{0, 1e39, 1}, "label in column 2: expected a number of single precision"},
+                 {{0, INFINITY, 1}, "label in column 2: expected a number of single precision"},
+                 {{0, NAN, 1}, "expected labels in all columns or in none, found 2 of 3"}};
+    static const float broken[] = {NAN, 0, NAN}, endless[] = {0, 1, INFINITY};
+    struct error err = {0};
+    float row[3];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const enum error_code rc = task->label_take(cases[i].column, 3, 0, row, &err);
+        if (cases[i].message)
+            assert_failed(rc, ERROR_INPUT, cases[i].message, &err);
+        else
+            assert_ok(task->label_check(row, 3, &err), &err);
+    }
+    assert_fails(task->label_check(broken, 3, &err), ERROR_CORRUPT, "column 2", &err);
+    assert_fails(task->label_check(endless, 3, &err), ERROR_CORRUPT, "column 3", &err);
+    for (uint32_t columns = 1; columns < 4; columns++) /* what columns look like, is a class */
+        assert_true(task->takes_columns(columns) &&
+                    task_of_columns(columns) != TASK_NODE_REGRESSION);
+}
+
+static void the_loss_is_the_mean_square(void **state)
+{
+    static const float output[] = {1, 2, 9, 9, -1, 0}, label[] = {0, 2, NAN, NAN, 1, 0.5F};
+    float gradient[6];
+    (void)state;
+    const struct loss_result loss = task->loss(output, label, 3, 2, gradient);
+    assert_int_equal(loss.label_count, 2);
+    assert_true(fabs(loss.sum - (0.5 + 2.125)) < 1e-12);
+    assert_true(gradient[0] == 0.5F && gradient[1] == 0 && gradient[2] == 0 && gradient[3] == 0);
+    assert_true(gradient[4] == -1 && gradient[5] == -0.25F);
+}
+
+static double mean_loss(const float *output, const float *label)
+{
+    const struct loss_result loss = task->loss(output, label, 4, 3, NULL);
+    return loss.sum / (double)loss.label_count;
+}
+
+static void the_gradient_agrees_with_central_differences(void **state)
+{
+    float output[12], label[12], gradient[12];
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        output[i] = 3 * sinf((float)i * 2.3F);
+        label[i] = i / 3 == 2 ? NAN : cosf((float)i);
+    }
+    (void)task->loss(output, label, 4, 3, gradient);
+    for (int i = 0; i < 12; i++) {
+        const float kept = output[i], step = 1.0F / 128;
+        output[i] = kept + step;
+        const double above = mean_loss(output, label);
+        output[i] = kept - step;
+        const double below = mean_loss(output, label);
+        output[i] = kept;
+        assert_true(fabs((above - below) * 64 - (double)gradient[i]) < 3e-5);
+    }
+}
+
+static double measured(const struct tally *tally, enum metric metric)
+{
+    struct error err = {0};
+    double value = 0;
+    assert_ok(tally_measure(tally, metric, &value, &err), &err);
+    return value;
+}
+
+static void metrics_are_those_of_all_rows_however_they_are_cut(void **state)
+{
+    static const float output[] = {1, 2, 5, -1}, label[] = {0, 2, NAN, 2};
+    (void)state;
+    for (size_t step = 1; step <= 4; step *= 2) {
+        struct tally tally = {0};
+        struct error err = {0};
+        assert_ok(tally_init(&tally, task, 1, &err), &err);
+        for (size_t i = 0; i < 4; i += step)
+            assert_ok(tally_add(&tally, output + i, label + i, step, &err), &err);
+        assert_true(fabs(measured(&tally, METRIC_RMSE) - sqrt(10.0 / 3)) < 1e-12);
+        assert_true(fabs(measured(&tally, METRIC_MAE) - 4.0 / 3) < 1e-12);
+        assert_true(fabs(measured(&tally, METRIC_LOSS) - 10.0 / 3) < 1e-12);
+        assert_true(isnan(measured(&tally, METRIC_ACCURACY)));
+        tally_release(&tally);
+    }
+}
+
+static void expect_line(const float *output, const float *label, const char *expected)
+{
+    char line[128] = "";
+    FILE *file = fmemopen(line, sizeof line, "w");
+    assert_non_null(file);
+    task->print(file, output, label, 2);
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(line, expected);
+}
+
+static void a_line_has_label_and_prediction(void **state)
+{
+    (void)state;
+    expect_line((const float[]){0.5F, -2}, (const float[]){0.1F, 3}, "0.100000001 3,0.5 -2,");
+    expect_line((const float[]){0.5F, -2}, (const float[]){NAN, NAN}, ",0.5 -2,");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_are_numbers_in_all_columns_or_in_none),
+        cmocka_unit_test(the_loss_is_the_mean_square),
+        cmocka_unit_test(the_gradient_agrees_with_central_differences),
+        cmocka_unit_test(metrics_are_those_of_all_rows_however_they_are_cut),
+        cmocka_unit_test(a_line_has_label_and_prediction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
