@@ -97,6 +97,7 @@ struct parameter {
 };
 
 struct layer_type;
+struct aggregation; /* operators/aggregation.h */
 
 struct model_layer {
     enum layer_kind kind;
@@ -186,6 +187,22 @@ MUST_CHECK enum error_code model_infer_layer(const struct model *model, const fl
                                              const struct input_rows *input, const float *second,
                                              const struct model_workspace *workspace, float *output,
                                              struct error *err);
+/* The same from the sums over the sources (aggregation_add()), which are not here any more: of a layer for which
+ * model_sums_sources() holds. `block` has the destinations' edges, to sources whose rows are not read, and `own` the rows of
+ * the destinations; sum [destination_count, input width of the layer]; `second` as there. The bits are those of
+ * model_infer_layer(). */
+MUST_CHECK enum error_code model_infer_sums(const struct model *model, const float *value,
+                                            int layer, const struct message_block *block,
+                                            const struct input_rows *own, const float *sum,
+                                            const float *second,
+                                            const struct model_workspace *workspace, float *output,
+                                            struct error *err);
+/* Whether layer `layer` (from 0) aggregates the rows of its sources as they are, and does so by sums. */
+bool model_sums_sources(const struct model *model, int layer);
+/* How layer `layer` aggregates on a block; arrays in the arena. Only where model_sums_sources(). */
+MUST_CHECK enum error_code model_weigh_block(const struct model *model, int layer,
+                                             const struct message_block *block, struct arena *arena,
+                                             struct aggregation *out, struct error *err);
 /* Whether its products may take operands in bf16: not of kinds that are not linear, nor of layers with a tail. */
 bool model_is_possible_in_bf16(const struct model *model);
 /* Columns of the logits. */

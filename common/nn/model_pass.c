@@ -202,3 +202,58 @@ enum error_code model_infer_layer(const struct model *model, const float *value,
     pass.output = output;
     return rc == ERROR_NONE ? run_layer(&pass, &tail, false, workspace, err) : rc;
 }
+
+bool model_sums_sources(const struct model *model, int layer)
+{
+    return layer_aggregates_first(&model->layer[layer]);
+}
+
+enum error_code model_weigh_block(const struct model *model, int layer,
+                                  const struct message_block *block, struct arena *arena,
+                                  struct aggregation *out, struct error *err)
+{
+    return model->layer[layer].type->weigh(&model->layer[layer], block, arena, out, err);
+}
+
+struct finish_job {
+    const struct layer_pass *pass;
+    const float *sum;
+};
+
+static void finish_tile(void *context, int64_t tile, int thread)
+{
+    const struct finish_job *job = context;
+    const struct layer_pass *pass = job->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    (void)thread;
+    aggregation_finish(&pass->aggregation, &pass->input, pass->input_dim, first,
+                       layer_pass_tile_end(first, pass->block.destination_count),
+                       job->sum + (size_t)first * pass->input_dim,
+                       (float *)pass->aggregated + first * pass->aggregated_dim);
+}
+
+enum error_code model_infer_sums(const struct model *model, const float *value, int layer,
+                                 const struct message_block *block, const struct input_rows *own,
+                                 const float *sum, const float *second,
+                                 const struct model_workspace *workspace, float *output,
+                                 struct error *err)
+{
+    struct layer_pass pass;
+    struct layer_tail tail = {0};
+    float *aggregated = NULL;
+    enum error_code rc =
+        layer_pass_init(&pass, model, value, layer, block, own, workspace->arena, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(workspace->arena, &aggregated,
+                       block->destination_count * pass.aggregated_dim, "aggregated rows", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    must(!second == (model->layer[layer].second_input < 0));
+    pass.second_input = second;
+    pass.output = output;
+    pass.aggregated = aggregated;
+    pass.aggregated_count = block->destination_count;
+    thread_pool_run(workspace->pool, layer_pass_tiles(block->destination_count), finish_tile,
+                    &(struct finish_job){&pass, sum});
+    return run_layer(&pass, &tail, false, workspace, err);
+}

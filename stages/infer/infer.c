@@ -15,7 +15,8 @@
  * --memory is shared out among what is held at one time, and that is a layer or the outputs: what layers were
  * computed with is given back before the outputs are written.
  *
- *   a layer   1/2 rows of the layer below, 1/4 neighbours of a tile, 1/4 values of a tile
+ *   a layer   1/2 rows of the layer below, 1/4 neighbours of a tile, 1/4 values of a tile; where those rows do not fit
+ *             and are summed in windows (source_windows.h), what neighbours of a tile do not take is for them too
  *   outputs   1/4 logits, 1/4 embeddings, 1/4 labels (output_writer.c); the rest for pieces and ids
  *
  * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
@@ -40,6 +41,7 @@ struct infer_state {
     struct topology topology;
     struct neighbor_sampler *sampler;
     struct feature_source *input, *second; /* of layer input_layer (part_inference.h) */
+    struct source_windows *windows;        /* over the input, unless it is resident */
     bool mostly_zero;                      /* the input: features may be */
     int input_layer; /* the layer that reads it, with these weights; 0: none is open */
     struct arena arena;
@@ -49,8 +51,10 @@ struct infer_state {
 
 static void close_input(struct infer_state *state)
 {
+    source_windows_free(state->windows);
     feature_source_close(state->input);
     feature_source_close(state->second);
+    state->windows = NULL;
     state->input = state->second = NULL;
     state->input_layer = 0;
 }
@@ -164,10 +168,46 @@ static void tell_memory(const struct stage_context *context, const struct infer_
              "reads, which %s",
              text_size(context->memory_bytes, all), text_size(context->memory_bytes / 2, tile),
              text_size(feature_source_bytes(state->input) +
-                           (state->second ? feature_source_bytes(state->second) : 0),
+                           (state->second ? feature_source_bytes(state->second) : 0) +
+                           (state->windows ? source_windows_bytes(state->windows) : 0),
                        rows),
              state->input_layer,
-             feature_source_is_resident(state->input) ? "all fit" : "are read as tiles want them");
+             feature_source_is_resident(state->input) ? "all fit"
+             : state->windows                         ? "are summed in windows"
+                                                      : "are read as tiles want them");
+}
+
+static uint32_t largest_part(const struct partition_book *book)
+{
+    uint32_t most = 0;
+    for (int p = 0; p < book->part_count; p++)
+        most = book->book[p + 1] - book->book[p] > most ? book->book[p + 1] - book->book[p] : most;
+    return most;
+}
+
+/* Rows that are mostly zero are multiplied before they are summed (sparse_layer.h): those are read tile by tile. */
+static enum error_code open_windows(const struct stage_context *context, struct infer_state *state,
+                                    int layer, struct error *err)
+{
+    if (feature_source_is_resident(state->input) || state->mostly_zero ||
+        !model_sums_sources(&state->model, layer - 1))
+        return ERROR_NONE;
+    const uint32_t largest = largest_part(context->book);
+    const uint64_t others = context->memory_bytes / (state->second ? 2 : 4) +
+                            neighbor_sampler_bytes(state->sampler) +
+                            feature_source_bytes(state->input);
+    const struct source_windows_config config = {
+        .topology = &state->topology,
+        .input = state->input,
+        .model = &state->model,
+        .layer = layer - 1,
+        .has_self_loops = context->book->self_loop_count > 0,
+        .pool = context->pool,
+        .budget_bytes = context->memory_bytes > others ? context->memory_bytes - others : 0,
+        .destinations_least = largest < INFERENCE_TILE_NODES ? largest : INFERENCE_TILE_NODES,
+        .destinations_most = largest,
+    };
+    return source_windows_new(&config, &state->windows, err);
 }
 
 /* The rows that layer `layer` gives, from 1; 0: the features. */
@@ -206,6 +246,8 @@ static enum error_code open_input(const struct stage_context *context, struct in
     if (rc == ERROR_NONE && layer == 1)
         rc = sparse_features_detect(state->input, context->book->node_count, &state->mostly_zero,
                                     err);
+    if (rc == ERROR_NONE)
+        rc = open_windows(context, state, layer, err);
     if (rc != ERROR_NONE)
         return rc;
     state->input_layer = layer;
@@ -246,6 +288,8 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                        .sampler = state->sampler,
                                        .input = state->input,
                                        .second = state->second,
+                                       .windows = state->windows,
+                                       .has_self_loops = context->book->self_loop_count > 0,
                                        .mostly_zero = state->mostly_zero,
                                        .arena = &state->arena};
     rc = part_inference_run(&inference, unit->layer, unit->slot, err);

@@ -10,14 +10,14 @@
 
 /* A tile ends at a number of nodes, or of edges where the degrees are high: by the data alone, since
  * the bits of a product may depend on how its rows are cut. */
-enum { TILE_NODES = 1024, TILE_EDGES = 1 << 18 };
+enum { TILE_EDGES = 1 << 18 };
 
 static uint32_t tile_size(const struct topology_part *part, uint32_t first, uint32_t end)
 {
     const uint32_t row = first - part->first_node;
     const uint64_t from = topology_row_start(part, row);
     uint32_t count = 1;
-    while (count < TILE_NODES && count < end - first &&
+    while (count < INFERENCE_TILE_NODES && count < end - first &&
            topology_row_start(part, row + count + 1) - from <= TILE_EDGES)
         count++;
     return count;
@@ -57,6 +57,19 @@ static enum error_code fetch_second(struct part_inference *inference, const uint
     return rc;
 }
 
+/* The nodes of a tile, and room for what the layer gives of them. */
+static enum error_code new_tile(struct part_inference *inference, int layer, uint32_t first,
+                                uint32_t count, uint32_t **node, float **output, struct error *err)
+{
+    const size_t width = model_layer_output_dim(inference->model, layer - 1);
+    enum error_code rc = arena_new(inference->arena, node, count, "node ids", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(inference->arena, output, count * width, "a layer's output", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        (*node)[i] = first + i;
+    return rc;
+}
+
 static enum error_code infer_tile(struct part_inference *inference, int layer, uint32_t first,
                                   uint32_t count, float **output, struct error *err)
 {
@@ -64,15 +77,9 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
     struct mini_batch batch = {0};
     struct feature_rows rows = {0};
     const float *second = NULL;
-    const uint32_t width = model_layer_output_dim(inference->model, layer - 1);
-    enum error_code rc = arena_new(inference->arena, &node, count, "node ids", err);
+    enum error_code rc = new_tile(inference, layer, first, count, &node, output, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(inference->arena, output, (size_t)count * width, "a layer's output", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t i = 0; i < count; i++)
-        node[i] = first + i;
-    rc = draw_tile(inference, layer, node, count, &batch, err);
+        rc = draw_tile(inference, layer, node, count, &batch, err);
     stage_times_enter(inference->context->times, TIME_READ);
     if (rc == ERROR_NONE)
         rc = fetch_second(inference, node, count, &second, err);
@@ -98,6 +105,89 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                              second, &workspace, *output, err);
 }
 
+/* The edges of a tile, as far as they count once their rows were summed: how many each destination has, and which are
+ * from itself. All others are from row `count`, which is not there. */
+static enum error_code edges_of_tile(const struct part_inference *inference, int part,
+                                     uint32_t first, uint32_t count, struct message_block *out,
+                                     struct error *err)
+{
+    const struct topology_part *rows = &inference->topology->part[part];
+    const uint32_t row = first - rows->first_node;
+    const uint64_t from = topology_row_start(rows, row);
+    uint32_t *row_start = NULL, *neighbor = NULL, *degree = NULL;
+    enum error_code rc =
+        arena_new(inference->arena, &row_start, (size_t)count + 1, "rows of a tile", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(inference->arena, &neighbor,
+                       (size_t)(topology_row_start(rows, row + count) - from), "edges of a tile",
+                       err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(inference->arena, &degree, (size_t)count + 1, "degrees of a tile", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    row_start[0] = degree[count] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        row_start[i + 1] = (uint32_t)(topology_row_start(rows, row + i + 1) - from);
+        degree[i] = topology_degree(rows, row + i, inference->has_self_loops);
+        for (uint32_t e = row_start[i]; e < row_start[i + 1]; e++)
+            neighbor[e] = *topology_neighbor(rows, from + e) == first + i ? i : count;
+    }
+    *out = (struct message_block){.destination_count = count,
+                                  .source_count = count + 1,
+                                  .row_start = row_start,
+                                  .neighbor = neighbor,
+                                  .degree = degree};
+    return ERROR_NONE;
+}
+
+/* As infer_tile(), from the sums of the rows of its sources. */
+static enum error_code infer_summed_tile(struct part_inference *inference, int layer, int part,
+                                         uint32_t first, uint32_t count, const float *sum,
+                                         float **output, struct error *err)
+{
+    const uint32_t dim = model_layer_input_dim(inference->model, layer - 1);
+    struct message_block block = {0};
+    const float *second = NULL;
+    uint32_t *node = NULL;
+    float *own = NULL;
+    enum error_code rc = new_tile(inference, layer, first, count, &node, output, err);
+    if (rc == ERROR_NONE)
+        rc = fetch_second(inference, node, count, &second, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(inference->arena, &own, (size_t)count * dim, "rows of a tile", err);
+    if (rc == ERROR_NONE)
+        rc = edges_of_tile(inference, part, first, count, &block, err);
+    if (rc == ERROR_NONE)
+        rc = feature_source_read(inference->input, first, first + count, own, err);
+    const struct input_rows rows = {.base = own, .stride = dim};
+    const struct model_workspace workspace = {.arena = inference->arena,
+                                              .pool = inference->context->pool};
+    return rc == ERROR_NONE ? model_infer_sums(inference->model, inference->weights, layer - 1,
+                                               &block, &rows, sum, second, &workspace, *output, err)
+                            : rc;
+}
+
+/* The sums of whole tiles from `first` on, as many as there is room for. */
+static enum error_code sum_tiles(struct part_inference *inference, int part, uint32_t first,
+                                 uint32_t *end, const float **sum, struct error *err)
+{
+    const uint32_t part_end = inference->topology->book[part + 1];
+    const uint32_t room = source_windows_destinations(inference->windows);
+    const size_t row_bytes = feature_source_row_bytes(inference->input);
+    uint64_t row_count = 0;
+    *end = first;
+    while (*end < part_end) {
+        const uint32_t count = tile_size(&inference->topology->part[part], *end, part_end);
+        if (*end + count - first > room)
+            break;
+        *end += count;
+    }
+    const enum error_code rc =
+        source_windows_sum(inference->windows, part, first, *end, sum, &row_count, err);
+    stage_times_add_rows(inference->context->times, row_count, row_count * row_bytes);
+    return rc;
+}
+
 static enum error_code add_rows(const struct part_inference *inference,
                                 struct feature_shard_writer *writer, const float *output,
                                 uint32_t count, struct error *err)
@@ -117,14 +207,26 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
                                  .dim = model_layer_output_dim(inference->model, layer - 1),
                                  .row_count = end - begin};
     (void)snprintf(tensor.name, sizeof tensor.name, "%s", layer_tensor);
+    const uint32_t dim = model_layer_input_dim(inference->model, layer - 1);
+    uint32_t summed = begin, sums_begin = begin; /* whose sums are there */
+    const float *sum = NULL;
     enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
     for (uint32_t first = begin, count = 0; rc == ERROR_NONE && first < end; first += count) {
         float *output = NULL;
         count = tile_size(&inference->topology->part[part], first, end);
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
+        if (inference->windows && first == summed) {
+            sums_begin = first;
+            rc = sum_tiles(inference, part, first, &summed, &sum, err);
+            if (rc != ERROR_NONE)
+                return rc;
+        }
         arena_reset(inference->arena);
-        rc = infer_tile(inference, layer, first, count, &output, err);
+        rc = inference->windows
+                 ? infer_summed_tile(inference, layer, part, first, count,
+                                     sum + (size_t)(first - sums_begin) * dim, &output, err)
+                 : infer_tile(inference, layer, first, count, &output, err);
         if (rc == ERROR_NONE)
             rc = add_rows(inference, writer, output, count, err);
     }

@@ -4,6 +4,10 @@
  * The rows of a part are taken in tiles fixed by the graph, not by the memory; each tile is a one-hop neighbourhood
  * without sampling, whose inputs are the features, or the layer below of every part. The output is a
  * sealed shard of its own, read by the layer above just as features are.
+ *
+ * When the inputs do not fit the memory, layers that sum the rows of their sources have them summed for many tiles at once
+ * (source_windows.h), and a tile begins with its sums and the rows of its own nodes. Other layers have the rows of each
+ * tile's sources read for it.
  */
 #ifndef STAGES_INFER_PART_INFERENCE_H
 #define STAGES_INFER_PART_INFERENCE_H
@@ -12,10 +16,14 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
+#include "stages/infer/source_windows.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "store/features/feature_source.h"
 
 #include <stdbool.h>
+
+/* Nodes of a tile at most. */
+enum { INFERENCE_TILE_NODES = 1024 };
 
 struct part_inference { /* all borrowed */
     const struct stage_context *context;
@@ -25,9 +33,11 @@ struct part_inference { /* all borrowed */
     const struct weights_identity *identity;
     struct neighbor_sampler *sampler;
     struct feature_source *input,
-        *second;         /* the layer below; what the layer reads beside it, or NULL */
-    bool mostly_zero;    /* the input (sparse_features.h) */
-    struct arena *arena; /* reset for each tile */
+        *second;                    /* the layer below; what the layer reads beside it, or NULL */
+    struct source_windows *windows; /* NULL: the input is resident, or the layer sums no rows */
+    bool has_self_loops;            /* there may be some */
+    bool mostly_zero;               /* the input (sparse_features.h) */
+    struct arena *arena;            /* reset for each tile */
 };
 
 /* Layer `layer` counts from 1. Publishes run/<id>/infer/<weights version>/<layer>/part/<part>/shard and

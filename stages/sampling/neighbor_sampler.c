@@ -374,23 +374,6 @@ static enum error_code expand_hop(struct neighbor_sampler *s, uint32_t first, ui
     return rc == ERROR_NONE ? run_window(s, 1, err) : rc;
 }
 
-/* Edges of the row that start at its own node. Rows are ascending, so they stand side by side. */
-static uint32_t count_self_loops(const struct sampled_row *row, uint32_t node)
-{
-    uint32_t low = 0, high = row->length;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (*topology_neighbor(row->part, row->start + middle) < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t end = low;
-    while (end < row->length && *topology_neighbor(row->part, row->start + end) == node)
-        end++;
-    return end - low;
-}
-
 static enum error_code look_up_degrees(struct neighbor_sampler *s, struct error *err)
 {
     enum error_code rc = growing_array_reserve(&s->degree, &s->budget, s->known.count, 0,
@@ -407,7 +390,9 @@ static enum error_code look_up_degrees(struct neighbor_sampler *s, struct error 
             if (rc != ERROR_NONE)
                 return rc;
             s->degree.data[at + i] =
-                row->length - (s->has_self_loops ? count_self_loops(row, node) : 0);
+                row->length - (s->has_self_loops
+                                   ? topology_self_loops(row->part, row->start, row->length, node)
+                                   : 0);
         }
     }
     return ERROR_NONE;

@@ -421,6 +421,70 @@ enum error_code feature_source_visit(struct feature_source *source, const uint32
     return rc == ERROR_NONE ? feature_walk_all(&walk, visitor, context, stop, err) : rc;
 }
 
+/* --- read --- */
+
+static int part_of(const struct feature_source *source, uint32_t node)
+{
+    int low = 0, high = source->part_count;
+    must(node < source->node_count);
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (source->book[middle] <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint32_t end_of_block(const struct feature_source *source, int part, uint32_t node)
+{
+    const uint32_t start = source->book[part];
+    const uint32_t first = node - (node - start) % FEATURE_BLOCK_ROWS;
+    const uint32_t left = source->book[part + 1] - first;
+    return first + (left < FEATURE_BLOCK_ROWS ? left : FEATURE_BLOCK_ROWS);
+}
+
+uint32_t feature_source_block_end(const struct feature_source *source, uint32_t node)
+{
+    return end_of_block(source, part_of(source, node), node);
+}
+
+/* The rows of the nodes first .. end - 1, which lie in one block of `part`. */
+static enum error_code read_rows_of_block(struct feature_source *source, int part, uint32_t first,
+                                          uint32_t end, char *out, struct error *err)
+{
+    const uint32_t row = first - source->book[part];
+    const size_t stored_bytes = source->dim * tensor_type_bytes(source->type);
+    struct feature_shard *shard = NULL;
+    struct feature_pin pin = {0};
+    enum error_code rc = feature_parts_shard(&source->parts, part, &shard, err);
+    if (rc == ERROR_NONE)
+        rc = feature_shard_pin(shard, source->tensor, row / FEATURE_BLOCK_ROWS, &pin, err);
+    if (rc == ERROR_NONE)
+        row_conversion_enter(out, source->precision,
+                             (const char *)pin.rows + row % FEATURE_BLOCK_ROWS * stored_bytes,
+                             source->type, source->dim, end - first);
+    feature_pin_release(&pin);
+    return rc;
+}
+
+enum error_code feature_source_read(struct feature_source *source, uint32_t first, uint32_t end,
+                                    void *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    char *to = out;
+    must(!is_resident(source) && first <= end && end <= source->node_count);
+    for (uint32_t next = 0; rc == ERROR_NONE && first < end; first = next) {
+        const int part = part_of(source, first);
+        next = end_of_block(source, part, first);
+        next = next < end ? next : end;
+        rc = read_rows_of_block(source, part, first, next, to, err);
+        to += (next - first) * row_bytes(source);
+    }
+    return rc;
+}
+
 /* --- fetch --- */
 
 /* Room for the rows and their order. */

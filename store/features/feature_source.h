@@ -93,6 +93,13 @@ MUST_CHECK enum error_code feature_source_fetch(struct feature_source *source, c
 
 /* --- out of the budget, for callers that know what is coming --- */
 
+/* One past the last node of the block that holds the row of `node`. */
+uint32_t feature_source_block_end(const struct feature_source *source, uint32_t node);
+/* Copies the rows of the nodes first .. end - 1, as they are held, to `out`. A block of which all rows are wanted in one
+ * call is read once. Threads: any number, beside each other alone. Fails: ERROR_CORRUPT naming shard, tensor, block. */
+MUST_CHECK enum error_code feature_source_read(struct feature_source *source, uint32_t first,
+                                               uint32_t end, void *out, struct error *err);
+
 enum { FEATURE_VISIT_MAX = 1024 };
 
 /* Some rows of a batch; their nodes ascend, from visit to visit too. */

@@ -581,3 +581,30 @@ enum error_code topology_write(struct store *store, const char *partition_id, in
     rc = rc == ERROR_NONE ? removed : rc;
     return rc == ERROR_NONE ? rc : error_context(err, rc, "topology of part %d", part);
 }
+
+/* Rows are ascending, so they stand side by side. */
+uint32_t topology_self_loops(const struct topology_part *part, uint64_t start, uint32_t length,
+                             uint32_t node)
+{
+    uint32_t low = 0, high = length;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (*topology_neighbor(part, start + middle) < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t end = low;
+    while (end < length && *topology_neighbor(part, start + end) == node)
+        end++;
+    return end - low;
+}
+
+uint32_t topology_degree(const struct topology_part *part, uint32_t row, bool has_self_loops)
+{
+    const uint64_t start = topology_row_start(part, row);
+    const uint32_t length = (uint32_t)(topology_row_start(part, row + 1) - start);
+    return has_self_loops
+               ? length - topology_self_loops(part, start, length, part->first_node + row)
+               : length;
+}

@@ -148,4 +148,10 @@ static inline const void *topology_column(const struct topology_part *p, enum ed
            (edge & ((UINT64_C(1) << shift) - 1)) * edge_column_bytes(column, p->width.of[column]);
 }
 
+/* In-degree of row `row` without edges from a node to itself, of which `has_self_loops` says whether there may be any. */
+uint32_t topology_degree(const struct topology_part *part, uint32_t row, bool has_self_loops);
+/* Edges from `node` to itself, in its row of `length` edges from `start` on. */
+uint32_t topology_self_loops(const struct topology_part *part, uint64_t start, uint32_t length,
+                             uint32_t node);
+
 #endif

@@ -98,7 +98,7 @@ done
 sed 's/nodes: 150000/nodes: 40000/; s/feature_dim: 340/feature_dim: 200/; s/classes: 8/classes: 120/; s/hidden: 32/hidden: 240/' \
     "$work/budget.yaml" >"$work/wide.yaml"
 train open infer 256 'rows that layer 2 reads, which all fit' wide
-train close infer 72 'rows that layer 2 reads, which are read as tiles want them' wide
+train close infer 72 'rows that layer 2 reads, which are summed in windows' wide
 for file in embeddings.npy predictions.csv; do # the others have the name of the run in them
     cmp -s "$work/open/outputs/$file" "$work/close/outputs/$file" || fail "$file differs between the budgets of infer"
 done

@@ -6,6 +6,8 @@
 #include "common/nn/operators/aggregation_max.h"
 #include "common/nn/operators/aggregation_walk.h"
 
+enum { SUMS_AHEAD = 2 }; /* rows of sums asked for ahead of use */
+
 CPU_INLINE void add_row(float *restrict sum, const struct input_rows *input,
                         enum precision precision, uint32_t row, const float *scale, uint32_t dim)
 {
@@ -73,18 +75,24 @@ CPU_INLINE void add_valued_neighbors(const struct walk *walk, uint32_t i, float 
     }
 }
 
-/* The row of destination i, but for a second half. */
-CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum)
+CPU_INLINE void add_all_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
 {
     const struct aggregation *aggregation = walk->aggregation;
-    ask_for_own_rows(walk, i);
-    vector_zero(sum, walk->dim);
     if (aggregation->edge_value)
         add_valued_neighbors(walk, i, sum);
     else if (!aggregation->source_scale && !aggregation->skip_self_loops)
         add_neighbors(walk, i, sum);
     else
         add_scaled_neighbors(walk, i, sum);
+}
+
+/* The row of destination i, but for a second half. */
+CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum)
+{
+    const struct aggregation *aggregation = walk->aggregation;
+    ask_for_own_rows(walk, i);
+    vector_zero(sum, walk->dim);
+    add_all_neighbors(walk, i, sum);
     vector_scale(sum, aggregation->destination_scale[i], walk->dim);
     if (!aggregation->self_beside && aggregation->self_scale)
         add_row(sum, &walk->input, walk->precision, i, &aggregation->self_scale[i], walk->dim);
@@ -169,6 +177,53 @@ CPU_INLINE void add_valued_destinations_of(const struct aggregation *aggregation
             sum, gradient + i * width,
             aggregation->destination_scale[i] * aggregation->edge_value[edges->edge[e]], dim);
     }
+}
+
+CPU_KERNEL(add_edges,
+           (const struct aggregation *aggregation, const struct message_block *block,
+            const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end, float *sum),
+           (aggregation, block, input, dim, first, end, sum))
+{
+    const struct walk walk = start_walk(aggregation, block, input, PRECISION_FP32, dim, first, end);
+    for (uint32_t i = first; i < end; i++) {
+        if (end - i > SUMS_AHEAD &&
+            block->row_start[i + SUMS_AHEAD] < block->row_start[i + SUMS_AHEAD + 1])
+            vector_prefetch(sum + (size_t)(i + SUMS_AHEAD) * dim, dim * sizeof *sum);
+        add_all_neighbors(&walk, i, sum + (size_t)i * dim);
+    }
+}
+
+void aggregation_add(const struct aggregation *aggregation, const struct message_block *block,
+                     const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                     float *sum)
+{
+    struct aggregation part = *aggregation;
+    must(input->precision == PRECISION_FP32);
+    part.skip_self_loops = false; /* i is no position among these sources */
+    add_edges(&part, block, input, dim, first, end, sum);
+}
+
+CPU_KERNEL(finish_sums,
+           (const struct aggregation *aggregation, const struct input_rows *own, uint32_t dim,
+            uint32_t first, uint32_t end, const float *sum, float *out),
+           (aggregation, own, dim, first, end, sum, out))
+{
+    const size_t width = aggregation_width(aggregation, dim);
+    for (uint32_t i = first; i < end; i++, sum += dim, out += width) {
+        vector_copy(out, sum, dim);
+        vector_scale(out, aggregation->destination_scale[i], dim);
+        if (aggregation->self_beside)
+            vector_copy(out + dim, float_row(own, i), dim);
+        else if (aggregation->self_scale)
+            vector_add_scaled(out, float_row(own, i), aggregation->self_scale[i], dim);
+    }
+}
+
+void aggregation_finish(const struct aggregation *aggregation, const struct input_rows *own,
+                        uint32_t dim, uint32_t first, uint32_t end, const float *sum, float *out)
+{
+    must(own->precision == PRECISION_FP32);
+    finish_sums(aggregation, own, dim, first, end, sum, out);
 }
 
 CPU_KERNEL(add_destinations,

@@ -52,6 +52,19 @@ void aggregation_forward(const struct aggregation *aggregation, const struct mes
                          const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                          float *scratch, void *out);
 
+/* The same when not all sources are in memory at a time, in floats alone. Each call adds the edges from some sources to
+ * sum [destination_count, dim], which is zero before the first: `block`, `input`, and of `aggregation` the source_scale and
+ * edge_value, are about these. When the edges of each destination come in the order of its row, and those from
+ * itself are left out where skip_self_loops says so, then after all of them aggregation_finish() gives the bits of
+ * aggregation_forward(). */
+void aggregation_add(const struct aggregation *aggregation, const struct message_block *block,
+                     const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                     float *sum);
+/* From the sums of the destinations first .. end - 1 their aggregated rows, into out [end - first, aggregation_width(dim)];
+ * `own` are rows of destinations. */
+void aggregation_finish(const struct aggregation *aggregation, const struct input_rows *own,
+                        uint32_t dim, uint32_t first, uint32_t end, const float *sum, float *out);
+
 /* The transpose: from the gradient of all aggregated rows [destination_count, aggregation_width(dim)] that of the
  * inputs first .. end - 1 into out [end - first, dim]. The edges are numbered where
  * aggregation_numbers_edges() says so. */

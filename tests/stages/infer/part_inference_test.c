@@ -8,6 +8,8 @@ struct infer_conditions { /* what must not change a bit */
     int threads;
     uint64_t memory_bytes;
     uint64_t input_bytes; /* budget of the rows a layer reads */
+    /* Of layers that sum their sources, if they are to do so in windows; their rows have an eighth of input_bytes then. */
+    uint64_t windows_bytes;
 };
 
 static struct feature_source *open_input(struct infer_run *run, int layer, uint64_t budget_bytes)
@@ -28,25 +30,50 @@ static struct feature_source *open_input(struct infer_run *run, int layer, uint6
     return source;
 }
 
+static struct source_windows *open_windows(struct infer_run *run, const struct topology *topology,
+                                           int layer, struct feature_source *input,
+                                           uint64_t budget_bytes)
+{
+    struct source_windows *windows = NULL;
+    const struct source_windows_config config = {.topology = topology,
+                                                 .input = input,
+                                                 .model = &run->model,
+                                                 .layer = layer - 1,
+                                                 .has_self_loops = true,
+                                                 .pool = run->context.pool,
+                                                 .budget_bytes = budget_bytes,
+                                                 .destinations_least = 1024,
+                                                 .destinations_most = 1600};
+    assert_ok(source_windows_new(&config, &windows, &run->err), &run->err);
+    assert_true(source_windows_bytes(windows) <= budget_bytes);
+    return windows;
+}
+
 static void infer_all_parts(struct infer_run *run, const struct topology *topology, int layer,
                             const struct infer_conditions *how)
 {
     const struct neighbor_sampler_config config = {.topology = topology, .has_self_loops = true};
     struct arena arena = {0};
+    const bool sums = how->windows_bytes && model_sums_sources(&run->model, layer - 1);
+    const uint64_t input_bytes = sums && layer > 1 ? how->input_bytes / 8 : how->input_bytes;
     struct part_inference inference = {.arena = &arena,
                                        .context = &run->context,
                                        .topology = topology,
                                        .model = &run->model,
                                        .weights = run->value,
                                        .identity = &run->last,
-                                       .input = open_input(run, layer, how->input_bytes)};
+                                       .has_self_loops = true,
+                                       .input = open_input(run, layer, input_bytes)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
+    if (sums)
+        inference.windows = open_windows(run, topology, layer, inference.input, how->windows_bytes);
     if (layer == 1)
         assert_true(feature_source_is_resident(inference.input) ==
                     (how->input_bytes > sizeof(float) * INFER_NODES * INFER_DIM));
     for (int part = INFER_PARTS - 1; part >= 0; part--)
         assert_ok(part_inference_run(&inference, layer, part, &run->err), &run->err);
     neighbor_sampler_free(inference.sampler);
+    source_windows_free(inference.windows);
     feature_source_close(inference.input);
     arena_release(&arena);
 }
@@ -114,6 +141,58 @@ static void threads_and_memory_change_no_bit(void **state)
         infer_run_close(run);
         assert_int_equal(temp_store_teardown(&temp), 0);
     }
+}
+
+/* With hubs, whose edges fill a piece several times, edges from a node to itself, and windows of one block to all rows.
+ * GCN's second of three layers sums; its others project first. */
+static void sums_in_windows_are_those_of_a_gather(void **state)
+{
+    static const char *const models[] = {"sage", "gcn"};
+    static const struct infer_conditions others[] = {
+        {.threads = 1, .input_bytes = 300000, .windows_bytes = 330000},
+        {.threads = 4, .input_bytes = 300000, .windows_bytes = 390000},
+        {.threads = 3, .input_bytes = 300000, .windows_bytes = 2000000},
+    };
+    (void)state;
+    for (int m = 0; m < 4; m++) {
+        void *temp = NULL;
+        const struct infer_case what = {
+            .model = models[m % 2], .near = m / 2, .fanouts = "3, 3, 3"};
+        assert_int_equal(temp_store_setup(&temp), 0);
+        struct infer_run *run = infer_run_new(temp, &what);
+        assert_true(model_sums_sources(&run->model, m % 2));
+        infer_all_layers(run, &plenty);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            if (m % 2 == 0 || m / 2) /* what projects first wants its tiles' rows at once */
+                infer_all_layers(run, &others[i]);
+        infer_run_close(run);
+        assert_int_equal(temp_store_teardown(&temp), 0);
+    }
+}
+
+static void windows_that_do_not_fit_are_refused(void **state)
+{
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    struct topology topology = {0};
+    struct source_windows *windows = NULL;
+    assert_ok(topology_open(run->temp->store, &run->book, NULL, TOPOLOGY_STORAGE_IS_LOCAL,
+                            &topology, &run->err),
+              &run->err);
+    struct feature_source *input = open_input(run, 1, 300000);
+    const struct source_windows_config config = {.topology = &topology,
+                                                 .input = input,
+                                                 .model = &run->model,
+                                                 .budget_bytes = 200000,
+                                                 .destinations_least = 1024,
+                                                 .destinations_most = 1600};
+    const long blocks = memory_live_blocks();
+    assert_fails(source_windows_new(&config, &windows, &run->err), ERROR_NO_MEMORY,
+                 "the sums of 1024 nodes and a block of the rows that layer 1 reads want",
+                 &run->err);
+    assert_int_equal(memory_live_blocks(), blocks);
+    feature_source_close(input);
+    topology_close(&topology);
+    infer_run_close(run);
 }
 
 static void other_weights_are_another_output(void **state)
@@ -184,6 +263,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_layers_give_the_model_over_all_neighbors),
         cmocka_unit_test(threads_and_memory_change_no_bit),
+        cmocka_unit_test(sums_in_windows_are_those_of_a_gather),
+        test_with_store(windows_that_do_not_fit_are_refused),
         test_with_store(other_weights_are_another_output),
         test_with_store(a_stop_or_a_small_budget_leaves_nothing),
     };
