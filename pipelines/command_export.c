@@ -69,8 +69,8 @@ static enum error_code write_model(const struct run_folder *folder,
                               best ? snapshot.best_version : version,
                               dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG, options->output, err);
     store_release_record(&snapshot.view);
-    const char *note =
-        model_file_note(model.layer[0].kind, dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG);
+    const char *note = model_file_note(model.layer[model.config.layer_count - 1].kind,
+                                       dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG);
     if (rc == ERROR_NONE && note)
         (void)fputs(note, stderr);
     return rc;

@@ -54,8 +54,7 @@ static void add_parameters(struct model *model, struct model_layer *layer, int n
     layer->parameter_count = layer->type->parameters(layer, own);
     for (int i = 0; i < layer->parameter_count; i++) {
         struct parameter *parameter = &model->parameter[model->parameter_count++];
-        (void)snprintf(parameter->name, sizeof parameter->name, "%s.%d.%s",
-                       layer->type->prefix ? layer->type->prefix : "convs", number, own[i].suffix);
+        layer_parameter_name(layer->type, number, own[i].suffix, parameter->name);
         parameter->dim_count = own[i].dim_count;
         parameter->rows = own[i].rows;
         parameter->cols = own[i].cols;
@@ -155,7 +154,13 @@ static enum error_code check_layer(const struct model_config *config, int number
         return error_set(err, ERROR_INVALID,
                          "it also reads the output of a layer of another kind below it, and there "
                          "is none");
-    if (type->reads_start && own->output_dim != input_dim)
+    for (int i = 0; type->prefix && !*type->prefix && i < number; i++)
+        if (config->layer[i].kind == own->kind)
+            return error_set(err, ERROR_INVALID,
+                             "a model has one layer of this kind, and layer %d "
+                             "is one too",
+                             i + 1);
+    if (type->keeps_width && own->output_dim != input_dim)
         return error_set(err, ERROR_INVALID,
                          "it gives as many columns as it reads, %" PRIu32 ", not %" PRIu32,
                          input_dim, own->output_dim);

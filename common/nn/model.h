@@ -53,10 +53,14 @@ extern const char *const layer_aggr_names[LAYER_AGGR_COUNT + 1];
 
 /* Settings that some kinds have (layer_list.h). */
 struct layer_options {
-#define INT(name, kinds, value, least, most, help)    int64_t name;
-#define CHOICE(name, kinds, type, value, names, help) enum type name;
-    LAYER_OPTION_LIST(INT, CHOICE)
+#define INT(name, kinds, value, least, most, help)  int64_t name;
+#define REAL(name, kinds, value, least, most, help) double name;
+#define FLAG(name, kinds, value, help)              bool name;
+#define CHOICE(name, kinds, value, names, help)     int64_t name; /* the number of the choice */
+    LAYER_OPTION_LIST(INT, REAL, FLAG, CHOICE)
 #undef INT
+#undef REAL
+#undef FLAG
 #undef CHOICE
 };
 

@@ -83,7 +83,7 @@ static enum error_code encode_and_write(const struct model *model,
     (void)snprintf(number[5], TEXT_SIZE, "%" PRId64, version);
     (void)snprintf(number[6], TEXT_SIZE, "%" PRId64, model->layer[0].option.heads);
     struct safetensors_text text[] = {
-        {"model", model->layer[0].type->pyg_name},
+        {"model", model->layer[c->layer_count - 1].type->pyg_name},
         {"num_layers", number[0]},
         {"in_channels", number[1]},
         {"hidden_channels", number[2]},
@@ -113,17 +113,33 @@ static enum error_code encode_and_write(const struct model *model,
     return rc;
 }
 
+/* Whether DGL has such layers, whose tensors then have names there. */
+static enum error_code check_dgl_has(const struct model *model, struct error *err)
+{
+    for (int i = 0; i < model->config.layer_count; i++) {
+        const struct model_layer *layer = &model->layer[i];
+        struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
+        if (layer->type->has_heads)
+            return error_set(err, ERROR_INVALID,
+                             "models of kind %s are written for PyG alone: DGL's last layer does "
+                             "not take the mean of its heads",
+                             layer_names[layer->kind]);
+        if (layer->type->parameters(layer, own) > 0 && !own[0].dgl)
+            return error_set(err, ERROR_INVALID,
+                             "layers of kind %s are written for PyG alone: DGL has none like them",
+                             layer_names[layer->kind]);
+    }
+    return ERROR_NONE;
+}
+
 enum error_code model_file_write(const struct model *model, const float *value, const char *run_id,
                                  int64_t version, enum model_flavor flavor, const char *path,
                                  struct error *err)
 {
     struct named_tensors *named = NULL;
-    if (flavor == MODEL_FLAVOR_DGL && model->layer[0].type->has_heads)
-        return error_set(err, ERROR_INVALID,
-                         "models of kind %s are written for PyG alone: DGL's last layer does not "
-                         "take the mean of its heads",
-                         layer_names[model->layer[0].kind]);
-    enum error_code rc = memory_new(&named, 1, "tensor names", err);
+    enum error_code rc = flavor == MODEL_FLAVOR_DGL ? check_dgl_has(model, err) : ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = memory_new(&named, 1, "tensor names", err);
     if (rc == ERROR_NONE && flavor == MODEL_FLAVOR_DGL)
         rc = memory_new(&named->transposed, model->value_count, "transposed weights", err);
     if (rc == ERROR_NONE) {

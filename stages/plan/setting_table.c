@@ -141,10 +141,16 @@ const struct setting_spec setting_table[] = {
     INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
 #define INT_OPTION(name, kinds, value, least, most, help) \
     INT(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, least, most, help),
-#define CHOICE_OPTION(name, kinds, type, value, names, help) \
+#define CHOICE_OPTION(name, kinds, value, names, help) \
     CHOICE(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, names, help),
-    LAYER_OPTION_LIST(INT_OPTION, CHOICE_OPTION)
+#define REAL_OPTION(name, kinds, value, least, most, help) \
+    DOUBLE(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, least, most, help),
+#define FLAG_OPTION(name, kinds, value, help) \
+    BOOL(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, help),
+    LAYER_OPTION_LIST(INT_OPTION, REAL_OPTION, FLAG_OPTION, CHOICE_OPTION)
 #undef INT_OPTION
+#undef REAL_OPTION
+#undef FLAG_OPTION
 #undef CHOICE_OPTION
     CHOICE(TRAINING, "train-step.activation", train_step.activation, "relu", activation_names, "what follows the hidden layers: relu, elu, leaky_relu or none"),
     DOUBLE(TRAINING, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),

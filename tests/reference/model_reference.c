@@ -15,14 +15,14 @@ struct layer {
     const struct message_block *block;
     int number;
     uint32_t in, out;
-    const double *x; /* [sources, in] */
+    const double *x;     /* [sources, in] */
+    const double *start; /* [sources, in]: what the lowest of an unbroken run of its kind reads */
 };
 
 static const double *tensor(const struct layer *layer, const char *suffix)
 {
     char name[PARAMETER_NAME_SIZE];
-    const char *prefix = layer->model->layer[layer->number].type->prefix;
-    (void)snprintf(name, sizeof name, "%s.%d.%s", prefix ? prefix : "convs", layer->number, suffix);
+    layer_parameter_name(layer->model->layer[layer->number].type, layer->number, suffix, name);
     int i = 0;
     while (i < layer->model->parameter_count && strcmp(layer->model->parameter[i].name, name) != 0)
         i++;
@@ -83,7 +83,7 @@ static double correction(const struct message_block *block, uint32_t i)
 static double neighbors_of(const struct layer *layer, uint32_t i, uint32_t c)
 {
     const struct message_block *block = layer->block;
-    const enum layer_aggr aggr = own_of(layer)->option.aggr;
+    const int64_t aggr = own_of(layer)->option.aggr;
     const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
     double sum = 0, most = -HUGE_VAL;
     for (uint32_t e = first; e < end; e++) {
@@ -142,14 +142,47 @@ static void propagate(const struct layer *layer, uint32_t i, double *y)
     }
 }
 
-static void gcn_row(const struct layer *layer, uint32_t i, double *y)
+static void gcn_row(const struct layer *layer, const char *bias, uint32_t i, double *y)
 {
     double *row = memory_alloc(layer->in, sizeof *row);
     must(row);
     propagate(layer, i, row);
     add_product(layer, "lin.weight", row, y);
-    add_bias(layer, "bias", y);
+    add_bias(layer, bias, y);
     memory_free(row);
+}
+
+static void gin_row(const struct layer *layer, uint32_t i, double *y)
+{
+    double *row = memory_alloc(layer->in, sizeof *row),
+           *hidden = memory_alloc(layer->out, sizeof *row);
+    must(row && hidden);
+    const struct message_block *block = layer->block;
+    for (uint32_t c = 0; c < layer->in; c++) {
+        double sum = 0;
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+            sum += input_row(layer, block->neighbor[e])[c];
+        row[c] = (1 + *tensor(layer, "eps")) * input_row(layer, i)[c] + correction(block, i) * sum;
+    }
+    for (uint32_t o = 0; o < layer->out; o++)
+        hidden[o] = 0;
+    add_product(layer, "nn.lins.0.weight", row, hidden);
+    add_bias(layer, "nn.lins.0.bias", hidden);
+    for (uint32_t o = 0; o < layer->out; o++)
+        for (uint32_t h = 0; h < layer->out; h++)
+            y[o] +=
+                tensor(layer, "nn.lins.1.weight")[(size_t)o * layer->out + h] * fmax(hidden[h], 0);
+    add_bias(layer, "nn.lins.1.bias", y);
+    memory_free(row);
+    memory_free(hidden);
+}
+
+static void appnp_row(const struct layer *layer, uint32_t i, double *y)
+{
+    const double alpha = own_of(layer)->option.alpha;
+    propagate(layer, i, y);
+    for (uint32_t c = 0; c < layer->in; c++)
+        y[c] = (1 - alpha) * y[c] + alpha * layer->start[(size_t)i * layer->in + c];
 }
 
 /* y [out], which is zero before. */
@@ -161,7 +194,15 @@ static void linear_row(const struct layer *layer, uint32_t i, double *y)
     if (kind == LAYER_GRAPH_CONV)
         neighbor_row(layer, "lin_rel.weight", "lin_root.weight", "lin_rel.bias", i, y);
     if (kind == LAYER_GCN)
-        gcn_row(layer, i, y);
+        gcn_row(layer, "bias", i, y);
+    if (kind == LAYER_SGC)
+        gcn_row(layer, "lin.bias", i, y);
+    if (kind == LAYER_GIN)
+        gin_row(layer, i, y);
+    if (kind == LAYER_PROPAGATE)
+        propagate(layer, i, y);
+    if (kind == LAYER_APPNP)
+        appnp_row(layer, i, y);
     if (kind == LAYER_MLP) {
         add_product(layer, "weight", input_row(layer, i), y);
         add_bias(layer, "bias", y);
@@ -285,6 +326,7 @@ double *model_reference_logits(const struct model *model, const double *value,
             x[(size_t)i * dim + c] =
                 element(input, (input->row_index ? input->row_index[i] : i) * input->stride + c);
     uint32_t rows = block[0].source_count;
+    double *start = x;
     for (int number = 0; number < model->config.layer_count; number++) {
         const struct model_layer *own = &model->layer[number];
         const struct message_block all = {.destination_count = rows, .source_count = rows};
@@ -294,11 +336,17 @@ double *model_reference_logits(const struct model *model, const double *value,
                                     .number = number,
                                     .in = model_layer_input_dim(model, number),
                                     .out = model_layer_output_dim(model, number),
-                                    .x = x};
+                                    .x = x,
+                                    .start = start};
         double *y = layer_output(&layer, dropout);
         rows = layer.block->destination_count;
-        memory_free(x);
+        if (x != start)
+            memory_free(x);
         x = y;
+        if (number + 1 < model->config.layer_count && model->layer[number + 1].kind == own->kind)
+            continue;
+        memory_free(start);
+        start = x;
     }
     return x;
 }

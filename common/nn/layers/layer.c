@@ -1,6 +1,7 @@
 #include "common/nn/layers/layer.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define ROW(constant, name, help) [LAYER_##constant] = &name##_layer,
 static const struct layer_type *const layer_table[LAYER_KIND_COUNT] = {LAYER_LIST(ROW)};
@@ -18,6 +19,16 @@ const struct layer_type *layer_type_of(enum layer_kind kind)
 {
     must(kind < LAYER_KIND_COUNT);
     return layer_table[kind];
+}
+
+void layer_parameter_name(const struct layer_type *type, int number, const char *suffix,
+                          char out[PARAMETER_NAME_SIZE])
+{
+    const char *prefix = type->prefix ? type->prefix : "convs";
+    if (*prefix)
+        (void)snprintf(out, PARAMETER_NAME_SIZE, "%s.%d.%s", prefix, number, suffix);
+    else
+        (void)snprintf(out, PARAMETER_NAME_SIZE, "%s", suffix);
 }
 
 struct layer_config layer_of_outline(const struct model_outline *outline, enum layer_kind kind,

@@ -34,15 +34,17 @@ struct layer_gradient;
 
 struct layer_type {
     const char *pyg_name; /* the model of torch_geometric.nn that has such layers */
-    const char *prefix;   /* of the names of tensors there; NULL: "convs" */
+    const char
+        *prefix; /* of the names of tensors there; NULL: "convs"; "": neither that nor a number */
     const char *dgl_note; /* what has to be known to use them in DGL, for people; NULL: nothing */
     bool needs_degree;    /* of message_block; also needed by what adds up sampled neighbours */
     enum layer_aggr aggr; /* what LAYER_AGGR_AUTO is; AUTO: a kind without that option */
     bool
         uses_edges; /* takes a hop; else each row of the output is of that row of the input alone */
     bool has_heads; /* the output's width is divided among them: option.heads */
+    bool keeps_width; /* gives as many columns as it reads */
     /* Beside the layer below it reads what the lowest of the layers of this kind that lie directly on each other reads:
-     * pass->second_input. Such a layer gives as many columns as it reads. */
+     * pass->second_input. Such a layer also keeps_width. */
     bool reads_start;
     /* The layers of a model of this kind; NULL: hop_count of them. Returns how many, of which the last has
      * outline->output_dim columns, or -1 for more than LAYER_COUNT_MAX. */
@@ -79,6 +81,10 @@ static inline bool layer_aggregates_first(const struct model_layer *layer)
            layer->option.aggr != LAYER_AGGR_MAX &&
            !layer->type->projects_first(layer->input_dim, layer->output_dim);
 }
+
+/* The full name of a tensor of layer `number`, as a model has it. */
+void layer_parameter_name(const struct layer_type *type, int number, const char *suffix,
+                          char out[PARAMETER_NAME_SIZE]);
 
 /* For struct layer_type.build: a layer of this kind in such a model; the last one gives the logits, others
  * hidden_dim columns, and what follows. */

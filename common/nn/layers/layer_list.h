@@ -17,16 +17,23 @@
     ROW(GAT, gat, "attention")                                                                     \
     ROW(GATV2, gatv2, "attention whose score depends on both ends")                                \
     ROW(MLP, mlp, "a matrix for each row, without the graph")                                      \
-    ROW(GRAPH_CONV, graph_conv, "sums of neighbours, with a matrix of their own")
+    ROW(GRAPH_CONV, graph_conv, "sums of neighbours, with a matrix of their own")                  \
+    ROW(GIN, gin, "two matrices behind the sum of a node and its neighbours")                      \
+    ROW(PROPAGATE, propagate, "a hop of gcn without a matrix, for train-step.layers")              \
+    ROW(SGC, sgc, "hops of gcn, then one matrix")                                                  \
+    ROW(APPNP, appnp, "mlp, then hops of gcn that go back to it")
 
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
 
 /* INT(name, kinds that have it, default, least, most, help): the field `name` of struct layer_options.
- * CHOICE(name, kinds that have it, enum, default, names, help): the same. */
-#define LAYER_OPTION_LIST(INT, CHOICE)                                                             \
+ * REAL(name, kinds that have it, default, least, most, help), FLAG(name, kinds that have it, default, help),
+ * CHOICE(name, kinds that have it, default, names, help): the same. */
+#define LAYER_OPTION_LIST(INT, REAL, FLAG, CHOICE)                                                             \
     INT(heads, "gat,gatv2", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
-    CHOICE(aggr, "sage,graph_conv", layer_aggr, "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage, add for graph_conv")
+    CHOICE(aggr, "sage,graph_conv", "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage, add for graph_conv") \
+    FLAG(train_eps, "gin", "false", "whether the weight of the own row beside the neighbours' is trained; else it is 1") \
+    REAL(alpha, "appnp", "0.1", 0, 1, "how much of the rows before all hops comes in at each hop")
 /* clang-format on */
 
 #endif

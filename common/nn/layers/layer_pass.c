@@ -28,6 +28,54 @@ static enum error_code join_matrices(const struct layer_pass *pass, const float 
     return ERROR_NONE;
 }
 
+static struct layer_pass pass_of(const struct model_layer *own, const struct message_block *block,
+                                 const struct input_rows *input)
+{
+    must(!input->mostly_zero || input->precision == PRECISION_FP32);
+    return (struct layer_pass){
+        .layer = own,
+        .block = *block,
+        .input = *input,
+        .precision = input->precision,
+        .input_dim = own->input_dim,
+        .output_dim = own->output_dim,
+        .activation = {.relu = own->activation == ACTIVATION_RELU && !own->has_tail, .scale = 1}};
+}
+
+/* Of a linear kind, with its pass->matrix_count matrices. */
+static enum error_code prepare_linear(struct layer_pass *pass, const float *const *matrix,
+                                      struct arena *arena, struct error *err)
+{
+    const struct layer_type *type = pass->layer->type;
+    struct matrix_view weight;
+    enum error_code rc = ERROR_NONE;
+    pass->aggregated_dim = (size_t)pass->matrix_count * pass->input_dim;
+    if (type->uses_edges) {
+        pass->projects_first = type->projects_first(pass->input_dim, pass->output_dim);
+        rc = type->weigh(pass->layer, &pass->block, arena, &pass->aggregation, err);
+    }
+    /* What is mostly zero is projected before it is aggregated; the greatest of rows is no linear map. */
+    if (!type->uses_edges || pass->aggregation.greatest)
+        pass->input.mostly_zero = false;
+    if (rc == ERROR_NONE)
+        rc = join_matrices(pass, matrix, arena, &weight, err);
+    if (rc == ERROR_NONE)
+        rc = linear_weight_init(&pass->weight, weight, pass->precision, arena, err);
+    return rc;
+}
+
+enum error_code layer_pass_init_matrix(struct layer_pass *out, const struct model_layer *layer,
+                                       const float *matrix, const float *bias,
+                                       const struct message_block *block,
+                                       const struct input_rows *input, struct arena *arena,
+                                       struct error *err)
+{
+    *out = pass_of(layer, block, input);
+    out->matrix_count = 1;
+    out->activation.bias = bias;
+    return prepare_linear(out, &matrix, arena, err);
+}
+
 enum error_code layer_pass_init(struct layer_pass *out, const struct model *model,
                                 const float *value, int layer, const struct message_block *block,
                                 const struct input_rows *input, struct arena *arena,
@@ -36,15 +84,8 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
     const struct model_layer *own = &model->layer[layer];
     const struct parameter *parameter = &model->parameter[own->first_parameter];
     const float *matrix[LAYER_PARAMETER_COUNT_MAX] = {0};
-    struct matrix_view weight;
     must(input->precision == model->config.precision);
-    must(!input->mostly_zero || input->precision == PRECISION_FP32);
-    *out = (struct layer_pass){.layer = own,
-                               .block = *block,
-                               .input = *input,
-                               .precision = model->config.precision,
-                               .input_dim = own->input_dim,
-                               .output_dim = own->output_dim};
+    *out = pass_of(own, block, input);
     for (int i = 0; i < own->parameter_count; i++) {
         const float *values = value + parameter[i].offset;
         out->parameter[i] = values;
@@ -53,24 +94,7 @@ enum error_code layer_pass_init(struct layer_pass *out, const struct model *mode
         else
             matrix[out->matrix_count++] = values;
     }
-    out->activation.relu = own->activation == ACTIVATION_RELU && !own->has_tail;
-    out->activation.scale = 1;
-    if (own->type->forward)
-        return ERROR_NONE;
-    out->aggregated_dim = (size_t)out->matrix_count * out->input_dim;
-    enum error_code rc = ERROR_NONE;
-    if (own->type->uses_edges) {
-        out->projects_first = own->type->projects_first(out->input_dim, out->output_dim);
-        rc = own->type->weigh(own, block, arena, &out->aggregation, err);
-    }
-    /* What is mostly zero is projected before it is aggregated; the greatest of rows is no linear map. */
-    if (!own->type->uses_edges || out->aggregation.greatest)
-        out->input.mostly_zero = false;
-    if (rc == ERROR_NONE)
-        rc = join_matrices(out, matrix, arena, &weight, err);
-    if (rc == ERROR_NONE)
-        rc = linear_weight_init(&out->weight, weight, out->precision, arena, err);
-    return rc;
+    return own->type->forward ? ERROR_NONE : prepare_linear(out, matrix, arena, err);
 }
 
 struct forward_job {

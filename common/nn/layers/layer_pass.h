@@ -88,6 +88,12 @@ MUST_CHECK enum error_code layer_pass_init(struct layer_pass *out, const struct 
                                            const struct input_rows *input, struct arena *arena,
                                            struct error *err);
 
+/* The same of a linear layer inside a layer, with one matrix [output_dim, input_dim] and a bias. `layer` is borrowed. */
+MUST_CHECK enum error_code
+layer_pass_init_matrix(struct layer_pass *out, const struct model_layer *layer, const float *matrix,
+                       const float *bias, const struct message_block *block,
+                       const struct input_rows *input, struct arena *arena, struct error *err);
+
 /* Computes `output`. `keep`: leave what backward needs. A `aggregated` that is set holds the aggregated rows. */
 MUST_CHECK enum error_code layer_pass_forward(struct layer_pass *pass, bool keep,
                                               struct arena *arena, struct thread_pool *pool,

@@ -9,10 +9,14 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
 {
     const uint32_t rows = layer->output_dim, cols = layer->input_dim;
     const float bound = layer_linear_bound(cols);
-    out[0] = (struct layer_parameter){
-        .suffix = "weight", .dim_count = 2, .rows = rows, .cols = cols, .bound = bound};
+    out[0] = (struct layer_parameter){.suffix = "weight",
+                                      .dgl = "weight",
+                                      .dim_count = 2,
+                                      .rows = rows,
+                                      .cols = cols,
+                                      .bound = bound};
     out[1] = (struct layer_parameter){
-        .suffix = "bias", .dim_count = 1, .rows = rows, .cols = 1, .bound = bound};
+        .suffix = "bias", .dgl = "bias", .dim_count = 1, .rows = rows, .cols = 1, .bound = bound};
     return 2;
 }
 

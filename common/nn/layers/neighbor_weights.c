@@ -13,7 +13,7 @@ float neighbor_weights_correction(const struct message_block *block, uint32_t i)
     return (float)(block->degree[i] + loops) / (float)count;
 }
 
-static float scale_of(enum layer_aggr aggr, const struct message_block *block, uint32_t i)
+static float scale_of(int64_t aggr, const struct message_block *block, uint32_t i)
 {
     const uint32_t count = block->row_start[i + 1] - block->row_start[i];
     if (aggr == LAYER_AGGR_ADD)

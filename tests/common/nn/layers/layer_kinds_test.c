@@ -1,5 +1,7 @@
 /* Every kind of layer that is no attention, in lists: against the slow reference and central differences, and the same
  * bits for any threads. A new kind is a row of `trials`. */
+#include "common/nn/layers/layer.h"
+
 #include "tests/common/nn/model_run.h"
 
 enum { LIST_MAX = 4 };
@@ -22,6 +24,12 @@ static const struct trial trials[] = {
     {2, {LAYER_GRAPH_CONV, LAYER_SAGE}, LAYER_AGGR_MAX, true},
     {4, {LAYER_MLP, LAYER_GRAPH_CONV, LAYER_SAGE, LAYER_MLP}, LAYER_AGGR_AUTO, false},
     {4, {LAYER_MLP, LAYER_MLP, LAYER_SAGE, LAYER_GCN}, LAYER_AGGR_AUTO, true},
+    {2, {LAYER_GIN, LAYER_GIN}, LAYER_AGGR_AUTO, false},
+    {3, {LAYER_MLP, LAYER_GIN, LAYER_GCN}, LAYER_AGGR_AUTO, false},
+    {2, {LAYER_PROPAGATE, LAYER_SGC}, LAYER_AGGR_AUTO, false},
+    {3, {LAYER_MLP, LAYER_PROPAGATE, LAYER_SGC}, LAYER_AGGR_AUTO, true},
+    {3, {LAYER_MLP, LAYER_APPNP, LAYER_APPNP}, LAYER_AGGR_AUTO, false},
+    {4, {LAYER_MLP, LAYER_APPNP, LAYER_APPNP, LAYER_MLP}, LAYER_AGGR_AUTO, true},
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 
@@ -33,6 +41,15 @@ static const struct sizes all_sizes[] = {
 };
 enum { SIZE_COUNT = sizeof all_sizes / sizeof *all_sizes };
 
+/* Whether a layer gives as many columns as it reads: then all do. */
+static bool keeps_width(const struct trial *trial)
+{
+    for (int i = 0; i < trial->layer_count; i++)
+        if (layer_type_of(trial->kind[i])->keeps_width)
+            return true;
+    return false;
+}
+
 /* Off the kinks of ReLU. */
 static void start(struct run *run, const struct trial *trial, const struct sizes *sizes,
                   float dropout)
@@ -40,12 +57,13 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
     struct model_config config = {.input_dim = sizes->input, .layer_count = trial->layer_count};
     for (int i = 0; i < trial->layer_count; i++) {
         const bool is_last = i == trial->layer_count - 1;
-        config.layer[i] =
-            (struct layer_config){.kind = trial->kind[i],
-                                  .output_dim = is_last ? sizes->output : sizes->hidden,
-                                  .option = {.heads = 1, .aggr = trial->aggr},
-                                  .activation = is_last ? ACTIVATION_NONE : ACTIVATION_RELU,
-                                  .dropout = dropout};
+        const uint32_t dim = is_last ? sizes->output : sizes->hidden;
+        config.layer[i] = (struct layer_config){
+            .kind = trial->kind[i],
+            .output_dim = keeps_width(trial) ? sizes->input : dim,
+            .option = {.heads = 1, .aggr = trial->aggr, .train_eps = i < 2, .alpha = 0.3},
+            .activation = is_last ? ACTIVATION_NONE : ACTIVATION_RELU,
+            .dropout = dropout};
     }
     run_start_config(run, &config, sizes);
     for (uint64_t i = 0; i < run->model.value_count; i++)

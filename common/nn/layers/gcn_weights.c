@@ -1,0 +1,91 @@
+#include "common/nn/layers/gcn_weights.h"
+
+#include <math.h>
+
+static uint32_t neighbors_of(const struct message_block *block, uint32_t i)
+{
+    uint32_t count = 0;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+        count += block->neighbor[e] != i;
+    return count;
+}
+
+/* PyG's gcn_norm: a sum that is not positive has no root, and the node sends and hears nothing. */
+static float inverse_root(float sum)
+{
+    return sum > 0 ? 1 / sqrtf(sum) : 0;
+}
+
+/* The value of the edge of i to itself: of several the last one's. */
+static float loop_value(const struct message_block *block, uint32_t i)
+{
+    float value = 1;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+        if (block->neighbor[e] == i)
+            value = block->edge_value[e];
+    return value;
+}
+
+static void weigh_valued_nodes(const struct message_block *block, float *source_scale,
+                               float *self_scale)
+{
+    must(block->value_sum);
+    for (uint32_t j = 0; j < block->source_count; j++)
+        source_scale[j] = inverse_root(block->value_sum[j]);
+    for (uint32_t i = 0; i < block->destination_count; i++)
+        self_scale[i] = source_scale[i] * loop_value(block, i) * source_scale[i];
+}
+
+static void weigh_plain_nodes(const struct message_block *block, float *source_scale,
+                              float *self_scale)
+{
+    for (uint32_t j = 0; j < block->source_count; j++)
+        source_scale[j] = 1 / sqrtf((float)block->degree[j] + 1);
+    for (uint32_t i = 0; i < block->destination_count; i++)
+        self_scale[i] = 1 / ((float)block->degree[i] + 1);
+}
+
+static void weigh_nodes(const struct message_block *block, float *destination_scale,
+                        float *source_scale, float *self_scale)
+{
+    must(block->degree);
+    if (block->edge_value)
+        weigh_valued_nodes(block, source_scale, self_scale);
+    else
+        weigh_plain_nodes(block, source_scale, self_scale);
+    for (uint32_t i = 0; i < block->destination_count; i++) {
+        const uint32_t found = neighbors_of(block, i);
+        const bool sampled = found > 0 && found < block->degree[i];
+        destination_scale[i] =
+            sampled ? source_scale[i] * ((float)block->degree[i] / (float)found) : source_scale[i];
+    }
+}
+
+enum error_code gcn_weights(const struct model_layer *layer, const struct message_block *block,
+                            struct arena *arena, struct aggregation *out, struct error *err)
+{
+    (void)layer;
+    static const char what[] = "the weights of edges";
+    float *destination_scale = NULL, *source_scale = NULL, *self_scale = NULL;
+    enum error_code rc = arena_new(arena, &destination_scale, block->destination_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &source_scale, block->source_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &self_scale, block->destination_count, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!arena->counts)
+        weigh_nodes(block, destination_scale, source_scale, self_scale);
+    *out = (struct aggregation){.destination_count = block->destination_count,
+                                .destination_scale = destination_scale,
+                                .source_scale = source_scale,
+                                .edge_value = block->edge_value,
+                                .self_scale = self_scale,
+                                .skip_self_loops = true};
+    return ERROR_NONE;
+}
+
+bool gcn_weights_project_first(uint32_t input_dim, uint32_t output_dim)
+{
+    return input_dim > output_dim;
+}

@@ -1,0 +1,207 @@
+/*
+ * The graph isomorphism network (Xu and others 2019), as PyG's GINConv in its model GIN has it:
+ *
+ *   y_i = W_1 relu(W_0 a_i + b_0) + b_1,   a_i = (1 + eps) x_i + sum over the neighbours j of i of x_j
+ *
+ * The sum over sampled neighbours is scaled to all of them (neighbor_weights.h). eps is 0, and trained when
+ * train-step.train_eps says so: deps = sum over i of da_i . x_i. Edge values do not count, as in PyG.
+ *
+ * DGL's GINConv is given apply_func = Sequential(Linear, ReLU, Linear).
+ *
+ * The layer is two linear ones inside, each in the way of layer_pass.h: the sum with W_0, and W_1.
+ */
+#include "common/math/vector.h"
+#include "common/nn/layers/layer_pass.h"
+#include "common/nn/layers/neighbor_weights.h"
+#include "common/nn/operators/aggregation_walk.h"
+
+enum { EPS, WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, PARAMETER_COUNT };
+
+static const char what[] = "the sums of neighbours"; /* wants memory */
+
+/* One layer at work. */
+struct gin {
+    struct model_layer layer[2];
+    struct layer_pass pass[2];
+    float *self_scale; /* [destinations]: 1 + eps */
+};
+
+static int parameters(const struct model_layer *layer, struct layer_parameter *out)
+{
+    const uint32_t width = layer->output_dim, input = layer->input_dim;
+    out[EPS] = (struct layer_parameter){
+        .suffix = "eps", .dgl = "eps", .dim_count = 1, .rows = 1, .cols = 1};
+    out[WEIGHT_0] = (struct layer_parameter){.suffix = "nn.lins.0.weight",
+                                             .dgl = "apply_func.0.weight",
+                                             .dim_count = 2,
+                                             .rows = width,
+                                             .cols = input,
+                                             .bound = layer_linear_bound(input)};
+    out[BIAS_0] = (struct layer_parameter){.suffix = "nn.lins.0.bias",
+                                           .dgl = "apply_func.0.bias",
+                                           .dim_count = 1,
+                                           .rows = width,
+                                           .cols = 1,
+                                           .bound = layer_linear_bound(input)};
+    out[WEIGHT_1] = (struct layer_parameter){.suffix = "nn.lins.1.weight",
+                                             .dgl = "apply_func.2.weight",
+                                             .dim_count = 2,
+                                             .rows = width,
+                                             .cols = width,
+                                             .bound = layer_linear_bound(width)};
+    out[BIAS_1] = (struct layer_parameter){.suffix = "nn.lins.1.bias",
+                                           .dgl = "apply_func.2.bias",
+                                           .dim_count = 1,
+                                           .rows = width,
+                                           .cols = 1,
+                                           .bound = layer_linear_bound(width)};
+    return PARAMETER_COUNT;
+}
+
+static enum error_code weigh(const struct model_layer *layer, const struct message_block *block,
+                             struct arena *arena, struct aggregation *out, struct error *err)
+{
+    float *scale = NULL;
+    (void)layer;
+    const enum error_code rc = arena_new(arena, &scale, block->destination_count, what, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && !arena->counts && i < block->destination_count; i++)
+        scale[i] = neighbor_weights_correction(block, i);
+    *out = (struct aggregation){.destination_count = block->destination_count,
+                                .destination_scale = scale};
+    return rc;
+}
+
+static const struct layer_type sum_type = {
+    .uses_edges = true, .projects_first = neighbor_weights_project_first, .weigh = weigh};
+
+static enum error_code begin(struct gin *gin, const struct layer_pass *pass, struct arena *arena,
+                             struct error *err)
+{
+    const uint32_t rows = pass->block.destination_count, width = pass->output_dim;
+    const struct message_block every_row = {.destination_count = rows, .source_count = rows};
+    struct layer_pass *sum = &gin->pass[0], *last = &gin->pass[1];
+    struct input_rows between = {.stride = width}, rows_read = pass->input;
+    if (pass->layer->option.train_eps)
+        rows_read.mostly_zero = false; /* eps wants the gradient of the sums */
+    gin->layer[0] = (struct model_layer){.type = &sum_type,
+                                         .input_dim = pass->input_dim,
+                                         .output_dim = width,
+                                         .activation = ACTIVATION_RELU};
+    gin->layer[1] = (struct model_layer){.type = layer_type_of(LAYER_MLP),
+                                         .input_dim = width,
+                                         .output_dim = width,
+                                         .activation = ACTIVATION_NONE};
+    enum error_code rc =
+        layer_pass_init_matrix(sum, &gin->layer[0], pass->parameter[WEIGHT_0],
+                               pass->parameter[BIAS_0], &pass->block, &rows_read, arena, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &gin->self_scale, rows, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new_bytes(arena, &sum->output, (size_t)rows * width, sizeof(float), what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; !arena->counts && i < rows; i++)
+        gin->self_scale[i] = 1 + *pass->parameter[EPS];
+    sum->aggregation.self_scale = gin->self_scale;
+    between.base = sum->output;
+    rc = layer_pass_init_matrix(last, &gin->layer[1], pass->parameter[WEIGHT_1],
+                                pass->parameter[BIAS_1], &every_row, &between, arena, err);
+    last->activation = pass->activation;
+    last->activation.bias = pass->parameter[BIAS_1];
+    last->output = pass->output;
+    return rc;
+}
+
+static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
+                               struct thread_pool *pool, struct error *err)
+{
+    struct gin *gin = NULL;
+    enum error_code rc = arena_new(arena, &gin, 1, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    pass->state = gin;
+    rc = begin(gin, pass, arena, err);
+    for (int i = 0; rc == ERROR_NONE && i < 2; i++)
+        rc = layer_pass_forward(&gin->pass[i], keep, arena, pool, err);
+    return rc;
+}
+
+/* Sums for accumulator k, of its tiles in order. */
+struct eps_job {
+    const struct layer_pass *sum;
+    float *accumulator; /* [ACCUMULATOR_COUNT] */
+};
+
+CPU_KERNEL_OF(float, dots_of_rows,
+              (const struct input_rows *x, const float *gradient, size_t dim, uint32_t first,
+               uint32_t end),
+              (x, gradient, dim, first, end))
+{
+    float sum = 0;
+    for (uint32_t i = first; i < end; i++)
+        sum += vector_dot(gradient + i * dim, float_row(x, i), dim);
+    return sum;
+}
+
+static void eps_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct eps_job *job = context;
+    const struct layer_pass *sum = job->sum;
+    const uint32_t rows = sum->block.destination_count;
+    float *total = &job->accumulator[accumulator];
+    (void)thread;
+    *total = 0;
+    for (int64_t tile = accumulator; tile < layer_pass_tiles(rows); tile += ACCUMULATOR_COUNT) {
+        const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+        *total += dots_of_rows(&sum->input, sum->aggregated_gradient, sum->input_dim, first,
+                               layer_pass_tile_end(first, rows));
+    }
+}
+
+static void find_eps_gradient(const struct layer_pass *sum, struct thread_pool *pool, float *out)
+{
+    float accumulator[ACCUMULATOR_COUNT];
+    struct eps_job job = {sum, accumulator};
+    thread_pool_run(pool, ACCUMULATOR_COUNT, eps_tiles, &job);
+    *out = 0;
+    for (int k = 0; k < ACCUMULATOR_COUNT; k++)
+        *out += accumulator[k];
+}
+
+static enum error_code backward(struct layer_pass *pass, const struct layer_pass *above,
+                                const float *logits_gradient, bool is_first,
+                                const struct layer_gradient *out, struct arena *arena,
+                                struct thread_pool *pool, struct error *err)
+{
+    struct gin *gin = pass->state;
+    struct layer_pass *sum = &gin->pass[0], *last = &gin->pass[1];
+    const struct layer_gradient of_sum = {.matrix = {out->parameter[WEIGHT_0]},
+                                          .bias = out->parameter[BIAS_0]};
+    const struct layer_gradient of_last = {.matrix = {out->parameter[WEIGHT_1]},
+                                           .bias = out->parameter[BIAS_1]};
+    const bool trains_eps = pass->layer->option.train_eps;
+    enum error_code rc =
+        layer_pass_backward(last, above, logits_gradient, false, &of_last, arena, pool, err);
+    if (rc == ERROR_NONE)
+        rc = layer_pass_backward(sum, last, NULL, is_first && !trains_eps, &of_sum, arena, pool,
+                                 err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    *out->parameter[EPS] = 0;
+    if (trains_eps)
+        find_eps_gradient(sum, pool, out->parameter[EPS]);
+    pass->aggregation = sum->aggregation;
+    pass->aggregated_gradient = sum->aggregated_gradient;
+    pass->edges = sum->edges;
+    pass->input_gradient = sum->input_gradient;
+    return ERROR_NONE;
+}
+
+const struct layer_type gin_layer = {
+    .pyg_name = "GIN",
+    .uses_edges = true,
+    .needs_degree = true,
+    .parameters = parameters,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,16 @@
+/*
+ * Rows passed on along the edges with GCN's weights, and nothing else: y = A x (propagation.h).
+ *
+ * That is PyG's APPNP of one hop with alpha 0. It stands below a layer of kind sgc.
+ */
+#include "common/nn/layers/propagation.h"
+
+const struct layer_type propagate_layer = {
+    .pyg_name = "APPNP",
+    .uses_edges = true,
+    .needs_degree = true,
+    .keeps_width = true,
+    .parameters = propagation_parameters,
+    .forward = propagation_forward,
+    .backward = propagation_backward,
+};

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Each kind of layer through every stage: trained, replayed, inferred and exported, with the same bits for any workers.
+# A new kind is a line of `kinds`: what is set, and a tensor of its model.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+pipeline=$source_folder/pipelines/karate.yaml
+
+kinds='
+sage,aggr=max                  convs.1.lin_l.weight
+graph_conv                     convs.1.lin_rel.weight
+graph_conv,aggr=mean           convs.1.lin_root.weight
+gin,train_eps=true             convs.1.nn.lins.1.weight
+sgc                            lin.weight
+appnp,alpha=0.2                lins.1.weight
+mlp                            lins.1.weight
+'
+
+replay() {
+    local name=$1 said
+    shift
+    said=$("$bin/graphmill" replay "$work/$name" "$@") || fail "replay of $name $*: $said"
+    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
+}
+
+while read -r settings tensor; do
+    [ -n "$settings" ] || continue
+    name=${settings//[,=]/-}
+    with=(--set "train-step.model=${settings%%,*}" --set checkpoint.keep=0)
+    [[ $settings != *,* ]] || with+=(--set "train-step.${settings#*,}")
+    [[ $settings != mlp ]] || with+=(--set 'sample.fanouts=[]')
+    answer=$(run "$name" "$pipeline" "${with[@]}")
+    hash=$(json weights_hash <<<"$answer")
+    [ ${#hash} -eq 32 ] || fail "$settings: no hash of the weights in: $answer"
+    for round in 0 29; do
+        replay "$name" train-step --round $round --slot 0
+        replay "$name" train-step --evaluation --round $((round + 1)) --slot 0
+    done
+    for part in 0 1; do replay "$name" infer --layer 2 --part $part; done
+    replay "$name" infer
+    other=$(run "$name-3" "$pipeline" "${with[@]}" --workers 3 --threads 2 | json weights_hash)
+    [ "$other" = "$hash" ] || fail "$settings: three workers give $other, one gave $hash"
+    cmp -s "$work/$name/outputs/embeddings.npy" "$work/$name-3/outputs/embeddings.npy" ||
+        fail "$settings: three workers give other embeddings"
+    names=$(head -c 4096 "$work/$name/outputs/model.safetensors" | tr -c '[:print:]' ' ')
+    [[ $names == *"\"$tensor\""* ]] || fail "$settings: the model's file has no $tensor: $names"
+done <<<"$kinds"
+
+# What cannot be is refused before anything is written.
+expect 78 'as many columns as it reads' run none "$pipeline" --set train-step.model=propagate
+[ ! -e "$work/none" ] || fail "something was written"
+expect 78 'for PyG alone' "$bin/graphmill" export "$work/graph_conv" --flavor dgl --output "$work/graph_conv.dgl"
+"$bin/graphmill" export "$work/gin-train_eps-true" --flavor dgl --output "$work/gin.dgl" >/dev/null
+names=$(head -c 4096 "$work/gin.dgl" | tr -c '[:print:]' ' ')
+[[ $names == *layers.1.apply_func.2.weight* ]] || fail "DGL's names of gin are $names"
