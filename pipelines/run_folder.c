@@ -127,20 +127,13 @@ enum error_code run_folder_open(struct run_folder *folder, const char *path, con
     return ERROR_NONE;
 }
 
-/* A link that is replaced whole; `target` is relative to the run folder. */
+/* `target` is relative to the run folder. */
 static enum error_code set_link(const struct run_folder *folder, const char *name,
                                 const char *target, struct error *err)
 {
-    char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
-    enum error_code rc = file_path(path, err, "%s/%s", folder->path, name);
-    if (rc == ERROR_NONE)
-        rc = file_path(temporary, err, "%s/%s.tmp", folder->path, name);
-    if (rc != ERROR_NONE)
-        return rc;
-    (void)unlink(temporary);
-    if (symlink(target, temporary) != 0 || rename(temporary, path) != 0)
-        return error_set_errno(err, ERROR_IO, "%s cannot be linked to %s", path, target);
-    return ERROR_NONE;
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/%s", folder->path, name);
+    return rc == ERROR_NONE ? file_link_replace(path, target, err) : rc;
 }
 
 static enum error_code link_outputs(const struct run_folder *folder,

@@ -18,14 +18,10 @@
 static enum error_code note_flaw(struct store_survey *s, enum flaw_kind kind, bool is_switch,
                                  const char *key, const char *text, struct error *err)
 {
-    if (s->flaw_count == s->flaw_capacity) {
-        const size_t capacity = 2 * s->flaw_capacity + 16;
-        struct flaw *grown = memory_resize(s->flaw, capacity, sizeof *grown);
-        if (!grown)
-            return error_set(err, ERROR_NO_MEMORY, "no memory for a list of damaged records");
-        s->flaw = grown;
-        s->flaw_capacity = capacity;
-    }
+    const enum error_code rc = memory_grow(&s->flaw, &s->flaw_capacity, s->flaw_count + 1,
+                                           "a list of damaged records", err);
+    if (rc != ERROR_NONE)
+        return rc;
     struct flaw *flaw = &s->flaw[s->flaw_count];
     *flaw = (struct flaw){.kind = kind, .is_switch = is_switch};
     if (!text_copy(flaw->key, sizeof flaw->key, key))
@@ -52,14 +48,10 @@ static enum error_code add_piece(struct survey_pieces *pieces, const char *id, b
         piece->needed = piece->needed || needed;
         return ERROR_NONE;
     }
-    if (pieces->count == pieces->capacity) {
-        const size_t capacity = 2 * pieces->capacity + 8;
-        struct survey_piece *grown = memory_resize(pieces->piece, capacity, sizeof *grown);
-        if (!grown)
-            return error_set(err, ERROR_NO_MEMORY, "no memory for a list of runs");
-        pieces->piece = grown;
-        pieces->capacity = capacity;
-    }
+    const enum error_code rc =
+        memory_grow(&pieces->piece, &pieces->capacity, pieces->count + 1, "a list of runs", err);
+    if (rc != ERROR_NONE)
+        return rc;
     struct survey_piece added = {.needed = needed};
     if (!text_copy(added.id, sizeof added.id, id))
         return error_set(err, ERROR_CORRUPT, "%.60s... is no id", id);

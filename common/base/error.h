@@ -57,6 +57,12 @@ enum error_code error_set_errno_at(struct error *err, enum error_code code, cons
 enum error_code error_context(struct error *err, enum error_code code, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
+/* For a failure that nothing depends on: error_ignore(file_remove_all(path, NULL)), with why behind it. */
+static inline void error_ignore(enum error_code code)
+{
+    (void)code;
+}
+
 /* True when the same call may succeed later without any change by a person. */
 int error_is_retryable(enum error_code code);
 

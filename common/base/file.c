@@ -161,7 +161,7 @@ static int name_order(const void *a, const void *b)
 
 struct name_list {
     char **name;
-    size_t count;
+    size_t count, capacity;
 };
 
 static void name_list_release(struct name_list *list)
@@ -174,14 +174,14 @@ static void name_list_release(struct name_list *list)
 
 static enum error_code name_list_add(struct name_list *list, const char *name, struct error *err)
 {
-    char **grown = memory_resize(list->name, list->count + 1, sizeof *grown);
-    if (!grown)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for a folder's names");
-    list->name = grown;
+    static const char what[] = "a folder's names";
     const size_t size = strlen(name) + 1;
-    char *copy = memory_alloc(size, 1);
-    if (!copy)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for a folder's names");
+    char *copy = NULL;
+    enum error_code rc = memory_grow(&list->name, &list->capacity, list->count + 1, what, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&copy, size, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
     memcpy(copy, name, size);
     list->name[list->count++] = copy;
     return ERROR_NONE;
@@ -305,12 +305,18 @@ static enum error_code sync_folder_of(const char *path, struct error *err)
     return file_sync(folder, err);
 }
 
+/* A name that no other process makes, on whatever host. */
+static enum error_code temporary_name(const char *path, char temporary[FILE_PATH_SIZE],
+                                      struct error *err)
+{
+    return file_path(temporary, err, "%s.%016" PRIx64 ".tmp", path, host_random_64());
+}
+
 enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH_SIZE], int *fd,
                                       struct error *err)
 {
     for (int i = 0; i < NAME_RETRY_COUNT; i++) {
-        const enum error_code rc =
-            file_path(temporary, err, "%s.%016" PRIx64 ".tmp", path, host_random_64());
+        const enum error_code rc = temporary_name(path, temporary, err);
         if (rc != ERROR_NONE)
             return rc;
         *fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -320,6 +326,20 @@ enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH
             break;
     }
     return error_set_errno(err, ERROR_IO, "%s cannot be created", temporary);
+}
+
+enum error_code file_link_replace(const char *path, const char *target, struct error *err)
+{
+    char temporary[FILE_PATH_SIZE];
+    const enum error_code rc = temporary_name(path, temporary, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (symlink(target, temporary) == 0 && rename(temporary, path) == 0)
+        return ERROR_NONE;
+    const int cause = errno;
+    (void)unlink(temporary);
+    errno = cause;
+    return error_set_errno(err, ERROR_IO, "%s cannot be linked to %s", path, target);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)

@@ -48,6 +48,10 @@ MUST_CHECK enum error_code file_create_temporary(const char *path, char temporar
  * no failure: what then stands at `to` is compared with what `from` was. errno is rename()'s after a failure. */
 MUST_CHECK enum error_code file_rename(const char *from, const char *to, struct error *err);
 
+/* Makes `path` a symbolic link to `target`, over one that is there. */
+MUST_CHECK enum error_code file_link_replace(const char *path, const char *target,
+                                             struct error *err);
+
 /* Writes a new version of `path` that appears whole or not at all: a temporary file beside it, then
  * rename. With `durable`, file and folder are flushed to disk (fsync) first. */
 MUST_CHECK enum error_code file_replace(const char *path, const void *data, size_t size,

@@ -140,15 +140,9 @@ static void put_text(struct json_writer *w, const char *text, size_t size)
 {
     if (w->failed)
         return;
-    if (size >= w->capacity - w->size) {
-        const size_t capacity = (w->capacity + size + 256) * 2;
-        char *grown = memory_resize(w->text, capacity, 1);
-        if (!grown) {
-            w->failed = true;
-            return;
-        }
-        w->text = grown;
-        w->capacity = capacity;
+    if (memory_grow(&w->text, &w->capacity, w->size + size + 1, "JSON", NULL) != ERROR_NONE) {
+        w->failed = true;
+        return;
     }
     memcpy(w->text + w->size, text, size);
     w->size += size;

@@ -54,6 +54,23 @@ void *memory_resize(void *p, size_t count, size_t size)
     return grown;
 }
 
+enum error_code memory_grow_bytes(void **array, size_t *capacity, size_t count, size_t size,
+                                  const char *what, struct error *err)
+{
+    enum { LEAST = 16 };
+    if (count <= *capacity)
+        return ERROR_NONE;
+    const size_t more = *capacity + *capacity / 2 + LEAST;
+    const size_t wanted = more > count ? more : count;
+    void *grown = memory_resize(*array, wanted, size);
+    if (!grown)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu x %zu bytes", what, wanted,
+                         size);
+    *array = grown;
+    *capacity = wanted;
+    return ERROR_NONE;
+}
+
 void memory_free(void *p)
 {
     if (!p)

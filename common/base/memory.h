@@ -28,6 +28,14 @@ MUST_CHECK enum error_code memory_new_bytes(void **out, size_t count, size_t siz
  * is still owned by the caller. */
 void *memory_resize(void *p, size_t count, size_t size);
 
+/* Room for at least `count` elements in an array that grows, and never shrinks: half as many again as there are, so that
+ * adding one after the other takes linear time. `array` is the address of any object pointer, `capacity` of a size_t; a
+ * failure, ERROR_NO_MEMORY with a message that names `what`, leaves both. What is new is not zeroed. */
+#define memory_grow(array, capacity, count, what, err)                                             \
+    memory_grow_bytes((void **)(array), capacity, count, sizeof **(array), what, err)
+MUST_CHECK enum error_code memory_grow_bytes(void **array, size_t *capacity, size_t count,
+                                             size_t size, const char *what, struct error *err);
+
 void memory_free(void *p);
 
 /* A large zeroed area on 2 MB pages (a hint), page-aligned, outside the heap. NULL when refused.

@@ -124,8 +124,8 @@ static enum error_code sweep_file(void *context, const char *name, struct error 
 /* Those that cannot be looked at now are left to the next sweep. */
 void shared_area_sweep(void)
 {
-    if (*folder && file_list(folder, sweep_file, NULL, NULL) != ERROR_NONE)
-        return;
+    if (*folder)
+        error_ignore(file_list(folder, sweep_file, NULL, NULL));
 }
 
 /* --- memory --- */

@@ -6,21 +6,12 @@
 
 static enum error_code grow(struct round_window *window, int64_t count, struct error *err)
 {
-    if (count <= window->capacity)
-        return ERROR_NONE;
-    const int64_t capacity = count > 2 * window->capacity ? count : 2 * window->capacity;
-    double *progress =
-        memory_resize(window->progress, (size_t)capacity * PROGRESS_COUNT, sizeof *progress);
-    if (progress)
-        window->progress = progress;
-    bool *known = memory_resize(window->known, (size_t)capacity, sizeof *known);
-    if (known)
-        window->known = known;
-    if (!progress || !known)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for the progress of %lld rounds",
-                         (long long)count);
-    window->capacity = capacity;
-    return ERROR_NONE;
+    static const char what[] = "the progress of rounds";
+    const enum error_code rc = memory_grow(&window->progress, &window->progress_capacity,
+                                           (size_t)count * PROGRESS_COUNT, what, err);
+    return rc == ERROR_NONE
+               ? memory_grow(&window->known, &window->known_capacity, (size_t)count, what, err)
+               : rc;
 }
 
 enum error_code round_window_note(struct round_window *window, const struct schedule *schedule,

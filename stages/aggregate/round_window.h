@@ -19,9 +19,10 @@
 
 struct round_window { /* {0} is empty */
     int64_t after;    /* version of the snapshot before; 0: the start of the run */
-    int64_t count, capacity;
-    double *progress; /* [capacity, PROGRESS_COUNT], of versions after + 1 ...; owned */
-    bool *known;      /* [capacity]; owned */
+    int64_t count;
+    double *progress; /* [count, PROGRESS_COUNT], of versions after + 1 ...; owned */
+    bool *known;      /* [count]; owned */
+    size_t progress_capacity, known_capacity;
 };
 
 /* Notes the progress of the round that made weights `version`. One of another window empties this one.

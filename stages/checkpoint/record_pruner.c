@@ -130,16 +130,11 @@ struct snapshot_search {
 static enum error_code add_superfluous(struct snapshot_search *search, int64_t version,
                                        struct error *err)
 {
-    if (search->count == search->capacity) {
-        const size_t capacity = 2 * search->capacity + 8;
-        int64_t *grown = memory_resize(search->superfluous, capacity, sizeof *grown);
-        if (!grown)
-            return error_set(err, ERROR_NO_MEMORY, "no memory for a list of snapshots");
-        search->superfluous = grown;
-        search->capacity = capacity;
-    }
-    search->superfluous[search->count++] = version;
-    return ERROR_NONE;
+    const enum error_code rc = memory_grow(&search->superfluous, &search->capacity,
+                                           search->count + 1, "a list of snapshots", err);
+    if (rc == ERROR_NONE)
+        search->superfluous[search->count++] = version;
+    return rc;
 }
 
 static enum error_code visit_snapshot(void *context, const char *key, bool is_artifact,

@@ -102,11 +102,11 @@ static enum error_code bury(struct failure_policy *policy, struct work_queue *qu
                             const struct work_claim *claim, enum error_code cause,
                             struct error *err)
 {
-    struct error ignored = {0};
+    struct error of_queue = {0};
     (void)error_context(err, cause, "%s", claim->unit);
     for (int i = 0; i < BURY_ATTEMPTS; i++) {
-        enum error_code rc = work_queue_bury(queue, claim, err->message, &ignored);
-        if (rc == ERROR_NONE || !failure_policy_try_again(policy, &rc, &ignored))
+        enum error_code rc = work_queue_bury(queue, claim, err->message, &of_queue);
+        if (rc == ERROR_NONE || !failure_policy_try_again(policy, &rc, &of_queue))
             break;
     }
     return cause;

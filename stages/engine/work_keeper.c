@@ -74,8 +74,7 @@ static void tell(struct work_keeper *keeper, struct work_queue **queue)
     if (renew && work_queue_renew(*queue, &claim, &fenced, NULL) != ERROR_NONE)
         return;
     /* A lost lease needs no action: publishing is safe, and completing finds out. */
-    if (work_queue_beat(*queue, &beat, NULL) != ERROR_NONE)
-        return;
+    error_ignore(work_queue_beat(*queue, &beat, NULL)); /* the next one is on its way */
 }
 
 static void wait_turn(struct work_keeper *keeper)

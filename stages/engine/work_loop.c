@@ -52,7 +52,7 @@ struct work_loop {
     int64_t state_ms;
     struct unit_list successors;
     struct work_successor *entry; /* [entry_capacity] */
-    int64_t entry_capacity;
+    size_t entry_capacity;
     struct failure_policy policy;
     struct queue_watch watch;
     struct straggler straggler;
@@ -190,16 +190,11 @@ static enum error_code name_successors(struct work_loop *loop, const struct unit
     enum error_code rc = read_ending(loop, unit, &weights_version, err);
     if (rc == ERROR_NONE)
         rc = chain_successors(schedule, unit, weights_version, &loop->successors, err);
+    if (rc == ERROR_NONE)
+        rc = memory_grow(&loop->entry, &loop->entry_capacity, (size_t)loop->successors.count,
+                         "the successors of a unit", err);
     if (rc != ERROR_NONE)
         return rc;
-    if (loop->successors.count > loop->entry_capacity) {
-        void *grown =
-            memory_resize(loop->entry, (size_t)loop->successors.capacity, sizeof *loop->entry);
-        if (!grown)
-            return error_set(err, ERROR_NO_MEMORY, "no memory for the successors of a unit");
-        loop->entry = grown;
-        loop->entry_capacity = loop->successors.capacity;
-    }
     for (int64_t i = 0; i < loop->successors.count; i++) {
         const struct unit *next = &loop->successors.unit[i];
         struct work_successor *entry = &loop->entry[i];
@@ -214,10 +209,9 @@ static enum error_code name_successors(struct work_loop *loop, const struct unit
  * is left to do, which storage knows: then *rc is ERROR_NONE and loop->state is finished. */
 static bool ask_again(struct work_loop *loop, enum error_code *rc, struct error *err)
 {
-    struct error ignored = {0};
     if (*rc == ERROR_NONE || !failure_policy_try_again(&loop->policy, rc, err))
         return false;
-    if (refresh_state(loop, &ignored) != ERROR_NONE || !loop->state.finished)
+    if (refresh_state(loop, NULL) != ERROR_NONE || !loop->state.finished)
         return true;
     *rc = ERROR_NONE;
     return false;

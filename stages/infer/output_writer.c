@@ -222,8 +222,8 @@ static void release(struct outputs *o)
     memory_free(o->split_of);
     memory_free(o->piece);
     memory_free(o->node);
-    if (o->folder[0] && file_remove_all(o->folder, NULL) != ERROR_NONE)
-        o->folder[0] = '\0'; /* what is left of a failure is swept with the scratch of the dead */
+    if (o->folder[0])
+        error_ignore(file_remove_all(o->folder, NULL)); /* store_sweep() takes what stays */
     *o = (struct outputs){0};
 }
 

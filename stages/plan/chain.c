@@ -8,16 +8,11 @@
 
 enum error_code unit_list_add(struct unit_list *list, struct unit unit, struct error *err)
 {
-    if (list->count == list->capacity) {
-        const int64_t capacity = list->capacity ? 2 * list->capacity : 16;
-        struct unit *grown = memory_resize(list->unit, (size_t)capacity, sizeof *grown);
-        if (!grown)
-            return error_set(err, ERROR_NO_MEMORY, "no memory for a list of units");
-        list->unit = grown;
-        list->capacity = capacity;
-    }
-    list->unit[list->count++] = unit;
-    return ERROR_NONE;
+    const enum error_code rc =
+        memory_grow(&list->unit, &list->capacity, (size_t)list->count + 1, "a list of units", err);
+    if (rc == ERROR_NONE)
+        list->unit[list->count++] = unit;
+    return rc;
 }
 
 void unit_list_release(struct unit_list *list)
@@ -439,21 +434,14 @@ struct rebuild {
     struct chain_state state;
     struct unit_list prerequisites;
     char (*done_name)[QUEUE_UNIT_SIZE];
-    int64_t done_capacity;
+    size_t done_capacity;
 };
 
 static enum error_code collect_done(struct rebuild *r, int64_t *done_count, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
+    enum error_code rc = memory_grow(&r->done_name, &r->done_capacity,
+                                     (size_t)r->prerequisites.count, "a list of units", err);
     *done_count = 0;
-    if (r->prerequisites.count > r->done_capacity) {
-        void *grown =
-            memory_resize(r->done_name, (size_t)r->prerequisites.count, sizeof *r->done_name);
-        if (!grown)
-            return error_set(err, ERROR_NO_MEMORY, "no memory for a list of units");
-        r->done_name = grown;
-        r->done_capacity = r->prerequisites.count;
-    }
     for (int64_t i = 0; i < r->prerequisites.count && rc == ERROR_NONE; i++) {
         bool done = false;
         rc = chain_is_done(r->schedule, r->store, r->run_id, &r->state, &r->prerequisites.unit[i],

@@ -30,7 +30,8 @@
 
 struct unit_list {     /* {0} is empty; keeps its memory when reset */
     struct unit *unit; /* owned */
-    int64_t count, capacity;
+    int64_t count;
+    size_t capacity;
 };
 
 MUST_CHECK enum error_code unit_list_add(struct unit_list *list, struct unit unit,

@@ -70,13 +70,10 @@ enum error_code metrics_lines_add(struct metrics_lines *lines, const struct snap
         lines->after = snapshot->previous_version;
     }
     const size_t size = lines->size + snapshot->log_size;
-    if (size > lines->capacity) {
-        char *grown = memory_resize(lines->text, 2 * size, 1);
-        if (!grown)
-            return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of metrics.jsonl");
-        lines->text = grown;
-        lines->capacity = 2 * size;
-    }
+    const enum error_code rc =
+        memory_grow(&lines->text, &lines->capacity, size, "the lines of metrics.jsonl", err);
+    if (rc != ERROR_NONE)
+        return rc;
     memcpy(lines->text + lines->size, snapshot->log, snapshot->log_size);
     lines->size = size;
     lines->version = snapshot->version;
@@ -88,7 +85,7 @@ enum error_code metrics_lines_add(struct metrics_lines *lines, const struct snap
 /* Text that grows at either end. */
 struct pieces { /* {0} is empty */
     char *text;
-    size_t size;
+    size_t size, capacity;
 };
 
 static enum error_code put_before(struct pieces *pieces, const char *text, size_t size,
@@ -96,13 +93,12 @@ static enum error_code put_before(struct pieces *pieces, const char *text, size_
 {
     if (size == 0)
         return ERROR_NONE;
-    char *grown = memory_resize(pieces->text, pieces->size + size, 1);
-    if (!grown)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of metrics.jsonl");
-    if (pieces->size)
-        memmove(grown + size, grown, pieces->size);
-    memcpy(grown, text, size);
-    pieces->text = grown;
+    const enum error_code rc = memory_grow(&pieces->text, &pieces->capacity, pieces->size + size,
+                                           "the lines of metrics.jsonl", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memmove(pieces->text + size, pieces->text, pieces->size);
+    memcpy(pieces->text, text, size);
     pieces->size += size;
     return ERROR_NONE;
 }
@@ -119,6 +115,16 @@ static int64_t snapshot_of_line(const char *line, size_t size)
     if (!comma || !text_int64(line + prefix, (size_t)(comma - line) - prefix, &version))
         return -1;
     return version;
+}
+
+size_t metrics_log_end_of_snapshot(const char *text, int64_t version)
+{
+    for (const char *line = text, *feed = strchr(text, '\n'); feed; feed = strchr(line, '\n')) {
+        if (snapshot_of_line(line, (size_t)(feed - line)) == version)
+            return (size_t)(feed + 1 - text);
+        line = feed + 1;
+    }
+    return 0;
 }
 
 /* The last snapshot that `text` tells of, or -1, and the end of its line. */

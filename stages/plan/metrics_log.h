@@ -33,6 +33,9 @@ void metrics_log_add_round(struct json_writer *log, const struct schedule *sched
 void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *snapshot,
                               bool has_accuracy, enum metric metric);
 
+/* The end of the line of that snapshot in the text of a file, or 0. */
+size_t metrics_log_end_of_snapshot(const char *text, int64_t version);
+
 /* Where the file of a run lies. Fails: ERROR_NOT_FOUND for a store that is no folder. */
 MUST_CHECK enum error_code metrics_log_path(const struct store *store, const char *run_id,
                                             char path[FILE_PATH_SIZE], struct error *err);

@@ -232,22 +232,6 @@ static enum error_code take_evaluations(struct store *store, const struct schedu
     return rc;
 }
 
-/* The end of the line of that snapshot in metrics.jsonl, or 0. */
-static uint64_t end_of_snapshot(const char *text, int64_t version)
-{
-    char start[64];
-    (void)snprintf(start, sizeof start, "{\"snapshot\":%" PRId64 ",", version);
-    for (const char *line = text; *line;) {
-        const char *feed = strchr(line, '\n');
-        if (!feed)
-            return 0;
-        if (strncmp(line, start, strlen(start)) == 0)
-            return (uint64_t)(feed + 1 - text);
-        line = feed + 1;
-    }
-    return 0;
-}
-
 /* The sibling's log is brought up to the snapshot first: its worker may have been stopped before that. */
 static enum error_code read_metrics(struct store *store, const struct run_plan *plan, char **text,
                                     struct error *err)
@@ -282,7 +266,7 @@ static enum error_code take_metrics(struct store *store, const struct run_plan *
     enum error_code rc = read_metrics(store, plan, &text, err);
     if (rc != ERROR_NONE)
         return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
-    uint64_t size = end_of_snapshot(text, plan->first_version);
+    uint64_t size = metrics_log_end_of_snapshot(text, plan->first_version);
     if (size)
         copy = copy_lines(text, &size, stop);
     if (copy)

@@ -39,14 +39,10 @@ struct losses {      /* {0} is empty */
 static void note_loss(void *context, const char *key)
 {
     struct losses *losses = context;
-    if (losses->count == losses->capacity) {
-        const size_t capacity = 2 * losses->capacity + 16;
-        struct key *grown = memory_resize(losses->key, capacity, sizeof *grown);
-        losses->no_memory = losses->no_memory || !grown;
-        if (!grown)
-            return;
-        losses->key = grown;
-        losses->capacity = capacity;
+    if (memory_grow(&losses->key, &losses->capacity, losses->count + 1, "lost records", NULL) !=
+        ERROR_NONE) {
+        losses->no_memory = true;
+        return;
     }
     (void)snprintf(losses->key[losses->count++].text, KEY_SIZE, "%s", key);
 }

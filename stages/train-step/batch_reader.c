@@ -19,10 +19,10 @@ struct batch_reader {
 
 static void prepare(struct batch_reader *reader, const struct key *key, bool with_rows)
 {
-    struct error ignored = {0}; /* whoever needs the batch meets the failure itself, and tells */
-    enum error_code rc = prepared_batch_read(reader->preparer, &reader->ahead, key, &ignored);
+    /* Whoever needs the batch meets a failure itself, and tells. */
+    enum error_code rc = prepared_batch_read(reader->preparer, &reader->ahead, key, NULL);
     if (rc == ERROR_NONE && with_rows)
-        rc = prepared_batch_fill(reader->preparer, &reader->ahead, &reader->give_up, &ignored);
+        rc = prepared_batch_fill(reader->preparer, &reader->ahead, &reader->give_up, NULL);
     if (rc != ERROR_NONE)
         prepared_batch_forget(&reader->ahead);
 }

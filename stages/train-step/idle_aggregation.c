@@ -30,7 +30,6 @@ struct idle_aggregation {
 /* False: there is nothing to aggregate, or no room for it. */
 static bool begin(struct idle_aggregation *idle)
 {
-    struct error ignored = {0}; /* then the step aggregates all */
     const struct prepared_batch *batch = batch_reader_settle(idle->reader);
     arena_reset(idle->arena);
     if (!batch->has_rows || batch->aggregated ||
@@ -39,7 +38,7 @@ static bool begin(struct idle_aggregation *idle)
     const struct message_block block = prepared_batch_block(batch, 0);
     const bool has_room =
         input_aggregation_begin(&idle->aggregation, idle->model, &block, &batch->rows,
-                                thread_pool_size(idle->pool), idle->arena, &ignored) == ERROR_NONE;
+                                thread_pool_size(idle->pool), idle->arena, NULL) == ERROR_NONE;
     if (has_room)
         idle->key = batch->key;
     return has_room;

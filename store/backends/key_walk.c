@@ -39,19 +39,6 @@ static bool is_record_name(const char *name)
     return size > suffix && strcmp(name + size - suffix, KEY_WALK_RECORD_SUFFIX) == 0;
 }
 
-static enum error_code grow(struct walk *walk, struct error *err)
-{
-    if (walk->count < walk->capacity)
-        return ERROR_NONE;
-    const size_t capacity = walk->capacity ? 2 * walk->capacity : 16;
-    struct entry *grown = memory_resize(walk->entry, capacity, sizeof *grown);
-    if (!grown)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for the keys of a folder");
-    walk->entry = grown;
-    walk->capacity = capacity;
-    return ERROR_NONE;
-}
-
 static enum error_code add_entry(void *context, const char *name, struct error *err)
 {
     struct walk *walk = context;
@@ -64,7 +51,8 @@ static enum error_code add_entry(void *context, const char *name, struct error *
         return ERROR_NONE;
     enum error_code rc = file_path(path, err, "%s/%s%s", walk->root, walk->folder, name);
     if (rc == ERROR_NONE)
-        rc = grow(walk, err);
+        rc = memory_grow(&walk->entry, &walk->capacity, walk->count + 1, "the keys of a folder",
+                         err);
     if (rc == ERROR_NONE)
         rc = file_look(path, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_FOLDER)

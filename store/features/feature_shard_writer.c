@@ -32,8 +32,8 @@ void feature_shard_writer_abandon(struct feature_shard_writer *writer)
 {
     if (!writer)
         return;
-    if (*writer->scratch && file_remove_all(writer->scratch, NULL) != ERROR_NONE)
-        writer->scratch[0] = '\0'; /* store_sweep() takes it */
+    if (*writer->scratch)
+        error_ignore(file_remove_all(writer->scratch, NULL)); /* store_sweep() takes what stays */
     shard_builder_free(writer->database);
     checksum_stream_free(writer->sums);
     feature_block_builder_release(&writer->builder);

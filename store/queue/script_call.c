@@ -28,13 +28,13 @@ void script_call_give(struct work_queue *queue, const char *text)
 static enum error_code empty_if_damaged(struct work_queue *queue, enum error_code rc,
                                         struct error *err)
 {
-    struct error ignored = {0};
+    struct error of_wipe = {0};
     if (rc != ERROR_CORRUPT)
         return rc;
-    rc = work_queue_wipe(queue, &ignored);
+    rc = work_queue_wipe(queue, &of_wipe);
     if (rc != ERROR_NONE) {
         if (err)
-            *err = ignored;
+            *err = of_wipe;
         return rc;
     }
     return error_context(err, ERROR_BUSY,

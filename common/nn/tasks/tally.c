@@ -36,20 +36,12 @@ static bool keeps_scores(const struct tally *tally)
 
 static enum error_code reserve_scores(struct tally *tally, size_t more, struct error *err)
 {
+    static const char what[] = "the scores of nodes";
     const size_t wanted = tally->score_count + more;
-    if (wanted <= tally->score_capacity)
-        return ERROR_NONE;
-    const size_t capacity = wanted > 2 * tally->score_capacity ? wanted : 2 * tally->score_capacity;
-    float *score = memory_resize(tally->score, capacity, sizeof *score);
-    if (score)
-        tally->score = score;
-    uint8_t *truth = memory_resize(tally->truth, capacity, sizeof *truth);
-    if (truth)
-        tally->truth = truth;
-    if (!score || !truth)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for the scores of %zu nodes", wanted);
-    tally->score_capacity = capacity;
-    return ERROR_NONE;
+    const enum error_code rc =
+        memory_grow(&tally->score, &tally->score_capacity, wanted, what, err);
+    return rc == ERROR_NONE ? memory_grow(&tally->truth, &tally->truth_capacity, wanted, what, err)
+                            : rc;
 }
 
 static void add_loss(struct loss_result *total, const struct loss_result *part)

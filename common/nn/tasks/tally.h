@@ -19,7 +19,7 @@ struct tally { /* {0} is empty and releasable */
     size_t count_size;
     float *score;   /* [score_count] of two classes alone, owned */
     uint8_t *truth; /* [score_count] */
-    size_t score_count, score_capacity;
+    size_t score_count, score_capacity, truth_capacity;
 };
 
 MUST_CHECK enum error_code tally_init(struct tally *tally, const struct task *task,

@@ -77,10 +77,8 @@ void dataset_builder_free(struct dataset_builder *builder)
     memory_free(builder->id_integer);
     memory_free(builder->id_offset);
     memory_free(builder->id_text);
-    if (builder->scratch[0]) {
-        const enum error_code removed = file_remove_all(builder->scratch, NULL);
-        (void)removed; /* store_sweep() takes what stays */
-    }
+    if (builder->scratch[0])
+        error_ignore(file_remove_all(builder->scratch, NULL)); /* store_sweep() takes what stays */
     memory_free(builder);
 }
 

@@ -7,13 +7,13 @@
 
 static enum error_code add_name(struct input_lines *lines, const char *where, struct error *err)
 {
-    char **grown = memory_resize(lines->name, lines->name_count + 1, sizeof *grown);
-    if (!grown)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for the names of input files");
-    lines->name = grown;
+    static const char what[] = "the names of input files";
     const size_t size = strlen(where) + 1;
     char *copy = NULL;
-    const enum error_code rc = memory_new(&copy, size, "the name of an input file", err);
+    enum error_code rc =
+        memory_grow(&lines->name, &lines->name_capacity, lines->name_count + 1, what, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&copy, size, what, err);
     if (rc != ERROR_NONE)
         return rc;
     memcpy(copy, where, size);
@@ -24,15 +24,10 @@ static enum error_code add_name(struct input_lines *lines, const char *where, st
 /* Room for one more piece, up to the most there may be. */
 static enum error_code reserve(struct input_lines *lines, struct error *err)
 {
-    if (lines->piece_count < lines->piece_capacity || lines->piece_count == INPUT_PIECES_MAX)
+    if (lines->piece_count == INPUT_PIECES_MAX)
         return ERROR_NONE;
-    const size_t capacity = lines->piece_capacity ? 2 * lines->piece_capacity : 16;
-    struct input_piece *grown = memory_resize(lines->piece, capacity, sizeof *grown);
-    if (!grown)
-        return error_set(err, ERROR_NO_MEMORY, "no memory for the lines of input files");
-    lines->piece = grown;
-    lines->piece_capacity = capacity;
-    return ERROR_NONE;
+    return memory_grow(&lines->piece, &lines->piece_capacity, lines->piece_count + 1,
+                       "the lines of input files", err);
 }
 
 enum error_code input_lines_add(struct input_lines *lines, const char *where, int64_t first_line,

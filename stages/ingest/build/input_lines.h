@@ -27,7 +27,7 @@ struct input_lines { /* {0} is empty */
     bool is_full; /* edges from `full_edge` on have no line */
     uint64_t full_edge;
     char **name;
-    size_t name_count;
+    size_t name_count, name_capacity;
     uint64_t edge_count;
 };
 

@@ -11,16 +11,11 @@
 
 static enum error_code append(struct integer_column *column, int64_t value, struct error *err)
 {
-    if (column->count == column->capacity) {
-        const uint64_t capacity = column->capacity + column->capacity / 2 + 1024;
-        int64_t *grown = memory_resize(column->value, capacity, sizeof *grown);
-        if (!grown)
-            return error_set(err, ERROR_NO_MEMORY, "no memory for %" PRIu64 " integers", capacity);
-        column->value = grown;
-        column->capacity = capacity;
-    }
-    column->value[column->count++] = value;
-    return ERROR_NONE;
+    const enum error_code rc =
+        memory_grow(&column->value, &column->capacity, column->count + 1, "integers", err);
+    if (rc == ERROR_NONE)
+        column->value[column->count++] = value;
+    return rc;
 }
 
 static enum error_code add_line(struct integer_column *column, const struct text_line *line,

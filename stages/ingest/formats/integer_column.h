@@ -6,11 +6,13 @@
 
 #include "common/base/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct integer_column { /* {0} is empty and releasable */
     int64_t *value;     /* [count] */
-    uint64_t count, capacity;
+    uint64_t count;
+    size_t capacity;
     int64_t first_line; /* where value[0] stands: line 1 of text, row 0 of npy */
 };
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct place {
@@ -266,6 +267,27 @@ static void temporary_names_are_never_shared(void **state)
         assert_int_equal(close(fd[i]), 0);
 }
 
+static void a_link_is_replaced_whole(void **state)
+{
+    struct place *p = *state;
+    char path[FILE_PATH_SIZE], missing[FILE_PATH_SIZE], target[8] = "";
+    path_in(p, "link", path);
+    path_in(p, "no-folder/link", missing);
+    assert_ok(file_link_replace(path, "one", &p->err), &p->err);
+    assert_ok(file_link_replace(path, "two", &p->err), &p->err);
+    assert_int_equal(readlink(path, target, sizeof target), 3);
+    assert_memory_equal(target, "two", 3);
+    assert_fails(file_link_replace(missing, "one", &p->err), ERROR_IO, "cannot be linked to one",
+                 &p->err);
+    failing_calls_plan(CALL_RENAME, 0, 1, EIO);
+    assert_fails(file_link_replace(path, "three", &p->err), ERROR_IO, "cannot be linked", &p->err);
+    (void)failing_calls_end();
+    assert_int_equal(readlink(path, target, sizeof target), 3);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(p->dir.path), 0); /* nothing else was left there */
+    assert_int_equal(mkdir(p->dir.path, 0700), 0);
+}
+
 static void a_rename_whose_answer_was_lost_is_success(void **state)
 {
     struct place *p = *state;
@@ -303,6 +325,7 @@ int main(void)
         test_in_place(a_stale_handle_is_looked_up_anew),
         test_in_place(a_folder_that_cannot_be_flushed_is_no_failure),
         test_in_place(temporary_names_are_never_shared),
+        test_in_place(a_link_is_replaced_whole),
         test_in_place(a_rename_whose_answer_was_lost_is_success),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,33 @@ static void memory_comes_zeroed_and_counted(void **state)
     assert_int_equal(memory_live_blocks(), live);
 }
 
+static void an_array_grows_in_steps_that_grow(void **state)
+{
+    struct error err = {0};
+    int32_t *array = NULL;
+    size_t capacity = 0;
+    const long live = memory_live_blocks(), count = memory_allocation_count();
+    (void)state;
+    assert_ok(memory_grow(&array, &capacity, 0, "numbers", &err), &err);
+    assert_null(array);
+    for (int32_t i = 0; i < 100000; i++) {
+        assert_ok(memory_grow(&array, &capacity, (size_t)i + 1, "numbers", &err), &err);
+        array[i] = i;
+    }
+    for (int32_t i = 0; i < 100000; i++)
+        assert_int_equal(array[i], i);
+    assert_true(capacity >= 100000 && capacity < 200000);
+    assert_true(memory_allocation_count() - count < 25);
+    assert_ok(memory_grow(&array, &capacity, 1000000, "numbers", &err), &err);
+    assert_int_equal(capacity, 1000000); /* at once, when that is more than a step */
+    assert_fails(memory_grow(&array, &capacity, SIZE_MAX / 4, "numbers", &err), ERROR_NO_MEMORY,
+                 "no memory for numbers", &err);
+    assert_int_equal(capacity, 1000000);
+    assert_int_equal(array[7], 7);
+    memory_free(array);
+    assert_int_equal(memory_live_blocks(), live);
+}
+
 static void products_that_overflow_are_refused(void **state)
 {
     struct error err = {0};
@@ -59,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_comes_zeroed_and_counted),
+        cmocka_unit_test(an_array_grows_in_steps_that_grow),
         cmocka_unit_test(products_that_overflow_are_refused),
         cmocka_unit_test(the_nth_allocation_can_be_made_to_fail),
     };

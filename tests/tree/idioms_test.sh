@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# What is done everywhere is done in one way:
+#   - an array that grows: memory_grow(); memory_resize() is for what shrinks, or grows within a limit of its own
+#   - a failure that nothing depends on: error_ignore(), not a variable that nobody reads
+#   - a file under a temporary name: file_create_temporary(), which no other process meets
+#   - JSON: the writer of common/base/json.h, which knows what to escape
+set -u
+cd "$GRAPHMILL_SOURCE" || exit 1
+failed=0
+sources=$(find common store stages pipelines -name '*.c')
+
+only_in() { # what, files that may, lines found
+    local found
+    found=$(grep -vE "^($2):" <<<"$3" | grep -v '^$') || true
+    [ -z "$found" ] || { echo "$1: $found"; failed=1; }
+}
+
+only_in 'memory_resize() outside of memory_grow()' \
+    'common/base/memory.c|common/formats/line_reader.c|store/features/feature_source.c|stages/ingest/build/node_id_assigner.c' \
+    "$(grep -n 'memory_resize(' $sources)"
+only_in 'an error that nobody reads; say error_ignore() or pass NULL' none \
+    "$(grep -nE 'struct error (ignored|unused)|\(void\)(rc|code|removed|ignored);' $sources)"
+only_in 'a temporary name of its own making' 'common/base/file.c' "$(grep -nE '\.tmp"' $sources)"
+only_in 'JSON that is printed' none "$(grep -nE 'printf\(.*"[^"]*\{?\\"[a-z_]+\\":' $sources)"
+exit $failed
