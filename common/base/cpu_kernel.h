@@ -22,6 +22,7 @@
 /* For the small loops that kernels are made of: they take on the instruction set of the caller. */
 #define CPU_INLINE static inline __attribute__((always_inline))
 
+/* Parameters and arguments come in their parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #if CPU_LEVEL_X86
 #define CPU_KERNEL_OF(type, name, parameters, arguments)                                           \
     CPU_INLINE type name##_body parameters;                                                        \
@@ -70,5 +71,6 @@
 #define CPU_KERNEL_OF(type, name, parameters, arguments) static type name parameters
 #define CPU_KERNEL(name, parameters, arguments)          static void name parameters
 #endif
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -1,18 +1,96 @@
+#define _GNU_SOURCE /* sched_getaffinity(). NOLINT(*-reserved-identifier,cert-dcl*) */
 #include "common/base/host.h"
 
 #include "common/base/error.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* Cores that the scheduler may give us; 0 when it does not tell. A set too small for the machine's cores is refused. */
+static int cores_of_affinity(void)
+{
+    for (size_t cores = CPU_SETSIZE; cores <= (size_t)CPU_SETSIZE << 8; cores *= 2) {
+        const size_t size = CPU_ALLOC_SIZE(cores);
+        cpu_set_t *set = CPU_ALLOC(cores);
+        if (!set)
+            return 0;
+        const int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
+        const bool too_small = count == 0 && errno == EINVAL;
+        CPU_FREE(set);
+        if (!too_small)
+            return count;
+    }
+    return 0;
+}
+
+/* The file `name` in `folder`, opened, or NULL. */
+static FILE *open_in(const char *folder, const char *name)
+{
+    char path[512];
+    const int size = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return size > 0 && (size_t)size < sizeof path ? fopen(path, "re") : NULL;
+}
+
+int host_cores_of_quota(const char *folder)
+{
+    long long quota = 0, period = 0;
+    FILE *both = open_in(folder, "cpu.max"); /* "150000 100000", or "max 100000" */
+    FILE *one = both ? NULL : open_in(folder, "cpu.cfs_quota_us"); /* -1: none */
+    FILE *other = both ? NULL : open_in(folder, "cpu.cfs_period_us");
+    /* NOLINTNEXTLINE(cert-err34-c): what is no number is no quota */
+    const bool found = both ? fscanf(both, "%lld %lld", &quota, &period) == 2
+                            : one && other && fscanf(one, "%lld", &quota) == 1 && // NOLINT
+                                  fscanf(other, "%lld", &period) == 1;            // NOLINT
+    FILE *const files[] = {both, one, other};
+    for (int i = 0; i < 3; i++)
+        if (files[i])
+            (void)fclose(files[i]);
+    if (!found || quota <= 0 || period <= 0 || quota / period >= INT_MAX)
+        return 0;
+    return (int)((quota + period - 1) / period);
+}
+
+static int fewer(int count, int limit)
+{
+    return limit > 0 && limit < count ? limit : count;
+}
+
+/* The folder of our control group of version 2, "/sys/fs/cgroup/system.slice/job"; the top when it has none. */
+static void find_group(char *folder, size_t size)
+{
+    static const char top[] = "/sys/fs/cgroup";
+    char line[256];
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    (void)snprintf(folder, size, "%s", top);
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "0::", 3) == 0)
+            (void)snprintf(folder, size, "%s%.*s", top, (int)strcspn(line + 3, "\n"), line + 3);
+    if (file)
+        (void)fclose(file);
+}
+
 int host_core_count(void)
 {
-    const long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (int)count : 1;
+    char group[512];
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int count = fewer(online > 0 && online < INT_MAX ? (int)online : 1, cores_of_affinity());
+    find_group(group, sizeof group);
+    for (;;) { /* a group's quota holds for all below it */
+        count = fewer(count, host_cores_of_quota(group));
+        char *end = strrchr(group, '/');
+        if (!end || end == group)
+            break;
+        *end = '\0';
+    }
+    /* Version 1: a container sees its own group at the top. */
+    count = fewer(count, host_cores_of_quota("/sys/fs/cgroup/cpu"));
+    return fewer(count, host_cores_of_quota("/sys/fs/cgroup/cpu,cpuacct"));
 }
 
 void host_processor_name(char *text, size_t size)

@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cores that are online; at least 1. */
+/* Cores that are online, that we may run on (taskset, cpuset), and that our control group's quota pays for; at least 1. */
 int host_core_count(void);
+/* Cores that the quota of the control group in `folder` pays for, a part of one counted as one: cpu.max of version 2, or
+ * cpu.cfs_quota_us and cpu.cfs_period_us of version 1. 0: there is no quota. */
+int host_cores_of_quota(const char *folder);
 /* What the processor calls itself, or "an unknown processor", into `text` [size]. */
 void host_processor_name(char *text, size_t size);
 /* Memory in bytes: the smaller of physical memory and the limit of our control group. */
