@@ -4,6 +4,7 @@
 #include "common/base/cpu_level.h"
 #include "common/math/bf16_product.h"
 #include "common/math/blas.h"
+#include "common/nn/layers/partial_sums.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,10 +40,12 @@ static int name_and_version(const char *text)
 void environment_text(bool portable, const char *core, char text[ENVIRONMENT_TEXT_SIZE])
 {
     (void)snprintf(text, ENVIRONMENT_TEXT_SIZE,
-                   "graphmill %s\nkernels %d%s%s\n%.*s %s\n%s\nglibc %s\n%s\n", GRAPHMILL_VERSION,
-                   KERNELS_VERSION, portable ? "" : " ",
-                   portable ? "" : cpu_level_name(cpu_level()), name_and_version(blas_version()),
-                   blas_version(), core, bf16_product_version(), c_library(), COMPILER);
+                   "graphmill %s\nkernels %d%s%s\nsums %d %d %d %d\n%.*s %s\n%s\nglibc %s\n%s\n",
+                   GRAPHMILL_VERSION, KERNELS_VERSION, portable ? "" : " ",
+                   portable ? "" : cpu_level_name(cpu_level()), PARTIAL_SUMS_CHAINS,
+                   PARTIAL_SUMS_GROUPS, PARTIAL_SUMS_ROWS_LEAST, PARTIAL_SUMS_ROWS_MOST,
+                   name_and_version(blas_version()), blas_version(), core, bf16_product_version(),
+                   c_library(), COMPILER);
 }
 
 /* The line of `text` that starts with the word at `name` [size] and a blank, or "". */

@@ -5,6 +5,7 @@
  *
  *   graphmill 0.1.0
  *   kernels 2 bf16         KERNELS_VERSION, and the level of vector instructions (common/base/cpu_level.h)
+ *   sums 64 16 64 512      the constants of common/nn/layers/partial_sums.h
  *   OpenBLAS 0.3.21 SkylakeX
  *   libxsmm 1.17.0
  *   glibc 2.36             exp() and log() come from it

@@ -1,13 +1,14 @@
 /*
  * Backward of one layer (layer_pass.h).
  *
- * Work is handed to threads by accumulator, not by tile, so that one thread has a partial sum to itself. In
- * each tile's turn come: the gradient of the output, the sums for bias and weight, the gradient for below.
+ * In each tile's turn come: the gradient of the output, the sums for bias and weight (partial_sums.h), the gradient
+ * for below.
  */
 #include "common/base/cpu_kernel.h"
 #include "common/math/sparse_tile.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
+#include "common/nn/layers/partial_sums.h"
 #include "common/nn/layers/sparse_layer.h"
 
 struct backward_job {
@@ -16,10 +17,11 @@ struct backward_job {
     const float *logits_gradient;
     bool is_first;
     const struct layer_gradient *out;
-    float *output_gradient;    /* project first: [destinations, output_dim], of the product */
-    float *weight_accumulator; /* [ACCUMULATOR_COUNT, output_dim, aggregated_dim] */
-    float *bias_accumulator;   /* [ACCUMULATOR_COUNT, output_dim] */
-    int64_t weight_tiles, bias_tiles;
+    float *output_gradient; /* project first: [destinations, output_dim], of the product */
+    struct partial_sums
+        weights; /* [output_dim, aggregated_dim] each; the bias behind them unless projected first */
+    struct partial_sums
+        bias;            /* project first: over destinations, where the weights' are over sources */
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
     bf16 *room;          /* [threads, room_size]: of products in bf16 */
@@ -32,11 +34,6 @@ static const char what[] = "gradients"; /* wants memory */
 /* Rows of a gradient that are made before they are compressed: they stay in the first cache. */
 enum { ROWS_AT_ONCE = 16 };
 
-static int64_t accumulators_of(int64_t tiles)
-{
-    return tiles < ACCUMULATOR_COUNT ? tiles : ACCUMULATOR_COUNT;
-}
-
 CPU_KERNEL(add_columns, (const float *rows, size_t row_count, size_t dim, float *restrict sum),
            (rows, row_count, dim, sum))
 {
@@ -44,32 +41,19 @@ CPU_KERNEL(add_columns, (const float *rows, size_t row_count, size_t dim, float 
         vector_add(sum, rows + row * dim, dim);
 }
 
-CPU_KERNEL(add_to, (float *restrict y, const float *restrict x, size_t count), (y, x, count))
+/* A tile is summed by itself first, which keeps the rounding of long columns small. */
+CPU_KERNEL(add_tile_sum, (const float *tile_sum, size_t dim, bool fresh, float *restrict sum),
+           (tile_sum, dim, fresh, sum))
 {
-    vector_add(y, x, count);
-}
-
-static float *bias_accumulator_of(const struct backward_job *job, int64_t tile)
-{
-    return job->bias_accumulator + (size_t)(tile % ACCUMULATOR_COUNT) * job->pass->output_dim;
-}
-
-static float *weight_accumulator_of(const struct backward_job *job, int64_t tile)
-{
-    const struct layer_pass *pass = job->pass;
-    return job->weight_accumulator +
-           (size_t)(tile % ACCUMULATOR_COUNT) * pass->output_dim * pass->aggregated_dim;
-}
-
-/* Adds a tile's column sums to its accumulator; a tile is summed by itself first, which keeps the rounding of
- * long columns small. */
-static void add_bias_tile(const struct backward_job *job, int64_t tile, const float *tile_sum)
-{
-    const size_t dim = job->pass->output_dim;
-    if (tile < ACCUMULATOR_COUNT)
-        vector_copy(bias_accumulator_of(job, tile), tile_sum, dim);
+    if (fresh)
+        vector_copy(sum, tile_sum, dim);
     else
-        add_to(bias_accumulator_of(job, tile), tile_sum, dim);
+        vector_add(sum, tile_sum, dim);
+}
+
+static size_t weights_size(const struct layer_pass *pass)
+{
+    return pass->output_dim * pass->aggregated_dim;
 }
 
 float *layer_pass_input_gradient(const struct layer_pass *pass, size_t dim, uint32_t first,
@@ -129,13 +113,13 @@ static struct rows_view aggregated_rows(const struct layer_pass *pass, uint32_t 
 }
 
 /* Aggregation first: some rows of a tile after the other become operands. */
-static void dense_tile(const struct backward_job *job, int64_t tile, uint32_t first, uint32_t end,
-                       int thread)
+static void dense_tile(const struct backward_job *job, const struct partial_sums_tile *tile)
 {
     const struct layer_pass *pass = job->pass;
-    float *sum = thread_scratch(job, thread); /* [output_dim + TILE_ROWS * output_dim] */
-    struct linear_gradient gradient =
-        linear_gradient_in(&pass->weight, end - first, !job->is_first, thread_room(job, thread));
+    const uint32_t first = tile->first, end = tile->end;
+    float *sum = thread_scratch(job, tile->thread); /* [output_dim + TILE_ROWS * output_dim] */
+    struct linear_gradient gradient = linear_gradient_in(&pass->weight, end - first, !job->is_first,
+                                                         thread_room(job, tile->thread));
     vector_zero(sum, pass->output_dim);
     for (uint32_t row = first, next; row < end; row = next) {
         next = end - row < gradient.rows_at_once ? end : row + (uint32_t)gradient.rows_at_once;
@@ -143,21 +127,20 @@ static void dense_tile(const struct backward_job *job, int64_t tile, uint32_t fi
         add_columns(rows, next - row, pass->output_dim, sum);
         linear_gradient_add(&gradient, rows, next - row);
     }
-    add_bias_tile(job, tile, sum);
-    linear_backward_weight(&gradient, aggregated_rows(pass, first, end), tile >= ACCUMULATOR_COUNT,
-                           weight_accumulator_of(job, tile));
+    add_tile_sum(sum, pass->output_dim, tile->fresh, tile->sum + weights_size(pass));
+    linear_backward_weight(&gradient, aggregated_rows(pass, first, end), !tile->fresh, tile->sum);
     if (!job->is_first)
         linear_backward_input(&pass->weight, &gradient,
                               pass->aggregated_gradient + first * pass->aggregated_dim);
 }
 
 /* The same without the zeros. */
-static void sparse_tile_of(const struct backward_job *job, int64_t tile, uint32_t first,
-                           uint32_t end, int thread)
+static void sparse_tile_of(const struct backward_job *job, const struct partial_sums_tile *tile)
 {
     const struct layer_pass *pass = job->pass;
-    struct sparse_tile *sparse = &job->sparse[thread];
-    float *scratch = thread_scratch(job, thread);
+    const uint32_t first = tile->first, end = tile->end;
+    struct sparse_tile *sparse = &job->sparse[tile->thread];
+    float *scratch = thread_scratch(job, tile->thread);
     sparse_tile_reset(sparse);
     for (uint32_t row = first, next; row < end; row = next) {
         next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
@@ -165,9 +148,9 @@ static void sparse_tile_of(const struct backward_job *job, int64_t tile, uint32_
                         pass->activation.scale, next - row);
     }
     const struct sparse_matrix rows = sparse_tile_transposed(sparse);
-    add_bias_tile(job, tile, sparse->column_sum);
-    sparse_product(&rows, aggregated_rows(pass, first, end), tile >= ACCUMULATOR_COUNT,
-                   weight_accumulator_of(job, tile), pass->aggregated_dim);
+    add_tile_sum(sparse->column_sum, pass->output_dim, tile->fresh, tile->sum + weights_size(pass));
+    sparse_product(&rows, aggregated_rows(pass, first, end), !tile->fresh, tile->sum,
+                   pass->aggregated_dim);
     if (job->is_first)
         return;
     const struct sparse_matrix gradient = sparse_tile_rows(sparse);
@@ -175,42 +158,42 @@ static void sparse_tile_of(const struct backward_job *job, int64_t tile, uint32_
                    pass->aggregated_gradient + first * pass->aggregated_dim, pass->aggregated_dim);
 }
 
-static void aggregated_tile(const struct backward_job *job, int64_t tile, int thread)
+static void aggregated_tile(void *context, const struct partial_sums_tile *tile)
 {
+    const struct backward_job *job = context;
     const struct layer_pass *pass = job->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
-    const size_t words = activation_words(pass->output_dim), count = end - first;
-    if (pass->active && sparse_tile_pays(active_row(pass, first), count * words,
+    const size_t words = activation_words(pass->output_dim), count = tile->end - tile->first;
+    if (pass->active && sparse_tile_pays(active_row(pass, tile->first), count * words,
                                          count * pass->output_dim, pass->precision))
-        sparse_tile_of(job, tile, first, end, thread);
+        sparse_tile_of(job, tile);
     else
-        dense_tile(job, tile, first, end, thread);
+        dense_tile(job, tile);
 }
 
 /* Project first, by destination: the gradient of the aggregated product, and the bias. */
-static void destination_tile(const struct backward_job *job, int64_t tile, float *scratch)
+static void destination_tile(void *context, const struct partial_sums_tile *tile)
 {
+    const struct backward_job *job = context;
     const struct layer_pass *pass = job->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const uint32_t first = tile->first, end = tile->end;
+    float *scratch = thread_scratch(job, tile->thread);
     const size_t dim = pass->output_dim, count = (size_t)(end - first) * dim;
     const float *gradient = product_gradient(job, first, end, scratch + dim);
     vector_zero(scratch, dim);
     add_columns(gradient, end - first, dim, scratch);
-    add_bias_tile(job, tile, scratch);
+    add_tile_sum(scratch, dim, tile->fresh, tile->sum);
     vector_copy(job->output_gradient + first * dim, gradient, count);
 }
 
 /* Project first, by source, when all of that is there: the weight, and the gradient of the input. */
-static void source_tile(const struct backward_job *job, int64_t tile, int thread)
+static void source_tile(void *context, const struct partial_sums_tile *tile)
 {
+    const struct backward_job *job = context;
     const struct layer_pass *pass = job->pass;
-    float *scratch = thread_scratch(job, thread);
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
-    struct linear_gradient gradient =
-        linear_gradient_in(&pass->weight, end - first, !job->is_first, thread_room(job, thread));
+    const uint32_t first = tile->first, end = tile->end;
+    float *scratch = thread_scratch(job, tile->thread);
+    struct linear_gradient gradient = linear_gradient_in(&pass->weight, end - first, !job->is_first,
+                                                         thread_room(job, tile->thread));
     const struct rows_view input = gather_rows(&pass->input, pass->input_dim, first, end,
                                                scratch + (size_t)TILE_ROWS * pass->output_dim);
     for (uint32_t row = first, next; row < end; row = next) {
@@ -219,44 +202,20 @@ static void source_tile(const struct backward_job *job, int64_t tile, int thread
                              pass->output_dim, row, next, scratch);
         linear_gradient_add(&gradient, scratch, next - row);
     }
-    linear_backward_weight(&gradient, input, tile >= ACCUMULATOR_COUNT,
-                           weight_accumulator_of(job, tile));
+    linear_backward_weight(&gradient, input, !tile->fresh, tile->sum);
     if (!job->is_first)
         linear_backward_input(&pass->weight, &gradient,
                               pass->input_gradient + (size_t)first * pass->input_dim);
 }
 
-static void aggregated_tiles(void *context, int64_t accumulator, int thread)
-{
-    const struct backward_job *job = context;
-    for (int64_t tile = accumulator; tile < job->weight_tiles; tile += ACCUMULATOR_COUNT)
-        aggregated_tile(job, tile, thread);
-}
-
-static void destination_tiles(void *context, int64_t accumulator, int thread)
-{
-    const struct backward_job *job = context;
-    for (int64_t tile = accumulator; tile < job->bias_tiles; tile += ACCUMULATOR_COUNT)
-        destination_tile(job, tile, thread_scratch(job, thread));
-}
-
-static void source_tiles(void *context, int64_t accumulator, int thread)
-{
-    const struct backward_job *job = context;
-    for (int64_t tile = accumulator; tile < job->weight_tiles; tile += ACCUMULATOR_COUNT)
-        source_tile(job, tile, thread);
-}
-
-/* One row of the weights over all accumulators in order, and out into the layer's matrices. */
+/* One row of the weights: its sum, and out into the layer's matrices. */
 static void reduce_row(void *context, int64_t row, int thread)
 {
     const struct backward_job *job = context;
     const struct layer_pass *pass = job->pass;
-    float *sum = job->weight_accumulator + (size_t)row * pass->aggregated_dim;
-    const size_t accumulator_size = pass->output_dim * pass->aggregated_dim;
+    const float *sum =
+        partial_sums_total(&job->weights, (size_t)row * pass->aggregated_dim, pass->aggregated_dim);
     (void)thread;
-    for (int64_t accumulator = 1; accumulator < accumulators_of(job->weight_tiles); accumulator++)
-        add_to(sum, sum + (size_t)accumulator * accumulator_size, pass->aggregated_dim);
     for (int m = 0; m < pass->matrix_count; m++)
         vector_copy(job->out->matrix[m] + (size_t)row * pass->input_dim,
                     sum + (size_t)m * pass->input_dim, pass->input_dim);
@@ -267,12 +226,11 @@ static void reduce_weights(const struct backward_job *job, struct thread_pool *p
     thread_pool_run(pool, job->pass->output_dim, reduce_row, (void *)job);
 }
 
-static void reduce_bias(const struct backward_job *job)
+static void reduce_bias(const struct backward_job *job, const struct partial_sums *sums,
+                        size_t first)
 {
     const size_t dim = job->pass->output_dim;
-    vector_copy(job->out->bias, job->bias_accumulator, dim);
-    for (int64_t accumulator = 1; accumulator < accumulators_of(job->bias_tiles); accumulator++)
-        add_to(job->out->bias, job->bias_accumulator + (size_t)accumulator * dim, dim);
+    vector_copy(job->out->bias, partial_sums_total(sums, first, dim), dim);
 }
 
 static enum error_code find_sparse_room(struct backward_job *job, struct arena *arena, int threads,
@@ -299,9 +257,7 @@ static enum error_code find_common_room(struct backward_job *job, struct arena *
         job->scratch_size += (size_t)TILE_ROWS * pass->input_dim;
     job->scratch_size = layer_pass_scratch(job->scratch_size);
     enum error_code rc =
-        arena_new(arena, &job->bias_accumulator, ACCUMULATOR_COUNT * dim, what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
+        arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     if (rc == ERROR_NONE && job->room_size)
         rc = arena_new(arena, &job->room, (size_t)threads * job->room_size, what, err);
     if (rc == ERROR_NONE && by_source)
@@ -314,21 +270,13 @@ static enum error_code find_common_room(struct backward_job *job, struct arena *
     return rc;
 }
 
-static enum error_code find_accumulators(struct backward_job *job, struct arena *arena,
-                                         struct error *err)
-{
-    const int64_t accumulators = accumulators_of(job->weight_tiles);
-    return arena_new(arena, &job->weight_accumulator,
-                     (size_t)accumulators * job->pass->output_dim * job->pass->aggregated_dim, what,
-                     err);
-}
-
 static enum error_code aggregation_first(struct backward_job *job, struct arena *arena,
                                          struct thread_pool *pool, struct error *err)
 {
     struct layer_pass *pass = job->pass;
-    job->weight_tiles = job->bias_tiles;
-    enum error_code rc = find_accumulators(job, arena, err);
+    enum error_code rc = partial_sums_init(&job->weights, pass->block.destination_count,
+                                           weights_size(pass) + pass->output_dim,
+                                           thread_pool_size(pool), arena, err);
     if (rc == ERROR_NONE && pass->active)
         rc = find_sparse_room(job, arena, thread_pool_size(pool), err);
     if (rc == ERROR_NONE && !job->is_first)
@@ -336,26 +284,43 @@ static enum error_code aggregation_first(struct backward_job *job, struct arena 
                        pass->block.destination_count * pass->aggregated_dim, what, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
-    thread_pool_run(pool, accumulators_of(job->weight_tiles), aggregated_tiles, job);
+    partial_sums_run(&job->weights, pool, aggregated_tile, job);
     reduce_weights(job, pool);
+    reduce_bias(job, &job->weights, weights_size(pass));
     if (!pass->layer->type->uses_edges)
         pass->input_gradient = pass->aggregated_gradient;
     return ERROR_NONE;
+}
+
+static enum error_code find_bias_room(struct backward_job *job, struct arena *arena, int threads,
+                                      struct error *err)
+{
+    const struct layer_pass *pass = job->pass;
+    return partial_sums_init(&job->bias, pass->block.destination_count, pass->output_dim, threads,
+                             arena, err);
+}
+
+static void sum_bias(struct backward_job *job, struct thread_pool *pool)
+{
+    partial_sums_run(&job->bias, pool, destination_tile, job);
+    reduce_bias(job, &job->bias, 0);
 }
 
 static enum error_code project_first(struct backward_job *job, struct arena *arena,
                                      struct thread_pool *pool, struct error *err)
 {
     struct layer_pass *pass = job->pass;
-    job->weight_tiles = layer_pass_tiles(pass->block.source_count);
-    enum error_code rc = find_accumulators(job, arena, err);
+    enum error_code rc = find_bias_room(job, arena, thread_pool_size(pool), err);
+    if (rc == ERROR_NONE)
+        rc = partial_sums_init(&job->weights, pass->block.source_count, weights_size(pass),
+                               thread_pool_size(pool), arena, err);
     if (rc == ERROR_NONE && !job->is_first)
         rc = arena_new(arena, &pass->input_gradient,
                        (size_t)pass->block.source_count * pass->input_dim, what, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
-    thread_pool_run(pool, accumulators_of(job->bias_tiles), destination_tiles, job);
-    thread_pool_run(pool, accumulators_of(job->weight_tiles), source_tiles, job);
+    sum_bias(job, pool);
+    partial_sums_run(&job->weights, pool, source_tile, job);
     reduce_weights(job, pool);
     return ERROR_NONE;
 }
@@ -364,7 +329,10 @@ static enum error_code sparse_project_first(struct backward_job *job, struct are
                                             struct thread_pool *pool, struct error *err)
 {
     must(job->is_first);
-    thread_pool_run(pool, accumulators_of(job->bias_tiles), destination_tiles, job);
+    const enum error_code rc = find_bias_room(job, arena, thread_pool_size(pool), err);
+    if (rc != ERROR_NONE)
+        return rc;
+    sum_bias(job, pool);
     return sparse_layer_backward(job->pass, job->output_gradient, job->out, arena, pool, err);
 }
 
@@ -383,9 +351,8 @@ enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_
         .is_first = is_first,
         .out = out,
         .room_size = (linear_room(&pass->weight, TILE_ROWS) + 31) / 32 * 32,
-        .bias_tiles = layer_pass_tiles(pass->block.destination_count),
     };
-    must(job.bias_tiles > 0);
+    must(pass->block.destination_count > 0);
     enum error_code rc = find_common_room(&job, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE)
         return rc;
@@ -395,7 +362,5 @@ enum error_code layer_pass_backward(struct layer_pass *pass, const struct layer_
         rc = project_first(&job, arena, pool, err);
     else
         rc = aggregation_first(&job, arena, pool, err);
-    if (rc == ERROR_NONE && !arena->counts)
-        reduce_bias(&job);
     return rc;
 }

@@ -12,9 +12,9 @@
  * and p are called aggregated and projected.
  *
  * Everything runs over tiles of TILE_ROWS rows. Threads share the tiles out; a tile's products, its mean,
- * bias, ReLU and dropout are done while it is in cache. The gradient of weights is summed in at most
- * ACCUMULATOR_COUNT partial sums: accumulator k takes the tiles k, k + ACCUMULATOR_COUNT, ... in order, and the
- * accumulators are added in order: the same bits for any number of threads.
+ * bias, ReLU and dropout are done while it is in cache. The gradient of weights is summed as partial_sums.h
+ * says, by attention in ACCUMULATOR_COUNT partial sums: accumulator k takes the tiles k, k + ACCUMULATOR_COUNT, ... in order,
+ * and the accumulators are added in order. So any number of threads gives the same bits.
  *
  * In bf16 the rows that products read are kept rounded: the input, the aggregated rows, and the output when
  * another layer reads it. Bias, ReLU and dropout come before the rounding, and every gradient is in floats

@@ -16,8 +16,8 @@ static const struct sizes all_sizes[] = {
     {2, {511, 512, 513}, 3, 2, 3, 1},
     {2, {512, 1024, 1030}, 2, 3, 2, 1},
     {2, {2, 1025, 1600}, 5, 3, 2, 1},
-    {1, {8800, 9000}, 1, 1, 2, 1}, /* more tiles than accumulators, for either order */
-    {1, {8800, 9000}, 2, 1, 1, 1},
+    {1, {8800, 9000}, 1, 1, 2, 1},   /* more tiles than groups of sums, for either order */
+    {1, {33800, 34000}, 2, 1, 1, 1}, /* more than chains */
 };
 
 static void check_all_sizes(enum layer_kind kind, float dropout, bool mostly_zero)
@@ -125,6 +125,7 @@ static void take_form(struct run *run, int form)
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 17, 9, 1};
+    static const int thread_counts[] = {1, 2, 4, 33, 64};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     (void)state;
     for (int turn = 0; turn < 2 * form_count(); turn++) {
@@ -133,7 +134,8 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
         run_start(&alone, kind, &sizes, 0.5F);
         take_form(&alone, turn / 2);
         run_both(&alone, &stream, NULL);
-        for (int threads = 1; threads <= 4; threads *= 2) {
+        for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
+            const int threads = thread_counts[t];
             struct error err = {0};
             struct thread_pool *pool = NULL;
             struct run run;
