@@ -89,6 +89,7 @@ struct pipeline_settings {
         int64_t feature_type; /* enum feature_type */
     } partition;
     struct {
+        int64_t sampler;         /* enum sampler_kind */
         struct int_list fanouts; /* from the seed nodes outwards; -1: all neighbours */
         int64_t batch_size;
         int64_t batches_per_round;

@@ -2,6 +2,7 @@
 
 #include "common/math/precision.h"
 #include "common/nn/optimizer.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,9 @@ static const char *const schedule_names[] = {
     [RATE_CONSTANT] = "constant", [RATE_COSINE] = "cosine", [RATE_STEP] = "step", NULL};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
 static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COUNT] = NULL};
+#define SAMPLER_CHOICE(number, name, help) [number] = #name,
+#define SAMPLER_HELP(number, name, help)   "; " #name ": " help
+static const char *const sampler_names[] = {SAMPLER_LIST(SAMPLER_CHOICE)[SAMPLER_COUNT] = NULL};
 static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
 
 #define LAYER_HELP(constant, name, help) "; " #name ": " help
@@ -129,6 +133,7 @@ const struct setting_spec setting_table[] = {
     BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
     CHOICE(PARTITION, "partition.feature_type", partition.feature_type, "f32", feature_type_names, "what features are stored in: f32; f16 (11 significant bits, up to 65504) or bf16 (8, any size) at half the bytes"),
 
+    CHOICE(TRAINING, "sample.sampler", sample.sampler, "neighbor", sampler_names, "which neighbours are kept of more than the fan-out" SAMPLER_LIST(SAMPLER_HELP)),
     INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers"),
     INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch"),
     INT(TRAINING, "sample.batches_per_round", sample.batches_per_round, "1", 1, 65535, "slots: mini-batches that make one optimizer step"),

@@ -20,7 +20,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/engine/stage.h"
-#include "stages/sampling/neighbor_sampler.h"
+#include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
 #include "store/records/node_splits.h"
@@ -68,6 +68,11 @@ static void sample_close(void *opaque)
     memory_free(state);
 }
 
+static const struct sampler *sampler_of_run(const struct stage_context *context)
+{
+    return sampler_of((enum sampler_kind)context->settings->sample.sampler);
+}
+
 static enum error_code open_inputs(const struct stage_context *context, struct sample_state *state,
                                    struct error *err)
 {
@@ -78,7 +83,9 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
         topology_open(context->store, book, context->scratch, flags, &state->topology, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = node_splits_get(context->store, splits.text, book->id, &state->splits, err);
+    rc = sampler_check(sampler_of_run(context), &state->topology, err);
+    if (rc == ERROR_NONE)
+        rc = node_splits_get(context->store, splits.text, book->id, &state->splits, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint32_t *count = state->splits.count;
@@ -220,7 +227,7 @@ static enum error_code sample_training(const struct stage_context *context,
         .seed_node = drawer->seed_node,
         .wants_degree = context->schedule->needs_degree,
     };
-    return neighbor_sampler_draw(drawer->sampler, &request, batch, err);
+    return sampler_of_run(context)->draw(drawer->sampler, &request, batch, err);
 }
 
 static enum error_code sample_evaluation(const struct stage_context *context,
@@ -244,7 +251,7 @@ static enum error_code sample_evaluation(const struct stage_context *context,
         .seed_node = state->splits.node[SPLIT_VALID] + first,
         .wants_degree = context->schedule->needs_degree,
     };
-    return neighbor_sampler_draw(drawer->sampler, &request, batch, err);
+    return sampler_of_run(context)->draw(drawer->sampler, &request, batch, err);
 }
 
 static enum error_code sample_work(const struct stage_context *context, void *opaque,

@@ -34,9 +34,10 @@ struct neighbor_sampler {
     struct array_budget budget;
     struct known_nodes known;
     struct growing_array node, row_start, neighbor, degree, weight_sum;
-    bool notes_places; /* of the edges, for their columns */
+    edge_choice choose; /* the request's */
+    bool notes_places;  /* of the edges, for their columns */
     struct edge_gather gather;
-    struct growing_array bits; /* scratch of distinct_positions_draw(), as pairs */
+    struct growing_array bits; /* scratch of a choice, zero between two, as pairs */
     uint32_t hop_end[HOP_COUNT_MAX + 1];
     unsigned hint_shift;
     uint32_t part_hint[(1 << HINT_BITS) + 1]; /* the part of node i << hint_shift */
@@ -295,6 +296,33 @@ static enum error_code push_many(struct neighbor_sampler *s, const struct sample
     return ERROR_NONE;
 }
 
+/* The positions that a long row keeps, or one that the request chooses from, into `position`. */
+static enum error_code choose_positions(struct neighbor_sampler *s, const struct sampled_row *row,
+                                        uint32_t node, const struct random_stream *stream,
+                                        uint32_t *position, struct error *err)
+{
+    const size_t scratch =
+        s->choose ? row->count : distinct_positions_scratch(row->length, row->count);
+    enum error_code rc = growing_array_reserve(&s->bits, &s->budget, 2 * scratch, 0,
+                                               "the positions of a long row", err);
+    uint64_t *bits = (uint64_t *)(void *)s->bits.data;
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!s->choose) {
+        distinct_positions_draw(stream, node, row->length, row->count, bits, position);
+        return ERROR_NONE;
+    }
+    const struct row_choice choice = {.part = row->part,
+                                      .start = row->start,
+                                      .length = row->length,
+                                      .count = row->count,
+                                      .node = node,
+                                      .stream = stream};
+    rc = s->choose(&choice, position, bits, err);
+    memset(bits, 0, scratch * sizeof *bits);
+    return rc;
+}
+
 /* Pushes the edges of a row. `drawn`: its place among the rows of the block that are drawn from. */
 static enum error_code push_row(struct neighbor_sampler *s, const struct row_block *block,
                                 uint32_t index, uint32_t drawn, const struct random_stream *stream,
@@ -303,9 +331,9 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
     const struct sampled_row *row = &block->row[index];
     const bool is_drawn = row->count < row->length;
     uint32_t *position = NULL;
-    if (row->count <= DISTINCT_LANES_COUNT_MAX) {
-        if (row->count == 0)
-            return ERROR_NONE;
+    if (row->count == 0)
+        return ERROR_NONE;
+    if (row->count <= DISTINCT_LANES_COUNT_MAX && !(is_drawn && s->choose)) {
         if (is_drawn)
             position = &s->position[drawn / DISTINCT_LANES][0][drawn % DISTINCT_LANES];
         const enum error_code rc =
@@ -317,14 +345,11 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
         return rc;
     }
     if (is_drawn) {
-        const enum error_code rc = growing_array_reserve(
-            &s->bits, &s->budget, 2 * distinct_positions_scratch(row->length, row->count), 0,
-            "the positions of a long row", err);
+        position = s->neighbor.data + s->window.pushed;
+        const enum error_code rc =
+            choose_positions(s, row, s->node.data[block->first + index], stream, position, err);
         if (rc != ERROR_NONE)
             return rc;
-        position = s->neighbor.data + s->window.pushed;
-        distinct_positions_draw(stream, s->node.data[block->first + index], row->length, row->count,
-                                (uint64_t *)(void *)s->bits.data, position);
     }
     if (s->notes_places)
         note_places(s, row, position, 1);
@@ -336,7 +361,7 @@ static enum error_code push_block(struct neighbor_sampler *s, const struct row_b
                                   struct error *err)
 {
     uint32_t drawn = 0, end = s->window.pushed;
-    if (fanout != FANOUT_ALL && fanout <= DISTINCT_LANES_COUNT_MAX)
+    if (fanout != FANOUT_ALL && fanout <= DISTINCT_LANES_COUNT_MAX && !s->choose)
         draw_block(s, block, (uint32_t)fanout, stream);
     for (uint32_t i = 0; i < block->count; i++) {
         end += block->row[i].count;
@@ -450,6 +475,7 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
     const struct topology *topology = sampler->topology;
     const bool wants_sums = request->wants_weight_sum && topology->width.of[EDGE_WEIGHT];
     struct edge_columns_view columns = {0};
+    sampler->choose = request->choose;
     sampler->notes_places = false;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         sampler->notes_places |= topology->width.of[c] && request->edge_columns >> c & 1;

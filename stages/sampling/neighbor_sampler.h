@@ -20,6 +20,7 @@
 #define STAGES_SAMPLING_NEIGHBOR_SAMPLER_H
 
 #include "common/base/error.h"
+#include "common/base/random.h"
 #include "store/records/mini_batch.h"
 #include "store/topology/topology.h"
 
@@ -36,6 +37,20 @@ struct neighbor_sampler_config {
     uint64_t budget_bytes;           /* of the sampler's own memory; 0: no limit */
 };
 
+/* A row of which `count` edges are to be kept, fewer than it has. */
+struct row_choice {
+    const struct topology_part *part;
+    uint64_t start; /* of the row, in the part */
+    uint32_t length, count;
+    uint32_t node;
+    const struct random_stream *stream; /* the node's draws are those of item `node` */
+};
+
+/* Which: `count` positions of the row, ascending, into `position`; a function of the row and its draws alone. `scratch`
+ * [count] is its own. Fails: ERROR_INPUT for a row that it cannot choose from. */
+typedef enum error_code (*edge_choice)(const struct row_choice *row, uint32_t *position,
+                                       uint64_t *scratch, struct error *err);
+
 struct neighbor_request {
     uint64_t seed;
     uint32_t round, slot; /* slot < 65536 */
@@ -43,6 +58,7 @@ struct neighbor_request {
     const int64_t *fanout;     /* [hop_count], from the seeds outwards; FANOUT_ALL or at least 1 */
     const uint32_t *seed_node; /* [seed_count], each once */
     uint32_t seed_count;       /* at least 1 */
+    edge_choice choose;        /* of rows longer than the fan-out; NULL: uniformly, none twice */
     bool wants_degree;
     bool wants_weight_sum; /* of a topology with weights */
     unsigned

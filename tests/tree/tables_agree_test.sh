@@ -27,6 +27,13 @@ for name in $(rows common/nn/tasks/task_list.h METRIC_LIST); do
     grep -q "^| .*\`$name\`" pipelines/README.md || fail "pipelines/README.md: no task has the metric $name"
 done
 
+samplers=$(rows stages/sampling/sampler_list.h SAMPLER_LIST)
+[ "$(wc -w <<<"$samplers")" -ge 1 ] || fail "stages/sampling/sampler_list.h: found the rows '$samplers'"
+for name in $samplers; do
+    row_has "sampler $name" "stages/sampling/${name}_sampler.c" "tests/stages/sampling/${name}_sampler_test.c"
+    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the sampler"
+done
+
 layers=$(rows common/nn/layers/layer_list.h LAYER_LIST)
 [ "$(wc -w <<<"$layers")" -ge 4 ] || fail "common/nn/layers/layer_list.h: found the rows '$layers'"
 for name in $layers; do row_has "layer $name" "common/nn/layers/${name}_layer.c"; done

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "stages/sampling/sampler.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -109,7 +110,12 @@ static void say_unused(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
     char columns[SUMMARY_LINE_SIZE];
-    edge_widths_text(&schema->edge_width, columns, sizeof columns);
+    const struct sampler *sampler = sampler_of((enum sampler_kind)lines->settings->sample.sampler);
+    struct edge_widths unused = schema->edge_width;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (sampler->needs >> c & 1)
+            unused.of[c] = 0;
+    edge_widths_text(&unused, columns, sizeof columns);
     if (columns[0])
         say(lines, false,
             "%s are stored, but training does not use them: every edge counts the same", columns);

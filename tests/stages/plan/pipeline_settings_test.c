@@ -173,7 +173,7 @@ static struct pipeline_settings unusual(void)
             value = "a = b";
             break;
         case SETTING_CHOICE:
-            value = spec->choices[1];
+            value = spec->choices[spec->choices[1] ? 1 : 0];
             break;
         case SETTING_INT_LIST:
             value = " 15, -1,5";

@@ -1,0 +1,28 @@
+#include "stages/sampling/sampler.h"
+
+#define SAMPLER_ROW(number, name, help) extern const struct sampler name##_row;
+SAMPLER_LIST(SAMPLER_ROW)
+#undef SAMPLER_ROW
+
+const struct sampler neighbor_row = {.name = "neighbor", .draw = neighbor_sampler_draw};
+
+#define SAMPLER_ROW(number, name, help) [number] = &name##_row,
+static const struct sampler *const table[SAMPLER_COUNT] = {SAMPLER_LIST(SAMPLER_ROW)};
+
+const struct sampler *sampler_of(enum sampler_kind kind)
+{
+    must(kind < SAMPLER_COUNT);
+    return table[kind];
+}
+
+enum error_code sampler_check(const struct sampler *sampler, const struct topology *topology,
+                              struct error *err)
+{
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (sampler->needs >> c & 1 && !topology->width.of[c])
+            return error_set(err, ERROR_INVALID,
+                             "sample.sampler is %s, which needs the column %s of the edges: the "
+                             "dataset has none",
+                             sampler->name, edge_column[c].name);
+    return ERROR_NONE;
+}
