@@ -9,7 +9,8 @@
 
 /* clang-format off */
 #define SAMPLER_LIST(ROW)                                                                          \
-    ROW(SAMPLER_NEIGHBOR, neighbor, "each as likely as the others, none twice")
+    ROW(SAMPLER_NEIGHBOR, neighbor, "each as likely as the others, none twice")                    \
+    ROW(SAMPLER_WEIGHTED_NEIGHBOR, weighted_neighbor, "by the weight of the edge, none twice")
 /* clang-format on */
 
 #define SAMPLER_NUMBER(number, name, help) number,
