@@ -220,10 +220,14 @@ static enum error_code add_labels(struct step_export *step, struct error *err)
 
 /* --- parameters, and the file --- */
 
-static void add_parameters(struct step_export *step, const char *what, const float *value)
+/* The first `value_count` values of the table. */
+static void add_parameters(struct step_export *step, const char *what, const float *value,
+                           uint64_t value_count)
 {
     for (int i = 0; i < step->model.parameter_count; i++) {
         const struct parameter *parameter = &step->model.parameter[i];
+        if (parameter->offset >= value_count)
+            break;
         must(step->count < TENSOR_COUNT);
         char *name = step->name[step->count];
         (void)snprintf(name, NAME_SIZE, "%s.%s", what, parameter->name);
@@ -281,8 +285,8 @@ enum error_code export_step(const struct run_folder *folder, int64_t round, int3
     if (rc == ERROR_NONE)
         rc = add_labels(step, err);
     if (rc == ERROR_NONE) {
-        add_parameters(step, "weights", step->weights.value);
-        add_parameters(step, "gradient", step->gradient.value);
+        add_parameters(step, "weights", step->weights.value, step->model.value_count);
+        add_parameters(step, "gradient", step->gradient.value, step->model.trained_count);
         rc = write_file(step, round, slot, path, err);
     }
     store_release_record(&step->weights.view);

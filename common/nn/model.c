@@ -47,20 +47,80 @@ enum error_code model_init_outline(struct model *out, const struct model_outline
 
 /* --- layers --- */
 
-static void add_parameters(struct model *model, struct model_layer *layer, int number)
+/* Its number in the table. */
+static int add_parameter(struct model *model, const char *name, const struct layer_parameter *own)
+{
+    struct parameter *parameter = &model->parameter[model->parameter_count];
+    (void)snprintf(parameter->name, sizeof parameter->name, "%s", name);
+    parameter->dim_count = own->dim_count;
+    parameter->rows = own->rows;
+    parameter->cols = own->cols;
+    parameter->bound = own->bound;
+    parameter->offset = model->value_count;
+    model->value_count += (uint64_t)parameter->rows * parameter->cols;
+    return model->parameter_count++;
+}
+
+static void add_own_parameters(struct model *model, struct model_layer *layer, int number)
 {
     struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
+    char name[PARAMETER_NAME_SIZE];
     layer->first_parameter = model->parameter_count;
     layer->parameter_count = layer->type->parameters(layer, own);
     for (int i = 0; i < layer->parameter_count; i++) {
-        struct parameter *parameter = &model->parameter[model->parameter_count++];
-        layer_parameter_name(layer->type, number, own[i].suffix, parameter->name);
-        parameter->dim_count = own[i].dim_count;
-        parameter->rows = own[i].rows;
-        parameter->cols = own[i].cols;
-        parameter->offset = model->value_count;
-        model->value_count += (uint64_t)parameter->rows * parameter->cols;
+        layer_parameter_name(layer->type, number, own[i].suffix, name);
+        (void)add_parameter(model, name, &own[i]);
     }
+}
+
+/* The name that PyG gives a tensor of a norm: that of a batch norm is inside a module of its own. */
+static void norm_name(const struct model_layer *layer, int number, const char *suffix,
+                      char name[PARAMETER_NAME_SIZE])
+{
+    (void)snprintf(name, PARAMETER_NAME_SIZE, "norms.%d.%s%s", number,
+                   layer->norm == NORM_BATCH ? "module." : "", suffix);
+}
+
+static int add_vector(struct model *model, const struct model_layer *layer, int number,
+                      const char *suffix, float start)
+{
+    char name[PARAMETER_NAME_SIZE];
+    const struct layer_parameter own = {.dim_count = 1, .rows = layer->output_dim, .cols = 1};
+    norm_name(layer, number, suffix, name);
+    const int index = add_parameter(model, name, &own);
+    model->parameter[index].start = start;
+    return index;
+}
+
+static void add_tail_parameters(struct model *model, struct model_layer *layer, int number)
+{
+    char name[PARAMETER_NAME_SIZE];
+    layer->residual_parameter = layer->norm_parameter = layer->buffer_parameter = -1;
+    if (layer->residual && layer->input_dim != layer->output_dim) {
+        const struct layer_parameter matrix = {.dim_count = 2,
+                                               .rows = layer->output_dim,
+                                               .cols = layer->input_dim,
+                                               .bound = layer_linear_bound(layer->input_dim)};
+        (void)snprintf(name, sizeof name, "residuals.%d.weight", number);
+        layer->residual_parameter = add_parameter(model, name, &matrix);
+    }
+    if (layer->norm == NORM_NONE)
+        return;
+    layer->norm_parameter = add_vector(model, layer, number, "weight", 1);
+    (void)add_vector(model, layer, number, "bias", 0);
+}
+
+/* Behind all that is trained. */
+static void add_buffers(struct model *model, struct model_layer *layer, int number)
+{
+    char name[PARAMETER_NAME_SIZE];
+    const struct layer_parameter steps = {.dim_count = 1, .rows = 1, .cols = 1};
+    if (layer->norm != NORM_BATCH)
+        return;
+    layer->buffer_parameter = add_vector(model, layer, number, "running_mean", 0);
+    (void)add_vector(model, layer, number, "running_var", 1);
+    norm_name(layer, number, "num_batches_tracked", name);
+    model->parameter[add_parameter(model, name, &steps)].is_count = true;
 }
 
 /* The layer whose output the lowest of its kind below `number` reads. */
@@ -85,6 +145,8 @@ static void add_layer(struct model *model, int number)
                                   .output_dim = own->output_dim,
                                   .option = own->option,
                                   .joins_heads = !is_last,
+                                  .residual = own->residual,
+                                  .norm = own->norm,
                                   .activation = own->activation,
                                   .dropout = own->dropout,
                                   .hop = model->hop_count,
@@ -97,7 +159,8 @@ static void add_layer(struct model *model, int number)
         layer->second_input = start_of(config, number);
     model->hop_count += layer->type->uses_edges;
     model->needs_degree |= layer->type->needs_degree || layer->option.aggr == LAYER_AGGR_ADD;
-    add_parameters(model, layer, number);
+    add_own_parameters(model, layer, number);
+    add_tail_parameters(model, layer, number);
 }
 
 /* ReLU with dropout, and nothing at all, are done inside a layer. An output that more than the next layer reads has
@@ -108,10 +171,13 @@ static void find_tails(struct model *model)
     for (int i = 0; i <= last; i++) {
         struct model_layer *layer = &model->layer[i];
         const bool drops = i < last && layer->dropout > 0;
-        layer->has_tail |=
-            layer->activation != ACTIVATION_RELU && (layer->activation != ACTIVATION_NONE || drops);
+        layer->has_tail |= layer->residual || layer->norm != NORM_NONE ||
+                           (layer->activation != ACTIVATION_RELU &&
+                            (layer->activation != ACTIVATION_NONE || drops));
         if (layer->second_input >= 0)
             model->layer[layer->second_input].has_tail = true;
+        if (layer->residual && i > 0)
+            model->layer[i - 1].has_tail = true;
     }
 }
 
@@ -146,10 +212,11 @@ static enum error_code check_layer(const struct model_config *config, int number
     if (!(own->dropout >= 0 && own->dropout < 1))
         return error_set(err, ERROR_INVALID, "dropout is %g; at least 0 and below 1 is possible",
                          (double)own->dropout);
-    if (is_last && own->activation != ACTIVATION_NONE)
+    if (is_last && (own->activation != ACTIVATION_NONE || own->norm != NORM_NONE))
         return error_set(err, ERROR_INVALID,
-                         "its output are the logits, so its activation must be none, not %s",
-                         activation_names[own->activation]);
+                         "its output are the logits, so its norm and its activation must be none, "
+                         "not %s and %s",
+                         norm_names[own->norm], activation_names[own->activation]);
     if (type->reads_start && start_of(config, number) < 0)
         return error_set(err, ERROR_INVALID,
                          "it also reads the output of a layer of another kind below it, and there "
@@ -199,6 +266,9 @@ enum error_code model_init(struct model *out, const struct model_config *config,
     out->config = *config;
     for (int layer = 0; layer < config->layer_count; layer++)
         add_layer(out, layer);
+    out->trained_count = out->value_count;
+    for (int layer = 0; layer < config->layer_count; layer++)
+        add_buffers(out, &out->layer[layer], layer);
     find_tails(out);
     if (config->precision != PRECISION_FP32 && !model_is_possible_in_bf16(out))
         return error_set(err, ERROR_INVALID,
@@ -223,25 +293,18 @@ enum error_code model_table_text(const struct model *model, char *out, size_t si
     return ERROR_NONE;
 }
 
-static void initialise_layer(const struct model *model, const struct model_layer *layer,
-                             const struct random_stream *stream, float *value)
-{
-    struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
-    (void)layer->type->parameters(layer, own);
-    for (int i = 0; i < layer->parameter_count; i++) {
-        const struct parameter *parameter = &model->parameter[layer->first_parameter + i];
-        const uint64_t end = parameter->offset + (uint64_t)parameter->rows * parameter->cols;
-        for (uint64_t at = parameter->offset; at < end; at++) {
-            uint32_t word[4];
-            random_block(stream, at / 4, 0, word);
-            value[at] = (2 * random_unit(word[at % 4]) - 1) * own[i].bound;
-        }
-    }
-}
-
 void model_initialise(const struct model *model, uint64_t seed, float *value)
 {
     const struct random_stream stream = random_stream_of(seed, RANDOM_WEIGHT, 0, 0, 0);
-    for (int layer = 0; layer < model->config.layer_count; layer++)
-        initialise_layer(model, &model->layer[layer], &stream, value);
+    for (int i = 0; i < model->parameter_count; i++) {
+        const struct parameter *parameter = &model->parameter[i];
+        const uint64_t end = parameter->offset + (uint64_t)parameter->rows * parameter->cols;
+        for (uint64_t at = parameter->offset; at < end; at++) {
+            uint32_t word[4];
+            random_block(&stream, at / 4, 0, word);
+            value[at] = parameter->start != 0
+                            ? parameter->start
+                            : (2 * random_unit(word[at % 4]) - 1) * parameter->bound;
+        }
+    }
 }

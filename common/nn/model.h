@@ -26,6 +26,7 @@
 #include "common/math/precision.h"
 #include "common/nn/activation.h"
 #include "common/nn/layers/layer_list.h"
+#include "common/nn/normalisation.h"
 #include "common/nn/operators/gather.h"
 #include "common/parallel/thread_pool.h"
 
@@ -35,8 +36,10 @@
 
 enum {
     LAYER_COUNT_MAX = 16,
-    LAYER_PARAMETER_COUNT_MAX = 6,
-    PARAMETER_COUNT_MAX = LAYER_PARAMETER_COUNT_MAX * LAYER_COUNT_MAX,
+    LAYER_PARAMETER_COUNT_MAX = 6, /* of a kind's own */
+    TAIL_PARAMETER_COUNT =
+        6, /* of what follows a layer: residual, norm, and its running statistics */
+    PARAMETER_COUNT_MAX = (LAYER_PARAMETER_COUNT_MAX + TAIL_PARAMETER_COUNT) * LAYER_COUNT_MAX,
     PARAMETER_NAME_SIZE = 48
 };
 
@@ -69,8 +72,11 @@ struct layer_config {
     enum layer_kind kind;
     uint32_t output_dim;
     struct layer_options option;
-    enum activation_kind activation; /* behind the layer, and then dropout */
-    float dropout;                   /* of that, and of what the kind drops inside the layer */
+    /* Behind the layer, in this order (layer_tail.h). */
+    bool residual; /* what a destination read is added; through a matrix where the widths differ */
+    enum norm_kind norm;
+    enum activation_kind activation;
+    float dropout; /* of that, and of what the kind drops inside the layer */
 };
 
 struct model_config {
@@ -88,7 +94,9 @@ struct model_outline {
     int hop_count; /* fan-outs: each is used by one layer */
     uint32_t input_dim, hidden_dim, output_dim;
     struct layer_options option;
-    enum activation_kind activation; /* behind all layers but the last */
+    bool residual; /* behind all layers but the last; likewise below */
+    enum norm_kind norm;
+    enum activation_kind activation;
     float dropout;
     enum precision precision;
 };
@@ -98,6 +106,9 @@ struct parameter {
     int dim_count; /* 1: [rows], with cols 1; 2: [rows, cols]; 3: [1, rows, cols] */
     uint32_t rows, cols;
     uint64_t offset; /* of the first value in the flat array */
+    float bound;     /* first values are uniform in [-bound, bound), */
+    float start;     /* or, unless it is 0, this */
+    bool is_count;   /* a whole number, which other programs keep as one */
 };
 
 struct layer_type;
@@ -110,13 +121,18 @@ struct model_layer {
     struct layer_options option;
     bool
         joins_heads; /* of kinds that have them: they stand side by side, else their mean is the output */
+    bool residual;
+    enum norm_kind norm;
     enum activation_kind activation;
     float dropout;
     int hop;          /* how many hops the layers below take: its own block, if it uses edges */
     int second_input; /* the layer whose output it reads beside that of the layer below; -1: none */
     bool
         has_tail; /* activation and dropout are done behind the layer (layer_tail.h), not inside it */
-    int first_parameter, parameter_count; /* in model.parameter */
+    int first_parameter, parameter_count; /* in model.parameter: the kind's own */
+    int residual_parameter;               /* [output_dim, input_dim]; -1: none; likewise below */
+    int norm_parameter;                   /* weight, and then bias */
+    int buffer_parameter;                 /* running mean, running variance, steps */
 };
 
 struct model {
@@ -126,7 +142,10 @@ struct model {
     int parameter_count;
     struct parameter parameter[PARAMETER_COUNT_MAX];
     uint64_t value_count; /* of all parameters */
-    bool needs_degree;    /* a layer wants message_block.degree */
+    /* Of them, from the first on, those that have a gradient. The others are buffers: running statistics of batch norms, which
+     * are stored with the weights but not trained (running_statistics.h). */
+    uint64_t trained_count;
+    bool needs_degree; /* a layer wants message_block.degree */
 };
 
 /* The layers that an outline is short for. Fails: ERROR_INVALID for more than LAYER_COUNT_MAX. */
@@ -142,7 +161,8 @@ model_init_outline(struct model *out, const struct model_outline *outline, struc
 /* "name rows cols\n" for each tensor: stored with the weights, compared on reading. */
 MUST_CHECK enum error_code model_table_text(const struct model *model, char *out, size_t size,
                                             struct error *err);
-/* Initial weights as PyG draws their distribution: SAGE U(+-1/sqrt(in)), GCN Glorot; from the seed. */
+/* Initial weights as PyG draws their distribution: SAGE U(+-1/sqrt(in)), GCN Glorot; from the seed. Norms and running
+ * statistics begin as they leave rows alone. */
 void model_initialise(const struct model *model, uint64_t seed, float *value);
 
 /* What a model computes on. */
@@ -176,19 +196,25 @@ MUST_CHECK enum error_code model_forward(const struct model *model, const float 
                                          const struct model_workspace *workspace, float *logits,
                                          struct model_trace **trace, struct error *err);
 /* Gradient of the loss for every parameter into `gradient` [value_count], given that for the logits.
- * No gradient of the inputs is computed. */
+ * No gradient of the inputs is computed. In the place of running statistics it has those of this batch (layer_tail.h). */
 MUST_CHECK enum error_code model_backward(const struct model *model, const float *value,
                                           struct model_trace *trace, const float *logits_gradient,
                                           const struct model_workspace *workspace, float *gradient,
                                           struct error *err);
 
-/* One layer alone, without gradient, for layer-wise inference: `layer` from 0; output
- * [destination_count, output width of the layer] with what follows the layer, as the next one reads it. A layer that
- * uses no edges is given as many sources as destinations. `second` [destination_count, output_dim of
- * model.layer[layer].second_input] are the rows of the destinations in that output; NULL where there is none. */
+/* What one layer computes on, for layer-wise inference. */
+struct layer_input {
+    struct message_block block; /* of a layer that uses no edges: as many sources as destinations */
+    struct input_rows rows;
+    /* [destination_count, output_dim of model.layer[layer].second_input]: the destinations' rows of that output; NULL where
+     * there is none. */
+    const float *second;
+};
+
+/* Layer `layer`, from 0, alone and without gradient; output [destination_count, output width of the layer] with what
+ * follows the layer, as the next one reads it. */
 MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,
-                                             int layer, const struct message_block *block,
-                                             const struct input_rows *input, const float *second,
+                                             int layer, const struct layer_input *input,
                                              const struct model_workspace *workspace, float *output,
                                              struct error *err);
 /* The same from the sums over the sources (aggregation_add()), which are not here any more: of a layer for which

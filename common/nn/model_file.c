@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_COUNT = 8, TEXT_SIZE = 32 };
+enum { NUMBER_COUNT = 8, TEXT_COUNT = 20, TEXT_SIZE = 32 };
 
 struct named_tensors {
     char name[PARAMETER_COUNT_MAX][PARAMETER_NAME_SIZE];
     struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];
-    float *transposed; /* [value_count], owned; NULL for PyG */
+    int64_t count[PARAMETER_COUNT_MAX]; /* of those that are whole numbers */
+    float *transposed;                  /* [value_count], owned; NULL for PyG */
 };
 
 static void transpose(const float *from, uint32_t rows, uint32_t cols, float *to)
@@ -63,6 +64,12 @@ static void name_tensors(const struct model *model, const float *value, enum mod
         memcpy(named->name[i], model->parameter[i].name, sizeof named->name[i]);
         named->tensor[i] = model_file_tensor(&model->parameter[i], value);
         named->tensor[i].name = named->name[i];
+        if (!model->parameter[i].is_count)
+            continue;
+        named->count[i] = (int64_t)value[model->parameter[i].offset];
+        named->tensor[i].type = SAFETENSORS_I64;
+        named->tensor[i].dim_count = 0;
+        named->tensor[i].data = &named->count[i];
     }
     for (int layer = 0; flavor == MODEL_FLAVOR_DGL && layer < model->config.layer_count; layer++)
         rename_for_dgl(model, layer, value, named);
@@ -73,7 +80,7 @@ static enum error_code encode_and_write(const struct model *model,
                                         int64_t version, enum model_flavor flavor, const char *path,
                                         struct error *err)
 {
-    char number[TEXT_COUNT][TEXT_SIZE];
+    char number[NUMBER_COUNT][TEXT_SIZE];
     const struct model_config *c = &model->config;
     (void)snprintf(number[0], TEXT_SIZE, "%d", c->layer_count);
     (void)snprintf(number[1], TEXT_SIZE, "%" PRIu32, c->input_dim);
@@ -82,7 +89,7 @@ static enum error_code encode_and_write(const struct model *model,
     (void)snprintf(number[4], TEXT_SIZE, "%.9g", (double)c->layer[0].dropout);
     (void)snprintf(number[5], TEXT_SIZE, "%" PRId64, version);
     (void)snprintf(number[6], TEXT_SIZE, "%" PRId64, model->layer[0].option.heads);
-    struct safetensors_text text[] = {
+    struct safetensors_text text[TEXT_COUNT] = {
         {"model", model->layer[c->layer_count - 1].type->pyg_name},
         {"num_layers", number[0]},
         {"in_channels", number[1]},
@@ -93,11 +100,20 @@ static enum error_code encode_and_write(const struct model *model,
         {"run", run_id},
         {"flavor", flavor == MODEL_FLAVOR_DGL ? "dgl" : "pyg"},
         {"format", "pt"},
-        {"heads", number[6]}, /* these two only of models with heads */
-        {"v2", c->layer[0].kind == LAYER_GATV2 ? "True" : "False"},
     };
-    const size_t text_count =
-        sizeof text / sizeof *text - (model->layer[0].type->has_heads ? 0 : 2);
+    size_t text_count = 10;
+    if (model->layer[0].type->has_heads) {
+        text[text_count++] = (struct safetensors_text){"heads", number[6]};
+        text[text_count++] =
+            (struct safetensors_text){"v2", c->layer[0].kind == LAYER_GATV2 ? "True" : "False"};
+    }
+    if (c->layer[0].norm != NORM_NONE)
+        text[text_count++] = (struct safetensors_text){"norm", norm_names[c->layer[0].norm]};
+    if (model->layer[0].has_tail && c->layer[0].activation != ACTIVATION_RELU)
+        text[text_count++] =
+            (struct safetensors_text){"act", activation_names[c->layer[0].activation]};
+    if (c->layer[0].residual)
+        text[text_count++] = (struct safetensors_text){"residual", "True"};
     struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];
     memcpy(tensor, named->tensor, sizeof tensor);
     const struct safetensors content = {.tensor = tensor,
@@ -119,6 +135,11 @@ static enum error_code check_dgl_has(const struct model *model, struct error *er
     for (int i = 0; i < model->config.layer_count; i++) {
         const struct model_layer *layer = &model->layer[i];
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};
+        if (layer->residual || layer->norm != NORM_NONE)
+            return error_set(err, ERROR_INVALID,
+                             "layer %d has a norm or a residual: such models are written for PyG "
+                             "alone, since DGL has no names for them",
+                             i + 1);
         if (layer->type->has_heads)
             return error_set(err, ERROR_INVALID,
                              "models of kind %s are written for PyG alone: DGL's last layer does "

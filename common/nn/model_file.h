@@ -2,7 +2,9 @@
  * model_file - a model as safetensors, under the names that PyG or DGL give its parameters.
  *
  * PyG's BasicGNN (GraphSAGE, GCN) loads it with load_state_dict(..., strict=True) and computes the same
- * function. GAT (with v2 for GATv2) has the names and shapes of PyG's.
+ * function. GAT (with v2 for GATv2) has the names and shapes of PyG's. So have norms: norm="batch_norm", and
+ * norm="layer_norm" with norm_kwargs={"mode": "node"}. BasicGNN has no residuals: their matrices, where the widths differ,
+ * are residuals.<k>.weight, and layer k adds x[:n] or x[:n] @ weight.T to its output, before the norm.
  *
  * DGL: SAGEConv (mean) keeps the bias on the self side and computes the same function. GraphConv has the weight
  * transposed, and another function: it adds no loops, and divides by the root of the *out*-degree of the source,

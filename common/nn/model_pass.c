@@ -62,13 +62,14 @@ static struct message_block block_of_layer(const struct model *model, int layer,
 }
 
 /* A layer and what follows it, into pass->output. */
-static enum error_code run_layer(struct layer_pass *pass, struct layer_tail *tail, bool keep,
+static enum error_code run_layer(const struct model *model, const float *value,
+                                 struct layer_pass *pass, struct layer_tail *tail, bool keep,
                                  const struct model_workspace *workspace, struct error *err)
 {
     struct arena *arena = workspace->arena;
     enum error_code rc = ERROR_NONE;
     if (pass->layer->has_tail)
-        rc = layer_tail_begin(tail, pass, keep, arena, err);
+        rc = layer_tail_begin(tail, model, value, pass, keep, arena, err);
     if (rc == ERROR_NONE)
         rc = layer_pass_forward(pass, keep, arena, workspace->pool, err);
     if (rc == ERROR_NONE && pass->layer->has_tail)
@@ -110,7 +111,7 @@ enum error_code model_forward(const struct model *model, const float *value,
         if (rc == ERROR_NONE)
             rc = place_output(pass, is_last, logits, arena, err);
         if (rc == ERROR_NONE)
-            rc = run_layer(pass, tail, trace != NULL, workspace, err);
+            rc = run_layer(model, value, pass, tail, trace != NULL, workspace, err);
         rows = (struct input_rows){.base = pass->output,
                                    .stride = precision_stride(pass->precision, pass->output_dim),
                                    .precision = pass->precision};
@@ -137,11 +138,31 @@ static struct layer_gradient gradient_of_layer(const struct model *model, int la
     return out;
 }
 
-static void add_part(struct gradient_parts *parts, const float *row, size_t stride,
-                     uint32_t row_count)
+static struct layer_tail_gradient gradient_of_tail(const struct model *model, int layer,
+                                                   float *gradient)
+{
+    const struct model_layer *own = &model->layer[layer];
+    struct layer_tail_gradient out = {0};
+    if (own->residual_parameter >= 0)
+        out.residual = gradient + model->parameter[own->residual_parameter].offset;
+    if (own->norm_parameter >= 0) {
+        out.weight = gradient + model->parameter[own->norm_parameter].offset;
+        out.bias = gradient + model->parameter[own->norm_parameter + 1].offset;
+    }
+    if (own->buffer_parameter >= 0) {
+        const struct parameter *buffer = &model->parameter[own->buffer_parameter];
+        out.batch_mean = gradient + buffer[0].offset;
+        out.batch_variance = gradient + buffer[1].offset;
+        out.batch_count = gradient + buffer[2].offset;
+    }
+    return out;
+}
+
+static void add_part(struct gradient_parts *parts, struct gradient_part part)
 {
     must(parts->count < (int)(sizeof parts->part / sizeof *parts->part));
-    parts->part[parts->count++] = (struct gradient_part){row, stride, row_count};
+    if (part.row_count)
+        parts->part[parts->count++] = part;
 }
 
 /* The layer `layer` on its way back, and what it leaves for the other layers that it read. parts [layer_count]. */
@@ -159,16 +180,24 @@ static enum error_code layer_back(const struct model *model, struct model_trace 
         rc = arena_new(workspace->arena, &pass->second_gradient,
                        pass->block.destination_count * (size_t)pass->input_dim, "gradients", err);
     if (rc == ERROR_NONE && pass->layer->has_tail) {
-        rc = layer_tail_backward(&trace->tail[layer], pass, above, &parts[layer], workspace->arena,
-                                 workspace->pool, &logits_gradient, err);
+        struct tail_backward tail = {.tail = &trace->tail[layer],
+                                     .pass = pass,
+                                     .above = above,
+                                     .parts = &parts[layer],
+                                     .is_first = layer == 0,
+                                     .gradient = gradient_of_tail(model, layer, gradient)};
+        rc = layer_tail_backward(&tail, workspace->arena, workspace->pool, err);
+        if (layer > 0)
+            add_part(&parts[layer - 1], tail.below);
+        logits_gradient = tail.layer_gradient;
         above = NULL;
     }
     if (rc == ERROR_NONE)
         rc = layer_pass_backward(pass, above, logits_gradient, layer == 0, &out, workspace->arena,
                                  workspace->pool, err);
     if (second >= 0)
-        add_part(&parts[second], pass->second_gradient, pass->input_dim,
-                 pass->block.destination_count);
+        add_part(&parts[second], (struct gradient_part){pass->second_gradient, pass->input_dim,
+                                                        pass->block.destination_count});
     return rc;
 }
 
@@ -181,26 +210,26 @@ enum error_code model_backward(const struct model *model, const float *value,
     struct gradient_parts parts[LAYER_COUNT_MAX] = {{0}};
     enum error_code rc = ERROR_NONE;
     must(value == trace->value);
-    add_part(&parts[last], logits_gradient, trace->layer[last].output_dim,
-             trace->layer[last].block.destination_count);
+    add_part(&parts[last], (struct gradient_part){logits_gradient, trace->layer[last].output_dim,
+                                                  trace->layer[last].block.destination_count});
     for (int layer = last; rc == ERROR_NONE && layer >= 0; layer--)
         rc = layer_back(model, trace, layer, logits_gradient, parts, workspace, gradient, err);
     return rc;
 }
 
 enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
-                                  const struct message_block *block, const struct input_rows *input,
-                                  const float *second, const struct model_workspace *workspace,
-                                  float *output, struct error *err)
+                                  const struct layer_input *input,
+                                  const struct model_workspace *workspace, float *output,
+                                  struct error *err)
 {
     struct layer_pass pass;
     struct layer_tail tail = {0};
-    const enum error_code rc =
-        layer_pass_init(&pass, model, value, layer, block, input, workspace->arena, err);
-    must(!second == (model->layer[layer].second_input < 0));
-    pass.second_input = second;
+    const enum error_code rc = layer_pass_init(&pass, model, value, layer, &input->block,
+                                               &input->rows, workspace->arena, err);
+    must(!input->second == (model->layer[layer].second_input < 0));
+    pass.second_input = input->second;
     pass.output = output;
-    return rc == ERROR_NONE ? run_layer(&pass, &tail, false, workspace, err) : rc;
+    return rc == ERROR_NONE ? run_layer(model, value, &pass, &tail, false, workspace, err) : rc;
 }
 
 bool model_sums_sources(const struct model *model, int layer)
@@ -255,5 +284,5 @@ enum error_code model_infer_sums(const struct model *model, const float *value, 
     pass.aggregated_count = block->destination_count;
     thread_pool_run(workspace->pool, layer_pass_tiles(block->destination_count), finish_tile,
                     &(struct finish_job){&pass, sum});
-    return run_layer(&pass, &tail, false, workspace, err);
+    return run_layer(model, value, &pass, &tail, false, workspace, err);
 }

@@ -17,11 +17,15 @@
  * nothing back that it wrote itself. They are used only for exactly the version they are; another worker
  * may have done the rounds between, and then they are read.
  *
+ * Running statistics of batch norms lie with the weights, are moved by what the slots found, and left alone by the
+ * optimizer, weight decay and clipping.
+ *
  * A run that diverges ends here, at the first number that is not finite, and with the name of the parameter:
  * no record of weights ever holds a NaN.
  */
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
+#include "common/nn/running_statistics.h"
 #include "stages/aggregate/gradient_mean.h"
 #include "stages/aggregate/round_window.h"
 #include "stages/engine/stage.h"
@@ -46,6 +50,8 @@ struct aggregate {
     float *first;
     float *second; /* NULL when the rule has no second moment */
     struct gradient_mean mean;
+    double *
+        statistics; /* of batch norms over the slots (running_statistics.h); NULL when there are none */
     struct round_window window; /* how the rounds since the last snapshot went */
 };
 
@@ -180,6 +186,8 @@ static enum error_code add_slot(const struct stage_context *context, struct aggr
     if (rc == ERROR_NONE && gradient.value_count != a->model.value_count)
         rc = error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
                        gradient.view.key, gradient.value_count, a->model.value_count);
+    if (rc == ERROR_NONE && a->statistics)
+        running_statistics_add(&a->model, a->statistics, gradient.value);
     if (rc == ERROR_NONE)
         gradient_mean_add(&a->mean, &gradient);
     store_release_record(&gradient.view);
@@ -192,6 +200,8 @@ static enum error_code add_all_slots(const struct stage_context *context, struct
     const int32_t slot_count = schedule_slot_count(context->schedule, round);
     enum error_code rc = ERROR_NONE;
     gradient_mean_reset(&a->mean);
+    if (a->statistics)
+        running_statistics_reset(&a->model, a->statistics);
     for (int32_t slot = 0; slot < slot_count && rc == ERROR_NONE; slot++)
         rc = add_slot(context, a, round, slot, err);
     gradient_mean_finish(&a->mean);
@@ -250,7 +260,7 @@ static enum error_code step(struct aggregate *a, int64_t round, double rate, dou
 {
     const struct optimizer_update update =
         optimizer_update_of(&a->optimizer, rate, (uint64_t)round + 1, norm);
-    const size_t count = a->model.value_count;
+    const size_t count = a->model.trained_count;
     bool finite = true;
     for (size_t at = 0; at < count; at += PIECE_VALUES) {
         const size_t n = count - at < PIECE_VALUES ? count - at : PIECE_VALUES;
@@ -261,6 +271,10 @@ static enum error_code step(struct aggregate *a, int64_t round, double rate, dou
                  parameter_values_first_bad(a->first + at, n) == n &&
                  (!second || parameter_values_first_bad(second, n) == n);
     }
+    if (a->statistics)
+        running_statistics_apply(&a->model, a->statistics, a->value);
+    finite = finite && parameter_values_first_bad(a->value + count, a->model.value_count - count) ==
+                           a->model.value_count - count;
     return finite ? ERROR_NONE : check_step(a, round, err);
 }
 
@@ -278,7 +292,7 @@ static enum error_code aggregate_round(const struct stage_context *context, stru
         rc = add_all_slots(context, a, round, err);
     if (rc != ERROR_NONE)
         return rc;
-    const double norm = optimizer_norm(a->mean.value, a->model.value_count);
+    const double norm = optimizer_norm(a->mean.value, a->model.trained_count);
     const double rate = learning_rate_of_epoch(&a->rate, schedule_epoch(context->schedule, round));
     const double progress[PROGRESS_COUNT] = {[PROGRESS_LOSS] = a->mean.mean_loss,
                                              [PROGRESS_CORRECT] = (double)a->mean.correct_count,
@@ -314,6 +328,7 @@ static void close_aggregate(void *state)
     memory_free(a->value);
     memory_free(a->first);
     memory_free(a->second);
+    memory_free(a->statistics);
     gradient_mean_release(&a->mean);
     round_window_release(&a->window);
     memory_free(a);
@@ -327,6 +342,8 @@ static enum error_code make_arrays(struct aggregate *a, struct error *err)
         rc = memory_new(&a->first, count, "the first moment", err);
     if (rc == ERROR_NONE && optimizer_needs_second(a->optimizer.rule))
         rc = memory_new(&a->second, count, "the second moment", err);
+    if (rc == ERROR_NONE && running_statistics_size(&a->model))
+        rc = memory_new(&a->statistics, running_statistics_size(&a->model), "batch norms", err);
     if (rc == ERROR_NONE)
         rc = gradient_mean_init(&a->mean, count, err);
     return rc;

@@ -90,19 +90,20 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                          batch.node_count * (uint64_t)rows.dim * sizeof(float));
     if (rc != ERROR_NONE)
         return rc;
-    const struct message_block block = {.destination_count = count,
-                                        .source_count = batch.node_count,
-                                        .row_start = batch.row_start,
-                                        .neighbor = batch.neighbor,
-                                        .degree = batch.degree};
-    const struct input_rows input = {.base = rows.base,
-                                     .stride = rows.stride,
-                                     .row_index = rows.row_index,
-                                     .mostly_zero = inference->mostly_zero};
+    const struct layer_input input = {.block = {.destination_count = count,
+                                                .source_count = batch.node_count,
+                                                .row_start = batch.row_start,
+                                                .neighbor = batch.neighbor,
+                                                .degree = batch.degree},
+                                      .rows = {.base = rows.base,
+                                               .stride = rows.stride,
+                                               .row_index = rows.row_index,
+                                               .mostly_zero = inference->mostly_zero},
+                                      .second = second};
     const struct model_workspace workspace = {.arena = inference->arena,
                                               .pool = inference->context->pool};
-    return model_infer_layer(inference->model, inference->weights, layer - 1, &block, &input,
-                             second, &workspace, *output, err);
+    return model_infer_layer(inference->model, inference->weights, layer - 1, &input, &workspace,
+                             *output, err);
 }
 
 /* The edges of a tile, as far as they count once their rows were summed: how many each destination has, and which are

@@ -103,6 +103,8 @@ struct pipeline_settings {
         int64_t hidden;
         struct layer_options option; /* of the kinds that have them */
         int64_t activation;          /* enum activation_kind */
+        int64_t norm;                /* enum norm_kind */
+        bool residual;
         double dropout;
         int64_t precision; /* enum precision */
     } train_step;

@@ -16,6 +16,8 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
         .hidden_dim = (uint32_t)settings->train_step.hidden,
         .output_dim = output_dim,
         .option = settings->train_step.option,
+        .residual = settings->train_step.residual,
+        .norm = (enum norm_kind)settings->train_step.norm,
         .activation = (enum activation_kind)settings->train_step.activation,
         .dropout = (float)settings->train_step.dropout,
     };

@@ -157,7 +157,9 @@ const struct setting_spec setting_table[] = {
 #undef REAL_OPTION
 #undef FLAG_OPTION
 #undef CHOICE_OPTION
-    CHOICE(TRAINING, "train-step.activation", train_step.activation, "relu", activation_names, "what follows the hidden layers: relu, elu, leaky_relu or none"),
+    CHOICE(TRAINING, "train-step.norm", train_step.norm, "none", norm_names, "what follows the hidden layers: none, batch (statistics of the mini-batch in training, running ones otherwise) or layer (of each row)"),
+    BOOL(TRAINING, "train-step.residual", train_step.residual, "false", "add to each hidden layer what its nodes read, before the norm; through a matrix where the widths differ"),
+    CHOICE(TRAINING, "train-step.activation", train_step.activation, "relu", activation_names, "what follows that: relu, elu, leaky_relu or none"),
     DOUBLE(TRAINING, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
 

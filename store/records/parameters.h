@@ -4,7 +4,8 @@
  *   weights           run/<id>/weights/<v>          written by aggregate (v = 0 too), read by
  *                                                   train-step, checkpoint, infer
  *       "version"  U64 [1]
- *       "value"    F32 [parameter count]   all tensors in the order of the model's table
+ *       "value"    F32 [parameter count]   all tensors in the order of the model's table; last the running
+ *                           statistics of batch norms (common/nn/running_statistics.h)
  *       "table"    U8  text, one line a tensor: name rows cols
  *       "progress" F64 [6]  of the round before: mean loss, correct ones, seeds, learning rate,
  *                           gradient norm before clipping, 0; zeros in version 0
@@ -17,7 +18,8 @@
  *                                   since the snapshot before, so that it need not be gathered from them
  *   gradient          run/<id>/round/<r>/slot/<k>/gradient   written by train-step, read by aggregate
  *       "version"  U64 [1]  of the weights it was made from
- *       "value"    F32 [parameter count]   of the mean loss over the slot's seeds
+ *       "value"    F32 [parameter count]   of the mean loss over the slot's seeds; in the place of running
+ *                           statistics those of the slot's mini-batch (common/nn/layers/layer_tail.h)
  *       "counts"   U64 [2]  seeds with a label, correct ones
  *       "loss"     F64 [1]  sum over those seeds
  *       later: sparse sections for learnable embeddings

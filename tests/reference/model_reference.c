@@ -4,6 +4,7 @@
 #include "common/nn/layers/layer.h"
 
 #include "tests/reference/attention_reference.h"
+#include "tests/reference/tail_reference.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -291,12 +292,14 @@ static double activated(enum activation_kind kind, double x)
     return kind == ACTIVATION_ELU ? expm1(x) : 0.01 * x;
 }
 
-static double *layer_output(const struct layer *layer, const struct random_stream *dropout)
+static double *layer_output(const struct layer *layer, const struct random_stream *dropout,
+                            bool by_batch)
 {
     const bool is_last = layer->number == layer->model->config.layer_count - 1;
     const uint32_t rows = layer->block->destination_count;
     const struct model_layer *own = &layer->model->layer[layer->number];
     double *y = own->type->has_heads ? attention_output(layer, dropout) : linear_output(layer);
+    tail_reference_apply(layer->model, layer->number, layer->value, layer->x, rows, by_batch, y);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t o = 0; o < layer->out; o++) {
             double *element = &y[(size_t)i * layer->out + o];
@@ -316,7 +319,7 @@ static double element(const struct input_rows *input, size_t at)
 
 double *model_reference_logits(const struct model *model, const double *value,
                                const struct message_block *block, const struct input_rows *input,
-                               const struct random_stream *dropout)
+                               const struct random_stream *dropout, bool by_batch)
 {
     const uint32_t dim = model->config.input_dim;
     double *x = memory_alloc((size_t)block[0].source_count * dim, sizeof *x);
@@ -338,7 +341,7 @@ double *model_reference_logits(const struct model *model, const double *value,
                                     .out = model_layer_output_dim(model, number),
                                     .x = x,
                                     .start = start};
-        double *y = layer_output(&layer, dropout);
+        double *y = layer_output(&layer, dropout, by_batch);
         rows = layer.block->destination_count;
         if (x != start)
             memory_free(x);

@@ -37,6 +37,8 @@ struct layer_config layer_of_outline(const struct model_outline *outline, enum l
     return (struct layer_config){.kind = kind,
                                  .output_dim = is_last ? outline->output_dim : outline->hidden_dim,
                                  .option = outline->option,
+                                 .residual = !is_last && outline->residual,
+                                 .norm = is_last ? NORM_NONE : outline->norm,
                                  .activation = is_last ? ACTIVATION_NONE : outline->activation,
                                  .dropout = outline->dropout};
 }

@@ -77,7 +77,7 @@ const struct layer_type *layer_type_of(enum layer_kind kind);
  * then that may be done ahead. */
 static inline bool layer_aggregates_first(const struct model_layer *layer)
 {
-    return layer->type->uses_edges && !layer->type->forward &&
+    return layer->type->uses_edges && !layer->type->forward && !layer->residual &&
            layer->option.aggr != LAYER_AGGR_MAX &&
            !layer->type->projects_first(layer->input_dim, layer->output_dim);
 }

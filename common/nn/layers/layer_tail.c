@@ -10,16 +10,74 @@ static size_t row_floats(const struct layer_pass *pass)
     return pass->block.destination_count * (size_t)pass->output_dim;
 }
 
+static int64_t tiles_of(const struct layer_pass *pass)
+{
+    return layer_pass_tiles(pass->block.destination_count);
+}
+
+/* Rows of a tile: [first, end), of `dim` columns from `at` on. */
+struct tile_rows {
+    uint32_t first, end;
+    size_t count, dim, at;
+};
+
+static struct tile_rows rows_of_tile(const struct layer_pass *pass, int64_t tile)
+{
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const size_t dim = pass->output_dim;
+    return (struct tile_rows){first, end, end - first, dim, first * dim};
+}
+
+CPU_KERNEL(add_rows,
+           (float *restrict sum, const float *restrict row, size_t stride, size_t dim,
+            size_t row_count),
+           (sum, row, stride, dim, row_count))
+{
+    for (size_t i = 0; i < row_count; i++)
+        vector_add(sum + i * dim, row + i * stride, dim);
+}
+
+static struct linear_weight residual_weight(const struct layer_tail *tail,
+                                            const struct layer_pass *pass)
+{
+    return (struct linear_weight){
+        .rows = rows_view_of(matrix_view_of(tail->residual, pass->output_dim, pass->input_dim))};
+}
+
 /* --- forward --- */
 
 struct forward_job {
-    const struct layer_tail *tail;
+    struct layer_tail *tail;
     const struct layer_pass *pass;
+    float *scratch; /* [threads, scratch_size]: rows of the input of a tile, and their projection */
+    size_t scratch_size;
+    double *statistics; /* [ACCUMULATOR_COUNT, 4, output_dim]: of an accumulator, and of a tile */
+    double *counts;     /* [ACCUMULATOR_COUNT] */
 };
 
-enum error_code layer_tail_begin(struct layer_tail *tail, struct layer_pass *pass, bool keep,
+static struct layer_tail tail_of_layer(const struct model *model, const struct model_layer *layer,
+                                       const float *value, struct activation dropout)
+{
+    const struct parameter *parameter = model->parameter;
+    struct layer_tail tail = {.dropout = dropout};
+    if (layer->residual_parameter >= 0)
+        tail.residual = value + parameter[layer->residual_parameter].offset;
+    if (layer->norm_parameter >= 0) {
+        tail.weight = value + parameter[layer->norm_parameter].offset;
+        tail.bias = value + parameter[layer->norm_parameter + 1].offset;
+    }
+    for (int i = 0; layer->buffer_parameter >= 0 && i < 2; i++)
+        tail.running[i] = value + parameter[layer->buffer_parameter + i].offset;
+    return tail;
+}
+
+enum error_code layer_tail_begin(struct layer_tail *tail, const struct model *model,
+                                 const float *value, struct layer_pass *pass, bool keep,
                                  struct arena *arena, struct error *err)
 {
+    *tail = tail_of_layer(model, pass->layer, value, tail->dropout);
+    tail->uses_batch = keep && pass->layer->norm == NORM_BATCH && pass->block.destination_count > 1;
     tail->output = tail->before = pass->output;
     if (!keep)
         return ERROR_NONE;
@@ -28,91 +86,342 @@ enum error_code layer_tail_begin(struct layer_tail *tail, struct layer_pass *pas
     return rc;
 }
 
-static void activate_tile(void *context, int64_t tile, int thread)
+static enum error_code find_forward_room(struct forward_job *job, struct arena *arena, int threads,
+                                         struct error *err)
+{
+    struct layer_tail *tail = job->tail;
+    const struct layer_pass *pass = job->pass;
+    const size_t dim = pass->output_dim;
+    const enum norm_kind norm = pass->layer->norm;
+    enum error_code rc = ERROR_NONE;
+    if (norm != NORM_NONE)
+        rc = arena_new(arena, &tail->scale,
+                       norm == NORM_LAYER ? pass->block.destination_count : dim, what, err);
+    if (rc == ERROR_NONE && norm == NORM_BATCH)
+        rc = arena_new(arena, &tail->mean, dim, what, err);
+    if (rc == ERROR_NONE && tail->uses_batch)
+        rc = arena_new(arena, &job->statistics, ACCUMULATOR_COUNT * 4 * dim, what, err);
+    if (rc == ERROR_NONE && tail->uses_batch)
+        rc = arena_new(arena, &job->counts, ACCUMULATOR_COUNT, what, err);
+    if (pass->layer->residual)
+        job->scratch_size = layer_pass_scratch(TILE_ROWS * ((size_t)pass->input_dim + dim));
+    if (rc == ERROR_NONE && job->scratch_size)
+        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
+    return rc;
+}
+
+static void add_residual(const struct forward_job *job, const struct tile_rows *tile, int thread)
+{
+    const struct layer_pass *pass = job->pass;
+    float *z = job->tail->before + tile->at;
+    if (!pass->layer->residual)
+        return;
+    float *scratch = job->scratch + (size_t)thread * job->scratch_size;
+    float *projected = scratch + (size_t)TILE_ROWS * pass->input_dim;
+    const struct rows_view input =
+        gather_rows(&pass->input, pass->input_dim, tile->first, tile->end, scratch);
+    if (!job->tail->residual) {
+        add_rows(z, input.value, input.stride, tile->dim, tile->count);
+        return;
+    }
+    const struct linear_weight weight = residual_weight(job->tail, pass);
+    linear_forward(&weight, input, projected);
+    add_rows(z, projected, tile->dim, tile->dim, tile->count);
+}
+
+static struct column_statistics statistics_at(const struct forward_job *job, int64_t accumulator,
+                                              int which)
+{
+    const size_t dim = job->pass->output_dim;
+    double *first = job->statistics + ((size_t)accumulator * 4 + (size_t)which * 2) * dim;
+    return (struct column_statistics){.mean = first, .deviation = first + dim};
+}
+
+static void statistics_tiles(void *context, int64_t accumulator, int thread)
 {
     const struct forward_job *job = context;
-    const struct layer_pass *pass = job->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
-    const size_t dim = pass->output_dim, at = first * dim;
-    (void)thread;
-    activation_apply(pass->layer->activation, job->tail->before + at, job->tail->output + at,
-                     (end - first) * dim);
-    activation_drop(&job->tail->dropout, job->tail->output + at, dim, first, end - first);
+    struct column_statistics sum = statistics_at(job, accumulator, 0);
+    struct column_statistics own = statistics_at(job, accumulator, 1);
+    for (size_t c = 0; c < job->pass->output_dim; c++)
+        sum.mean[c] = sum.deviation[c] = 0;
+    for (int64_t number = accumulator; number < tiles_of(job->pass); number += ACCUMULATOR_COUNT) {
+        const struct tile_rows tile = rows_of_tile(job->pass, number);
+        add_residual(job, &tile, thread);
+        column_statistics_of(&own, job->tail->before + tile.at, tile.count, tile.dim);
+        column_statistics_merge(&sum, &own, tile.dim);
+    }
+    job->counts[accumulator] = sum.count;
+}
+
+static void find_statistics(const struct forward_job *job, struct thread_pool *pool)
+{
+    struct layer_tail *tail = job->tail;
+    const size_t dim = job->pass->output_dim;
+    thread_pool_run(pool, ACCUMULATOR_COUNT, statistics_tiles, (void *)job);
+    tail->batch = statistics_at(job, 0, 0);
+    tail->batch.count = job->counts[0];
+    for (int64_t k = 1; k < ACCUMULATOR_COUNT; k++) {
+        struct column_statistics more = statistics_at(job, k, 0);
+        more.count = job->counts[k];
+        column_statistics_merge(&tail->batch, &more, dim);
+    }
+    for (size_t c = 0; c < dim; c++) {
+        tail->mean[c] = (float)tail->batch.mean[c];
+        tail->scale[c] = normalisation_scale(tail->batch.deviation[c] / tail->batch.count);
+    }
+}
+
+static void take_running(struct layer_tail *tail, size_t dim)
+{
+    for (size_t c = 0; c < dim; c++) {
+        tail->mean[c] = tail->running[0][c];
+        tail->scale[c] = normalisation_scale((double)tail->running[1][c]);
+    }
+}
+
+static void finish_tile(void *context, int64_t number, int thread)
+{
+    const struct forward_job *job = context;
+    const struct layer_tail *tail = job->tail;
+    const struct model_layer *layer = job->pass->layer;
+    const struct tile_rows tile = rows_of_tile(job->pass, number);
+    float *before = tail->before + tile.at, *output = tail->output + tile.at;
+    if (!tail->uses_batch)
+        add_residual(job, &tile, thread);
+    if (layer->norm == NORM_BATCH)
+        normalise_columns(before, tile.count, tile.dim, tail->mean, tail->scale);
+    else if (layer->norm == NORM_LAYER)
+        normalise_rows(before, tile.count, tile.dim, tail->scale + tile.first);
+    if (layer->norm != NORM_NONE)
+        normalisation_apply(before, tile.count, tile.dim, tail->weight, tail->bias, output);
+    activation_apply(layer->activation, layer->norm == NORM_NONE ? before : output, output,
+                     tile.count * tile.dim);
+    activation_drop(&tail->dropout, output, tile.dim, tile.first, tile.count);
 }
 
 enum error_code layer_tail_forward(struct layer_tail *tail, struct layer_pass *pass,
                                    struct arena *arena, struct thread_pool *pool, struct error *err)
 {
-    struct forward_job job = {tail, pass};
-    (void)err;
+    struct forward_job job = {.tail = tail, .pass = pass};
     pass->output = tail->output;
-    if (!arena->counts)
-        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), activate_tile, &job);
+    const enum error_code rc = find_forward_room(&job, arena, thread_pool_size(pool), err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    if (tail->uses_batch)
+        find_statistics(&job, pool);
+    else if (pass->layer->norm == NORM_BATCH)
+        take_running(tail, pass->output_dim);
+    thread_pool_run(pool, tiles_of(pass), finish_tile, &job);
     return ERROR_NONE;
 }
 
 /* --- backward --- */
 
 struct backward_job {
+    const struct tail_backward *backward;
     const struct layer_tail *tail;
-    const struct layer_pass *pass, *above;
-    const struct gradient_parts *parts;
-    float *gradient; /* [destinations, output_dim]: of the output, then of u */
+    const struct layer_pass *pass;
+    float *gradient; /* [destinations, output_dim]: dy, du, then dz */
+    float *
+        below; /* [destinations, input_dim] of a projected residual, unless this is the first layer */
+    float *mean; /* [2, output_dim]: of du x^ and of du over all rows; zeros without a batch */
+    float *
+        accumulator; /* [ACCUMULATOR_COUNT, sums_size]: sums of du x^, of du, and dW of the residual */
+    size_t sums_size;
+    float *scratch; /* [threads, scratch_size]: u of a tile or rows of its input, and two rows */
+    size_t scratch_size;
 };
 
-CPU_KERNEL(add_part,
-           (float *restrict sum, const float *restrict part, size_t stride, size_t dim,
-            size_t row_count),
-           (sum, part, stride, dim, row_count))
+static float *scratch_of(const struct backward_job *job, int thread)
 {
-    for (size_t row = 0; row < row_count; row++)
-        vector_add(sum + row * dim, part + row * stride, dim);
+    return job->scratch + (size_t)thread * job->scratch_size;
 }
 
-/* The gradient of the output for the rows first .. end - 1. */
-static void gather_gradient(const struct backward_job *job, uint32_t first, uint32_t end)
+static float *sums_of(const struct backward_job *job, int64_t accumulator)
 {
-    const size_t dim = job->pass->output_dim, count = (end - first) * dim;
-    float *sum = job->gradient + first * dim;
+    return job->accumulator + (size_t)accumulator * job->sums_size;
+}
+
+/* The gradient of the output. */
+static void gather_gradient(const struct backward_job *job, const struct tile_rows *tile)
+{
+    float *sum = job->gradient + tile->at;
     const float *lower = sum;
-    if (job->above)
-        lower = layer_pass_input_gradient(job->above, dim, first, end, sum);
+    if (job->backward->above)
+        lower =
+            layer_pass_input_gradient(job->backward->above, tile->dim, tile->first, tile->end, sum);
     else
-        vector_zero(sum, count);
+        vector_zero(sum, tile->count * tile->dim);
     if (lower != sum)
-        vector_copy(sum, lower, count);
-    for (int p = 0; p < job->parts->count; p++) {
-        const struct gradient_part *part = &job->parts->part[p];
-        const uint32_t part_end = end < part->row_count ? end : part->row_count;
-        if (first < part_end)
-            add_part(sum, part->row + first * part->stride, part->stride, dim, part_end - first);
+        vector_copy(sum, lower, tile->count * tile->dim);
+    for (int p = 0; p < job->backward->parts->count; p++) {
+        const struct gradient_part *part = &job->backward->parts->part[p];
+        const uint32_t end = tile->end < part->row_count ? tile->end : part->row_count;
+        if (tile->first < end)
+            add_rows(sum, part->row + tile->first * part->stride, part->stride, tile->dim,
+                     end - tile->first);
     }
 }
 
-static void gradient_tile(void *context, int64_t tile, int thread)
+/* du, and its sums for the norm. */
+static void activation_back(const struct backward_job *job, const struct tile_rows *tile,
+                            float *sums, float *scratch)
 {
-    const struct backward_job *job = context;
-    const struct layer_pass *pass = job->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
-    const size_t dim = pass->output_dim, at = first * dim;
-    (void)thread;
-    gather_gradient(job, first, end);
-    activation_drop(&job->tail->dropout, job->gradient + at, dim, first, end - first);
-    activation_apply_backward(pass->layer->activation, job->tail->before + at, job->gradient + at,
-                              (end - first) * dim);
+    const struct layer_tail *tail = job->tail;
+    const struct model_layer *layer = job->pass->layer;
+    const float *before = tail->before + tile->at, *u = before;
+    float *gradient = job->gradient + tile->at;
+    activation_drop(&tail->dropout, gradient, tile->dim, tile->first, tile->count);
+    if (layer->norm != NORM_NONE) {
+        normalisation_apply(before, tile->count, tile->dim, tail->weight, tail->bias, scratch);
+        u = scratch;
+    }
+    activation_apply_backward(layer->activation, u, gradient, tile->count * tile->dim);
+    if (layer->norm != NORM_NONE)
+        normalisation_sum_gradients(before, gradient, tile->count, tile->dim, scratch, sums);
 }
 
-enum error_code layer_tail_backward(const struct layer_tail *tail, const struct layer_pass *pass,
-                                    const struct layer_pass *above,
-                                    const struct gradient_parts *parts, struct arena *arena,
-                                    struct thread_pool *pool, const float **out, struct error *err)
+static void norm_back(const struct backward_job *job, const struct tile_rows *tile)
 {
-    struct backward_job job = {.tail = tail, .pass = pass, .above = above, .parts = parts};
-    const enum error_code rc = arena_new(arena, &job.gradient, row_floats(pass), what, err);
-    *out = job.gradient;
-    if (rc == ERROR_NONE && !arena->counts)
-        thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), gradient_tile, &job);
+    const struct layer_tail *tail = job->tail;
+    const float *before = tail->before + tile->at;
+    float *gradient = job->gradient + tile->at;
+    if (job->pass->layer->norm == NORM_LAYER)
+        normalise_rows_backward(before, tail->scale + tile->first, tail->weight, tile->count,
+                                tile->dim, gradient);
+    else if (job->pass->layer->norm == NORM_BATCH)
+        normalise_columns_backward(before, tail->scale, tail->weight, job->mean, tile->count,
+                                   tile->dim, gradient);
+}
+
+/* What a projected residual makes of dz. */
+static void residual_back(const struct backward_job *job, const struct tile_rows *tile, float *sums,
+                          float *scratch)
+{
+    const struct layer_pass *pass = job->pass;
+    if (!job->tail->residual)
+        return;
+    const struct linear_weight weight = residual_weight(job->tail, pass);
+    struct linear_gradient gradient =
+        linear_gradient_in(&weight, tile->count, job->below != NULL, NULL);
+    linear_gradient_add(&gradient, job->gradient + tile->at, tile->count);
+    linear_backward_weight(
+        &gradient, gather_rows(&pass->input, pass->input_dim, tile->first, tile->end, scratch),
+        true, sums + 2 * tile->dim);
+    if (job->below)
+        linear_backward_input(&weight, &gradient,
+                              job->below + (size_t)tile->first * pass->input_dim);
+}
+
+static void first_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct backward_job *job = context;
+    float *sums = sums_of(job, accumulator), *scratch = scratch_of(job, thread);
+    vector_zero(sums, job->sums_size);
+    for (int64_t number = accumulator; number < tiles_of(job->pass); number += ACCUMULATOR_COUNT) {
+        const struct tile_rows tile = rows_of_tile(job->pass, number);
+        gather_gradient(job, &tile);
+        activation_back(job, &tile, sums, scratch);
+        if (job->tail->uses_batch)
+            continue; /* the gradient of a row depends on all rows */
+        norm_back(job, &tile);
+        residual_back(job, &tile, sums, scratch);
+    }
+}
+
+static void second_tiles(void *context, int64_t accumulator, int thread)
+{
+    const struct backward_job *job = context;
+    for (int64_t number = accumulator; number < tiles_of(job->pass); number += ACCUMULATOR_COUNT) {
+        const struct tile_rows tile = rows_of_tile(job->pass, number);
+        norm_back(job, &tile);
+        residual_back(job, &tile, sums_of(job, accumulator), scratch_of(job, thread));
+    }
+}
+
+/* The sum over all accumulators, of `count` floats from `at` on. */
+static void reduce(const struct backward_job *job, size_t at, size_t count, float *out)
+{
+    vector_copy(out, job->accumulator + at, count);
+    for (int64_t k = 1; k < ACCUMULATOR_COUNT; k++)
+        add_rows(out, sums_of(job, k) + at, count, count, 1);
+}
+
+static void find_means(const struct backward_job *job)
+{
+    const size_t count = 2 * (size_t)job->pass->output_dim;
+    reduce(job, 0, count, job->mean);
+    for (size_t i = 0; i < count; i++)
+        job->mean[i] = (float)((double)job->mean[i] / job->tail->batch.count);
+}
+
+static void tell_statistics(const struct layer_tail *tail, size_t dim,
+                            const struct layer_tail_gradient *out)
+{
+    *out->batch_count = tail->uses_batch ? (float)tail->batch.count : 0;
+    for (size_t c = 0; c < dim; c++) {
+        out->batch_mean[c] = tail->mean[c];
+        out->batch_variance[c] =
+            tail->uses_batch ? (float)(tail->batch.deviation[c] / tail->batch.count) : 0;
+    }
+}
+
+static enum error_code find_backward_room(struct backward_job *job, struct arena *arena,
+                                          int threads, struct error *err)
+{
+    const struct layer_pass *pass = job->pass;
+    const size_t dim = pass->output_dim, rows = pass->block.destination_count;
+    const size_t widest = dim > pass->input_dim ? dim : pass->input_dim;
+    const bool projects = pass->layer->residual_parameter >= 0;
+    job->sums_size = 2 * dim + (projects ? dim * pass->input_dim : 0);
+    job->scratch_size = layer_pass_scratch(TILE_ROWS * widest + 2 * dim);
+    enum error_code rc = arena_new(arena, &job->gradient, row_floats(pass), what, err);
+    if (rc == ERROR_NONE && projects && !job->backward->is_first)
+        rc = arena_new(arena, &job->below, rows * pass->input_dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->mean, 2 * dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->accumulator, ACCUMULATOR_COUNT * job->sums_size, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     return rc;
+}
+
+static struct gradient_part part_below(const struct backward_job *job)
+{
+    const struct layer_pass *pass = job->pass;
+    const uint32_t rows = pass->block.destination_count;
+    if (job->backward->is_first || !pass->layer->residual)
+        return (struct gradient_part){0};
+    return job->below ? (struct gradient_part){job->below, pass->input_dim, rows}
+                      : (struct gradient_part){job->gradient, pass->output_dim, rows};
+}
+
+enum error_code layer_tail_backward(struct tail_backward *backward, struct arena *arena,
+                                    struct thread_pool *pool, struct error *err)
+{
+    const struct layer_pass *pass = backward->pass;
+    const struct layer_tail_gradient *gradient = &backward->gradient;
+    struct backward_job job = {.backward = backward, .tail = backward->tail, .pass = pass};
+    const size_t dim = pass->output_dim;
+    const enum error_code rc = find_backward_room(&job, arena, thread_pool_size(pool), err);
+    backward->layer_gradient = job.gradient;
+    backward->below = part_below(&job);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    vector_zero(job.mean, 2 * dim);
+    thread_pool_run(pool, ACCUMULATOR_COUNT, first_tiles, &job);
+    if (job.tail->uses_batch) {
+        find_means(&job);
+        thread_pool_run(pool, ACCUMULATOR_COUNT, second_tiles, &job);
+    }
+    if (gradient->weight) {
+        reduce(&job, 0, dim, gradient->weight);
+        reduce(&job, dim, dim, gradient->bias);
+    }
+    if (gradient->residual)
+        reduce(&job, 2 * dim, dim * pass->input_dim, gradient->residual);
+    if (gradient->batch_count)
+        tell_statistics(job.tail, dim, gradient);
+    return ERROR_NONE;
 }

@@ -16,21 +16,25 @@ struct written {
     struct safetensors content;
 };
 
-static void write_model(struct written *w, enum layer_kind layer, int layers,
-                        enum model_flavor flavor)
+static struct model_outline outline_of(enum layer_kind kind, int layers)
 {
-    const struct model_outline config = {.kind = layer,
-                                         .hop_count = layers,
-                                         .input_dim = 5,
-                                         .hidden_dim = 4,
-                                         .output_dim = 3,
-                                         .dropout = 0.1F};
+    return (struct model_outline){.kind = kind,
+                                  .hop_count = layers,
+                                  .input_dim = 5,
+                                  .hidden_dim = 4,
+                                  .output_dim = 3,
+                                  .dropout = 0.1F};
+}
+
+static void write_outline(struct written *w, const struct model_outline *outline,
+                          enum model_flavor flavor)
+{
     struct error err = {0};
     struct temp_dir dir;
     *w = (struct written){.value = NULL};
     temp_dir_make(&dir);
     const char *path = temp_dir_write(&dir, "model.safetensors", "what was there before", 21);
-    assert_ok(model_init_outline(&w->model, &config, &err), &err);
+    assert_ok(model_init_outline(&w->model, outline, &err), &err);
     w->value = memory_alloc(w->model.value_count, sizeof *w->value);
     model_initialise(&w->model, 7, w->value);
     assert_ok(model_file_write(&w->model, w->value, "run-1", 12, flavor, path, &err), &err);
@@ -38,6 +42,13 @@ static void write_model(struct written *w, enum layer_kind layer, int layers,
     assert_ok(safetensors_decode((const uint8_t *)w->bytes, w->size, path, &w->content, &err),
               &err);
     temp_dir_remove(&dir);
+}
+
+static void write_model(struct written *w, enum layer_kind kind, int layers,
+                        enum model_flavor flavor)
+{
+    const struct model_outline outline = outline_of(kind, layers);
+    write_outline(w, &outline, flavor);
 }
 
 static void forget(struct written *w)
@@ -185,6 +196,39 @@ static void what_dgl_needs_is_said(void **state)
     assert_null(model_file_note(LAYER_SAGE, MODEL_FLAVOR_DGL));
 }
 
+static void norms_and_residuals_have_the_names_of_pyg(void **state)
+{
+    static const char *const names[] = {"convs.0.lin.weight",        "residuals.0.weight",
+                                        "norms.0.module.weight",     "norms.0.module.bias",
+                                        "convs.1.lin.weight",        "norms.0.module.running_mean",
+                                        "norms.0.module.running_var"};
+    struct model_outline outline = outline_of(LAYER_GCN, 3);
+    struct error err = {0};
+    struct written w;
+    (void)state;
+    outline.norm = NORM_BATCH;
+    outline.residual = true;
+    write_outline(&w, &outline, MODEL_FLAVOR_PYG);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_tensor(&w, names[i], names[i], false);
+    assert_int_equal(w.content.tensor_count, 3 * 2 + 1 + 2 * 5); /* of the same widths: no matrix */
+    const struct safetensors_tensor *steps =
+        safetensors_find(&w.content, "norms.1.module.num_batches_tracked");
+    assert_non_null(steps);
+    assert_int_equal(steps->type, SAFETENSORS_I64);
+    assert_int_equal(steps->dim_count, 0);
+    assert_string_equal(safetensors_metadata(&w.content, "norm"), "batch");
+    assert_string_equal(safetensors_metadata(&w.content, "residual"), "True");
+    assert_fails(model_file_write(&w.model, w.value, "run-1", 12, MODEL_FLAVOR_DGL, "unused", &err),
+                 ERROR_INVALID, "PyG alone", &err);
+    forget(&w);
+    outline.norm = NORM_LAYER;
+    write_outline(&w, &outline, MODEL_FLAVOR_PYG);
+    expect_tensor(&w, "norms.1.weight", "norms.1.weight", false);
+    expect_tensor(&w, "norms.1.bias", "norms.1.bias", false);
+    forget(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +238,7 @@ int main(void)
         cmocka_unit_test(the_metadata_says_how_to_build_the_model),
         cmocka_unit_test(equal_models_give_equal_bytes),
         cmocka_unit_test(failures_leave_the_file_as_it_was),
+        cmocka_unit_test(norms_and_residuals_have_the_names_of_pyg),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

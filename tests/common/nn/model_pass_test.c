@@ -247,8 +247,8 @@ static float *infer_whole(const struct run *run, const struct block_fixture *who
     for (int layer = 0; layer < run->model.config.layer_count; layer++) {
         const uint32_t dim = model_layer_output_dim(&run->model, layer);
         output = memory_alloc((size_t)whole->node_count * dim, sizeof *output);
-        assert_ok(model_infer_layer(&run->model, run->value, layer, whole->block, &rows, NULL,
-                                    &workspace, output, &err),
+        const struct layer_input one = {.block = *whole->block, .rows = rows};
+        assert_ok(model_infer_layer(&run->model, run->value, layer, &one, &workspace, output, &err),
                   &err);
         memory_free(input);
         input = output;

@@ -157,8 +157,8 @@ static inline double *in_double(const struct run *run)
 static inline double reference_scalar(const struct run *run, const double *value,
                                       const struct random_stream *dropout)
 {
-    double *logits =
-        model_reference_logits(&run->model, value, run->blocks.block, &run->blocks.input, dropout);
+    double *logits = model_reference_logits(&run->model, value, run->blocks.block,
+                                            &run->blocks.input, dropout, true);
     double sum = 0;
     for (size_t i = 0; i < run->logit_count; i++)
         sum += logits[i] * (double)run->slope[i];
@@ -169,8 +169,8 @@ static inline double reference_scalar(const struct run *run, const double *value
 static inline void check_logits(const struct run *run, const struct random_stream *dropout)
 {
     double *value = in_double(run);
-    double *logits =
-        model_reference_logits(&run->model, value, run->blocks.block, &run->blocks.input, dropout);
+    double *logits = model_reference_logits(&run->model, value, run->blocks.block,
+                                            &run->blocks.input, dropout, true);
     for (size_t i = 0; i < run->logit_count; i++)
         if (!(fabs(logits[i] - (double)run->logits[i]) <= 1e-5 * (1 + fabs(logits[i]))))
             fail_msg("logit %zu of %zu is %g, expected %g", i, run->logit_count,
@@ -182,9 +182,9 @@ static inline void check_logits(const struct run *run, const struct random_strea
 static inline void check_gradient(const struct run *run, const struct random_stream *dropout)
 {
     double *value = in_double(run), size = 0;
-    for (uint64_t i = 0; i < run->model.value_count; i++)
+    for (uint64_t i = 0; i < run->model.trained_count; i++)
         size = fmax(size, fabs((double)run->gradient[i]));
-    for (uint64_t i = 0; i < run->model.value_count; i++) {
+    for (uint64_t i = 0; i < run->model.trained_count; i++) {
         const double kept = value[i], step = 1e-6;
         value[i] = kept + step;
         const double above = reference_scalar(run, value, dropout);

@@ -315,7 +315,7 @@ static inline double *infer_run_reference(const struct infer_run *run, const flo
                                               .row_start = row_start,
                                               .neighbor = run->graph.neighbor,
                                               .degree = degree};
-    double *logits = model_reference_logits(&run->model, value, block, &rows, NULL);
+    double *logits = model_reference_logits(&run->model, value, block, &rows, NULL, false);
     memory_free(value);
     return logits;
 }

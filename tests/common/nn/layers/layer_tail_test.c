@@ -8,14 +8,17 @@ static const struct sizes all_sizes[] = {
     {2, {2, 513, 900}, 4, 2, 2, 1},
 };
 
-/* A kind for each layer, and each activation in turn. */
+/* A kind for each layer, and each activation, norm and residual in turn. */
 static struct model_config mixed_config(const struct sizes *sizes, int turn, float dropout)
 {
     struct model_config config = config_of_sizes(LAYER_SAGE, sizes, dropout);
     for (int i = 0; i < config.layer_count; i++) {
         config.layer[i].kind = (enum layer_kind)((turn + i) % LAYER_GAT);
-        if (i < config.layer_count - 1)
-            config.layer[i].activation = (enum activation_kind)((turn + i) % ACTIVATION_KIND_COUNT);
+        config.layer[i].residual = (turn / 2 + i) % 2;
+        if (i == config.layer_count - 1)
+            continue;
+        config.layer[i].activation = (enum activation_kind)((turn + i) % ACTIVATION_KIND_COUNT);
+        config.layer[i].norm = (enum norm_kind)((turn + i) % NORM_KIND_COUNT);
     }
     return config;
 }
@@ -24,7 +27,7 @@ static void check_all(float dropout)
 {
     const struct random_stream stream = random_stream_of(99, RANDOM_DROPOUT, 4, 0, 2);
     const struct random_stream *draws = dropout > 0 ? &stream : NULL;
-    for (int turn = 0; turn < 8; turn++)
+    for (int turn = 0; turn < 12; turn++)
         for (size_t i = 0; i < sizeof all_sizes / sizeof *all_sizes; i++) {
             struct run run;
             const struct model_config config = mixed_config(&all_sizes[i], turn, dropout);
@@ -46,6 +49,75 @@ static void dropout_behind_any_activation_goes_through_both_alike(void **state)
 {
     (void)state;
     check_all(0.4F);
+}
+
+/* Without a backward, batch norms go by what is stored. */
+static void evaluation_goes_by_the_running_statistics(void **state)
+{
+    static const struct sizes sizes = {3, {40, 90, 600, 900}, 6, 4, 3, 2};
+    struct error err = {0};
+    struct model_config config = mixed_config(&sizes, 1, 0.5F);
+    struct run run;
+    (void)state;
+    config.layer[0].norm = config.layer[1].norm = NORM_BATCH;
+    run_start_config(&run, &config, &sizes);
+    for (uint64_t i = run.model.trained_count; i < run.model.value_count; i++)
+        run.value[i] = 0.5F + 0.1F * (float)(i % 7);
+    const struct model_workspace workspace = {.arena = &run.arena};
+    const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
+    assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
+              &err);
+    double *value = in_double(&run);
+    double *logits =
+        model_reference_logits(&run.model, value, run.blocks.block, &run.blocks.input, NULL, false);
+    for (size_t i = 0; i < run.logit_count; i++)
+        assert_float_equal((double)run.logits[i], logits[i], 1e-4);
+    memory_free(logits);
+    memory_free(value);
+    run_end(&run);
+}
+
+/* In the place of the gradient of running statistics: those of the batch. */
+static void backward_tells_the_statistics_of_the_batch(void **state)
+{
+    static const struct sizes sizes = {2, {3, 700, 900}, 6, 4, 3, 2};
+    struct model_config config = config_of_sizes(LAYER_SAGE, &sizes, 0);
+    struct run run;
+    (void)state;
+    config.layer[0].norm = NORM_BATCH;
+    run_start_config(&run, &config, &sizes);
+    run_both(&run, NULL, NULL);
+    const float *buffer = run.gradient + run.model.trained_count;
+    assert_float_equal(buffer[8], 700, 0);
+    /* With these as running ones, evaluation is what training was. */
+    for (int i = 0; i < 8; i++)
+        run.value[run.model.trained_count + (uint64_t)i] = buffer[i];
+    float *kept = memory_alloc(run.logit_count, sizeof *kept);
+    memcpy(kept, run.logits, run.logit_count * sizeof *kept);
+    struct error err = {0};
+    const struct model_workspace workspace = {.arena = &run.arena};
+    const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
+    assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
+              &err);
+    for (size_t i = 0; i < run.logit_count; i++)
+        assert_float_equal(run.logits[i], kept[i], 1e-5);
+    memory_free(kept);
+    run_end(&run);
+}
+
+static void a_batch_of_one_row_goes_by_the_running_statistics(void **state)
+{
+    static const struct sizes sizes = {2, {1, 1, 9}, 6, 4, 3, 2};
+    struct model_config config = config_of_sizes(LAYER_SAGE, &sizes, 0);
+    struct run run;
+    (void)state;
+    config.layer[0].norm = NORM_BATCH;
+    run_start_config(&run, &config, &sizes);
+    run_both(&run, NULL, NULL);
+    check_logits(&run, NULL);
+    check_gradient(&run, NULL);
+    assert_float_equal(run.gradient[run.model.trained_count + 8], 0, 0);
+    run_end(&run);
 }
 
 static void any_number_of_threads_gives_the_same_bits(void **state)
@@ -95,7 +167,10 @@ static void a_model_with_a_tail_is_for_fp32(void **state)
     assert_ok(model_init(&model, &config, &err), &err);
     config.layer[0].activation = ACTIVATION_ELU;
     assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "fp32", &err);
-    config.layer[1].activation = ACTIVATION_RELU;
+    config.layer[0].activation = ACTIVATION_RELU;
+    config.layer[0].norm = NORM_LAYER;
+    assert_fails(model_init(&model, &config, &err), ERROR_INVALID, "fp32", &err);
+    config.layer[1].norm = NORM_BATCH;
     assert_fails(model_init(&model, &config, &err), ERROR_INVALID,
                  "layer 2 of the model (sage): its output are the logits", &err);
 }
@@ -105,6 +180,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activations_agree_with_the_reference_and_central_differences),
         cmocka_unit_test(dropout_behind_any_activation_goes_through_both_alike),
+        cmocka_unit_test(evaluation_goes_by_the_running_statistics),
+        cmocka_unit_test(backward_tells_the_statistics_of_the_batch),
+        cmocka_unit_test(a_batch_of_one_row_goes_by_the_running_statistics),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(memory_that_runs_out_is_an_error_at_any_point),
         cmocka_unit_test(a_model_with_a_tail_is_for_fp32),

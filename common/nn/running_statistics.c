@@ -1,0 +1,67 @@
+#include "common/nn/running_statistics.h"
+
+#include "common/nn/normalisation.h"
+
+/* In `sum` each norm has what it has in the table: a mean for each column, the sum of squared distances instead of a
+ * variance, and how many rows there were. */
+struct norm_buffers {
+    size_t at; /* in the table of values */
+    size_t dim;
+};
+
+static bool buffers_of(const struct model *model, int layer, struct norm_buffers *out)
+{
+    const struct model_layer *own = &model->layer[layer];
+    if (own->buffer_parameter < 0)
+        return false;
+    *out = (struct norm_buffers){(size_t)model->parameter[own->buffer_parameter].offset,
+                                 own->output_dim};
+    return true;
+}
+
+void running_statistics_reset(const struct model *model, double *sum)
+{
+    for (size_t i = 0; i < running_statistics_size(model); i++)
+        sum[i] = 0;
+}
+
+void running_statistics_add(const struct model *model, double *sum, const float *gradient)
+{
+    struct norm_buffers b;
+    for (int layer = 0; layer < model->config.layer_count; layer++) {
+        if (!buffers_of(model, layer, &b))
+            continue;
+        double *all = sum + (b.at - model->trained_count);
+        const float *slot = gradient + b.at;
+        const double count = (double)slot[2 * b.dim], before = all[2 * b.dim];
+        if (count == 0)
+            continue;
+        for (size_t c = 0; c < b.dim; c++) { /* column_statistics_merge(), of a variance */
+            const double distance = (double)slot[c] - all[c];
+            all[c] += distance * (count / (before + count));
+            all[b.dim + c] += (double)slot[b.dim + c] * count +
+                              distance * distance * (before * count / (before + count));
+        }
+        all[2 * b.dim] += count;
+    }
+}
+
+void running_statistics_apply(const struct model *model, const double *sum, float *value)
+{
+    struct norm_buffers b;
+    for (int layer = 0; layer < model->config.layer_count; layer++) {
+        if (!buffers_of(model, layer, &b))
+            continue;
+        const double *all = sum + (b.at - model->trained_count);
+        float *running = value + b.at;
+        const double count = all[2 * b.dim];
+        if (count < 2)
+            continue;
+        for (size_t c = 0; c < b.dim; c++) {
+            running[c] = normalisation_running(running[c], all[c]);
+            running[b.dim + c] =
+                normalisation_running(running[b.dim + c], all[b.dim + c] / (count - 1));
+        }
+        running[2 * b.dim]++;
+    }
+}
