@@ -229,10 +229,13 @@ static void add_parameters(struct step_export *step, const char *what, const flo
         if (parameter->offset >= value_count)
             break;
         must(step->count < TENSOR_COUNT);
-        char *name = step->name[step->count];
-        (void)snprintf(name, NAME_SIZE, "%s.%s", what, parameter->name);
+        char name
+            [NAME_SIZE]; /* first here: both names are in *step, and a compiler sees them overlap */
+        (void)snprintf(name, sizeof name, "%s.%s", what, parameter->name);
+        memcpy(step->name[step->count], name, sizeof name);
         step->tensor[step->count] = model_file_tensor(parameter, value);
-        step->tensor[step->count++].name = name;
+        step->tensor[step->count].name = step->name[step->count];
+        step->count++;
     }
 }
 
