@@ -1,49 +1,91 @@
-"""Logits of an exported model in DGL: dgl_logits.py MODEL.safetensors GRAPH.npz OUT.npy, in DGL's own environment.
+"""Logits of an exported model in DGL: dgl_logits.py MODEL.safetensors GRAPH.npz OUT.npy OPTIONS, in DGL's own environment.
 
-GRAPH.npz has edge_index [2, edges] and x [nodes, dim].
+GRAPH.npz has edge_index [2, edges] and x [nodes, dim]; OPTIONS is JSON: "kind", as train-step.model, and what a layer takes.
 """
+import json
 import sys
 
 import dgl
 import numpy as np
 import torch
-from dgl.nn import GraphConv, SAGEConv
+from dgl.nn import APPNPConv, GINConv, GraphConv, SAGEConv, SGConv
 from safetensors import safe_open
 from safetensors.torch import load_file
+from torch.nn import Linear, ReLU, Sequential
 
 
-def gcn_graph(graph):
+def with_loops(graph):
+    return dgl.add_self_loop(dgl.remove_self_loop(graph))
+
+
+def weighted_with_loops(graph):
     """What `graphmill export --flavor dgl` tells of GCN: GraphConv adds no loops and goes by out-degrees."""
-    graph = dgl.add_self_loop(dgl.remove_self_loop(graph))
+    graph = with_loops(graph)
     u, v = graph.edges()
     degree = graph.in_degrees().float()
     return graph, {"edge_weight": 1 / torch.sqrt(degree[u] * degree[v])}
 
 
-KINDS = {  # the text "model": a layer, and the graph with what a layer is called with
-    "GraphSAGE": (lambda i, o: SAGEConv(i, o, "mean"), lambda graph: (graph, {})),
-    "GCN": (lambda i, o: GraphConv(i, o, norm="none"), gcn_graph),
+def gin_layer(inputs, outputs, train_eps=False):
+    return GINConv(Sequential(Linear(inputs, outputs), ReLU(), Linear(outputs, outputs)), "sum", learn_eps=train_eps)
+
+
+# A layer, and the graph with what else a layer is called with. Layers 0, 1, ... with ReLU between.
+STACKS = {
+    "sage": (lambda i, o: SAGEConv(i, o, "mean"), lambda graph: (graph, {})),
+    "gcn": (lambda i, o: GraphConv(i, o, norm="none"), weighted_with_loops),
+    "gin": (gin_layer, lambda graph: (graph, {})),
 }
 
 
-def main(model_path, graph_path, out_path):
+def load(layers, tensors):
+    """Under the names that the file has: layers.<k>."""
+    model = torch.nn.Module()
+    model.layers = torch.nn.ModuleDict({str(k): layer for k, layer in layers.items()})
+    model.load_state_dict(tensors, strict=True)
+
+
+def sgc(texts, tensors, graph, x):
+    hops = int(texts["num_layers"])
+    layer = SGConv(int(texts["in_channels"]), int(texts["out_channels"]), k=hops)
+    load({hops - 1: layer}, tensors)
+    return layer(with_loops(graph), x)
+
+
+def appnp(texts, tensors, graph, x, alpha=0.1):
+    first = Linear(int(texts["in_channels"]), int(texts["hidden_channels"]))
+    second = Linear(int(texts["hidden_channels"]), int(texts["out_channels"]))
+    load({0: first, 1: second}, tensors)
+    hops = APPNPConv(int(texts["num_layers"]) - 2, alpha)
+    return hops(with_loops(graph), second(torch.relu(first(x))))
+
+
+def stack(kind, texts, tensors, graph, x, **more):
+    layer, prepare = STACKS[kind]
+    count = int(texts["num_layers"])
+    widths = [int(texts["in_channels"])] + [int(texts["hidden_channels"])] * (count - 1) + [int(texts["out_channels"])]
+    layers = {k: layer(widths[k], widths[k + 1], **more) for k in range(count)}
+    load(layers, tensors)
+    graph, arguments = prepare(graph)
+    for k in range(count):
+        x = layers[k](graph, x, **arguments)
+        x = torch.relu(x) if k + 1 < count else x
+    return x
+
+
+def main(model_path, graph_path, out_path, options):
+    more = json.loads(options)
+    kind = more.pop("kind")
     arrays = np.load(graph_path)
     x = torch.from_numpy(arrays["x"])
     source, destination = torch.from_numpy(arrays["edge_index"])
+    graph = dgl.graph((source, destination), num_nodes=len(x))
     with safe_open(model_path, "pt") as file:
         texts = file.metadata()
-    layer, prepare = KINDS[texts["model"]]
-    count = int(texts["num_layers"])
-    widths = [int(texts["in_channels"])] + [int(texts["hidden_channels"])] * (count - 1) + [int(texts["out_channels"])]
-    model = torch.nn.Module()
-    model.layers = torch.nn.ModuleList(layer(widths[k], widths[k + 1]) for k in range(count))
-    model.load_state_dict(load_file(model_path), strict=True)
-    graph, arguments = prepare(dgl.graph((source, destination), num_nodes=len(x)))
+    arguments = (texts, load_file(model_path), graph, x)
     with torch.no_grad():
-        for k, conv in enumerate(model.layers):
-            x = conv(graph, x, **arguments)
-            x = torch.relu(x) if k + 1 < count else x
-    np.save(out_path, x.numpy())
+        y = {"sgc": sgc, "appnp": appnp}[kind](*arguments, **more) if kind not in STACKS else stack(kind, *arguments, **more)
+    np.save(out_path, y.numpy())
 
 
 main(*sys.argv[1:])

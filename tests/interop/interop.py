@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,13 +18,33 @@ import models
 # Sums of 13,000 floats in another order differ by more where logits are in the tens, so graph `arxiv` learns slowly.
 LIMIT = 1e-4  # between two floats that should be the same; where all of them are small, of the largest one
 
-# A row for each kind of layer: settings, whether DGL has it, and settings on top for graph `arxiv`, so that what PyG
-# holds there for each edge fits into 3 GB.
+# What PyG holds for each edge of `arxiv` fits into 3 GB.
+SMALL = {"train-step.heads": 1, "train-step.hidden": 16}
+
+
+class Model(NamedTuple):
+    """A row for each kind of layer, and each option that changes what it computes."""
+
+    settings: dict
+    pyg: dict = {}  # what the constructor in models.py is given beside the sizes
+    dgl: str = ""  # the graphs on which DGL gives the same: "any", "undirected"; "": it has no such layer
+    all_neighbors: bool = False  # sums of sampled neighbours are scaled to all of them, which PyG's are not
+    on_arxiv: dict = {}  # settings there, on top
+
+
 MODELS = {
-    "sage": ({"train-step.model": "sage"}, True, {}),
-    "gcn": ({"train-step.model": "gcn"}, True, {}),
-    "gat": ({"train-step.model": "gat", "train-step.heads": 4}, False, {"train-step.heads": 1, "train-step.hidden": 16}),
-    "gatv2": ({"train-step.model": "gatv2", "train-step.heads": 4}, False, {"train-step.heads": 1, "train-step.hidden": 16}),
+    "sage": Model({"train-step.model": "sage"}, dgl="any"),
+    "sage-max": Model({"train-step.model": "sage", "train-step.aggr": "max"}, {"aggr": "max"}),
+    "gcn": Model({"train-step.model": "gcn"}, dgl="any"),
+    "gat": Model({"train-step.model": "gat", "train-step.heads": 4}, on_arxiv=SMALL),
+    "gatv2": Model({"train-step.model": "gatv2", "train-step.heads": 4}, on_arxiv=SMALL),
+    "gin": Model({"train-step.model": "gin"}, dgl="any", all_neighbors=True),
+    "gin-eps": Model({"train-step.model": "gin", "train-step.train_eps": "true"}, {"train_eps": True}, dgl="any", all_neighbors=True),
+    "graph_conv": Model({"train-step.model": "graph_conv"}, all_neighbors=True),
+    "graph_conv-max": Model({"train-step.model": "graph_conv", "train-step.aggr": "max"}, {"aggr": "max"}),
+    "mlp": Model({"train-step.model": "mlp", "sample.fanouts": "", "sample.evaluation_fanouts": ""}),
+    "sgc": Model({"train-step.model": "sgc"}, dgl="undirected"),
+    "appnp": Model({"train-step.model": "appnp", "train-step.alpha": 0.2}, {"alpha": 0.2}, dgl="undirected"),
 }
 
 ODD_NODES = 600
@@ -108,7 +129,7 @@ class Report:
         print(f"{name:44} {worst:9.2e} of {largest:8.3f} {'ok' if ok else 'DIFFERS'}", flush=True)
 
 
-def compare_step(report, name, run, work):
+def compare_step(report, name, own, run, work):
     """The loss and the gradient of one stored mini-batch."""
     path = os.path.join(work, "step.safetensors")
     graphmill("export", run, "--what", "step", "--round", "2", "--output", path)
@@ -117,7 +138,7 @@ def compare_step(report, name, run, work):
         loss = float(file.metadata()["loss"])
     with safe_open(os.path.join(run, "outputs", "model.safetensors"), "pt") as file:
         texts = file.metadata()
-    model, arguments, named = models.build_for_batch(texts, batch)
+    model, arguments, named = models.build_for_batch(own.settings["train-step.model"], texts, batch, own.pyg)
     model.load_state_dict({key[8:]: value for key, value in batch.items() if key.startswith("weights.")}, strict=True)
     seeds = len(batch["labels"])
     theirs = models.loss_of(model(*arguments, **named)[:seeds], batch["labels"])
@@ -128,7 +149,7 @@ def compare_step(report, name, run, work):
     report.compare(f"{name} gradient ({worst})", batch["gradient." + worst], gradients[worst])
 
 
-def compare_logits(report, name, run, edges, work, dgl_python):
+def compare_logits(report, name, own, run, edges, work, dgl_python):
     """The logits of every node, all neighbours."""
     path = {what: os.path.join(work, what) for what in ("logits.npy", "features.npy", "model", "graph.npz", "theirs.npy")}
     graphmill("export", run, "--what", "logits", "--output", path["logits.npy"])
@@ -136,7 +157,7 @@ def compare_logits(report, name, run, edges, work, dgl_python):
     graphmill("export", run, "--output", path["model"])
     ours, x = np.load(path["logits.npy"]), np.load(path["features.npy"])
     with safe_open(path["model"], "pt") as file:
-        model = models.build(file.metadata())
+        model = models.build(own.settings["train-step.model"], file.metadata(), **own.pyg)
     model.load_state_dict(load_file(path["model"]), strict=True)
     model.eval()
     with torch.no_grad():
@@ -146,23 +167,27 @@ def compare_logits(report, name, run, edges, work, dgl_python):
         graphmill("export", run, "--flavor", "dgl", "--output", path["model"])
         np.savez(path["graph.npz"], edge_index=edges, x=x)
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dgl_logits.py")
-        subprocess.run([dgl_python, script, path["model"], path["graph.npz"], path["theirs.npy"]], check=True)
+        options = json.dumps({"kind": own.settings["train-step.model"], **own.pyg})
+        subprocess.run([dgl_python, script, path["model"], path["graph.npz"], path["theirs.npy"], options], check=True)
         report.compare(f"{name} logits DGL", ours, np.load(path["theirs.npy"]))
 
 
 def try_model(report, graph, name, settings, edges, work, dgl_python):
-    own, has_dgl, on_arxiv = MODELS[name]
+    own = MODELS[name]
     # Dropout draws otherwise in each library.
-    wanted = {"train-step.hidden": 16, "train-step.dropout": 0, "checkpoint.keep": 0, **settings, **own,
-              **(on_arxiv if graph == "arxiv" else {})}
+    wanted = {"train-step.hidden": 16, "train-step.dropout": 0, "checkpoint.keep": 0, **settings, **own.settings,
+              **(own.on_arxiv if graph == "arxiv" else {})}
+    if own.all_neighbors and graph != "arxiv":
+        wanted["sample.fanouts"] = ",".join("-1" for _ in wanted["sample.fanouts"].split(","))
     run = os.path.join(work, graph)
     file = os.path.join(work, "pipeline.yaml")
     with open(file, "w") as out:
         out.write(f"name: {graph}\n")
     graphmill("run", file, "--directory", run, "--quiet", *(part for key in wanted for part in ("--set", f"{key}={wanted[key]}")))
     if graph != "arxiv":
-        compare_step(report, f"{graph} {name}", run, work)
-    compare_logits(report, f"{graph} {name}", run, edges, work, dgl_python if has_dgl else None)
+        compare_step(report, f"{graph} {name}", own, run, work)
+    has_dgl = own.dgl == "any" or (own.dgl == "undirected" and graph != "odd")
+    compare_logits(report, f"{graph} {name}", own, run, edges, work, dgl_python if has_dgl else None)
 
 
 def main():

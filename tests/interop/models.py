@@ -1,31 +1,96 @@
 """A graphmill model as one of PyG: from the texts of model.safetensors, and on a mini-batch of graphmill's."""
 import torch
-import torch_geometric.nn
+from torch_geometric.nn import APPNP, GAT, GCN, GIN, MLP, GraphConv, GraphSAGE, SGConv
 
-KINDS = {  # the text "model": what its constructor takes beside the sizes, from the texts
-    "GraphSAGE": lambda texts: {},
-    "GCN": lambda texts: {},
-    "GAT": lambda texts: {"heads": int(texts["heads"]), "v2": texts["v2"] == "True"},
+
+class Plain(MLP):
+    """PyG's MLP, which does not look at the edges."""
+
+    def forward(self, x, edge_index):
+        return super().forward(x)
+
+
+class Propagated(MLP):
+    """PyG's MLP before its APPNP, which has no tensors."""
+
+    def __init__(self, *sizes, propagation, **more):
+        super().__init__(*sizes, **more)
+        self.propagation = APPNP(**propagation)
+
+    def forward(self, x, edge_index, edge_weight=None):
+        return self.propagation(super().forward(x), edge_index, edge_weight)
+
+
+class Stack(torch.nn.Module):
+    """Layers of GraphConv as BasicGNN would stack them."""
+
+    def __init__(self, widths, **more):
+        super().__init__()
+        self.convs = torch.nn.ModuleList(GraphConv(i, o, **more) for i, o in zip(widths, widths[1:]))
+
+    def forward(self, x, edge_index):
+        for conv in self.convs[:-1]:
+            x = torch.relu(conv(x, edge_index))
+        return self.convs[-1](x, edge_index)
+
+
+class Hops(SGConv):
+    """SGConv with edge weights that are not normalised."""
+
+    def forward(self, x, edge_index, edge_weight):
+        hops = APPNP(self.K, alpha=0.0, add_self_loops=False, normalize=False)
+        return self.lin(hops(x, edge_index, edge_weight))
+
+
+def sizes(texts):
+    return tuple(int(texts[name]) for name in ("in_channels", "hidden_channels", "num_layers", "out_channels"))
+
+
+def build_sgc(texts, given=False):
+    inputs, _, hops, outputs = sizes(texts)
+    return (Hops if given else SGConv)(inputs, outputs, K=hops)
+
+
+def build_appnp(texts, alpha=0.1, given=False):
+    inputs, hidden, layers, outputs = sizes(texts)
+    hops = {"K": layers - 2, "alpha": alpha, "add_self_loops": not given, "normalize": not given}
+    return Propagated([inputs, hidden, outputs], norm=None, propagation=hops)
+
+
+def build_graph_conv(texts, **more):
+    inputs, hidden, layers, outputs = sizes(texts)
+    return Stack([inputs] + [hidden] * (layers - 1) + [outputs], **more)
+
+
+# train-step.model -> the model, from the texts and options. given: the edge weights are all that counts.
+KINDS = {
+    "sage": lambda texts, **more: GraphSAGE(*sizes(texts), **more),
+    "gcn": lambda texts, given=False: GCN(*sizes(texts), normalize=not given, add_self_loops=not given),
+    "gat": lambda texts: GAT(*sizes(texts), heads=int(texts["heads"])),
+    "gatv2": lambda texts: GAT(*sizes(texts), heads=int(texts["heads"]), v2=True),
+    "gin": lambda texts, **more: GIN(*sizes(texts), **more),
+    "graph_conv": build_graph_conv,
+    "mlp": lambda texts: Plain([*sizes(texts)[:2], sizes(texts)[3]], norm=None),
+    "sgc": build_sgc,
+    "appnp": build_appnp,
 }
+NORMALISED = ("gcn", "sgc", "appnp")
 
 
-def build(texts, **more):
+def build(kind, texts, **more):
     """The model that model.safetensors with these texts is loaded into."""
-    kind = texts["model"]
-    return getattr(torch_geometric.nn, kind)(
-        int(texts["in_channels"]), int(texts["hidden_channels"]), int(texts["num_layers"]), int(texts["out_channels"]),
-        **KINDS[kind](texts), **more)
+    return KINDS[kind](texts, **more)
 
 
-def build_for_batch(texts, batch):
+def build_for_batch(kind, texts, batch, more):
     """The model and its arguments on a mini-batch as `graphmill export --what step` gives it.
 
     In a mini-batch PyG's GCN would divide by degrees of the mini-batch. graphmill divides by those of the whole graph, and
     a node of which only some neighbours were drawn counts each of them for as many as it stands for.
     """
     edge_index = batch["mini_batch.edge_index"]
-    if texts["model"] != "GCN":
-        return build(texts), (batch["features"], edge_index), {}
+    if kind not in NORMALISED:
+        return build(kind, texts, **more), (batch["features"], edge_index), {}
     degree, count = batch["mini_batch.degree"].float(), len(batch["mini_batch.node"])
     source, destination = edge_index[:, edge_index[0] != edge_index[1]]
     found = torch.zeros(count).index_add_(0, destination, torch.ones(len(destination)))
@@ -34,8 +99,7 @@ def build_for_batch(texts, batch):
     loops = torch.arange(count)
     weight = torch.cat([root[source] * root[destination] * share[destination], 1 / (degree + 1)])
     edges = torch.stack([torch.cat([source, loops]), torch.cat([destination, loops])])
-    model = build(texts, normalize=False, add_self_loops=False)
-    return model, (batch["features"], edges), {"edge_weight": weight}
+    return build(kind, texts, given=True, **more), (batch["features"], edges), {"edge_weight": weight}
 
 
 def loss_of(logits, labels):
