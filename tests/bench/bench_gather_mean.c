@@ -1,5 +1,5 @@
 /*
- * bench_gather_mean - gather and mean in one pass over random rows, beside reading the same rows.
+ * bench_gather_mean - gather and (weighted) mean in one pass over random rows, beside reading the same rows.
  *
  *   bench_gather_mean [threads]       prints: name value unit ratio
  *
@@ -7,6 +7,7 @@
  *                                           ahead of use, own rows copied, and as much written; ratio 1
  *   gather_mean_<sources>x<columns>_ours    aggregation_forward(): means and own rows
  *   gather_mean_<sources>x<columns>_read    the same in bytes of neighbours' rows
+ *   gather_weighted_..._floor, _ours        the same two with a value for each edge, which the floor reads too
  *   copy_bandwidth                          of one long array to another, read and written bytes
  *
  * Floor and ours take turns; the least of all repeats is printed.
@@ -38,6 +39,7 @@ static const struct shape shapes[] = {{2400000, 100, 15, 60000},
 struct bench {
     struct shape shape;
     struct aggregation aggregation;
+    const float *edge_value; /* of the weighted lines */
     struct message_block block;
     struct input_rows input;
     float *out;
@@ -59,13 +61,17 @@ static void prepare(struct bench *bench, struct shape shape)
     uint32_t *row_start = mapped((size_t)shape.rows + 1, sizeof *row_start);
     uint32_t *neighbor = mapped(edges, sizeof *neighbor);
     float *scale = mapped(shape.rows, sizeof *scale);
+    float *value = mapped(edges, sizeof *value);
     for (uint32_t i = 0; i <= shape.rows; i++)
         row_start[i] = i * shape.fanout;
     for (uint32_t e = 0; e < edges; e++)
         neighbor[e] = random_below(random_word(&stream, e, 0), shape.sources);
+    for (uint32_t e = 0; e < edges; e++)
+        value[e] = 1 + random_unit(random_word(&stream, e, 1));
     for (uint32_t i = 0; i < shape.rows; i++)
         scale[i] = 1 / (float)shape.fanout;
     bench->shape = shape;
+    bench->edge_value = value;
     bench->aggregation = (struct aggregation){
         .destination_count = shape.rows, .destination_scale = scale, .self_beside = true};
     bench->block = (struct message_block){.destination_count = shape.rows,
@@ -115,6 +121,8 @@ CPU_KERNEL(read_rows, (const struct bench *b, uint32_t first, uint32_t end, floa
             if (row_start[end] - e > near)
                 vector_prefetch(base + neighbor[e + near] * dim, bytes);
             read_row(base + neighbor[e] * dim, dim);
+            if (b->aggregation.edge_value)
+                __asm__ volatile("" : : "x"(b->aggregation.edge_value[e]));
         }
         vector_copy(out, row, dim);
     }
@@ -147,21 +155,31 @@ static void keep_least(double *least, struct thread_pool *pool, int64_t tiles,
         *least = seconds;
 }
 
-static void run_shape(struct bench *bench, struct shape shape, struct thread_pool *pool)
+/* Floor and ours of what bench->aggregation is now, called `name`. Returns nanoseconds an edge. */
+static double run_kind(struct bench *bench, const char *name, struct thread_pool *pool)
 {
+    const struct shape shape = bench->shape;
+    const double scale = 1e9 / ((double)shape.rows * shape.fanout);
     double floor = 0, ours = 0;
-    prepare(bench, shape); /* the memory of the last shape goes with the process */
     for (int repeat = 0; repeat < REPEATS; repeat++) {
         keep_least(&floor, pool, layer_pass_tiles(shape.rows), read_tile, bench);
         keep_least(&ours, pool, layer_pass_tiles(shape.rows), gather_tile, bench);
     }
-    const double scale = 1e9 / ((double)shape.rows * shape.fanout);
-    printf("gather_mean_%" PRIu32 "x%" PRIu32 "_floor %.1f ns/edge 1.00\n", shape.sources,
+    printf("gather_%s_%" PRIu32 "x%" PRIu32 "_floor %.1f ns/edge 1.00\n", name, shape.sources,
            shape.dim, floor * scale);
-    printf("gather_mean_%" PRIu32 "x%" PRIu32 "_ours %.1f ns/edge %.2f\n", shape.sources, shape.dim,
-           ours * scale, ours / floor);
-    printf("gather_mean_%" PRIu32 "x%" PRIu32 "_read %.1f GB/s %.2f\n", shape.sources, shape.dim,
-           (double)shape.dim * sizeof(float) / (ours * scale), ours / floor);
+    printf("gather_%s_%" PRIu32 "x%" PRIu32 "_ours %.1f ns/edge %.2f\n", name, shape.sources,
+           shape.dim, ours * scale, ours / floor);
+    return ours * scale;
+}
+
+static void run_shape(struct bench *bench, struct shape shape, struct thread_pool *pool)
+{
+    prepare(bench, shape); /* the memory of the last shape goes with the process */
+    const double ours = run_kind(bench, "mean", pool);
+    printf("gather_mean_%" PRIu32 "x%" PRIu32 "_read %.1f GB/s\n", shape.sources, shape.dim,
+           (double)shape.dim * sizeof(float) / ours);
+    bench->aggregation.edge_value = bench->edge_value;
+    (void)run_kind(bench, "weighted", pool);
 }
 
 int main(int argc, char **argv)
