@@ -7,6 +7,9 @@
 
 static const char what[] = "attention"; /* wants memory */
 
+/* Destinations whose neighbours' rows are read twice in a row, the second time from the second cache. */
+enum { ROWS_AT_ONCE = 64 };
+
 /* Draws of dropped slots are apart from those of activations, whose items are rows. */
 static const uint64_t slot_items = 1ULL << 39;
 
@@ -138,8 +141,12 @@ static void attend_tile(void *context, int64_t tile, int thread)
     const uint32_t end = layer_pass_tile_end(first, a->shape.block.destination_count);
     float *output = (float *)pass->output + (size_t)first * pass->output_dim;
     float *rows = a->joins ? output : scratch_of(job, thread);
-    attention_weigh_slots(a, first, end);
-    slot_aggregation_forward(&a->shape, a->weight, a->source, first, end, rows);
+    for (uint32_t row = first, next; row < end; row = next) {
+        next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
+        attention_weigh_slots(a, row, next);
+        slot_aggregation_forward(&a->shape, a->weight, a->source, row, next,
+                                 rows + (row - first) * a->width);
+    }
     if (!a->joins)
         mean_of_heads(&a->shape, rows, end - first, output);
     layer_pass_finish(pass, output, first, end);
@@ -319,9 +326,12 @@ static void destination_tile(const struct backward_job *job, int64_t tile, const
                                                         first, end, scratch + dim);
     add_column_sums(gradient, end - first, dim, scratch, sums->output_bias);
     share_out_to_heads(a, gradient, end - first, a->output_gradient + first * a->width);
-    edge_score_dot(&a->shape, a->output_gradient, a->source, first, end, a->slot_gradient);
-    attention_weigh_slots_back(a, first, end);
-    a->kind->score_backward(a, first, end, sums->vectors);
+    for (uint32_t row = first, next; row < end; row = next) {
+        next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
+        edge_score_dot(&a->shape, a->output_gradient, a->source, row, next, a->slot_gradient);
+        attention_weigh_slots_back(a, row, next);
+        a->kind->score_backward(a, row, next, sums->vectors);
+    }
 }
 
 static void destination_tiles(void *context, int64_t accumulator, int thread)

@@ -9,6 +9,7 @@
 #include "common/math/vector.h"
 #include "common/nn/layers/attention.h"
 #include "common/nn/layers/layer.h"
+#include "common/nn/operators/aggregation_walk.h"
 #include "common/nn/operators/edge_score.h"
 
 enum { ATT, BIAS, WEIGHT_L, BIAS_L, WEIGHT_R, BIAS_R, PARAMETER_COUNT };
@@ -44,25 +45,47 @@ CPU_INLINE float score_of(const float *restrict att, const float *restrict p,
                           const float *restrict q, size_t count)
 {
     float part[DOT_PARTS] = {0}, sum = 0;
-    for (size_t i = 0; i < count; i += DOT_PARTS)
-        for (size_t k = 0; k < DOT_PARTS && i + k < count; k++) {
+    size_t i = 0;
+    for (; count - i >= DOT_PARTS; i += DOT_PARTS)
+        for (size_t k = 0; k < DOT_PARTS; k++) {
             const float z = p[i + k] + q[i + k];
             part[k] = vector_multiply_add(att[i + k], z > 0 ? z : EDGE_SCORE_SLOPE * z, part[k]);
         }
+    for (size_t k = 0; i < count; i++, k++) {
+        const float z = p[i] + q[i];
+        part[k] = vector_multiply_add(att[i], z > 0 ? z : EDGE_SCORE_SLOPE * z, part[k]);
+    }
     for (size_t k = 0; k < DOT_PARTS; k++)
         sum += part[k];
     return sum;
+}
+
+/* A walk over the rows of sources that these destinations hear from. */
+CPU_INLINE struct walk walk_of(const struct attention *a, uint32_t first, uint32_t end)
+{
+    const struct input_rows rows = {.base = a->source, .stride = a->width};
+    return start_walk(NULL, &a->shape.block, &rows, PRECISION_FP32, (uint32_t)a->width, first, end);
+}
+
+CPU_INLINE void ask_for_slot(const struct walk *walk, uint32_t i, uint32_t k)
+{
+    const uint32_t e = walk->block->row_start[i] + k;
+    if (e < walk->block->row_start[i + 1])
+        ask_ahead(walk, e);
 }
 
 CPU_KERNEL(score_gatv2, (struct attention * a, uint32_t first, uint32_t end), (a, first, end))
 {
     const struct message_block *block = &a->shape.block;
     const size_t heads = a->shape.heads, channels = a->shape.channels;
+    const struct walk walk = walk_of(a, first, end);
     for (uint32_t i = first; i < end; i++) {
         const float *q = a->destination + i * a->width;
         float *row = a->share + edge_slot(block, i) * heads;
+        ask_for_own_rows(&walk, i);
         for (uint32_t k = 0; k < edge_slots_of(block, i); k++, row += heads) {
             const float *p = a->source + edge_slot_source(block, i, k) * a->width;
+            ask_for_slot(&walk, i, k);
             for (size_t h = 0; h < heads; h++)
                 row[h] = score_of(attention_vector(a, 0) + h * channels, p + h * channels,
                                   q + h * channels, channels);
@@ -88,13 +111,16 @@ CPU_KERNEL(gatv2_backward, (struct attention * a, uint32_t first, uint32_t end, 
 {
     const struct message_block *block = &a->shape.block;
     const size_t heads = a->shape.heads, channels = a->shape.channels;
+    const struct walk walk = walk_of(a, first, end);
     for (uint32_t i = first; i < end; i++) {
         const float *q = a->destination + i * a->width;
         const float *ds = a->slot_gradient + edge_slot(block, i) * heads;
         float *dq = a->destination_gradient + i * a->width;
         vector_zero(dq, a->width);
+        ask_for_own_rows(&walk, i);
         for (uint32_t k = 0; k < edge_slots_of(block, i); k++, ds += heads) {
             const float *p = a->source + edge_slot_source(block, i, k) * a->width;
+            ask_for_slot(&walk, i, k);
             for (size_t h = 0, at = 0; h < heads; h++, at += channels)
                 add_slope(dq + at, vector_sum + at, attention_vector(a, 0) + at, p + at, q + at,
                           ds[h], channels);
@@ -122,6 +148,7 @@ CPU_KERNEL(gatv2_transposed,
     for (uint32_t j = first; j < end; j++) {
         for (uint32_t e = a->edges.start[j]; e < a->edges.start[j + 1]; e++) {
             const uint32_t i = a->edges.destination[e];
+            edge_slots_ask_ahead(&a->edges, a->edges.start[end], e, a->destination, a->width);
             add_slopes_of_slot(a, j, i, edge_slot_of_edge(block, i, a->edges.edge[e]));
         }
         if (j < block->destination_count)

@@ -60,23 +60,39 @@ void edge_score_add_transposed(const struct edge_shape *shape, const struct tran
     }
 }
 
-CPU_KERNEL(dot_row_of_slots,
-           (const struct edge_shape *shape, const float *p, const float *q, uint32_t i, float *row),
-           (shape, p, q, i, row))
+CPU_INLINE void dot_by_head(const struct edge_shape *shape, const float *p, const float *q,
+                            float *score)
 {
-    const size_t channels = shape->channels, width = shape->heads * channels;
-    for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++, row += shape->heads) {
-        const float *other = q + edge_slot_source(&shape->block, i, k) * width;
-        for (size_t h = 0; h < shape->heads; h++)
-            row[h] = vector_dot(p + i * width + h * channels, other + h * channels, channels);
+    const size_t channels = shape->channels;
+    for (size_t h = 0; h < shape->heads; h++)
+        score[h] = vector_dot(p + h * channels, q + h * channels, channels);
+}
+
+CPU_KERNEL(dot_rows_of_slots,
+           (const struct edge_shape *shape, const float *p, const float *q, uint32_t first,
+            uint32_t end, float *score),
+           (shape, p, q, first, end, score))
+{
+    const struct message_block *block = &shape->block;
+    const size_t heads = shape->heads, width = heads * shape->channels;
+    const struct input_rows rows = {.base = q, .stride = width};
+    const struct walk walk =
+        start_walk(NULL, block, &rows, PRECISION_FP32, (uint32_t)width, first, end);
+    for (uint32_t i = first; i < end; i++, score += heads) {
+        ask_for_own_rows(&walk, i);
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++, score += heads) {
+            ask_ahead(&walk, e);
+            dot_by_head(shape, p + i * width, q + block->neighbor[e] * width, score);
+        }
+        dot_by_head(shape, p + i * width, q + i * width, score);
     }
 }
 
 void edge_score_dot(const struct edge_shape *shape, const float *p, const float *q, uint32_t first,
                     uint32_t end, float *score)
 {
-    for (uint32_t i = first; i < end; i++)
-        dot_row_of_slots(shape, p, q, i, score + edge_slot(&shape->block, i) * shape->heads);
+    dot_rows_of_slots(shape, p, q, first, end,
+                      score + edge_slot(&shape->block, first) * shape->heads);
 }
 
 CPU_INLINE void dot_all_heads(const float *p, const float *q, size_t heads, size_t dim,

@@ -66,4 +66,17 @@ static inline size_t edge_slot_of_edge(const struct message_block *block, uint32
     return (size_t)(edge - block->row_start[0]) + i;
 }
 
+/* In a walk over transposed edges that ends before `end`: asks for the row of a destination that comes some edges behind
+ * `edge`, in rows [destinations, width]. */
+static inline void edge_slots_ask_ahead(const struct transposed_edges *edges, uint32_t end,
+                                        uint32_t edge, const float *rows, size_t width)
+{
+    enum { EDGES_AHEAD = 6, FLOATS_OF_LINE = 16 };
+    if (end - edge <= EDGES_AHEAD)
+        return;
+    const float *row = rows + edges->destination[edge + EDGES_AHEAD] * width;
+    for (size_t at = 0; at < width; at += FLOATS_OF_LINE)
+        __builtin_prefetch(row + at);
+}
+
 #endif

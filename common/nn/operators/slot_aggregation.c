@@ -11,52 +11,60 @@ CPU_INLINE void add_by_head(const struct edge_shape *shape, float *restrict sum,
         vector_add_scaled(sum + h * channels, x + h * channels, weight[h], channels);
 }
 
-CPU_KERNEL(sum_slots_of_destination,
-           (const struct edge_shape *shape, const float *weight, const float *x, uint32_t i,
-            float *y),
-           (shape, weight, x, i, y))
+CPU_KERNEL(sum_slots_of_destinations,
+           (const struct edge_shape *shape, const float *weight, const float *x, uint32_t first,
+            uint32_t end, float *y),
+           (shape, weight, x, first, end, y))
 {
-    const size_t width = (size_t)shape->heads * shape->channels;
-    vector_zero(y, width);
-    for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++)
-        if (!edge_slot_is_replaced(&shape->block, i, k))
-            add_by_head(shape, y, x + edge_slot_source(&shape->block, i, k) * width,
-                        weight + (size_t)k * shape->heads);
+    const struct message_block *block = &shape->block;
+    const size_t heads = shape->heads, width = heads * shape->channels;
+    const struct input_rows rows = {.base = x, .stride = width};
+    const struct walk walk =
+        start_walk(NULL, block, &rows, PRECISION_FP32, (uint32_t)width, first, end);
+    for (uint32_t i = first; i < end; i++, y += width, weight += heads) {
+        ask_for_own_rows(&walk, i);
+        vector_zero(y, width);
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++, weight += heads) {
+            ask_ahead(&walk, e);
+            if (block->neighbor[e] != i)
+                add_by_head(shape, y, x + block->neighbor[e] * width, weight);
+        }
+        add_by_head(shape, y, x + i * width, weight);
+    }
 }
 
 void slot_aggregation_forward(const struct edge_shape *shape, const float *weight, const float *x,
                               uint32_t first, uint32_t end, float *y)
 {
-    const size_t width = (size_t)shape->heads * shape->channels;
-    for (uint32_t i = first; i < end; i++, y += width)
-        sum_slots_of_destination(shape, weight + edge_slot(&shape->block, i) * shape->heads, x, i,
-                                 y);
+    sum_slots_of_destinations(shape, weight + edge_slot(&shape->block, first) * shape->heads, x,
+                              first, end, y);
 }
 
-CPU_KERNEL(sum_slots_of_source,
+CPU_KERNEL(sum_slots_of_sources,
            (const struct edge_shape *shape, const struct transposed_edges *edges,
-            const float *weight, const float *dy, uint32_t j, float *dx),
-           (shape, edges, weight, dy, j, dx))
+            const float *weight, const float *dy, uint32_t first, uint32_t end, float *dx),
+           (shape, edges, weight, dy, first, end, dx))
 {
     const struct message_block *block = &shape->block;
     const size_t heads = shape->heads, width = heads * shape->channels;
-    vector_zero(dx, width);
-    for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
-        const uint32_t i = edges->destination[e];
-        add_by_head(shape, dx, dy + i * width,
-                    weight + edge_slot_of_edge(block, i, edges->edge[e]) * heads);
+    for (uint32_t j = first; j < end; j++, dx += width) {
+        vector_zero(dx, width);
+        for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
+            const uint32_t i = edges->destination[e];
+            edge_slots_ask_ahead(edges, edges->start[end], e, dy, width);
+            add_by_head(shape, dx, dy + i * width,
+                        weight + edge_slot_of_edge(block, i, edges->edge[e]) * heads);
+        }
+        if (j < block->destination_count)
+            add_by_head(shape, dx, dy + j * width, weight + edge_slot_of_self(block, j) * heads);
     }
-    if (j < block->destination_count)
-        add_by_head(shape, dx, dy + j * width, weight + edge_slot_of_self(block, j) * heads);
 }
 
 void slot_aggregation_backward(const struct edge_shape *shape, const struct transposed_edges *edges,
                                const float *weight, const float *dy, uint32_t first, uint32_t end,
                                float *dx)
 {
-    const size_t width = (size_t)shape->heads * shape->channels;
-    for (uint32_t j = first; j < end; j++, dx += width)
-        sum_slots_of_source(shape, edges, weight, dy, j, dx);
+    sum_slots_of_sources(shape, edges, weight, dy, first, end, dx);
 }
 
 /* Rows of four heads += their weights times a row, which is loaded once. */
@@ -119,21 +127,26 @@ CPU_INLINE void add_all_heads(float *restrict sum, const float *dy, const float 
         vector_add_scaled(sum, dy + h * dim, weight[h], dim);
 }
 
-CPU_KERNEL(sum_shared_slots_of_source,
+CPU_KERNEL(sum_shared_slots_of_sources,
            (const struct edge_shape *shape, const struct transposed_edges *edges,
-            const float *weight, const float *dy, uint32_t dim, uint32_t j, float *dx),
-           (shape, edges, weight, dy, dim, j, dx))
+            const float *weight, const float *dy, uint32_t dim, uint32_t first, uint32_t end,
+            float *dx),
+           (shape, edges, weight, dy, dim, first, end, dx))
 {
     const struct message_block *block = &shape->block;
     const size_t heads = shape->heads, width = heads * dim;
-    vector_zero(dx, dim);
-    for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
-        const uint32_t i = edges->destination[e];
-        add_all_heads(dx, dy + i * width,
-                      weight + edge_slot_of_edge(block, i, edges->edge[e]) * heads, heads, dim);
+    for (uint32_t j = first; j < end; j++, dx += dim) {
+        vector_zero(dx, dim);
+        for (uint32_t e = edges->start[j]; e < edges->start[j + 1]; e++) {
+            const uint32_t i = edges->destination[e];
+            edge_slots_ask_ahead(edges, edges->start[end], e, dy, width);
+            add_all_heads(dx, dy + i * width,
+                          weight + edge_slot_of_edge(block, i, edges->edge[e]) * heads, heads, dim);
+        }
+        if (j < block->destination_count)
+            add_all_heads(dx, dy + j * width, weight + edge_slot_of_self(block, j) * heads, heads,
+                          dim);
     }
-    if (j < block->destination_count)
-        add_all_heads(dx, dy + j * width, weight + edge_slot_of_self(block, j) * heads, heads, dim);
 }
 
 void slot_aggregation_shared_backward(const struct edge_shape *shape,
@@ -141,6 +154,5 @@ void slot_aggregation_shared_backward(const struct edge_shape *shape,
                                       const float *dy, uint32_t dim, uint32_t first, uint32_t end,
                                       float *dx)
 {
-    for (uint32_t j = first; j < end; j++, dx += dim)
-        sum_shared_slots_of_source(shape, edges, weight, dy, dim, j, dx);
+    sum_shared_slots_of_sources(shape, edges, weight, dy, dim, first, end, dx);
 }
