@@ -1,6 +1,7 @@
 #include "pipelines/outputs_check.h"
 
 #include "common/base/log.h"
+#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
 #include "store/records/outputs_seal.h"
 
@@ -12,13 +13,16 @@ static bool is_damage(enum error_code rc)
 static enum error_code compare(struct store *store, const char *key,
                                const struct outputs_seal *seal, struct error *err)
 {
-    char path[FILE_PATH_SIZE];
+    const struct artifact_request request = {.store = store, .key = key};
+    struct artifact_handle files;
     uint64_t bytes = 0;
-    enum error_code rc = store_artifact(store, key, path, err);
-    if (rc == ERROR_NONE)
-        rc = outputs_seal_check_sizes(seal, path, &bytes, err);
+    enum error_code rc = artifact_acquire(&request, &files, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = outputs_seal_check_sizes(seal, files.path, &bytes, err);
     if (rc == ERROR_NONE && bytes <= OUTPUTS_HASH_BYTES_MAX)
-        rc = outputs_seal_check(seal, path, err);
+        rc = outputs_seal_check(seal, files.path, err);
+    artifact_release(&files);
     return rc;
 }
 

@@ -1,7 +1,9 @@
 #include "pipelines/run_folder.h"
 
+#include "common/base/memory.h"
 #include "common/parallel/shared_area.h"
 #include "stages/plan/metrics_log.h"
+#include "store/objects/artifact_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,36 +138,92 @@ static enum error_code set_link(const struct run_folder *folder, const char *nam
     return rc == ERROR_NONE ? file_link_replace(path, target, err) : rc;
 }
 
+/* Links `name` to `path`, relative to the run folder if it lies in there, so that folder and all may be moved. */
+static enum error_code link_to(const struct run_folder *folder, const char *name, const char *path,
+                               struct error *err)
+{
+    const size_t size = strlen(folder->path);
+    char absolute[FILE_PATH_SIZE];
+    if (strncmp(path, folder->path, size) == 0 && path[size] == '/')
+        return set_link(folder, name, path + size + 1, err);
+    const enum error_code rc = file_absolute(absolute, path, err);
+    return rc == ERROR_NONE ? set_link(folder, name, absolute, err) : rc;
+}
+
+static bool has_paths(const struct run_folder *folder)
+{
+    return store_capabilities(folder->store) & STORE_HAS_PATHS;
+}
+
+static enum error_code remove_outputs(const struct run_folder *folder, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = file_path(path, err, "%s/outputs", folder->path);
+    return rc == ERROR_NONE ? file_remove_all(path, err) : rc;
+}
+
+/* Where a store has no paths the folder gets a copy. */
+static enum error_code copy_outputs(const struct run_folder *folder, const char *key,
+                                    struct error *err)
+{
+    const struct artifact_request request = {.store = folder->store, .key = key};
+    struct artifact_handle files;
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = remove_outputs(folder, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/outputs", folder->path);
+    if (rc == ERROR_NONE)
+        rc = artifact_acquire(&request, &files, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = file_copy_tree(files.path, path, err);
+    artifact_release(&files);
+    return rc;
+}
+
 static enum error_code link_outputs(const struct run_folder *folder,
                                     const struct chain_state *state, struct error *err)
 {
-    char path[FILE_PATH_SIZE], target[FILE_PATH_SIZE];
+    char path[FILE_PATH_SIZE];
     const struct key outputs =
         key_outputs(folder->run.plan.id, state->weights_version, folder->run.schedule.outputs_tag);
-    if (state->finished) {
-        const enum error_code rc = file_path(target, err, "store/%s", outputs.text);
-        return rc == ERROR_NONE ? set_link(folder, "outputs", target, err) : rc;
+    if (!state->finished)
+        return remove_outputs(folder, err);
+    if (!has_paths(folder))
+        return copy_outputs(folder, outputs.text, err);
+    const enum error_code rc = store_artifact(folder->store, outputs.text, path, err);
+    return rc == ERROR_NONE ? link_to(folder, "outputs", path, err) : rc;
+}
+
+/* Links to the note, which grows as the run goes on, or copies what it has by now. */
+static enum error_code show_metrics(const struct run_folder *folder, struct error *err)
+{
+    const struct key note = metrics_log_note(folder->run.plan.id);
+    char path[FILE_PATH_SIZE], *text = NULL;
+    size_t size = 0;
+    enum error_code rc = ERROR_NONE;
+    if (has_paths(folder)) {
+        rc = store_note_path(folder->store, note.text, path, err);
+        return rc == ERROR_NONE ? link_to(folder, "metrics.jsonl", path, err) : rc;
     }
-    const enum error_code rc = file_path(path, err, "%s/outputs", folder->path);
-    if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT)
-        return error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
-    return rc;
+    rc = store_note_get(folder->store, note.text, &text, &size, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/metrics.jsonl", folder->path);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, text, size, false, err);
+    memory_free(text);
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
 enum error_code run_folder_link(const struct run_folder *folder, const struct chain_state *state,
                                 struct error *err)
 {
-    char target[FILE_PATH_SIZE];
     enum error_code rc = link_outputs(folder, state, err);
-    if (rc == ERROR_NONE)
-        rc = file_path(target, err, "store/logs/%s/metrics.jsonl", folder->run.plan.id);
-    if (rc == ERROR_NONE)
-        rc = set_link(folder, "metrics.jsonl", target, err);
     /* The workers add to it as they go; afterwards nobody else would notice that it is gone. */
     if (rc == ERROR_NONE && state->finished)
         rc = metrics_log_update(folder->store, folder->run.plan.id, state->snapshot_version, NULL,
                                 err);
-    return rc;
+    return rc == ERROR_NONE ? show_metrics(folder, err) : rc;
 }
 
 void run_folder_close(struct run_folder *folder)

@@ -42,6 +42,8 @@ static enum error_code code_of_errno(enum error_code code, int number)
         return code;
     if (number == ENOSPC || number == EDQUOT)
         return ERROR_NO_SPACE;
+    if (number == EACCES || number == EPERM || number == EROFS)
+        return ERROR_DENIED;
     return number == ENOMEM ? ERROR_NO_MEMORY : code;
 }
 
@@ -111,6 +113,7 @@ int error_exit_status(enum error_code code)
         return EX_OSERR;
     case ERROR_IO:
     case ERROR_NO_SPACE:
+    case ERROR_DENIED:
         return EX_IOERR;
     case ERROR_BUG:
         return EX_SOFTWARE;

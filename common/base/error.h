@@ -24,9 +24,10 @@ enum error_code {
     ERROR_INVALID,     /* the user's settings are wrong */
     ERROR_USAGE,       /* the command line is wrong */
     ERROR_NO_MEMORY,   /* the heap, or the --memory budget, is too small */
-    ERROR_IO,          /* the host failed us: permission, broken device, no descriptors */
+    ERROR_IO,          /* the host failed us: broken device, no descriptors */
     ERROR_NO_SPACE,    /* the disk or a quota is full: the same call works when there is room */
-    ERROR_BUG,         /* a mistake of ours, met where must() cannot abort: in another process */
+    ERROR_DENIED, /* it is there, and we may not: permission or credentials; a person mends it */
+    ERROR_BUG,    /* a mistake of ours, met where must() cannot abort: in another process */
 };
 
 struct error {

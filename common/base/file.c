@@ -276,6 +276,28 @@ enum error_code file_read(const char *path, size_t limit, char **data, size_t *s
     return ERROR_NONE;
 }
 
+enum error_code file_read_range(const char *path, uint64_t offset, void *buffer, size_t size,
+                                size_t *got, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    const int fd = open_to_read(path);
+    *got = 0;
+    if (fd < 0)
+        return error_set_errno(err, code_of_errno(), "%s", path);
+    while (rc == ERROR_NONE && *got < size) {
+        const ssize_t n =
+            pread(fd, (char *)buffer + *got, size - *got, (off_t)(offset + (uint64_t)*got));
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            rc = error_set_errno(err, ERROR_IO, "%s cannot be read", path);
+        else if (n > 0)
+            *got += (size_t)n;
+    }
+    (void)close(fd);
+    return rc;
+}
+
 enum error_code file_write_all(int fd, const void *data, size_t size, const char *path,
                                struct error *err)
 {

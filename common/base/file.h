@@ -40,6 +40,10 @@ MUST_CHECK enum error_code file_remove_all(const char *path, struct error *err);
 MUST_CHECK enum error_code file_read(const char *path, size_t limit, char **data, size_t *size,
                                      struct error *err);
 
+/* Reads `size` bytes from `offset` on, fewer (*got) where the file ends. Fails: ERROR_NOT_FOUND, ERROR_IO. */
+MUST_CHECK enum error_code file_read_range(const char *path, uint64_t offset, void *buffer,
+                                           size_t size, size_t *got, struct error *err);
+
 /* A new file beside `path`, open for writing, under a name that nobody else has, in whatever container or on
  * whatever host: <path>.<16 random digits>.tmp. The caller closes *fd. */
 MUST_CHECK enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH_SIZE],

@@ -34,11 +34,9 @@ struct stage_context {
     struct thread_pool *pool;
     int threads;
     uint64_t memory_bytes; /* the --memory budget */
-    int sharers;         /* workers of this stage on this host, which hold the graph's data once */
-    const char *scratch; /* a local folder for copies of sealed files */
-    bool storage_is_local;     /* sealed files may be opened in place */
-    bool is_replay;            /* the store compares instead of writing */
-    bool is_dry_run;           /* ingest: only say what would be made */
+    int sharers;     /* workers of this stage on this host, which hold the graph's data once */
+    bool is_replay;  /* the store compares instead of writing */
+    bool is_dry_run; /* ingest: only say what would be made */
     struct stage_times *times; /* NULL: not kept */
 };
 

@@ -33,7 +33,7 @@ struct stage_options {
     const char *times;
     struct option_list set;
     int64_t threads, sharers, wait, lease, log_level;
-    uint64_t memory;
+    uint64_t memory, cache;
     bool local_storage, print_config, version, start, dry_run;
 };
 
@@ -50,8 +50,9 @@ static const struct option_spec option_table[] = {
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one for each core"},
     {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has; a half for ingest and partition, which run alone)"},
     {"sharers", OPTION_INT, AT(sharers), "1", 1, 1024, "N", "workers of this stage on this host: what of the graph they hold together counts in the budget of each by its portion"},
-    {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER", "local folder for copies of sealed files"},
-    {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a local disk: open sealed files in place"},
+    {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER", "local folder for copies of sealed files that cannot be read in place; all workers of a host share them"},
+    {"cache", OPTION_BYTES, AT(cache), "8G", 0, 0, "SIZE", "how much such copies may take, while nobody uses them"},
+    {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a disk of this host, whatever its file system looks like: open sealed files in place"},
     {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS", "wait so long for what earlier stages write"},
     {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
     {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT", "compute one unit again and compare with what is stored"},
@@ -137,8 +138,15 @@ static unsigned store_flags_of(const struct stage_options *o)
  * make no folder. */
 static enum error_code open_store(struct program *p, struct error *err)
 {
-    const enum error_code rc =
-        store_open(p->options.store, store_flags_of(&p->options), &p->store, err);
+    const struct stage_options *o = &p->options;
+    enum error_code rc = store_open(o->store, store_flags_of(o), &p->store, err);
+    if (rc == ERROR_NONE)
+        rc = store_cache_set(p->store, o->scratch, o->cache, o->local_storage, err);
+    if (rc == ERROR_NONE && !(store_capabilities(p->store) & STORE_IS_SHARED))
+        return error_set(err, ERROR_INVALID,
+                         "store %s: the programs of a pipeline need one that all of them see, such "
+                         "as dir:PATH",
+                         o->store);
     if (rc != ERROR_NOT_FOUND || p->options.replay || p->options.dry_run)
         return rc;
     return error_set(err, ERROR_UNAVAILABLE, "there is no store at %s: run ingest, or mend --store",
@@ -332,8 +340,6 @@ static enum error_code open_context(struct program *p, struct error *err)
         .threads = threads,
         .memory_bytes = o->memory ? o->memory : default_memory_bytes(),
         .sharers = (int)o->sharers,
-        .scratch = o->scratch,
-        .storage_is_local = o->local_storage,
         .is_replay = o->replay != NULL,
         .is_dry_run = o->dry_run,
     };

@@ -96,9 +96,7 @@ static enum error_code open_topology(const struct stage_context *context, struct
 {
     if (state->sampler)
         return ERROR_NONE;
-    enum error_code rc = topology_open(context->store, context->book, context->scratch,
-                                       context->storage_is_local ? TOPOLOGY_STORAGE_IS_LOCAL : 0,
-                                       &state->topology, err);
+    enum error_code rc = topology_open(context->store, context->book, &state->topology, err);
     if (rc != ERROR_NONE)
         return rc;
     const struct neighbor_sampler_config config = {

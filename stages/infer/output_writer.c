@@ -10,7 +10,7 @@
 #include "stages/infer/prediction_table.h"
 #include "stages/plan/run_result.h"
 #include "store/features/feature_source.h"
-#include "store/objects/artifact_publish.h"
+#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_permutation.h"
@@ -322,13 +322,27 @@ static enum error_code write_metrics(struct outputs *o, struct outputs_seal *sea
     return rc;
 }
 
+/* Compares what is stored under the key with what was written. */
+static enum error_code check_stored(struct store *store, const char *key,
+                                    const struct outputs_seal *seal, struct error *err)
+{
+    const struct artifact_request request = {.store = store, .key = key};
+    struct artifact_handle files;
+    enum error_code rc = artifact_acquire(&request, &files, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = outputs_seal_check(seal, files.path, err);
+    artifact_release(&files);
+    return rc;
+}
+
 static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *seal,
                                         struct error *err)
 {
     const struct stage_context *context = o->request->context;
     const int64_t version = o->request->identity->version;
     const char *tag = context->schedule->outputs_tag;
-    char found[FILE_PATH_SIZE];
+    const struct key key = key_outputs(context->run_id, version, tag);
     bool existed = false;
     enum error_code rc = ERROR_NONE;
     if (context->settings->infer.embeddings)
@@ -344,11 +358,9 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
     if (rc == ERROR_NONE)
         rc = file_sync_tree(o->folder, err);
     if (rc == ERROR_NONE)
-        rc =
-            artifact_publish(context->store, o->folder,
-                             key_outputs(context->run_id, version, tag).text, &existed, found, err);
+        rc = store_publish(context->store, o->folder, key.text, &existed, err);
     if (rc == ERROR_NONE && existed)
-        rc = outputs_seal_check(seal, found, err);
+        rc = check_stored(context->store, key.text, seal, err);
     return rc == ERROR_NONE ? outputs_seal_put(context->store,
                                                key_outputs_seal(context->run_id, version, tag).text,
                                                context->run_id, seal, err)

@@ -254,8 +254,6 @@ static enum error_code check_and_commit(const struct partition_job *job, struct 
         .book = &book,
         .permutation = &permutation,
         .feature_type = feature_type_of(job),
-        .scratch = context->scratch,
-        .topology_flags = context->storage_is_local ? TOPOLOGY_STORAGE_IS_LOCAL : 0,
     };
     enum error_code rc = partition_check(&check, err);
     if (rc == ERROR_NONE)

@@ -172,40 +172,21 @@ static enum error_code collect(struct store *store, const char *run_id, int64_t 
     return rc;
 }
 
-static enum error_code make_folder_of(const char *path, struct error *err)
+struct key metrics_log_note(const char *run_id)
 {
-    char folder[FILE_PATH_SIZE];
-    enum error_code rc = file_path(folder, err, "%s", path);
-    if (rc != ERROR_NONE)
-        return rc;
-    *strrchr(folder, '/') = '\0';
-    return file_make_folders(folder, err);
-}
-
-enum error_code metrics_log_path(const struct store *store, const char *run_id,
-                                 char path[FILE_PATH_SIZE], struct error *err)
-{
-    const char *root = store_root(store);
-    if (!root)
-        return error_set(err, ERROR_NOT_FOUND, "the store has no local folder for metrics.jsonl");
-    return file_path(path, err, "%s/logs/%s/metrics.jsonl", root, run_id);
+    struct key key;
+    must(snprintf(key.text, sizeof key.text, "%s/metrics.jsonl", run_id) < (int)sizeof key.text);
+    return key;
 }
 
 enum error_code metrics_log_update(struct store *store, const char *run_id, int64_t version,
                                    const struct metrics_lines *known, struct error *err)
 {
-    char path[FILE_PATH_SIZE];
+    const struct key note = metrics_log_note(run_id);
     char *old = NULL;
     size_t old_size = 0, end = 0;
     struct pieces text = {0};
-    if (!store_root(store))
-        return ERROR_NONE;
-    enum error_code rc = metrics_log_path(store, run_id, path, err);
-    if (rc == ERROR_NONE)
-        rc = make_folder_of(path, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = file_read(path, 0, &old, &old_size, err);
+    enum error_code rc = store_note_get(store, note.text, &old, &old_size, err);
     if (rc == ERROR_NOT_FOUND)
         rc = ERROR_NONE;
     const int64_t last = rc == ERROR_NONE ? last_snapshot(old, old_size, &end) : -1;
@@ -215,7 +196,7 @@ enum error_code metrics_log_update(struct store *store, const char *run_id, int6
     if (rc == ERROR_NONE)
         rc = put_before(&text, old, end, err);
     if (rc == ERROR_NONE)
-        rc = file_replace(path, text.text, text.size, false, err);
+        rc = store_note_put(store, note.text, text.text, text.size, err);
 cleanup:
     memory_free(old);
     memory_free(text.text);

@@ -8,8 +8,8 @@
  * Rounds count from 0 as in the names of units, epochs from 1; a number that there is none of is null. There
  * is no time of day in them: the lines are part of the snapshot's record, and equal work gives equal bytes.
  *
- * The file, <store>/logs/<run>/metrics.jsonl, strings together the lines of all snapshots. Snapshots are
- * pruned and the file is not, so a new version of it is the old one and what the newest snapshots add. It
+ * The file is a note of the store, <run>/metrics.jsonl, and strings together the lines of all snapshots. Snapshots are
+ * pruned and the note is not, so a new version of it is the old one and what the newest snapshots add. It
  * ends with a snapshot's line, which says what it holds: after a kill the next update adds what is missing,
  * and an update done twice changes nothing. It is not flushed: after a power cut lines may be missing, which
  * costs nothing but them.
@@ -20,6 +20,7 @@
 #include "common/base/error.h"
 #include "common/base/json.h"
 #include "stages/plan/schedule.h"
+#include "store/objects/keys.h"
 #include "store/objects/store.h"
 #include "store/records/parameters.h"
 #include "store/records/snapshot.h"
@@ -36,9 +37,8 @@ void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *sn
 /* The end of the line of that snapshot in the text of a file, or 0. */
 size_t metrics_log_end_of_snapshot(const char *text, int64_t version);
 
-/* Where the file of a run lies. Fails: ERROR_NOT_FOUND for a store that is no folder. */
-MUST_CHECK enum error_code metrics_log_path(const struct store *store, const char *run_id,
-                                            char path[FILE_PATH_SIZE], struct error *err);
+/* What the note is called. */
+struct key metrics_log_note(const char *run_id);
 
 /* The lines of snapshots in a row that are known already and need not be read again. */
 struct metrics_lines {      /* {0} is empty */
@@ -53,8 +53,7 @@ MUST_CHECK enum error_code metrics_lines_add(struct metrics_lines *lines,
 void metrics_lines_reset(struct metrics_lines *lines);
 void metrics_lines_release(struct metrics_lines *lines);
 
-/* Brings the file up to snapshot `version`, which is stored. `known` may be NULL. Nothing happens without a
- * local folder.
+/* Brings the note up to snapshot `version`, which is stored. `known` may be NULL.
  * Fails: ERROR_IO, ERROR_CORRUPT, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code metrics_log_update(struct store *store, const char *run_id,
                                               int64_t version, const struct metrics_lines *known,

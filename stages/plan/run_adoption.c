@@ -1,6 +1,5 @@
 #include "stages/plan/run_adoption.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
 #include "stages/plan/identity.h"
@@ -12,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SIBLINGS_MAX = 32, SIBLINGS_TEXT_SIZE = SIBLINGS_MAX * ID_SIZE };
+enum { SIBLINGS_MAX = 32, SIBLINGS_TEXT_SIZE = SIBLINGS_MAX * ID_SIZE, NOTE_ATTEMPTS = 100 };
 
 /* --- who is a sibling --- */
 
@@ -33,37 +32,54 @@ static enum error_code lineage_switch(const struct pipeline_settings *settings,
     return ERROR_NONE;
 }
 
-/* The ids, with a blank behind each; "" when there are none. */
+/* The ids, with a blank behind each; "" when there are none, or (*is_damaged) nobody can tell. */
 static enum error_code read_siblings(struct store *store, const struct key *key,
-                                     char text[SIBLINGS_TEXT_SIZE], struct error *err)
+                                     char text[SIBLINGS_TEXT_SIZE], bool *is_damaged,
+                                     struct error *err)
 {
     text[0] = '\0';
     const enum error_code rc = store_switch_get(store, key->text, text, SIBLINGS_TEXT_SIZE, err);
+    *is_damaged = rc == ERROR_CORRUPT;
     if (rc == ERROR_NONE)
         return rc;
     text[0] = '\0';
     return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? ERROR_NONE : rc;
 }
 
-enum error_code run_adoption_note(struct store *store, const struct pipeline_settings *settings,
-                                  const struct run_plan *plan, struct error *err)
+/* Notes the run before the others, unless somebody else has noted one since `old` was read. */
+static enum error_code note_before(struct store *store, const struct key *key, const char *run_id,
+                                   const char *old, bool is_damaged, bool *noted, struct error *err)
 {
-    struct key key;
-    char old[SIBLINGS_TEXT_SIZE], text[SIBLINGS_TEXT_SIZE];
-    enum error_code rc = lineage_switch(settings, plan->partition_id, &key, err);
-    if (rc == ERROR_NONE)
-        rc = read_siblings(store, &key, old, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    int at = snprintf(text, sizeof text, "%s ", plan->id);
+    char text[SIBLINGS_TEXT_SIZE];
+    int at = snprintf(text, sizeof text, "%s ", run_id);
     for (const char *id = old; *id;) {
         const size_t size = strcspn(id, " ");
-        const bool is_this = size == strlen(plan->id) && memcmp(id, plan->id, size) == 0;
+        const bool is_this = size == strlen(run_id) && memcmp(id, run_id, size) == 0;
         if (!is_this && (size_t)at + size + 2 < sizeof text)
             at += snprintf(text + at, sizeof text - (size_t)at, "%.*s ", (int)size, id);
         id += size + (id[size] == ' ');
     }
-    return store_switch_set(store, key.text, text, err);
+    *noted = true;
+    if (is_damaged)
+        return store_switch_set(store, key->text, text, err);
+    return store_switch_exchange(store, key->text, *old ? old : NULL, text, noted, err);
+}
+
+enum error_code run_adoption_note(struct store *store, const struct pipeline_settings *settings,
+                                  const struct run_plan *plan, struct error *err)
+{
+    struct key key;
+    char old[SIBLINGS_TEXT_SIZE];
+    bool noted = false, is_damaged = false;
+    enum error_code rc = lineage_switch(settings, plan->partition_id, &key, err);
+    for (int i = 0; rc == ERROR_NONE && !noted && i < NOTE_ATTEMPTS; i++) {
+        rc = read_siblings(store, &key, old, &is_damaged, err);
+        if (rc == ERROR_NONE)
+            rc = note_before(store, &key, plan->id, old, is_damaged, &noted, err);
+    }
+    return rc == ERROR_NONE && !noted
+               ? error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text)
+               : rc;
 }
 
 /* --- what can be taken of it --- */
@@ -138,11 +154,12 @@ enum error_code run_adoption_find(struct store *store, const struct pipeline_set
 {
     struct key key;
     char ids[SIBLINGS_TEXT_SIZE];
+    bool is_damaged = false;
     plan->first_version = 0;
     plan->origin[0] = '\0';
     enum error_code rc = lineage_switch(settings, plan->partition_id, &key, err);
     if (rc == ERROR_NONE)
-        rc = read_siblings(store, &key, ids, err);
+        rc = read_siblings(store, &key, ids, &is_damaged, err);
     for (char *id = ids; rc == ERROR_NONE && *id;) {
         char *end = id + strcspn(id, " ");
         const bool more = *end == ' ';
@@ -236,24 +253,12 @@ static enum error_code take_evaluations(struct store *store, const struct schedu
 static enum error_code read_metrics(struct store *store, const struct run_plan *plan, char **text,
                                     struct error *err)
 {
-    char path[FILE_PATH_SIZE];
     size_t size = 0;
-    enum error_code rc = metrics_log_update(store, plan->origin, plan->first_version, NULL, err);
-    if (rc == ERROR_NONE)
-        rc = metrics_log_path(store, plan->origin, path, err);
-    return rc == ERROR_NONE ? file_read(path, 0, text, &size, err) : rc;
-}
-
-static enum error_code write_metrics(struct store *store, const struct run_plan *plan,
-                                     const char *text, uint64_t size, struct error *err)
-{
-    char path[FILE_PATH_SIZE], folder[FILE_PATH_SIZE];
-    enum error_code rc = metrics_log_path(store, plan->id, path, err);
-    if (rc == ERROR_NONE)
-        rc = file_path(folder, err, "%.*s", (int)(strrchr(path, '/') - path), path);
-    if (rc == ERROR_NONE)
-        rc = file_make_folders(folder, err);
-    return rc == ERROR_NONE ? file_replace(path, text, (size_t)size, true, err) : rc;
+    const enum error_code rc =
+        metrics_log_update(store, plan->origin, plan->first_version, NULL, err);
+    return rc == ERROR_NONE
+               ? store_note_get(store, metrics_log_note(plan->origin).text, text, &size, err)
+               : rc;
 }
 
 /* metrics.jsonl is for people: without the sibling's, that of the new run begins with the snapshot. */
@@ -261,8 +266,6 @@ static enum error_code take_metrics(struct store *store, const struct run_plan *
                                     struct error *err)
 {
     char *text = NULL, *copy = NULL;
-    if (!store_root(store))
-        return ERROR_NONE;
     enum error_code rc = read_metrics(store, plan, &text, err);
     if (rc != ERROR_NONE)
         return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
@@ -270,7 +273,7 @@ static enum error_code take_metrics(struct store *store, const struct run_plan *
     if (size)
         copy = copy_lines(text, &size, stop);
     if (copy)
-        rc = write_metrics(store, plan, copy, size, err);
+        rc = store_note_put(store, metrics_log_note(plan->id).text, copy, (size_t)size, err);
     memory_free(copy);
     memory_free(text);
     return rc;

@@ -77,10 +77,8 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
                                    struct error *err)
 {
     const struct partition_book *book = context->book;
-    const unsigned flags = context->storage_is_local ? TOPOLOGY_STORAGE_IS_LOCAL : 0;
     const struct key splits = key_partition(book->id, "splits");
-    enum error_code rc =
-        topology_open(context->store, book, context->scratch, flags, &state->topology, err);
+    enum error_code rc = topology_open(context->store, book, &state->topology, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = sampler_check(sampler_of_run(context), &state->topology, err);

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/backends/file_system.h"
 #include "store/backends/key_walk.h"
 #include "store/backends/scratch_space.h"
 #include "store/backends/spare_file.h"
@@ -11,16 +12,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { RETRY_COUNT = 100, SWITCH_SIZE = 8192, VECTOR_COUNT = 64 };
+enum { RETRY_COUNT = 100, REF_SIZE = 8192, LOCK_POLL_MS = 2 };
 
 struct directory {
     char root[FILE_PATH_SIZE];
+    int64_t timeout_ms;
+    bool is_local; /* its file system is of this host: files are mapped, and pages made ahead */
+    atomic_bool no_links; /* link() was refused once: it is not tried again */
     struct scratch_space scratch;
     struct spare_files spares;
     struct written_files written;
@@ -28,15 +34,16 @@ struct directory {
 
 /* --- open and names --- */
 
-static enum error_code open_directory(const char *place, bool make, void **state, struct error *err)
+static enum error_code open_directory(const char *place, const struct object_options *options,
+                                      void **state, struct error *err)
 {
     struct directory *directory = NULL;
     char tmp[FILE_PATH_SIZE];
     enum file_kind kind = FILE_ABSENT;
     enum error_code rc = file_look(place, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_ABSENT)
-        rc = make ? file_make_folders(place, err)
-                  : error_set(err, ERROR_NOT_FOUND, "there is no store at %s", place);
+        rc = options->make ? file_make_folders(place, err)
+                           : error_set(err, ERROR_NOT_FOUND, "there is no store at %s", place);
     if (rc == ERROR_NONE && kind == FILE_PLAIN)
         rc = error_set(err, ERROR_INVALID, "store %s is not a folder", place);
     if (rc == ERROR_NONE)
@@ -51,6 +58,8 @@ static enum error_code open_directory(const char *place, bool make, void **state
         memory_free(directory);
         return rc;
     }
+    directory->timeout_ms = options->timeout_ms;
+    directory->is_local = file_system_is_local(place);
     spare_files_init(&directory->spares);
     written_files_init(&directory->written);
     *state = directory;
@@ -71,10 +80,43 @@ static const char *root_of(const void *state)
     return ((const struct directory *)state)->root;
 }
 
+static unsigned capabilities_of(const void *state)
+{
+    const struct directory *directory = state;
+    return STORE_IS_SHARED | STORE_HAS_PATHS | STORE_HAS_CHEAP_RECORDS | STORE_IS_DURABLE |
+           (directory->is_local ? STORE_IS_LOCAL : 0U) |
+           (atomic_load(&directory->no_links) ? 0U : STORE_HAS_LINKS);
+}
+
+/* A name with the suffix would be taken for a record's file. */
+static enum error_code check_names(const char *key, struct error *err)
+{
+    const size_t suffix = strlen(KEY_WALK_RECORD_SUFFIX);
+    for (const char *name = key; *name;) {
+        const size_t size = strcspn(name, "/");
+        if (size > suffix && strncmp(name + size - suffix, KEY_WALK_RECORD_SUFFIX, suffix) == 0)
+            return error_set(err, ERROR_INVALID,
+                             "key %s: offset %zu: in a folder no name may end with '%s'", key,
+                             (size_t)(name - key), KEY_WALK_RECORD_SUFFIX);
+        name += size + (name[size] == '/');
+    }
+    return ERROR_NONE;
+}
+
 static enum error_code record_path(const struct directory *directory, const char *key,
                                    char path[FILE_PATH_SIZE], struct error *err)
 {
-    return file_path(path, err, "%s/%s%s", directory->root, key, KEY_WALK_RECORD_SUFFIX);
+    const enum error_code rc = check_names(key, err);
+    return rc == ERROR_NONE
+               ? file_path(path, err, "%s/%s%s", directory->root, key, KEY_WALK_RECORD_SUFFIX)
+               : rc;
+}
+
+static enum error_code artifact_path(const struct directory *directory, const char *key,
+                                     char path[FILE_PATH_SIZE], struct error *err)
+{
+    const enum error_code rc = check_names(key, err);
+    return rc == ERROR_NONE ? file_path(path, err, "%s/%s", directory->root, key) : rc;
 }
 
 /* Cuts the last name off; false when that would leave the store's root. */
@@ -129,28 +171,32 @@ static bool link_was_made(const char *temporary, const char *path)
            ours.st_ino == there.st_ino;
 }
 
-/* What link() says where there are no hard links. */
+/* What link() says where there are no hard links; a file that has too many is no sign of that. */
 static bool has_no_links(int cause)
 {
-    return cause == EPERM || cause == EOPNOTSUPP || cause == ENOSYS || cause == EMLINK;
+    return cause == EPERM || cause == EOPNOTSUPP || cause == ENOSYS;
 }
 
-static int link_or_move(const char *temporary, const char *path)
+static int link_or_move(struct directory *directory, const char *temporary, const char *path)
 {
-    if (link(temporary, path) == 0)
-        return 0;
-    return has_no_links(errno) ? renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE)
-                               : -1;
+    if (!atomic_load(&directory->no_links)) {
+        if (link(temporary, path) == 0)
+            return 0;
+        if (!has_no_links(errno) && errno != EMLINK)
+            return -1;
+        atomic_store(&directory->no_links, has_no_links(errno));
+    }
+    return renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
 }
 
 /* Gives the file `temporary` its final name, unless something has it. The old name may stay. Most records come
  * to a folder that is there, so folders are made only when the link finds none. */
-static enum error_code link_first(const struct directory *directory, const char *temporary,
+static enum error_code link_first(struct directory *directory, const char *temporary,
                                   const char *path, bool *existed, struct error *err)
 {
     *existed = false;
     for (int i = 0; i < RETRY_COUNT; i++) {
-        if (link_or_move(temporary, path) == 0)
+        if (link_or_move(directory, temporary, path) == 0)
             return ERROR_NONE;
         const int cause = errno;
         if (link_was_made(temporary, path))
@@ -192,16 +238,16 @@ static enum error_code rename_first(const struct directory *directory, const cha
     return error_set(err, ERROR_IO, "%s: the folders above it vanish whenever they are made", path);
 }
 
-/* All pieces in as few calls as the system allows: a record has many small ones. */
-static enum error_code write_pieces(int fd, const struct store_piece *piece, size_t piece_count,
+/* Pieces in as few calls as the system allows: a record has many small ones. */
+static enum error_code write_pieces(int fd, const struct object_piece *piece, size_t piece_count,
                                     const char *path, struct error *err)
 {
-    struct iovec vector[VECTOR_COUNT];
+    struct iovec vector[OBJECT_PIECE_COUNT_MAX];
     size_t first = 0,
            skipped = 0; /* what is written: the pieces before `first`, and so much of it */
     while (first < piece_count) {
         size_t count = 0;
-        for (size_t i = first; i < piece_count && count < VECTOR_COUNT; i++, count++) {
+        for (size_t i = first; i < piece_count; i++, count++) {
             const size_t skip = i == first ? skipped : 0;
             memcpy(&vector[count].iov_base, &piece[i].data, sizeof vector[count].iov_base);
             vector[count].iov_base = (char *)vector[count].iov_base + skip;
@@ -219,35 +265,44 @@ static enum error_code write_pieces(int fd, const struct store_piece *piece, siz
     return ERROR_NONE;
 }
 
-static size_t size_of(const struct store_piece *piece, size_t piece_count)
+static enum error_code write_body(int fd, const struct object_body *body, const char *path,
+                                  struct error *err)
 {
-    size_t size = 0;
-    for (size_t i = 0; i < piece_count; i++)
-        size += piece[i].size;
-    return size;
+    struct object_piece piece[OBJECT_PIECE_COUNT_MAX];
+    enum error_code rc = ERROR_NONE;
+    uint64_t offset = 0;
+    for (size_t count = 1; rc == ERROR_NONE && count;) {
+        rc = body->next(body->context, offset, piece, &count, err);
+        for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
+            offset += piece[i].size;
+        if (rc == ERROR_NONE)
+            rc = write_pieces(fd, piece, count, path, err);
+    }
+    return rc;
 }
 
-/* Writes pieces to a new file in tmp/; on success it stands at `path`, whole. */
-static enum error_code write_temporary(struct directory *directory, const struct store_piece *piece,
-                                       size_t piece_count, enum store_durability durability,
-                                       char path[FILE_PATH_SIZE], struct error *err)
+/* Writes a body to a new file in tmp/, which stands at `path`, whole, on success. */
+static enum error_code write_temporary(struct directory *directory, const struct object_body *body,
+                                       enum store_durability durability, char path[FILE_PATH_SIZE],
+                                       struct error *err)
 {
     int fd = -1;
     enum error_code rc = ERROR_NONE;
-    const size_t size = size_of(piece, piece_count);
+    const size_t size = (size_t)body->size;
     const bool is_spare = spare_files_take(&directory->spares, size, path, &fd);
     if (!is_spare)
         rc = scratch_space_file(&directory->scratch, path, &fd, err);
     if (rc != ERROR_NONE)
         return rc;
     const double before = clock_thread_seconds();
-    rc = write_pieces(fd, piece, piece_count, path, err);
-    spare_files_note(&directory->spares, size, is_spare, clock_thread_seconds() - before);
+    rc = write_body(fd, body, path, err);
+    if (directory->is_local)
+        spare_files_note(&directory->spares, size, is_spare, clock_thread_seconds() - before);
     if (rc == ERROR_NONE && is_spare && ftruncate(fd, (off_t)size) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be cut", path);
     if (rc == ERROR_NONE && durability == STORE_DURABLE && fsync(fd) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
-    if (rc == ERROR_NONE && durability == STORE_RECOMPUTABLE)
+    if (rc == ERROR_NONE && durability == STORE_RECOMPUTABLE && directory->is_local)
         written_files_add(&directory->written, fd, size);
     if (close(fd) != 0 && rc == ERROR_NONE)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be closed", path);
@@ -258,9 +313,9 @@ static enum error_code write_temporary(struct directory *directory, const struct
 
 /* --- records --- */
 
-static enum error_code put_record(void *state, const char *key, const struct store_piece *piece,
-                                  size_t piece_count, enum store_durability durability,
-                                  bool *existed, struct error *err)
+static enum error_code put_record(void *state, const char *key, const struct object_body *body,
+                                  enum store_durability durability, bool *existed,
+                                  struct error *err)
 {
     struct directory *directory = state;
     char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
@@ -269,7 +324,7 @@ static enum error_code put_record(void *state, const char *key, const struct sto
         rc = file_is_there(path, existed, err);
     if (rc != ERROR_NONE || *existed)
         return rc;
-    rc = write_temporary(directory, piece, piece_count, durability, temporary, err);
+    rc = write_temporary(directory, body, durability, temporary, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = link_first(directory, temporary, path, existed, err);
@@ -288,12 +343,16 @@ static enum error_code flush_record(void *state, const char *key, struct error *
     return rc == ERROR_NONE ? flush_folders(state, path, err) : rc;
 }
 
-static enum error_code get_record(void *state, const char *key, struct stored_bytes *out,
-                                  struct error *err)
+/* One after the other: a local file takes microseconds, and the page cache has most of them. */
+static void get_records(void *state, struct object_get *get, size_t count)
 {
+    const struct directory *directory = state;
     char path[FILE_PATH_SIZE];
-    const enum error_code rc = record_path(state, key, path, err);
-    return rc == ERROR_NONE ? stored_bytes_read(out, path, err) : rc;
+    for (size_t i = 0; i < count; i++) {
+        get[i].rc = record_path(directory, get[i].key, path, &get[i].err);
+        if (get[i].rc == ERROR_NONE)
+            get[i].rc = stored_bytes_read(&get[i].bytes, path, directory->is_local, &get[i].err);
+    }
 }
 
 static bool same_bytes(const struct stored_bytes *a, const struct stored_bytes *b)
@@ -318,7 +377,7 @@ static enum error_code discard_record(void *state, const char *key, const struct
     rc = file_rename(path, aside, err);
     if (rc != ERROR_NONE)
         return errno == ENOENT ? ERROR_NONE : rc;
-    rc = stored_bytes_read(&moved, aside, err);
+    rc = stored_bytes_read(&moved, aside, directory->is_local, err);
     if (rc == ERROR_NONE && !same_bytes(&moved, seen))
         rc = link_first(directory, aside, path, &existed, err);
     stored_bytes_release(&moved);
@@ -332,7 +391,7 @@ static enum error_code find_artifact(void *state, const char *key, char path[FIL
                                      struct error *err)
 {
     bool found = false;
-    enum error_code rc = file_path(path, err, "%s/%s", root_of(state), key);
+    enum error_code rc = artifact_path(state, key, path, err);
     if (rc == ERROR_NONE)
         rc = key_walk_is_artifact(path, &found, err);
     if (rc == ERROR_NONE && !found)
@@ -361,13 +420,13 @@ static void remove_empty_scratch(const struct directory *directory, const char *
 }
 
 static enum error_code publish_artifact(void *state, const char *built, const char *key,
-                                        struct error *err)
+                                        bool *existed, struct error *err)
 {
-    const struct directory *directory = state;
+    struct directory *directory = state;
     enum file_kind kind = FILE_ABSENT;
     char target[FILE_PATH_SIZE];
-    bool existed = false;
-    enum error_code rc = file_path(target, err, "%s/%s", directory->root, key);
+    enum error_code rc = artifact_path(directory, key, target, err);
+    *existed = false;
     if (rc == ERROR_NONE)
         rc = file_look(built, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_ABSENT)
@@ -379,15 +438,74 @@ static enum error_code publish_artifact(void *state, const char *built, const ch
     if (rc == ERROR_NONE)
         rc = file_sync_tree(built, err);
     if (rc == ERROR_NONE && kind == FILE_FOLDER)
-        rc = rename_first(directory, built, target, &existed, err);
+        rc = rename_first(directory, built, target, existed, err);
     else if (rc == ERROR_NONE)
-        rc = link_first(directory, built, target, &existed, err);
+        rc = link_first(directory, built, target, existed, err);
     if (rc == ERROR_NONE)
         rc = flush_folders(directory, target, err);
     if (rc == ERROR_NONE)
         rc = file_remove_all(built, err);
     remove_empty_scratch(directory, built);
     return rc;
+}
+
+/* Files of an artifact that is a folder, and of folders in it. */
+struct file_walk {
+    const char *root, *folder; /* of the artifact; and below it, with a slash behind, or "" */
+    object_file_visitor visit;
+    void *context;
+};
+
+static enum error_code visit_file(void *context, const char *name, struct error *err)
+{
+    const struct file_walk *walk = context;
+    char path[FILE_PATH_SIZE], file[FILE_PATH_SIZE];
+    enum file_kind kind = FILE_ABSENT;
+    uint64_t size = 0;
+    if (!*walk->folder && strcmp(name, KEY_WALK_ARTIFACT_MARK) == 0)
+        return ERROR_NONE;
+    enum error_code rc = file_path(path, err, "%s/%s%s", walk->root, walk->folder, name);
+    if (rc == ERROR_NONE)
+        rc = file_look(path, &kind, err);
+    if (rc == ERROR_NONE && kind == FILE_FOLDER) {
+        struct file_walk below = *walk;
+        rc = file_path(file, err, "%s%s/", walk->folder, name);
+        below.folder = file;
+        return rc == ERROR_NONE ? file_list(path, visit_file, &below, err) : rc;
+    }
+    if (rc == ERROR_NONE)
+        rc = file_path(file, err, "%s%s", walk->folder, name);
+    if (rc == ERROR_NONE)
+        rc = file_size(path, &size, err);
+    return rc == ERROR_NONE ? walk->visit(walk->context, file, size, err) : rc;
+}
+
+static enum error_code visit_files(void *state, const char *key, object_file_visitor visit,
+                                   void *context, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum file_kind kind = FILE_ABSENT;
+    uint64_t size = 0;
+    enum error_code rc = find_artifact(state, key, path, err);
+    if (rc == ERROR_NONE)
+        rc = file_look(path, &kind, err);
+    if (rc == ERROR_NONE && kind == FILE_FOLDER) {
+        struct file_walk walk = {path, "", visit, context};
+        return file_list(path, visit_file, &walk, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = file_size(path, &size, err);
+    return rc == ERROR_NONE ? visit(context, "", size, err) : rc;
+}
+
+static enum error_code read_range(void *state, const char *key, const char *file, uint64_t offset,
+                                  void *buffer, size_t size, size_t *got, struct error *err)
+{
+    char path[FILE_PATH_SIZE], whole[FILE_PATH_SIZE];
+    enum error_code rc = find_artifact(state, key, path, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(whole, err, "%s%s%s", path, *file ? "/" : "", file);
+    return rc == ERROR_NONE ? file_read_range(whole, offset, buffer, size, got, err) : rc;
 }
 
 /* --- records and artifacts --- */
@@ -402,7 +520,7 @@ static enum error_code has_key(void *state, const char *key, bool *found, struct
         rc = file_is_there(path, found, err);
     if (rc != ERROR_NONE || *found)
         return rc;
-    rc = file_path(path, err, "%s/%s", directory->root, key);
+    rc = artifact_path(directory, key, path, err);
     return rc == ERROR_NONE ? key_walk_is_artifact(path, found, err) : rc;
 }
 
@@ -416,7 +534,7 @@ static enum error_code remove_key(void *state, const char *key, struct error *er
     if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
     if (rc == ERROR_NONE)
-        rc = file_path(path, err, "%s/%s", directory->root, key);
+        rc = artifact_path(directory, key, path, err);
     if (rc == ERROR_NONE)
         rc = key_walk_is_artifact(path, &is_artifact, err);
     if (rc != ERROR_NONE)
@@ -434,11 +552,13 @@ static enum error_code remove_key(void *state, const char *key, struct error *er
     return rc;
 }
 
-static enum error_code list_keys(void *state, const char *prefix, store_visitor visit,
-                                 void *context, struct error *err)
+static enum error_code list_keys(void *state, const char *prefix, const char *after,
+                                 store_visitor visit, void *context, struct error *err)
 {
-    return key_walk(((const struct directory *)state)->root, prefix, visit, context, err);
+    return key_walk(((const struct directory *)state)->root, prefix, after, visit, context, err);
 }
+
+/* --- hints --- */
 
 static void send_written(void *state)
 {
@@ -447,8 +567,9 @@ static void send_written(void *state)
 
 static void let_go_of_record(void *state, const char *key)
 {
+    const struct directory *directory = state;
     char path[FILE_PATH_SIZE];
-    if (record_path(state, key, path, NULL) == ERROR_NONE)
+    if (directory->is_local && record_path(directory, key, path, NULL) == ERROR_NONE)
         written_file_let_go(path);
 }
 
@@ -463,25 +584,51 @@ static enum error_code sweep_scratch(void *state, struct error *err)
     return scratch_space_sweep(&((struct directory *)state)->scratch, err);
 }
 
-/* --- switches --- */
+/* --- refs --- */
 
-static enum error_code switch_path(const struct directory *directory, const char *key,
-                                   char path[FILE_PATH_SIZE], struct error *err)
+static enum error_code ref_path(const struct directory *directory, const char *name,
+                                char path[FILE_PATH_SIZE], struct error *err)
 {
-    return file_path(path, err, "%s/switch/%s", directory->root, key);
+    return file_path(path, err, "%s/switch/%s", directory->root, name);
 }
 
-/* Flushed before it counts: what a switch names is, too. */
-static enum error_code set_switch(void *state, const char *key, const char *text, struct error *err)
+static enum error_code get_ref(void *state, const char *name, char *text, size_t size,
+                               struct error *err)
 {
-    struct directory *directory = state;
-    const struct store_piece piece = {.data = text, .size = strlen(text)};
-    char path[FILE_PATH_SIZE], temporary[FILE_PATH_SIZE];
-    enum error_code rc = switch_path(directory, key, path, err);
+    char path[FILE_PATH_SIZE];
+    char *data = NULL;
+    size_t length = 0;
+    enum error_code rc = ref_path(state, name, path, err);
     if (rc == ERROR_NONE)
-        rc = make_parents(directory, path, err);
+        rc = file_read(path, REF_SIZE, &data, &length, err);
+    if (rc == ERROR_NONE && (strlen(data) != length || !text_copy(text, size, data)))
+        rc = error_set(err, ERROR_CORRUPT, "%s: expected text of at most %zu bytes, found %zu",
+                       path, size - 1, length);
+    memory_free(data);
+    return rc == ERROR_INPUT ? ERROR_CORRUPT : rc;
+}
+
+static enum error_code next_of_text(void *context, uint64_t offset,
+                                    struct object_piece piece[OBJECT_PIECE_COUNT_MAX],
+                                    size_t *count, struct error *err)
+{
+    const char *text = context;
+    (void)err;
+    piece[0] = (struct object_piece){text, strlen(text)};
+    *count = offset < strlen(text);
+    return ERROR_NONE;
+}
+
+/* Flushed before it counts: what a ref names is, too. */
+static enum error_code replace_ref(struct directory *directory, const char *path, const char *text,
+                                   struct error *err)
+{
+    char temporary[FILE_PATH_SIZE], *given = NULL;
+    memcpy(&given, &text, sizeof given); /* read only */
+    const struct object_body body = {.size = strlen(text), .next = next_of_text, .context = given};
+    enum error_code rc = make_parents(directory, path, err);
     if (rc == ERROR_NONE)
-        rc = write_temporary(directory, &piece, 1, STORE_DURABLE, temporary, err);
+        rc = write_temporary(directory, &body, STORE_DURABLE, temporary, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = file_rename(temporary, path, err);
@@ -492,61 +639,121 @@ static enum error_code set_switch(void *state, const char *key, const char *text
     return flush_folders(directory, path, err);
 }
 
-static enum error_code get_switch(void *state, const char *key, char *text, size_t size,
-                                  struct error *err)
+static enum error_code set_ref(void *state, const char *name, const char *text, struct error *err)
 {
     char path[FILE_PATH_SIZE];
-    char *data = NULL;
-    size_t length = 0;
-    enum error_code rc = switch_path(state, key, path, err);
-    if (rc == ERROR_NONE)
-        rc = file_read(path, SWITCH_SIZE, &data, &length, err);
-    if (rc == ERROR_NONE && (strlen(data) != length || !text_copy(text, size, data)))
-        rc = error_set(err, ERROR_CORRUPT, "%s: expected text of at most %zu bytes, found %zu",
-                       path, size - 1, length);
-    memory_free(data);
-    return rc == ERROR_INPUT ? ERROR_CORRUPT : rc;
-}
-
-static enum error_code remove_switch(void *state, const char *key, struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    const enum error_code rc = switch_path(state, key, path, err);
+    enum error_code rc = ref_path(state, name, path, err);
+    if (rc == ERROR_NONE && text)
+        return replace_ref(state, path, text, err);
     if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-        return error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
     return rc;
 }
 
-static enum error_code list_switches(void *state, store_visitor visit, void *context,
-                                     struct error *err)
+/* A lock over all refs for who exchanges one: *fd is to be closed. A file system without locks has none to give, and two
+ * hosts that exchange the same ref within microseconds then may both succeed. */
+static enum error_code lock_refs(const struct directory *directory, int *fd, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const int64_t end = clock_ms() + directory->timeout_ms;
+    enum error_code rc = ref_path(directory, ".lock", path, err);
+    if (rc == ERROR_NONE)
+        rc = make_parents(directory, path, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s cannot be opened", path);
+    while (flock(*fd, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
+        if (clock_ms() >= end) {
+            (void)close(*fd);
+            return error_set(err, ERROR_UNAVAILABLE, "%s: another has held it for %lld ms", path,
+                             (long long)directory->timeout_ms);
+        }
+        clock_sleep_ms(LOCK_POLL_MS);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code exchange_ref(void *state, const char *name, const char *expected,
+                                    const char *text, bool *matched, struct error *err)
+{
+    char found[REF_SIZE];
+    int fd = -1;
+    *matched = false;
+    enum error_code rc = lock_refs(state, &fd, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = get_ref(state, name, found, sizeof found, err);
+    if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND) {
+        *matched = rc == ERROR_NONE ? expected && strcmp(found, expected) == 0 : !expected;
+        rc = *matched ? set_ref(state, name, text, err) : ERROR_NONE;
+    }
+    (void)close(fd);
+    return rc;
+}
+
+static enum error_code list_refs(void *state, store_visitor visit, void *context, struct error *err)
 {
     char folder[FILE_PATH_SIZE];
     const enum error_code rc =
         file_path(folder, err, "%s/switch", ((const struct directory *)state)->root);
-    return rc == ERROR_NONE ? key_walk(folder, "", visit, context, err) : rc;
+    return rc == ERROR_NONE ? key_walk(folder, "", "", visit, context, err) : rc;
 }
 
-const struct store_backend directory_backend = {
+/* --- notes --- */
+
+static enum error_code note_path(const void *state, const char *name, char path[FILE_PATH_SIZE],
+                                 struct error *err)
+{
+    return file_path(path, err, "%s/logs/%s", root_of(state), name);
+}
+
+static enum error_code put_note(void *state, const char *name, const char *text, size_t size,
+                                struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = note_path(state, name, path, err);
+    if (rc == ERROR_NONE)
+        rc = make_parents(state, path, err);
+    return rc == ERROR_NONE ? file_replace(path, text, size, false, err) : rc;
+}
+
+static enum error_code get_note(void *state, const char *name, char **text, size_t *size,
+                                struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    const enum error_code rc = note_path(state, name, path, err);
+    return rc == ERROR_NONE ? file_read(path, 0, text, size, err) : rc;
+}
+
+const struct object_backend directory_backend = {
     .scheme = "dir",
     .open = open_directory,
     .close = close_directory,
-    .root = root_of,
-    .put = put_record,
+    .capabilities = capabilities_of,
+    .folder = root_of,
+    .put_if_absent = put_record,
     .flush = flush_record,
-    .get = get_record,
-    .discard = discard_record,
+    .get_many = get_records,
+    .delete_if_match = discard_record,
+    .scratch = make_scratch,
+    .publish = publish_artifact,
+    .path = find_artifact,
+    .files = visit_files,
+    .get_range = read_range,
+    .sweep = sweep_scratch,
     .has = has_key,
     .remove = remove_key,
     .list = list_keys,
-    .scratch = make_scratch,
-    .publish = publish_artifact,
-    .artifact = find_artifact,
-    .sweep = sweep_scratch,
-    .send = send_written,
-    .prepare = prepare_spares,
-    .let_go = let_go_of_record,
-    .switch_set = set_switch,
-    .switch_get = get_switch,
-    .switch_remove = remove_switch,
-    .switch_list = list_switches,
+    .ref_get = get_ref,
+    .ref_set = set_ref,
+    .ref_cas = exchange_ref,
+    .ref_list = list_refs,
+    .note_put = put_note,
+    .note_get = get_note,
+    .note_path = note_path,
+    .start_writeback = send_written,
+    .preallocate = prepare_spares,
+    .drop_cache = let_go_of_record,
 };

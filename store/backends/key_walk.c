@@ -77,8 +77,15 @@ static int entry_order(const void *a, const void *b)
     return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
-static enum error_code walk_folder(const char *root, const char *folder, store_visitor visit,
-                                   void *context, struct error *err)
+/* Whether `key` is behind `after`, or a folder that something behind it may lie in. */
+static bool is_behind(const char *key, enum entry_kind kind, const char *after)
+{
+    return strcmp(key, after) > 0 ||
+           (kind == ENTRY_FOLDER && strncmp(after, key, strlen(key)) == 0);
+}
+
+static enum error_code walk_folder(const char *root, const char *folder, const char *after,
+                                   store_visitor visit, void *context, struct error *err)
 {
     struct walk walk = {.root = root, .folder = folder};
     char path[FILE_PATH_SIZE], key[FILE_PATH_SIZE];
@@ -91,17 +98,19 @@ static enum error_code walk_folder(const char *root, const char *folder, store_v
         qsort(walk.entry, walk.count, sizeof *walk.entry, entry_order);
     for (size_t i = 0; rc == ERROR_NONE && i < walk.count; i++) {
         rc = file_path(key, err, "%s%s", folder, walk.entry[i].name);
-        if (rc == ERROR_NONE && walk.entry[i].kind == ENTRY_FOLDER)
-            rc = walk_folder(root, key, visit, context, err);
-        else if (rc == ERROR_NONE)
+        if (rc != ERROR_NONE || !is_behind(key, walk.entry[i].kind, after))
+            continue;
+        if (walk.entry[i].kind == ENTRY_FOLDER)
+            rc = walk_folder(root, key, after, visit, context, err);
+        else
             rc = visit(context, key, walk.entry[i].kind == ENTRY_ARTIFACT, err);
     }
     memory_free(walk.entry);
     return rc;
 }
 
-enum error_code key_walk(const char *root, const char *prefix, store_visitor visit, void *context,
-                         struct error *err)
+enum error_code key_walk(const char *root, const char *prefix, const char *after,
+                         store_visitor visit, void *context, struct error *err)
 {
     char path[FILE_PATH_SIZE], folder[FILE_PATH_SIZE];
     bool is_artifact = false;
@@ -112,5 +121,5 @@ enum error_code key_walk(const char *root, const char *prefix, store_visitor vis
         rc = key_walk_is_artifact(path, &is_artifact, err);
     if (rc != ERROR_NONE || is_artifact)
         return rc;
-    return walk_folder(root, folder, visit, context, err);
+    return walk_folder(root, folder, after, visit, context, err);
 }

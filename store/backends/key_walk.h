@@ -19,9 +19,9 @@
 /* Whether `path` is an artifact: a file that is no record, or a folder with the mark. A missing one is none.
  * Fails: ERROR_IO when it cannot be told. */
 MUST_CHECK enum error_code key_walk_is_artifact(const char *path, bool *found, struct error *err);
-/* Visits what lies in <root>/<prefix>, but for what is not kept under keys ("tmp", "switch" and
+/* Visits what lies in <root>/<prefix> behind the key `after`, but for what is not kept under keys ("tmp", "switch" and
  * "logs" at the top). A missing folder is an empty one. */
-MUST_CHECK enum error_code key_walk(const char *root, const char *prefix, store_visitor visit,
-                                    void *context, struct error *err);
+MUST_CHECK enum error_code key_walk(const char *root, const char *prefix, const char *after,
+                                    store_visitor visit, void *context, struct error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "store/features/feature_shard_folder.h"
 #include "store/features/folder_sums.h"
 #include "store/features/shard_database.h"
+#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@ enum { SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
 
 struct feature_shard {
     char key[KEY_SIZE], path[FILE_PATH_SIZE];
+    struct artifact_handle files; /* {0}: of a folder that is the caller's */
     struct shard_seal seal;
     uint64_t seed[SHARD_TENSOR_COUNT_MAX]; /* of the blocks of each tensor */
     struct shard_database *database;
@@ -27,6 +29,7 @@ void feature_shard_close(struct feature_shard *shard)
     if (!shard)
         return;
     shard_database_close(shard->database);
+    artifact_release(&shard->files);
     memory_free(shard);
 }
 
@@ -64,16 +67,33 @@ enum error_code feature_shard_open_folder(const char *path, const char *key,
     return ERROR_NONE;
 }
 
+enum error_code feature_shard_open_sealed(struct store *store, const char *key,
+                                          const struct shard_seal *seal, struct feature_shard **out,
+                                          struct error *err)
+{
+    const struct checksum content =
+        checksum_of(seal->content, (size_t)seal->tensor_count * sizeof *seal->content);
+    const struct artifact_request request = {.store = store, .key = key, .seal = &content};
+    struct artifact_handle files;
+    enum error_code rc = artifact_acquire(&request, &files, err);
+    if (rc == ERROR_NONE)
+        rc = feature_shard_open_folder(files.path, key, seal, out, err);
+    if (rc == ERROR_NONE)
+        (*out)->files = files;
+    else if (rc == ERROR_CORRUPT)
+        artifact_discard(&files);
+    else
+        artifact_release(&files);
+    return rc;
+}
+
 enum error_code feature_shard_open(struct store *store, const char *key, const char *seal_key,
                                    const char *owner_id, struct feature_shard **out,
                                    struct error *err)
 {
     struct shard_seal seal;
-    char path[FILE_PATH_SIZE];
-    enum error_code rc = shard_seal_get(store, seal_key, owner_id, &seal, err);
-    if (rc == ERROR_NONE)
-        rc = store_artifact(store, key, path, err);
-    return rc == ERROR_NONE ? feature_shard_open_folder(path, key, &seal, out, err) : rc;
+    const enum error_code rc = shard_seal_get(store, seal_key, owner_id, &seal, err);
+    return rc == ERROR_NONE ? feature_shard_open_sealed(store, key, &seal, out, err) : rc;
 }
 
 const struct tensor_spec *feature_shard_tensor(const struct feature_shard *shard, const char *name)

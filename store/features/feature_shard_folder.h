@@ -5,6 +5,10 @@
 #include "store/features/feature_shard.h"
 #include "store/records/shard_seal.h"
 
+/* As feature_shard_open() with a seal that the caller has. */
+MUST_CHECK enum error_code feature_shard_open_sealed(struct store *store, const char *key,
+                                                     const struct shard_seal *seal,
+                                                     struct feature_shard **out, struct error *err);
 /* As feature_shard_open() what lies at `path`; `key` is what it is or will be called. */
 MUST_CHECK enum error_code feature_shard_open_folder(const char *path, const char *key,
                                                      const struct shard_seal *seal,

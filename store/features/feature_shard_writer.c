@@ -7,7 +7,6 @@
 #include "store/features/feature_shard_folder.h"
 #include "store/features/folder_sums.h"
 #include "store/features/shard_database.h"
-#include "store/objects/artifact_publish.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
@@ -242,11 +241,12 @@ static enum error_code build(struct feature_shard_writer *writer, char *path, st
     return rc;
 }
 
-static enum error_code check_folder(const struct feature_shard_writer *writer, const char *path,
-                                    struct error *err)
+/* Compares what is stored under the key with what was written. */
+static enum error_code check_stored(const struct feature_shard_writer *writer, struct error *err)
 {
     struct feature_shard *shard = NULL;
-    enum error_code rc = feature_shard_open_folder(path, writer->key, &writer->seal, &shard, err);
+    enum error_code rc =
+        feature_shard_open_sealed(writer->store, writer->key, &writer->seal, &shard, err);
     if (rc == ERROR_NONE)
         rc = feature_shard_verify(shard, err);
     feature_shard_close(shard);
@@ -270,11 +270,8 @@ static enum error_code is_sealed_otherwise(const struct feature_shard_writer *wr
 static enum error_code publish(const struct feature_shard_writer *writer, const char *path,
                                struct error *err)
 {
-    char found[FILE_PATH_SIZE];
     bool existed = false, otherwise = false;
-    enum error_code rc = store_artifact(writer->store, writer->key, found, err);
-    if (rc == ERROR_NONE)
-        rc = check_folder(writer, found, err);
+    enum error_code rc = check_stored(writer, err);
     if (rc == ERROR_NONE)
         return rc;
     if (rc == ERROR_CORRUPT) {
@@ -284,8 +281,8 @@ static enum error_code publish(const struct feature_shard_writer *writer, const 
         rc = store_remove(writer->store, writer->key, err);
     }
     if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND)
-        rc = artifact_publish(writer->store, path, writer->key, &existed, found, err);
-    return rc == ERROR_NONE && existed ? check_folder(writer, found, err) : rc;
+        rc = store_publish(writer->store, path, writer->key, &existed, err);
+    return rc == ERROR_NONE && existed ? check_stored(writer, err) : rc;
 }
 
 enum error_code feature_shard_writer_finish(struct feature_shard_writer *writer, struct error *err)

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/features/feature_shard.h"
+#include "store/objects/artifact_cache.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/shard_seal.h"
 #include "store/records/topology_seal.h"
@@ -87,7 +88,9 @@ static enum error_code verify_layer(struct store *store, const char *key, struct
 
 static enum error_code verify_outputs(struct store *store, const char *key, struct error *err)
 {
-    char path[FILE_PATH_SIZE], run_id[ID_SIZE];
+    char run_id[ID_SIZE];
+    const struct artifact_request request = {.store = store, .key = key};
+    struct artifact_handle files = {.path = ""};
     struct key seal_key;
     struct outputs_seal *seal = NULL;
     if (!name_at(key, 1, run_id) || !artifact_counterpart(key, &seal_key))
@@ -96,9 +99,10 @@ static enum error_code verify_outputs(struct store *store, const char *key, stru
     if (rc == ERROR_NONE)
         rc = outputs_seal_get(store, seal_key.text, run_id, seal, err);
     if (rc == ERROR_NONE)
-        rc = store_artifact(store, key, path, err);
+        rc = artifact_acquire(&request, &files, err);
     if (rc == ERROR_NONE)
-        rc = outputs_seal_check(seal, path, err);
+        rc = outputs_seal_check(seal, files.path, err);
+    artifact_release(&files);
     if (rc == ERROR_NONE)
         rc = verify_weights(store, key, &seal->weights, err);
     memory_free(seal);

@@ -7,26 +7,35 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/backends/directory.h"
+#include "store/backends/memory_backend.h"
 #include "store/objects/keys.h"
-#include "store/objects/store_backend.h"
+#include "store/objects/object_store.h"
 #include "store/objects/stored_bytes.h"
 #include "store/objects/switch_text.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { PUT_ATTEMPTS = 100, PIECE_COUNT_MAX = 1 + 2 * RECORD_SECTION_COUNT_MAX };
+enum { PUT_ATTEMPTS = 100, CALL_TIMEOUT_MS = 30 * 1000 };
 
-enum { BACKEND_COUNT = 1 };
+_Static_assert(1 + 2 * RECORD_SECTION_COUNT_MAX <= OBJECT_PIECE_COUNT_MAX,
+               "a record is put in one go");
 
-static const struct store_backend *const backends[BACKEND_COUNT] = {&directory_backend};
+static const uint64_t cache_bytes_default = (uint64_t)8 << 30;
+
+enum { BACKEND_COUNT = 2 };
+
+static const struct object_backend *const backends[BACKEND_COUNT] = {&directory_backend,
+                                                                     &memory_backend};
 
 struct store {
-    const struct store_backend *backend;
+    const struct object_backend *backend;
     void *state;
     unsigned flags;
+    struct store_cache cache;
     pthread_mutex_t lock; /* over `replay` */
     struct store_replay replay;
     atomic_uint_least64_t records_read, bytes_read, records_written, bytes_written;
@@ -45,7 +54,7 @@ static size_t scheme_size(const char *uri)
 }
 
 /* Splits "scheme:place"; a text without a scheme is a folder. */
-static enum error_code find_backend(const char *uri, const struct store_backend **backend,
+static enum error_code find_backend(const char *uri, const struct object_backend **backend,
                                     const char **place, struct error *err)
 {
     const size_t size = scheme_size(uri);
@@ -63,21 +72,27 @@ static enum error_code find_backend(const char *uri, const struct store_backend 
     return error_set(
         err, ERROR_INVALID,
         "store %s: stores are dir:PATH or a path, found the scheme '%.*s' (a folder of "
-        "that name is dir:%s)",
+        "that name is dir:%s; memory:NAME is of one process alone)",
         uri, (int)size, uri, uri);
 }
 
-enum error_code store_open_on(const struct store_backend *backend, const char *place,
+enum error_code store_open_on(const struct object_backend *backend, const char *place,
                               unsigned flags, struct store **out, struct error *err)
 {
     struct store *store = NULL;
-    const bool make = !(flags & (STORE_READ_ONLY | STORE_REPLAY | STORE_MUST_EXIST));
+    const char *temporary = getenv("TMPDIR");
+    const struct object_options options = {
+        .make = !(flags & (STORE_READ_ONLY | STORE_REPLAY | STORE_MUST_EXIST)),
+        .timeout_ms = CALL_TIMEOUT_MS};
     enum error_code rc = memory_new(&store, 1, "a store", err);
     if (rc != ERROR_NONE)
         return rc;
     store->flags = flags;
     store->backend = backend;
-    rc = backend->open(place, make, &store->state, err);
+    rc = store_cache_set(store, temporary && *temporary ? temporary : "/tmp", cache_bytes_default,
+                         false, err);
+    if (rc == ERROR_NONE)
+        rc = backend->open(place, &options, &store->state, err);
     if (rc != ERROR_NONE) {
         memory_free(store);
         return rc;
@@ -89,7 +104,7 @@ enum error_code store_open_on(const struct store_backend *backend, const char *p
 
 enum error_code store_open(const char *uri, unsigned flags, struct store **out, struct error *err)
 {
-    const struct store_backend *backend = NULL;
+    const struct object_backend *backend = NULL;
     const char *place = NULL;
     const enum error_code rc = find_backend(uri, &backend, &place, err);
     return rc == ERROR_NONE ? store_open_on(backend, place, flags, out, err) : rc;
@@ -106,7 +121,31 @@ void store_close(struct store *store)
 
 const char *store_root(const struct store *store)
 {
-    return store->backend->root(store->state);
+    return store->backend->folder(store->state);
+}
+
+unsigned store_capabilities(const struct store *store)
+{
+    return store->backend->capabilities(store->state);
+}
+
+const struct object_backend *store_backend_of(const struct store *store, void **state)
+{
+    *state = store->state;
+    return store->backend;
+}
+
+enum error_code store_cache_set(struct store *store, const char *folder, uint64_t budget_bytes,
+                                bool storage_is_local, struct error *err)
+{
+    store->cache.budget_bytes = budget_bytes;
+    store->cache.storage_is_local = storage_is_local;
+    return file_path(store->cache.folder, err, "%s", folder);
+}
+
+const struct store_cache *store_cache_of(const struct store *store)
+{
+    return &store->cache;
 }
 
 bool store_may_write(const struct store *store)
@@ -116,15 +155,6 @@ bool store_may_write(const struct store *store)
 
 /* --- keys --- */
 
-static bool part_is_valid(const char *part, size_t size)
-{
-    static const char suffix[] = ".record"; /* of a file in a directory store */
-    const size_t suffix_size = sizeof suffix - 1;
-    if (size == 0 || part[0] == '.')
-        return false;
-    return size < suffix_size || strncmp(part + size - suffix_size, suffix, suffix_size) != 0;
-}
-
 static enum error_code check_key(const char *key, struct error *err)
 {
     static const char allowed[] =
@@ -132,23 +162,23 @@ static enum error_code check_key(const char *key, struct error *err)
     if (strlen(key) >= KEY_SIZE)
         return error_set(err, ERROR_INVALID, "key %.60s...: expected at most %d bytes, found %zu",
                          key, KEY_SIZE - 1, strlen(key));
+    static const char *const own[] = {"tmp", "switch", "logs"};
     const size_t first = strcspn(key, "/");
-    if ((first == 3 && strncmp(key, "tmp", 3) == 0) ||
-        (first == 6 && strncmp(key, "switch", 6) == 0))
-        return error_set(err, ERROR_INVALID, "key %s: the store keeps '%.*s' for itself", key,
-                         (int)first, key);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (first == strlen(own[i]) && strncmp(key, own[i], first) == 0)
+            return error_set(err, ERROR_INVALID, "key %s: the store keeps '%.*s' for itself", key,
+                             (int)first, key);
     for (const char *part = key;; part++) {
         const size_t size = strspn(part, allowed);
         if (part[size] != '\0' && part[size] != '/')
             return error_set(err, ERROR_INVALID,
                              "key %s: offset %zu: expected a letter, a digit, '.', '_' or '-'", key,
                              (size_t)(part + size - key));
-        if (!part_is_valid(part, size))
-            return error_set(
-                err, ERROR_INVALID,
-                "key %s: offset %zu: expected a name that is not empty, does not start "
-                "with '.' and does not end with '.record'",
-                key, (size_t)(part - key));
+        if (size == 0 || part[0] == '.')
+            return error_set(err, ERROR_INVALID,
+                             "key %s: offset %zu: expected a name that is not empty and does not "
+                             "start with '.'",
+                             key, (size_t)(part - key));
         part += size;
         if (!*part)
             return ERROR_NONE;
@@ -175,6 +205,18 @@ void store_release_record(struct record_view *view)
     *view = (struct record_view){0};
 }
 
+/* One record, of the many that a backend may be asked for. */
+static enum error_code get_bytes(struct store *store, const char *key, struct stored_bytes *out,
+                                 struct error *err)
+{
+    struct object_get get = {.key = key};
+    store->backend->get_many(store->state, &get, 1);
+    *out = get.bytes;
+    if (get.rc != ERROR_NONE && err)
+        *err = get.err;
+    return get.rc;
+}
+
 static enum error_code decode(const struct stored_bytes *bytes, const char *key,
                               const char *owner_id, struct record_view *view, struct error *err)
 {
@@ -190,7 +232,7 @@ enum error_code store_get(struct store *store, const char *key, const char *owne
     *view = (struct record_view){0};
     enum error_code rc = check_key(key, err);
     if (rc == ERROR_NONE)
-        rc = store->backend->get(store->state, key, &bytes, err);
+        rc = get_bytes(store, key, &bytes, err);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc, "record %s is not in the store", key);
     if (rc != ERROR_NONE)
@@ -211,7 +253,7 @@ struct outgoing {
     const char *key;
     struct checksum content;
     uint8_t head[RECORD_HEADER_SIZE + 32 * RECORD_SECTION_COUNT_MAX];
-    struct store_piece piece[PIECE_COUNT_MAX];
+    struct object_piece piece[OBJECT_PIECE_COUNT_MAX];
     size_t piece_count;
     uint64_t size;
 };
@@ -222,16 +264,28 @@ static void outgoing_init(struct outgoing *out, const char *key, const char *own
     static const uint8_t zeros[64];
     *out = (struct outgoing){.record = record, .key = key};
     out->content = record_encode_head(record, key, owner_id, out->head);
-    out->piece[out->piece_count++] = (struct store_piece){out->head, record_head_size(record)};
+    out->piece[out->piece_count++] = (struct object_piece){out->head, record_head_size(record)};
     for (uint32_t i = 0; i < record->section_count; i++) {
         const struct record_section *section = &record->section[i];
         const size_t size = section->count * element_size(section->type);
-        out->piece[out->piece_count++] = (struct store_piece){zeros, record_gap_before(record, i)};
+        out->piece[out->piece_count++] = (struct object_piece){zeros, record_gap_before(record, i)};
         if (size)
-            out->piece[out->piece_count++] = (struct store_piece){section->data, size};
+            out->piece[out->piece_count++] = (struct object_piece){section->data, size};
     }
     for (size_t i = 0; i < out->piece_count; i++)
         out->size += out->piece[i].size;
+}
+
+/* All of it at once. */
+static enum error_code next_pieces(void *context, uint64_t offset,
+                                   struct object_piece piece[OBJECT_PIECE_COUNT_MAX], size_t *count,
+                                   struct error *err)
+{
+    const struct outgoing *out = context;
+    (void)err;
+    *count = offset == 0 ? out->piece_count : 0;
+    memcpy(piece, out->piece, *count * sizeof *piece);
+    return ERROR_NONE;
 }
 
 static bool same_content(const struct outgoing *out, const struct record_view *stored)
@@ -263,14 +317,14 @@ static enum error_code meet_existing(struct store *store, const struct outgoing 
     struct stored_bytes bytes = {0};
     struct record_view stored;
     *again = true;
-    enum error_code rc = store->backend->get(store->state, out->key, &bytes, err);
+    enum error_code rc = get_bytes(store, out->key, &bytes, err);
     if (rc == ERROR_NOT_FOUND)
         return ERROR_NONE; /* removed since */
     if (rc != ERROR_NONE)
         return rc;
     rc = decode(&bytes, out->key, owner_id, &stored, err);
     if (rc == ERROR_CORRUPT && durability == STORE_RECOMPUTABLE) {
-        rc = store->backend->discard(store->state, out->key, &bytes, err);
+        rc = store->backend->delete_if_match(store->state, out->key, &bytes, err);
     } else if (rc != ERROR_NONE) {
         rc = error_context(err, rc, "damaged, and not one to be made again unasked");
     } else {
@@ -324,10 +378,10 @@ enum error_code store_put(struct store *store, const char *key, const char *owne
         return replay_put(store, &out, owner_id, err);
     (void)atomic_fetch_add(&store->records_written, 1);
     (void)atomic_fetch_add(&store->bytes_written, out.size);
+    const struct object_body body = {.size = out.size, .next = next_pieces, .context = &out};
     for (int i = 0; again && i < PUT_ATTEMPTS; i++) {
         bool existed = false;
-        rc = store->backend->put(store->state, key, out.piece, out.piece_count, durability,
-                                 &existed, err);
+        rc = store->backend->put_if_absent(store->state, key, &body, durability, &existed, err);
         if (rc != ERROR_NONE || !existed)
             return rc;
         rc = meet_existing(store, &out, owner_id, durability, &again, err);
@@ -371,7 +425,8 @@ enum error_code store_list(struct store *store, const char *prefix, store_visito
     if (size > 1 && folder[size - 1] == '/')
         folder[size - 1] = '\0';
     const enum error_code rc = *folder ? check_key(folder, err) : ERROR_NONE;
-    return rc == ERROR_NONE ? store->backend->list(store->state, folder, visit, context, err) : rc;
+    return rc == ERROR_NONE ? store->backend->list(store->state, folder, "", visit, context, err)
+                            : rc;
 }
 
 enum error_code store_scratch(struct store *store, char path[FILE_PATH_SIZE], struct error *err)
@@ -380,20 +435,28 @@ enum error_code store_scratch(struct store *store, char path[FILE_PATH_SIZE], st
     return rc == ERROR_NONE ? store->backend->scratch(store->state, path, err) : rc;
 }
 
-enum error_code store_publish(struct store *store, const char *path, const char *key,
+enum error_code store_publish(struct store *store, const char *path, const char *key, bool *existed,
                               struct error *err)
 {
-    const enum error_code rc = check_change(store, key, err);
-    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
-        return rc;
-    return store->backend->publish(store->state, path, key, err);
+    bool found = false;
+    enum error_code rc = check_change(store, key, err);
+    if (rc == ERROR_NONE && !(store->flags & STORE_REPLAY))
+        rc = store->backend->publish(store->state, path, key, &found, err);
+    if (existed)
+        *existed = found;
+    return rc;
 }
 
 enum error_code store_artifact(struct store *store, const char *key, char path[FILE_PATH_SIZE],
                                struct error *err)
 {
     const enum error_code rc = check_key(key, err);
-    return rc == ERROR_NONE ? store->backend->artifact(store->state, key, path, err) : rc;
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!store->backend->path)
+        return error_set(err, ERROR_INVALID, "artifact %s: a store in %s has no paths", key,
+                         store->backend->scheme);
+    return store->backend->path(store->state, key, path, err);
 }
 
 enum error_code store_sweep(struct store *store, struct error *err)
@@ -405,26 +468,25 @@ enum error_code store_sweep(struct store *store, struct error *err)
 
 void store_send(struct store *store)
 {
-    if (store_may_write(store) && store->backend->send)
-        store->backend->send(store->state);
+    if (store_may_write(store) && store->backend->start_writeback)
+        store->backend->start_writeback(store->state);
 }
 
 void store_prepare(struct store *store)
 {
-    if (store_may_write(store) && store->backend->prepare)
-        store->backend->prepare(store->state);
+    if (store_may_write(store) && store->backend->preallocate)
+        store->backend->preallocate(store->state);
 }
 
 void store_let_go(struct store *store, const char *key)
 {
-    if (store_may_write(store) && store->backend->let_go && check_key(key, NULL) == ERROR_NONE)
-        store->backend->let_go(store->state, key);
+    if (store_may_write(store) && store->backend->drop_cache && check_key(key, NULL) == ERROR_NONE)
+        store->backend->drop_cache(store->state, key);
 }
 
-enum error_code store_switch_set(struct store *store, const char *key, const char *text,
-                                 struct error *err)
+static enum error_code check_switch(const struct store *store, const char *key, const char *text,
+                                    struct error *err)
 {
-    char line[SWITCH_LINE_SIZE];
     const enum error_code rc = check_change(store, key, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -432,10 +494,34 @@ enum error_code store_switch_set(struct store *store, const char *key, const cha
         return error_set(err, ERROR_INVALID,
                          "switch %s: expected one line of at most %d bytes, found %zu", key,
                          SWITCH_VALUE_MAX, strlen(text));
-    if (store->flags & STORE_REPLAY)
-        return ERROR_NONE;
+    return ERROR_NONE;
+}
+
+enum error_code store_switch_set(struct store *store, const char *key, const char *text,
+                                 struct error *err)
+{
+    char line[SWITCH_LINE_SIZE];
+    const enum error_code rc = check_switch(store, key, text, err);
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
     switch_text_encode(key, text, line);
-    return store->backend->switch_set(store->state, key, line, err);
+    return store->backend->ref_set(store->state, key, line, err);
+}
+
+enum error_code store_switch_exchange(struct store *store, const char *key, const char *expected,
+                                      const char *text, bool *matched, struct error *err)
+{
+    char old[SWITCH_LINE_SIZE], line[SWITCH_LINE_SIZE];
+    enum error_code rc = check_switch(store, key, text, err);
+    if (rc == ERROR_NONE && expected)
+        rc = check_switch(store, key, expected, err);
+    *matched = rc == ERROR_NONE;
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
+    if (expected)
+        switch_text_encode(key, expected, old);
+    switch_text_encode(key, text, line);
+    return store->backend->ref_cas(store->state, key, expected ? old : NULL, line, matched, err);
 }
 
 enum error_code store_switch_get(struct store *store, const char *key, char *text, size_t size,
@@ -444,7 +530,7 @@ enum error_code store_switch_get(struct store *store, const char *key, char *tex
     char line[SWITCH_LINE_SIZE];
     enum error_code rc = check_key(key, err);
     if (rc == ERROR_NONE)
-        rc = store->backend->switch_get(store->state, key, line, sizeof line, err);
+        rc = store->backend->ref_get(store->state, key, line, sizeof line, err);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc, "switch %s is not set", key);
     return rc == ERROR_NONE ? switch_text_decode(key, line, text, size, err) : rc;
@@ -455,13 +541,41 @@ enum error_code store_switch_remove(struct store *store, const char *key, struct
     const enum error_code rc = check_change(store, key, err);
     if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
         return rc;
-    return store->backend->switch_remove(store->state, key, err);
+    return store->backend->ref_set(store->state, key, NULL, err);
 }
 
 enum error_code store_switch_list(struct store *store, store_visitor visit, void *context,
                                   struct error *err)
 {
-    return store->backend->switch_list(store->state, visit, context, err);
+    return store->backend->ref_list(store->state, visit, context, err);
+}
+
+enum error_code store_note_put(struct store *store, const char *name, const char *text, size_t size,
+                               struct error *err)
+{
+    const enum error_code rc = check_change(store, name, err);
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
+    return store->backend->note_put(store->state, name, text, size, err);
+}
+
+enum error_code store_note_get(struct store *store, const char *name, char **text, size_t *size,
+                               struct error *err)
+{
+    const enum error_code rc = check_key(name, err);
+    return rc == ERROR_NONE ? store->backend->note_get(store->state, name, text, size, err) : rc;
+}
+
+enum error_code store_note_path(const struct store *store, const char *name,
+                                char path[FILE_PATH_SIZE], struct error *err)
+{
+    const enum error_code rc = check_key(name, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!store->backend->note_path)
+        return error_set(err, ERROR_INVALID, "note %s: a store in %s has no paths", name,
+                         store->backend->scheme);
+    return store->backend->note_path(store->state, name, path, err);
 }
 
 struct store_traffic store_traffic(const struct store *store)

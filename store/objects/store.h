@@ -9,7 +9,7 @@
  *   switch     the one mutable thing: a small text that is replaced atomically
  *
  * Keys are like paths: [A-Za-z0-9._-]+ joined by '/', at most 199 bytes (store/objects/keys.h makes them). No name
- * starts with '.' or ends with ".record", and "tmp" and "switch" at the front are the store's own.
+ * starts with '.', and "tmp", "switch" and "logs" at the front are the store's own. A backend may refuse more names.
  *
  * Round records (STORE_RECOMPUTABLE) are not flushed to disk one by one, so that after a power cut a torn
  * or empty file can stand under a record's name. Readers get ERROR_CORRUPT for it, and a put that meets
@@ -44,6 +44,16 @@ enum store_flags {
     STORE_MUST_EXIST = 4, /* for those that do not begin a store: a wrong name makes no folder */
 };
 
+/* What the place behind a store is like. Nobody has to ask: whatever it is, all that follows works. */
+enum store_capability {
+    STORE_IS_SHARED = 1, /* other processes see it */
+    STORE_HAS_PATHS = 2, /* its artifacts lie at paths */
+    STORE_IS_LOCAL = 4,  /* ... of a file system of this host, so that they may be mapped */
+    STORE_HAS_LINKS = 8, /* ... which has hard links, as far as it is known */
+    STORE_HAS_CHEAP_RECORDS = 16, /* thousands of small ones a second */
+    STORE_IS_DURABLE = 32,        /* what was flushed survives a power cut */
+};
+
 /* Opens "dir:PATH", which without flags is made when missing. `uri` without a scheme is a path.
  * Owns:  *out; close with store_close().
  * Fails: ERROR_INVALID for an unknown scheme, ERROR_NOT_FOUND, ERROR_IO. */
@@ -59,9 +69,16 @@ MUST_CHECK enum error_code store_identity(struct store *store, char out[STORE_ID
                                           struct error *err);
 MUST_CHECK enum error_code store_identity_renew(struct store *store, char out[STORE_IDENTITY_SIZE],
                                                 struct error *err);
+unsigned store_capabilities(const struct store *store); /* enum store_capability */
+/* Where copies of artifacts are kept that cannot be read in place (store/objects/artifact_cache.h), and how many bytes of
+ * them; at first in the folder for temporary files, 8 GiB. `storage_is_local`: the store's file system is of this host, whatever
+ * it looks like. Before other threads use the store. */
+MUST_CHECK enum error_code store_cache_set(struct store *store, const char *folder,
+                                           uint64_t budget_bytes, bool storage_is_local,
+                                           struct error *err);
 /* Opened neither for reading only nor for replay. */
 bool store_may_write(const struct store *store);
-/* The local folder behind a dir: store; NULL for others. Borrowed. */
+/* The folder that it lies in, for messages; NULL without STORE_HAS_PATHS. Borrowed. */
 const char *store_root(const struct store *store);
 
 /* Publishes a record. A damaged one under the same key is replaced when STORE_RECOMPUTABLE.
@@ -93,16 +110,17 @@ typedef enum error_code (*store_visitor)(void *context, const char *key, bool is
 MUST_CHECK enum error_code store_list(struct store *store, const char *prefix, store_visitor visit,
                                       void *context, struct error *err);
 
-/* A fresh, private scratch folder on the store's own file system. */
+/* A fresh, private scratch folder of this host, on the store's own file system if that has paths. */
 MUST_CHECK enum error_code store_scratch(struct store *store, char path[FILE_PATH_SIZE],
                                          struct error *err);
 /* Moves the file or folder `path` (a scratch folder, or something inside one) to `key`, flushed to disk; a
- * scratch folder that is empty then is removed. When one is there already it
+ * scratch folder that is empty then is removed. When one is there already (*existed, which may be NULL) it
  * stays and `path` is removed: its seal decides whether they are equal.
  * In a replay store nothing is moved. */
 MUST_CHECK enum error_code store_publish(struct store *store, const char *path, const char *key,
-                                         struct error *err);
-/* Where the artifact `key` lies, for reading. Fails: ERROR_NOT_FOUND. */
+                                         bool *existed, struct error *err);
+/* Where the artifact `key` lies; readers come by way of artifact_acquire(). Fails: ERROR_NOT_FOUND; ERROR_INVALID without
+ * STORE_HAS_PATHS. */
 MUST_CHECK enum error_code store_artifact(struct store *store, const char *key,
                                           char path[FILE_PATH_SIZE], struct error *err);
 /* For a worker between two units: begins to send to disk what was put, and does not wait for it. */
@@ -123,12 +141,27 @@ MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key
                                             struct error *err);
 MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
                                             size_t size, struct error *err);
+/* Sets a switch that is still `expected` (NULL: not set); *matched is false when it is something else, which stays. */
+MUST_CHECK enum error_code store_switch_exchange(struct store *store, const char *key,
+                                                 const char *expected, const char *text,
+                                                 bool *matched, struct error *err);
 /* One that is not set is fine. */
 MUST_CHECK enum error_code store_switch_remove(struct store *store, const char *key,
                                                struct error *err);
 /* Calls `visit` with the key of every switch, unread, in the order of the keys' bytes. */
 MUST_CHECK enum error_code store_switch_list(struct store *store, store_visitor visit,
                                              void *context, struct error *err);
+
+/* Notes: text for people that grows and is written over, such as metrics.jsonl. It is whole, but not flushed: after a power
+ * cut an older one may be there, or none. `name` is like a key, and nothing but a name: no list shows it.
+ * *text is the caller's, with a NUL behind it; memory_free(). Fails: ERROR_NOT_FOUND. */
+MUST_CHECK enum error_code store_note_put(struct store *store, const char *name, const char *text,
+                                          size_t size, struct error *err);
+MUST_CHECK enum error_code store_note_get(struct store *store, const char *name, char **text,
+                                          size_t *size, struct error *err);
+/* Where it lies, below store_root(), there or not. Fails: ERROR_INVALID without STORE_HAS_PATHS. */
+MUST_CHECK enum error_code store_note_path(const struct store *store, const char *name,
+                                           char path[FILE_PATH_SIZE], struct error *err);
 
 /* Records that went through this store since it was opened, with their headers, equal ones put again
  * included. For figures only. */

@@ -71,7 +71,8 @@ static enum error_code read_file(struct stored_bytes *out, int fd, size_t size, 
     return rc;
 }
 
-enum error_code stored_bytes_read(struct stored_bytes *out, const char *path, struct error *err)
+enum error_code stored_bytes_read(struct stored_bytes *out, const char *path, bool may_map,
+                                  struct error *err)
 {
     struct stat status;
     *out = (struct stored_bytes){0};
@@ -82,7 +83,7 @@ enum error_code stored_bytes_read(struct stored_bytes *out, const char *path, st
     enum error_code rc = ERROR_NONE;
     if (fstat(fd, &status) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s", path);
-    else if (status.st_size >= STORED_BYTES_MAP_FROM)
+    else if (may_map && status.st_size >= STORED_BYTES_MAP_FROM)
         rc = map_file(out, fd, (size_t)status.st_size, path, err);
     else
         rc = read_file(out, fd, (size_t)status.st_size, path, err);

@@ -1,7 +1,7 @@
 /*
  * stored_bytes - the bytes of one record as a backend hands them out, 64-byte aligned.
  *
- * Small ones lie on the heap, big ones are a mapping of the file: a read of 1 GiB then costs no copy,
+ * Small ones lie on the heap, big ones are a mapping of the file where it is on a local disk: a read of 1 GiB then costs no copy,
  * and a read of 1 KB no system calls to map it and no page faults.
  */
 #ifndef STORE_OBJECTS_STORED_BYTES_H
@@ -24,9 +24,9 @@ struct stored_bytes { /* {0} is empty */
 /* Room for `size` bytes on the heap. */
 MUST_CHECK enum error_code stored_bytes_new(struct stored_bytes *out, size_t size,
                                             struct error *err);
-/* The whole file. Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_NO_MEMORY. */
+/* The whole file; `may_map`: large ones are mapped, not copied. Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code stored_bytes_read(struct stored_bytes *out, const char *path,
-                                             struct error *err);
+                                             bool may_map, struct error *err);
 void stored_bytes_release(struct stored_bytes *bytes);
 
 #endif

@@ -1,5 +1,6 @@
 #include "store/records/topology_seal.h"
 
+#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
 #include "store/records/edge_sections.h"
 
@@ -64,15 +65,18 @@ enum error_code topology_seal_verify(struct store *store, const char *partition_
                                      struct error *err)
 {
     const struct key key = key_part(partition_id, part, "topology");
-    char path[FILE_PATH_SIZE], expected[CHECKSUM_TEXT_SIZE], found[CHECKSUM_TEXT_SIZE];
+    char expected[CHECKSUM_TEXT_SIZE], found[CHECKSUM_TEXT_SIZE];
+    const struct artifact_request request = {.store = store, .key = key.text};
+    struct artifact_handle file = {.path = ""};
     struct topology_seal seal = {0};
     struct checksum sum = {0};
     uint64_t size = 0;
     enum error_code rc = topology_seal_get(store, partition_id, part, &seal, err);
     if (rc == ERROR_NONE)
-        rc = store_artifact(store, key.text, path, err);
+        rc = artifact_acquire(&request, &file, err);
     if (rc == ERROR_NONE)
-        rc = checksum_of_file(path, &sum, &size, err);
+        rc = checksum_of_file(file.path, &sum, &size, err);
+    artifact_release(&file);
     if (rc != ERROR_NONE || checksum_equal(&sum, &seal.file))
         return rc;
     checksum_text(&seal.file, expected);

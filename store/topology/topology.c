@@ -2,7 +2,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
-#include "store/objects/artifact_publish.h"
+#include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
 #include "store/records/topology_seal.h"
 
@@ -185,6 +185,7 @@ struct environment {
     MDB_env *env;
     MDB_txn *txn;
     MDB_dbi dbi;
+    struct artifact_handle file; /* {0}: of a file that is the caller's */
 };
 
 static int open_environment(struct environment *e, const char *path)
@@ -205,7 +206,8 @@ static void close_environment(struct environment *e)
         mdb_txn_abort(e->txn);
     if (e->env)
         mdb_env_close(e->env);
-    *e = (struct environment){0};
+    artifact_release(&e->file);
+    *e = (struct environment){.env = NULL};
 }
 
 static void close_part(struct topology_part *part)
@@ -287,31 +289,29 @@ static enum error_code find_arrays(struct topology_part *part, struct error *err
     return rc;
 }
 
-/* Copies the artifact to a file of its own in `scratch`. */
-static enum error_code copy_to_scratch(const char *from, const char *scratch, int number,
-                                       char path[FILE_PATH_SIZE], struct error *err)
+/* A file of this host that is what the seal says. One that was just fetched was hashed on its way. */
+static enum error_code acquire_file(struct store *store, const char *artifact,
+                                    const struct topology_seal *seal, struct artifact_handle *out,
+                                    struct error *err)
 {
-    enum error_code rc = file_path(path, err, "%s/topology-%d-XXXXXX", scratch, number);
-    if (rc != ERROR_NONE)
-        return rc;
-    const int fd = mkstemp(path);
-    if (fd < 0)
-        return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
-    (void)close(fd);
-    rc = file_copy_tree(from, path, err);
-    if (rc != ERROR_NONE)
-        (void)unlink(path);
+    const struct artifact_request request = {
+        .store = store, .key = artifact, .seal = &seal->file, .is_mapped = true};
+    enum error_code rc = artifact_acquire(&request, out, err);
+    if (rc == ERROR_NONE && !(out->is_fresh && checksum_equal(&out->sum, &seal->file)))
+        rc = check_file(out->path, artifact, seal, err);
+    if (rc == ERROR_CORRUPT)
+        artifact_discard(out);
+    else if (rc != ERROR_NONE)
+        artifact_release(out);
     return rc;
 }
 
-static enum error_code open_file_once(struct topology_part *part, const char *path,
+static enum error_code open_file_once(struct topology_part *part, struct store *store,
                                       const char *artifact, const struct topology_seal *seal,
                                       struct error *err)
 {
     struct environment *e = NULL;
-    enum error_code rc = check_file(path, artifact, seal, err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&e, 1, "a topology", err);
+    enum error_code rc = memory_new(&e, 1, "a topology", err);
     if (rc != ERROR_NONE)
         return rc;
     part->environment = e;
@@ -319,28 +319,19 @@ static enum error_code open_file_once(struct topology_part *part, const char *pa
     part->node_count = seal->node_count;
     part->edge_count = seal->edge_count;
     part->width = seal->width;
-    const int code = open_environment(e, path);
-    rc = code ? lmdb_error(code, "open the file", path, err) : find_arrays(part, err);
+    rc = acquire_file(store, artifact, seal, &e->file, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int code = open_environment(e, e->file.path);
+    rc = code ? lmdb_error(code, "open the file", e->file.path, err) : find_arrays(part, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "artifact %s", artifact);
 }
 
-/* A device or network may stumble: what fails is told when it is met again. */
-static enum error_code open_file(struct topology_part *part, const char *path, const char *artifact,
-                                 const struct topology_seal *seal, struct error *err)
-{
-    const enum error_code rc = open_file_once(part, path, artifact, seal, err);
-    if (rc != ERROR_IO)
-        return rc;
-    close_part(part);
-    return open_file_once(part, path, artifact, seal, err);
-}
-
 static enum error_code open_part(struct store *store, const struct partition_book *book, int number,
-                                 const char *scratch, struct topology_part *out,
-                                 struct topology_seal *seal, struct error *err)
+                                 struct topology_part *out, struct topology_seal *seal,
+                                 struct error *err)
 {
     const struct key artifact = key_part(book->id, number, "topology");
-    char stored[FILE_PATH_SIZE], copy[FILE_PATH_SIZE];
     enum error_code rc = topology_seal_get(store, book->id, number, seal, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -349,15 +340,12 @@ static enum error_code open_part(struct store *store, const struct partition_boo
         return error_set(err, ERROR_CORRUPT,
                          "artifact %s: expected %u nodes from %u, found %u from %u", artifact.text,
                          count, first, seal->node_count, seal->first_node);
-    rc = store_artifact(store, artifact.text, stored, err);
-    if (rc != ERROR_NONE || !scratch)
-        return rc == ERROR_NONE ? open_file(out, stored, artifact.text, seal, err) : rc;
-    rc = copy_to_scratch(stored, scratch, number, copy, err);
-    if (rc != ERROR_NONE)
+    rc = open_file_once(out, store, artifact.text, seal, err);
+    if (rc != ERROR_IO)
         return rc;
-    rc = open_file(out, copy, artifact.text, seal, err);
-    (void)unlink(copy); /* the map keeps it */
-    return rc;
+    /* A device or network may stumble: what fails is told when it is met again. */
+    close_part(out);
+    return open_file_once(out, store, artifact.text, seal, err);
 }
 
 /* Adds a part to the whole: all parts have the same arrays. */
@@ -383,8 +371,7 @@ static enum error_code join_part(struct topology *t, int number, const struct to
 }
 
 enum error_code topology_open(struct store *store, const struct partition_book *book,
-                              const char *scratch, unsigned flags, struct topology *out,
-                              struct error *err)
+                              struct topology *out, struct error *err)
 {
     const size_t part_count = (size_t)book->part_count;
     struct topology t = {.part_count = book->part_count, .node_count = book->node_count};
@@ -398,8 +385,7 @@ enum error_code topology_open(struct store *store, const struct partition_book *
     rc = memory_new(&t.part, part_count, "the parts of a topology", err);
     for (int p = 0; rc == ERROR_NONE && p < book->part_count; p++) {
         struct topology_seal seal = {0};
-        rc = open_part(store, book, p, flags & TOPOLOGY_STORAGE_IS_LOCAL ? NULL : scratch,
-                       &t.part[p], &seal, err);
+        rc = open_part(store, book, p, &t.part[p], &seal, err);
         if (rc == ERROR_NONE)
             rc = join_part(&t, p, &seal, err);
     }
@@ -534,6 +520,17 @@ static enum error_code is_sealed_otherwise(struct store *store, const char *part
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
+/* Compares what is stored under the key with what was written. */
+static enum error_code check_stored(struct store *store, const char *artifact,
+                                    const struct topology_seal *seal, struct error *err)
+{
+    struct artifact_handle file;
+    const enum error_code rc = acquire_file(store, artifact, seal, &file, err);
+    if (rc == ERROR_NONE)
+        artifact_release(&file);
+    return rc;
+}
+
 /* Moves the file to its name. One that is there already and is the same stays. One that is not, be it what a
  * power cut has left or what a disk has damaged, makes way, unless its seal says that another belongs there:
  * that is an alarm, which putting our seal raises. */
@@ -542,11 +539,8 @@ static enum error_code publish(struct store *store, const char *partition_id, in
                                struct error *err)
 {
     const struct key artifact = key_part(partition_id, part, "topology");
-    char found[FILE_PATH_SIZE];
     bool existed = false, otherwise = false;
-    enum error_code rc = store_artifact(store, artifact.text, found, err);
-    if (rc == ERROR_NONE)
-        rc = check_file(found, artifact.text, seal, err);
+    enum error_code rc = check_stored(store, artifact.text, seal, err);
     if (rc == ERROR_NONE)
         return rc;
     if (rc == ERROR_CORRUPT) {
@@ -556,8 +550,8 @@ static enum error_code publish(struct store *store, const char *partition_id, in
         rc = store_remove(store, artifact.text, err);
     }
     if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND)
-        rc = artifact_publish(store, path, artifact.text, &existed, found, err);
-    return rc == ERROR_NONE && existed ? check_file(found, artifact.text, seal, err) : rc;
+        rc = store_publish(store, path, artifact.text, &existed, err);
+    return rc == ERROR_NONE && existed ? check_stored(store, artifact.text, seal, err) : rc;
 }
 
 enum error_code topology_write(struct store *store, const char *partition_id, int part,

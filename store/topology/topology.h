@@ -74,16 +74,12 @@ struct topology_part {
     void *environment;                            /* LMDB's, private to topology.c */
 };
 
-enum topology_flags { TOPOLOGY_STORAGE_IS_LOCAL = 1 };
-
-/* Opens all parts of the partition `book`, which is borrowed during the call. `scratch`: a local folder
- * for copies, which have no name any more once they are open, so that a kill leaves none; unused with
- * TOPOLOGY_STORAGE_IS_LOCAL. A process opens a partition once and shares it between its threads.
+/* Opens all parts of the partition `book`, which is borrowed during the call, each on a file system of this host
+ * (store/objects/artifact_cache.h). A process opens a partition once and shares it between its threads.
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found; ERROR_IO;
  * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code topology_open(struct store *store, const struct partition_book *book,
-                                         const char *scratch, unsigned flags, struct topology *out,
-                                         struct error *err);
+                                         struct topology *out, struct error *err);
 void topology_close(struct topology *topology);
 
 /* What topology_copy() takes. */

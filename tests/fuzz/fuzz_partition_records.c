@@ -2,6 +2,7 @@
  * fuzz_partition_records - book, permutation, assignment, report and the seals from arbitrary sections, through a
  * store. The first byte says which, the second its version; what a reader lets through is then read to its end.
  */
+#include "store/backends/memory_backend.h"
 #include "store/objects/keys.h"
 #include "store/records/node_permutation.h"
 #include "store/records/outputs_seal.h"
@@ -11,7 +12,6 @@
 #include "store/records/topology_seal.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
-#include "tests/support/memory_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,10 +1,12 @@
 #include "tests/support/store_faults.h"
 
+#include "common/base/memory.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
 struct front {
-    const struct store_backend *inner;
+    const struct object_backend *inner;
     void *state;
 };
 
@@ -12,7 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct store_fault_plan plan;
 static long failed_count;
 static bool has_plan;
-static const struct store_backend *next_inner; /* what the open that is under way stands before */
+static const struct object_backend *next_inner; /* what the open that is under way stands before */
 
 void store_faults_plan(const struct store_fault_plan *new_plan)
 {
@@ -60,13 +62,14 @@ static bool is_next_to_fail(void)
 
 #define FRONT const struct front *f = state
 
-static enum error_code open_front(const char *place, bool make, void **state, struct error *err)
+static enum error_code open_front(const char *place, const struct object_options *options,
+                                  void **state, struct error *err)
 {
     struct front *f = calloc(1, sizeof *f);
     must(f != NULL);
     f->inner = next_inner;
     *state = f;
-    return f->inner->open(place, make, &f->state, err);
+    return f->inner->open(place, options, &f->state, err);
 }
 
 static void close_front(void *state)
@@ -76,18 +79,25 @@ static void close_front(void *state)
     free(f);
 }
 
-static const char *root(const void *state)
+static unsigned capabilities(const void *state)
 {
     FRONT;
-    return f->inner->root(f->state);
+    return f->inner->capabilities(f->state);
 }
 
-static enum error_code put(void *state, const char *key, const struct store_piece *piece,
-                           size_t piece_count, enum store_durability durability, bool *existed,
-                           struct error *err)
+static const char *folder(const void *state)
 {
     FRONT;
-    ANSWER("put", f->inner->put(f->state, key, piece, piece_count, durability, existed, err), );
+    return f->inner->folder(f->state);
+}
+
+static enum error_code put_if_absent(void *state, const char *key, const struct object_body *body,
+                                     enum store_durability durability, bool *existed,
+                                     struct error *err)
+{
+    FRONT;
+    ANSWER("put_if_absent",
+           f->inner->put_if_absent(f->state, key, body, durability, existed, err), );
 }
 
 static enum error_code flush(void *state, const char *key, struct error *err)
@@ -96,18 +106,30 @@ static enum error_code flush(void *state, const char *key, struct error *err)
     ANSWER("flush", f->inner->flush(f->state, key, err), );
 }
 
-static enum error_code get(void *state, const char *key, struct stored_bytes *out,
-                           struct error *err)
+static enum error_code get_inner(const struct front *f, struct object_get *get)
 {
-    FRONT;
-    ANSWER("get", f->inner->get(f->state, key, out, err), stored_bytes_release(out));
+    f->inner->get_many(f->state, get, 1);
+    return get->rc;
 }
 
-static enum error_code discard(void *state, const char *key, const struct stored_bytes *seen,
-                               struct error *err)
+static enum error_code get_one(const struct front *f, struct object_get *get, struct error *err)
+{
+    ANSWER("get_many", get_inner(f, get), stored_bytes_release(&get->bytes));
+}
+
+/* Each is a call of its own, so that each may fail alone. */
+static void get_many(void *state, struct object_get *get, size_t count)
 {
     FRONT;
-    ANSWER("discard", f->inner->discard(f->state, key, seen, err), );
+    for (size_t i = 0; i < count; i++)
+        get[i].rc = get_one(f, &get[i], &get[i].err);
+}
+
+static enum error_code delete_if_match(void *state, const char *key,
+                                       const struct stored_bytes *seen, struct error *err)
+{
+    FRONT;
+    ANSWER("delete_if_match", f->inner->delete_if_match(f->state, key, seen, err), );
 }
 
 static enum error_code has(void *state, const char *key, bool *found, struct error *err)
@@ -122,11 +144,11 @@ static enum error_code remove_key(void *state, const char *key, struct error *er
     ANSWER("remove", f->inner->remove(f->state, key, err), );
 }
 
-static enum error_code list(void *state, const char *prefix, store_visitor visit, void *context,
-                            struct error *err)
+static enum error_code list(void *state, const char *prefix, const char *after, store_visitor visit,
+                            void *context, struct error *err)
 {
     FRONT;
-    ANSWER("list", f->inner->list(f->state, prefix, visit, context, err), );
+    ANSWER("list", f->inner->list(f->state, prefix, after, visit, context, err), );
 }
 
 static enum error_code scratch(void *state, char path[FILE_PATH_SIZE], struct error *err)
@@ -135,17 +157,32 @@ static enum error_code scratch(void *state, char path[FILE_PATH_SIZE], struct er
     ANSWER("scratch", f->inner->scratch(f->state, path, err), );
 }
 
-static enum error_code publish(void *state, const char *path, const char *key, struct error *err)
+static enum error_code publish(void *state, const char *path, const char *key, bool *existed,
+                               struct error *err)
 {
     FRONT;
-    ANSWER("publish", f->inner->publish(f->state, path, key, err), );
+    ANSWER("publish", f->inner->publish(f->state, path, key, existed, err), );
 }
 
-static enum error_code artifact(void *state, const char *key, char path[FILE_PATH_SIZE],
-                                struct error *err)
+static enum error_code path_of(void *state, const char *key, char path[FILE_PATH_SIZE],
+                               struct error *err)
 {
     FRONT;
-    ANSWER("artifact", f->inner->artifact(f->state, key, path, err), );
+    ANSWER("path", f->inner->path(f->state, key, path, err), );
+}
+
+static enum error_code files(void *state, const char *key, object_file_visitor visit, void *context,
+                             struct error *err)
+{
+    FRONT;
+    ANSWER("files", f->inner->files(f->state, key, visit, context, err), );
+}
+
+static enum error_code get_range(void *state, const char *key, const char *file, uint64_t offset,
+                                 void *buffer, size_t size, size_t *got, struct error *err)
+{
+    FRONT;
+    ANSWER("get_range", f->inner->get_range(f->state, key, file, offset, buffer, size, got, err), );
 }
 
 static enum error_code sweep(void *state, struct error *err)
@@ -154,59 +191,72 @@ static enum error_code sweep(void *state, struct error *err)
     ANSWER("sweep", f->inner->sweep(f->state, err), );
 }
 
-static enum error_code switch_set(void *state, const char *key, const char *text, struct error *err)
+static enum error_code ref_get(void *state, const char *name, char *text, size_t size,
+                               struct error *err)
 {
     FRONT;
-    ANSWER("switch_set", f->inner->switch_set(f->state, key, text, err), );
+    ANSWER("ref_get", f->inner->ref_get(f->state, name, text, size, err), );
 }
 
-static enum error_code switch_get(void *state, const char *key, char *text, size_t size,
-                                  struct error *err)
+static enum error_code ref_set(void *state, const char *name, const char *text, struct error *err)
 {
     FRONT;
-    ANSWER("switch_get", f->inner->switch_get(f->state, key, text, size, err), );
+    ANSWER("ref_set", f->inner->ref_set(f->state, name, text, err), );
 }
 
-static enum error_code switch_remove(void *state, const char *key, struct error *err)
+static enum error_code ref_cas(void *state, const char *name, const char *expected,
+                               const char *text, bool *matched, struct error *err)
 {
     FRONT;
-    ANSWER("switch_remove", f->inner->switch_remove(f->state, key, err), );
+    ANSWER("ref_cas", f->inner->ref_cas(f->state, name, expected, text, matched, err), );
 }
 
-static enum error_code switch_list(void *state, store_visitor visit, void *context,
-                                   struct error *err)
+static enum error_code ref_list(void *state, store_visitor visit, void *context, struct error *err)
 {
     FRONT;
-    ANSWER("switch_list", f->inner->switch_list(f->state, visit, context, err), );
+    ANSWER("ref_list", f->inner->ref_list(f->state, visit, context, err), );
 }
 
-static const struct store_backend faulty_backend = {
-    .scheme = "faulty",
-    .open = open_front,
-    .close = close_front,
-    .root = root,
-    .put = put,
-    .flush = flush,
-    .get = get,
-    .discard = discard,
-    .has = has,
-    .remove = remove_key,
-    .list = list,
-    .scratch = scratch,
-    .publish = publish,
-    .artifact = artifact,
-    .sweep = sweep,
-    .switch_set = switch_set,
-    .switch_get = switch_get,
-    .switch_remove = switch_remove,
-    .switch_list = switch_list,
-};
+static enum error_code note_put(void *state, const char *name, const char *text, size_t size,
+                                struct error *err)
+{
+    FRONT;
+    ANSWER("note_put", f->inner->note_put(f->state, name, text, size, err), );
+}
 
-struct store *store_faults_open(const struct store_backend *inner, const char *place)
+static enum error_code note_get(void *state, const char *name, char **text, size_t *size,
+                                struct error *err)
+{
+    FRONT;
+    ANSWER("note_get", f->inner->note_get(f->state, name, text, size, err),
+           (memory_free(*text), *text = NULL));
+}
+
+static enum error_code note_path(const void *state, const char *name, char path[FILE_PATH_SIZE],
+                                 struct error *err)
+{
+    FRONT;
+    return f->inner->note_path(f->state, name, path, err);
+}
+
+#define FAULTY                                                                                     \
+    .scheme = "faulty", .open = open_front, .close = close_front, .capabilities = capabilities,    \
+    .folder = folder, .put_if_absent = put_if_absent, .flush = flush, .get_many = get_many,        \
+    .delete_if_match = delete_if_match, .scratch = scratch, .publish = publish, .files = files,    \
+    .get_range = get_range, .sweep = sweep, .has = has, .remove = remove_key, .list = list,        \
+    .ref_get = ref_get, .ref_set = ref_set, .ref_cas = ref_cas, .ref_list = ref_list,              \
+    .note_put = note_put, .note_get = note_get
+
+static const struct object_backend faulty_backend = {FAULTY, .path = path_of,
+                                                     .note_path = note_path};
+static const struct object_backend faulty_without_paths = {FAULTY};
+
+struct store *store_faults_open(const struct object_backend *inner, const char *place)
 {
     struct store *store = NULL;
     struct error err = {0};
     next_inner = inner;
-    must(store_open_on(&faulty_backend, place, 0, &store, &err) == ERROR_NONE);
+    must(store_open_on(inner->path ? &faulty_backend : &faulty_without_paths, place, 0, &store,
+                       &err) == ERROR_NONE);
     return store;
 }

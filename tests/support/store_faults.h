@@ -7,7 +7,7 @@
 #ifndef TESTS_SUPPORT_STORE_FAULTS_H
 #define TESTS_SUPPORT_STORE_FAULTS_H
 
-#include "store/objects/store_backend.h"
+#include "store/objects/object_store.h"
 
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ struct store_fault_plan {
 };
 
 /* Opens `place` of the backend `inner`. Close with store_close(). Aborts when that fails. */
-struct store *store_faults_open(const struct store_backend *inner, const char *place);
+struct store *store_faults_open(const struct object_backend *inner, const char *place);
 void store_faults_plan(const struct store_fault_plan *plan);
 /* No call fails any more; how many did. */
 long store_faults_end(void);

@@ -121,8 +121,7 @@ static enum error_code sum_parts(const struct partition_check *check,
                                  const struct edge_facts *facts, struct error *err)
 {
     struct topology topology = {0};
-    enum error_code rc = topology_open(check->store, check->book, check->scratch,
-                                       check->topology_flags, &topology, err);
+    enum error_code rc = topology_open(check->store, check->book, &topology, err);
     if (rc == ERROR_NONE && !edge_widths_equal(&topology.width, &check->schema->edge_width))
         rc = error_set(err, ERROR_CORRUPT, "the parts have other edge columns than the dataset");
     for (int p = 0; rc == ERROR_NONE && p < topology.part_count; p++)

@@ -25,8 +25,6 @@ struct partition_check { /* all borrowed */
     const struct partition_book *book; /* not stored yet */
     const struct node_permutation *permutation;
     enum tensor_type feature_type; /* what features are to be stored in */
-    const char *scratch;           /* local folder for copies of topologies */
-    unsigned topology_flags;       /* enum topology_flags */
 };
 
 /* Fails: ERROR_CORRUPT naming what differs, expected and found. */

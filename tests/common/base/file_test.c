@@ -195,7 +195,10 @@ static void a_full_disk_is_said(void **state)
 static void absent_and_unreadable_are_told_apart(void **state)
 {
     struct place *p = *state;
-    static const int failing[] = {EIO, EACCES, ESTALE, ELOOP};
+    static const struct {
+        int number;
+        enum error_code code;
+    } failing[] = {{EIO, ERROR_IO}, {EACCES, ERROR_DENIED}, {ESTALE, ERROR_IO}, {ELOOP, ERROR_IO}};
     char path[FILE_PATH_SIZE], *data = NULL;
     size_t size = 0;
     uint64_t bytes = 0;
@@ -206,11 +209,13 @@ static void absent_and_unreadable_are_told_apart(void **state)
     assert_false(found);
     (void)temp_dir_write(&p->dir, "f", "12345", 5);
     for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
-        failing_calls_plan(CALL_STAT, 0, -1, failing[i]);
-        assert_fails(file_is_there(path, &found, &p->err), ERROR_IO, path, &p->err);
-        assert_fails(file_size(path, &bytes, &p->err), ERROR_IO, path, &p->err);
-        failing_calls_plan(CALL_OPEN, 0, -1, failing[i]);
-        assert_fails(file_read(path, 0, &data, &size, &p->err), ERROR_IO, path, &p->err);
+        const enum error_code code = failing[i].code;
+        failing_calls_plan(CALL_STAT, 0, -1, failing[i].number);
+        assert_fails(file_is_there(path, &found, &p->err), code, path, &p->err);
+        assert_fails(file_size(path, &bytes, &p->err), code, path, &p->err);
+        failing_calls_plan(CALL_OPEN, 0, -1, failing[i].number);
+        assert_fails(file_read(path, 0, &data, &size, &p->err), code, path, &p->err);
+        assert_fails(file_read_range(path, 0, &data, 1, &size, &p->err), code, path, &p->err);
         (void)failing_calls_end();
     }
     path_in(p, "f/below", path);

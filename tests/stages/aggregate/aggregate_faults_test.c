@@ -1,7 +1,8 @@
 /* Initial weights and two rounds of aggregation, whichever store call fails. */
+#include "store/backends/memory_backend.h"
+
 #include "tests/stages/fault_walk.h"
 #include "tests/stages/small_run.h"
-#include "tests/support/memory_store.h"
 
 static const char *const settings[] = {"epochs=5", "sample.batch_size=6",
                                        "sample.batches_per_round=3", NULL};

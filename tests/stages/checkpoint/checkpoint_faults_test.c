@@ -1,7 +1,8 @@
 /* A checkpoint with pruning behind it, whichever store call fails. */
+#include "store/backends/memory_backend.h"
+
 #include "tests/stages/fault_walk.h"
 #include "tests/stages/small_run.h"
-#include "tests/support/memory_store.h"
 
 static const char *const settings[] = {"epochs=6",
                                        "sample.batch_size=6",

@@ -95,7 +95,8 @@ static char *describe(struct small_run *run)
     assert_ok(snapshot_current_version(run->store, SMALL_RUN_ID, &current, NULL, &run->err),
               &run->err);
     json_put_int64(&listing.text, "current", current);
-    assert_ok(metrics_log_path(run->store, SMALL_RUN_ID, path, &run->err), &run->err);
+    assert_ok(store_note_path(run->store, metrics_log_note(SMALL_RUN_ID).text, path, &run->err),
+              &run->err);
     assert_ok(file_read(path, 0, &lines, &size, &run->err), &run->err);
     json_put_raw(&listing.text, lines);
     memory_free(lines);
@@ -143,7 +144,8 @@ static void metrics_tell_of_every_round_and_snapshot(void **state)
     size_t size = 0;
     begin(&run, temp->store, keep_one);
     run_until(&run, 2, 12);
-    assert_ok(metrics_log_path(run.store, SMALL_RUN_ID, path, &run.err), &run.err);
+    assert_ok(store_note_path(run.store, metrics_log_note(SMALL_RUN_ID).text, path, &run.err),
+              &run.err);
     assert_ok(file_read(path, 0, &text, &size, &run.err), &run.err);
     int64_t round = 0, version = 2;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {

@@ -115,7 +115,7 @@ static inline enum error_code publish_folder(const struct stage_context *context
     if (unit->kind == UNIT_INFER)
         key = key_infer(context->run_id, unit->round, unit->layer, unit->slot, "shard");
     const enum error_code rc = store_scratch(context->store, folder, err);
-    return rc == ERROR_NONE ? store_publish(context->store, folder, key.text, err) : rc;
+    return rc == ERROR_NONE ? store_publish(context->store, folder, key.text, NULL, err) : rc;
 }
 
 static inline enum error_code put_number(const struct stage_context *context,

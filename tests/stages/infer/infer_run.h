@@ -233,15 +233,15 @@ static inline void infer_run_describe(struct infer_run *run, const struct infer_
                                                  .to_partition = run->to_partition};
     assert_ok(node_permutation_put(run->temp->store, INFER_PARTITION_ID, &permutation, &run->err),
               &run->err);
-    run->context = (struct stage_context){.store = run->temp->store,
-                                          .settings = &run->settings,
-                                          .run_id = INFER_RUN_ID,
-                                          .book = &run->book,
-                                          .schedule = &run->schedule,
-                                          .threads = 1,
-                                          .memory_bytes = 1ULL << 30,
-                                          .scratch = run->temp->dir.path,
-                                          .storage_is_local = true};
+    run->context = (struct stage_context){
+        .store = run->temp->store,
+        .settings = &run->settings,
+        .run_id = INFER_RUN_ID,
+        .book = &run->book,
+        .schedule = &run->schedule,
+        .threads = 1,
+        .memory_bytes = 1ULL << 30,
+    };
     assert_ok(run_model_init(&run->model, &run->settings, &run->book, &run->err), &run->err);
 }
 

@@ -57,7 +57,7 @@ static void check_edges(struct store *store, const char *folder, const struct pa
         listed += 2;
     }
     (void)fclose(file);
-    assert_ok(topology_open(store, book, "/tmp", TOPOLOGY_STORAGE_IS_LOCAL, &topology, &err), &err);
+    assert_ok(topology_open(store, book, &topology, &err), &err);
     for (int p = 0; p < topology.part_count; p++) {
         const struct topology_part *part = &topology.part[p];
         for (uint32_t row = 0; row < part->node_count; row++)

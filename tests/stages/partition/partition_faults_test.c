@@ -1,10 +1,10 @@
 /* A partition whose n-th store call fails, for every n: from nothing, and where an attempt before has left its assignment. */
 #include "common/base/log.h"
+#include "store/backends/memory_backend.h"
 
 #include "tests/stages/fault_walk.h"
 #include "tests/stages/partition/partition_fixture.h"
 #include "tests/support/karate_graph.h"
-#include "tests/support/memory_store.h"
 
 enum { PARTS = 2, MEMORY = 1 << 30 };
 

@@ -29,8 +29,6 @@ static inline enum error_code run_partition(struct store *store,
         .settings = settings,
         .threads = 1,
         .memory_bytes = memory_bytes,
-        .scratch = "/tmp",
-        .storage_is_local = true,
         .is_replay = is_replay,
     };
     void *state = NULL;

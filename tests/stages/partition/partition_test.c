@@ -48,7 +48,7 @@ static void check_topology(struct store *store, const struct partition_book *boo
     assert_ok(node_permutation_get(store, book->id, book->node_count, &map, &err), &err);
     struct topology topology;
     bool found[EDGES] = {false};
-    assert_ok(topology_open(store, book, "/tmp", TOPOLOGY_STORAGE_IS_LOCAL, &topology, &err), &err);
+    assert_ok(topology_open(store, book, &topology, &err), &err);
     for (int p = 0; p < topology.part_count; p++) {
         const struct topology_part *part = &topology.part[p];
         for (uint32_t row = 0; row < part->node_count; row++)

@@ -81,7 +81,7 @@ static void check_file(struct temp_store *p, const int *versions)
         at += (size_t)snprintf(expected + at, sizeof expected - at,
                                "{\"round\":%d}\n{\"snapshot\":%d,\"epoch\":1}\n", *versions - 1,
                                *versions);
-    assert_ok(metrics_log_path(p->store, run, path, &p->err), &p->err);
+    assert_ok(store_note_path(p->store, metrics_log_note(run).text, path, &p->err), &p->err);
     assert_ok(file_read(path, 0, &text, &size, &p->err), &p->err);
     assert_string_equal(text, expected);
     memory_free(text);
@@ -100,7 +100,7 @@ static void remove_snapshot(struct temp_store *p, int64_t version)
 static void remove_file(struct temp_store *p)
 {
     char path[FILE_PATH_SIZE];
-    assert_ok(metrics_log_path(p->store, run, path, &p->err), &p->err);
+    assert_ok(store_note_path(p->store, metrics_log_note(run).text, path, &p->err), &p->err);
     assert_ok(file_remove_all(path, &p->err), &p->err);
 }
 
@@ -155,7 +155,7 @@ static void what_killed_workers_left_out_is_added(void **state)
     put_snapshot(p, 8, 6);
     update(p, 8);
     check_file(p, all);
-    assert_ok(metrics_log_path(p->store, run, path, &p->err), &p->err);
+    assert_ok(store_note_path(p->store, metrics_log_note(run).text, path, &p->err), &p->err);
     assert_ok(file_remove_all(path, &p->err), &p->err);
     update(p, 8);
     check_file(p, all);
@@ -174,7 +174,7 @@ static void a_torn_end_is_cut_off(void **state)
     put_snapshot(p, 2, -1);
     put_snapshot(p, 4, 2);
     update(p, 2);
-    assert_ok(metrics_log_path(p->store, run, path, &p->err), &p->err);
+    assert_ok(store_note_path(p->store, metrics_log_note(run).text, path, &p->err), &p->err);
     assert_ok(file_replace(path, torn, strlen(torn), false, &p->err), &p->err);
     update(p, 4);
     check_file(p, all);

@@ -105,8 +105,7 @@ static struct fixture *fixture_make(const uint32_t *book, int part_count, const 
                                         .run_id = run_id,
                                         .book = &f->book,
                                         .schedule = &f->schedule,
-                                        .threads = 1,
-                                        .scratch = f->scratch};
+                                        .threads = 1};
     return f;
 }
 
@@ -238,7 +237,6 @@ static void parts_storage_and_order_of_work_leave_no_trace(void **state)
     (void)state;
     struct fixture *one = fixture_open(whole_book, 1, "seed=3");
     struct fixture *three = fixture_make(cut_book, 3, "seed=3");
-    three->context.storage_is_local = true;
     assert_ok(stage.open(&three->context, &three->state, &three->err), &three->err);
     const struct checksum late = content_of(three, 2, 0), early = content_of(three, 0, 1);
     const struct checksum first = content_of(one, 0, 1), again = content_of(one, 0, 1);
@@ -355,7 +353,7 @@ static void copies_the_topology_in_half_of_the_budget_or_reads_its_files(void **
     (void)state;
     struct fixture *f = fixture_make(cut_book, 3, "seed=3");
     struct topology topology = {0};
-    assert_ok(topology_open(f->store, &f->book, f->scratch, 0, &topology, &f->err), &f->err);
+    assert_ok(topology_open(f->store, &f->book, &topology, &f->err), &f->err);
     const uint64_t half = topology_copy_bytes(&topology);
     topology_close(&topology);
     struct checksum content[2];

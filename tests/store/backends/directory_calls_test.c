@@ -65,7 +65,7 @@ static enum error_code publish(const struct place *p, const char *name, bool is_
     if (rc == ERROR_NONE)
         rc = file_replace(path, "text", 4, false, err);
     return rc == ERROR_NONE
-               ? store_publish(p->store, is_folder ? scratch : path, key_in(p, name), err)
+               ? store_publish(p->store, is_folder ? scratch : path, key_in(p, name), NULL, err)
                : rc;
 }
 

@@ -347,10 +347,10 @@ static void a_space_that_vanishes_each_time_is_told(void **state)
     assert_int_equal(failing_calls_end(), 1);
     assert_int_equal(close(fd), 0);
     failing_calls_plan(CALL_MKDIR, 0, 1, EACCES);
-    assert_fails(scratch_space_folder(&p->space, path, &p->err), ERROR_IO, "cannot be made",
+    assert_fails(scratch_space_folder(&p->space, path, &p->err), ERROR_DENIED, "cannot be made",
                  &p->err);
     failing_calls_plan(CALL_OPEN, 0, 1, EACCES);
-    assert_fails(scratch_space_file(&p->space, path, &fd, &p->err), ERROR_IO, "cannot be made",
+    assert_fails(scratch_space_file(&p->space, path, &fd, &p->err), ERROR_DENIED, "cannot be made",
                  &p->err);
     (void)failing_calls_end();
 }

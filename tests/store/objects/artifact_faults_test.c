@@ -1,21 +1,19 @@
 /* Shards and topologies whose n-th store call fails, for every n: built for the first time, again, and over a damaged one;
  * opened and verified. See tests/stages/fault_walk.h. */
+#include "store/backends/directory.h"
 #include "store/features/feature_shard.h"
-#include "store/objects/artifact_publish.h"
 #include "store/objects/keys.h"
 #include "store/records/topology_seal.h"
 #include "store/topology/topology.h"
 
 #include "tests/stages/fault_walk.h"
 #include "tests/support/failing_calls.h"
-#include "tests/support/memory_store.h"
 #include "tests/support/shard_damage.h"
 #include "tests/support/temp_dir.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-static const char place[] = "artifact-faults";
 static const uint32_t bounds[] = {0, 3};
 
 struct scene {
@@ -29,7 +27,7 @@ static int set_up(void **state)
     static struct scene scene;
     scene = (struct scene){.book = {.id = "p", .part_count = 1, .node_count = 3, .book = bounds}};
     temp_dir_make(&scene.dir);
-    scene.store = store_faults_open(&memory_backend, place);
+    scene.store = store_faults_open(&directory_backend, scene.dir.path);
     *state = &scene;
     return 0;
 }
@@ -38,7 +36,6 @@ static int tear_down(void **state)
 {
     struct scene *scene = *state;
     store_close(scene->store);
-    memory_store_forget(place);
     temp_dir_remove(&scene->dir);
     return memory_live_blocks() == 0 ? 0 : -1;
 }
@@ -93,8 +90,7 @@ static enum error_code open_topology(void *context, struct error *err)
 {
     const struct scene *scene = context;
     struct topology topology = {0};
-    const enum error_code rc =
-        topology_open(scene->store, &scene->book, scene->dir.path, 0, &topology, err);
+    const enum error_code rc = topology_open(scene->store, &scene->book, &topology, err);
     if (rc == ERROR_NONE)
         assert_int_equal(*topology_neighbor(&topology.part[0], 2), 0);
     topology_close(&topology);
@@ -204,30 +200,6 @@ static void whichever_call_fails_while_reading_it_is_told(void **state)
             }
 }
 
-/* Its own is told from another's by what it is, so it has to be looked at, before and after. */
-static void what_is_published_is_looked_at_twice(void **state)
-{
-    struct scene *scene = *state;
-    struct error err = {0};
-    char found[FILE_PATH_SIZE];
-    bool existed = true;
-    assert_fails(artifact_publish(scene->store, "/nowhere/file", "x", &existed, found, &err),
-                 ERROR_IO, "/nowhere/file", &err);
-    assert_false(existed);
-    for (long passed = 0, failed = 1; failed; passed++) {
-        char path[FILE_PATH_SIZE];
-        (void)snprintf(path, sizeof path, "%s", temp_dir_write(&scene->dir, "file", "x", 1));
-        failing_calls_plan(CALL_STAT, passed, 1, EIO);
-        const enum error_code rc = artifact_publish(scene->store, path, "x", &existed, found, &err);
-        failed = failing_calls_end();
-        if (failed && rc != ERROR_NONE)
-            assert_failed(rc, ERROR_IO, strerror(EIO), &err);
-        if (!failed)
-            assert_ok(rc, &err);
-        assert_ok(store_remove(scene->store, "x", &err), &err);
-    }
-}
-
 #define with_scene(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -235,7 +207,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_scene(whichever_store_call_fails_an_artifact_is_whole_or_told),
         with_scene(whichever_call_fails_while_reading_it_is_told),
-        with_scene(what_is_published_is_looked_at_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,16 @@
 #ifndef TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
 #define TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
 
+#include "store/backends/memory_backend.h"
 #include "store/objects/store.h"
 
-#include "tests/support/memory_store.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 struct fixture;
 
 struct backend_case {
-    const char *scheme;                  /* of the address, for store_open() */
-    const struct store_backend *backend; /* or a backend for store_open_on() */
+    const char *scheme; /* of the address */
     /* Puts `size` bytes where the record lies, as a crash or a bad disk would. */
     void (*damage)(const struct fixture *f, const char *key, const void *bytes, size_t size);
 };
@@ -25,9 +24,8 @@ static inline void damage_directory(const struct fixture *f, const char *key, co
 static inline void damage_memory(const struct fixture *f, const char *key, const void *bytes,
                                  size_t size);
 
-static const struct backend_case cases[] = {{"dir:", NULL, damage_directory},
-                                            {"", NULL, damage_directory},
-                                            {"", &memory_backend, damage_memory}};
+static const struct backend_case cases[] = {
+    {"dir:", damage_directory}, {"", damage_directory}, {"memory:", damage_memory}};
 
 struct fixture {
     const struct backend_case *backend;
@@ -40,8 +38,7 @@ struct fixture {
 static inline enum error_code open_again(const struct fixture *f, unsigned flags,
                                          struct store **out, struct error *err)
 {
-    return f->backend->backend ? store_open_on(f->backend->backend, f->uri, flags, out, err)
-                               : store_open(f->uri, flags, out, err);
+    return store_open(f->uri, flags, out, err);
 }
 
 static inline struct fixture open_fixture(const struct backend_case *backend)
@@ -56,7 +53,7 @@ static inline struct fixture open_fixture(const struct backend_case *backend)
 static inline void close_fixture(struct fixture *f)
 {
     store_close(f->store);
-    memory_store_forget(f->uri);
+    memory_store_forget(f->uri + strlen(f->backend->scheme));
     temp_dir_remove(&f->dir);
 }
 
@@ -104,7 +101,7 @@ static inline void damage_directory(const struct fixture *f, const char *key, co
 static inline void damage_memory(const struct fixture *f, const char *key, const void *bytes,
                                  size_t size)
 {
-    memory_store_damage(f->uri, key, bytes, size);
+    memory_store_damage(f->uri + strlen(f->backend->scheme), key, bytes, size);
 }
 
 #endif

@@ -1,6 +1,6 @@
+#include "store/backends/memory_backend.h"
 #include "store/objects/store.h"
 
-#include "tests/support/memory_store.h"
 #include "tests/support/store_faults.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"

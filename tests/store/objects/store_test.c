@@ -1,7 +1,7 @@
 /* What a store does on its own, whatever stands behind it: addresses, prefixes, replays, and a backend that does the least. */
 #include "common/base/memory.h"
+#include "store/objects/object_store.h"
 #include "store/objects/store.h"
-#include "store/objects/store_backend.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
@@ -29,10 +29,11 @@ static struct {
     enum error_code get;
 } least;
 
-static enum error_code open_least(const char *place, bool make, void **state, struct error *err)
+static enum error_code open_least(const char *place, const struct object_options *options,
+                                  void **state, struct error *err)
 {
     (void)place;
-    (void)make;
+    (void)options;
     (void)err;
     *state = &least;
     return ERROR_NONE;
@@ -43,14 +44,12 @@ static void close_least(void *state)
     (void)state;
 }
 
-static enum error_code put_least(void *state, const char *key, const struct store_piece *piece,
-                                 size_t piece_count, enum store_durability durability,
-                                 bool *existed, struct error *err)
+static enum error_code put_least(void *state, const char *key, const struct object_body *body,
+                                 enum store_durability durability, bool *existed, struct error *err)
 {
     (void)state;
     (void)key;
-    (void)piece;
-    (void)piece_count;
+    (void)body;
     (void)durability;
     (void)err;
     least.puts++;
@@ -58,19 +57,18 @@ static enum error_code put_least(void *state, const char *key, const struct stor
     return ERROR_NONE;
 }
 
-static enum error_code get_least(void *state, const char *key, struct stored_bytes *out,
-                                 struct error *err)
+static void get_least(void *state, struct object_get *get, size_t count)
 {
     (void)state;
-    (void)out;
-    return error_set(err, least.get, "record %s: as planned", key);
+    for (size_t i = 0; i < count; i++)
+        get[i].rc = error_set(&get[i].err, least.get, "record %s: as planned", get[i].key);
 }
 
-static const struct store_backend least_backend = {.scheme = "least",
-                                                   .open = open_least,
-                                                   .close = close_least,
-                                                   .put = put_least,
-                                                   .get = get_least};
+static const struct object_backend least_backend = {.scheme = "least",
+                                                    .open = open_least,
+                                                    .close = close_least,
+                                                    .put_if_absent = put_least,
+                                                    .get_many = get_least};
 
 /* There when it is put, gone when it is read, time after time. */
 static void a_record_that_vanishes_each_time_is_told(void **state)
@@ -149,7 +147,7 @@ static void a_replay_changes_nothing_and_tells_what_it_cannot_read(void **state)
     assert_fails(put(replay, "run/b", 1, &f->err), ERROR_CORRUPT, "run/b", &f->err);
     assert_ok(store_flush(replay, "run/none", &f->err), &f->err);
     assert_ok(store_remove(replay, "run/a", &f->err), &f->err);
-    assert_ok(store_publish(replay, "/nowhere", "run/c", &f->err), &f->err);
+    assert_ok(store_publish(replay, "/nowhere", "run/c", NULL, &f->err), &f->err);
     assert_ok(store_switch_set(replay, "s", "off", &f->err), &f->err);
     assert_ok(store_switch_remove(replay, "s", &f->err), &f->err);
     assert_ok(store_sweep(replay, &f->err), &f->err);
@@ -174,8 +172,8 @@ static void whoever_may_not_write_is_told_by_each_call(void **state)
     assert_fails(store_flush(reader, "run/a", &f->err), ERROR_INVALID, "reading only", &f->err);
     assert_fails(store_remove(reader, "run/a", &f->err), ERROR_INVALID, "reading only", &f->err);
     assert_fails(store_scratch(reader, path, &f->err), ERROR_INVALID, "reading only", &f->err);
-    assert_fails(store_publish(reader, "/nowhere", "run/a", &f->err), ERROR_INVALID, "reading only",
-                 &f->err);
+    assert_fails(store_publish(reader, "/nowhere", "run/a", NULL, &f->err), ERROR_INVALID,
+                 "reading only", &f->err);
     assert_fails(store_switch_set(reader, "s", "on", &f->err), ERROR_INVALID, "reading only",
                  &f->err);
     assert_fails(store_switch_remove(reader, "s", &f->err), ERROR_INVALID, "reading only", &f->err);

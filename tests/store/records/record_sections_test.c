@@ -551,7 +551,8 @@ static void a_topology_is_compared_with_its_seal(void **state)
     assert_ok(store_scratch(p->store, scratch, &p->err), &p->err);
     assert_ok(file_path(path, &p->err, "%s/topology", scratch), &p->err);
     assert_ok(file_replace(path, "text", 4, false, &p->err), &p->err);
-    assert_ok(store_publish(p->store, path, key_part("p", 0, "topology").text, &p->err), &p->err);
+    assert_ok(store_publish(p->store, path, key_part("p", 0, "topology").text, NULL, &p->err),
+              &p->err);
     assert_ok(topology_seal_verify(p->store, "p", 0, &p->err), &p->err);
     assert_ok(store_artifact(p->store, key_part("p", 0, "topology").text, path, &p->err), &p->err);
     assert_ok(file_replace(path, "texts", 5, false, &p->err), &p->err);

@@ -43,9 +43,7 @@ static enum error_code check_with(struct temp_store *t, const struct dataset_sch
                                           .schema = schema,
                                           .book = book,
                                           .permutation = permutation,
-                                          .feature_type = TENSOR_F32,
-                                          .scratch = t->dir.path,
-                                          .topology_flags = 0};
+                                          .feature_type = TENSOR_F32};
     return partition_check(&check, &t->err);
 }
 

@@ -1,0 +1,367 @@
+#include "store/objects/artifact_cache.h"
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "store/objects/object_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPEN_ATTEMPTS = 1000, POLL_MS = 5, SIZE_TEXT = 24 };
+
+static const size_t piece_bytes = (size_t)4 << 20;
+static const char lock_suffix[] = ".lock";
+
+/* --- names --- */
+
+/* The user's folder of copies; made when missing. Nobody else may write there. */
+static enum error_code cache_folder(const struct store *store, char folder[FILE_PATH_SIZE],
+                                    struct error *err)
+{
+    struct stat status;
+    enum error_code rc = file_path(folder, err, "%s/graphmill-cache-%ld",
+                                   store_cache_of(store)->folder, (long)geteuid());
+    if (rc != ERROR_NONE)
+        return rc;
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return error_set_errno(err, ERROR_IO, "%s cannot be made", folder);
+    if (lstat(folder, &status) != 0)
+        return error_set_errno(err, ERROR_IO, "%s", folder);
+    if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 0022))
+        return error_set(err, ERROR_DENIED, "%s: expected a folder that belongs to this user alone",
+                         folder);
+    return ERROR_NONE;
+}
+
+/* A random one when the copy is of one caller alone. */
+static struct checksum name_of(const struct artifact_request *request)
+{
+    static const char kind[] = "artifact, version 1";
+    struct {
+        int64_t time;
+        pid_t process;
+        const void *place;
+    } own = {.time = clock_ms(), .process = getpid(), .place = &own};
+    const struct checksum_part part[] = {
+        {kind, sizeof kind},
+        {request->key, strlen(request->key)},
+        {request->seal ? (const void *)request->seal : (const void *)&own,
+         request->seal ? sizeof *request->seal : sizeof own}};
+    return checksum_of_parts(part, sizeof part / sizeof *part);
+}
+
+static bool is_named(int fd, const char *path)
+{
+    struct stat opened, there;
+    return fstat(fd, &opened) == 0 && stat(path, &there) == 0 && opened.st_dev == there.st_dev &&
+           opened.st_ino == there.st_ino;
+}
+
+/* --- room --- */
+
+/* The copies there are: how much they take, and which of the unused ones was used last before all others. */
+struct survey {
+    const char *folder;
+    uint64_t bytes;
+    bool found;
+    struct timespec oldest;
+    char name[CHECKSUM_TEXT_SIZE];
+};
+
+static uint64_t size_in(int fd)
+{
+    char text[SIZE_TEXT] = "";
+    int64_t size = 0;
+    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    return n > 0 && text_int64(text, (size_t)n, &size) && size > 0 ? (uint64_t)size : 0;
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+static enum error_code look_at(void *context, const char *name, struct error *err)
+{
+    struct survey *s = context;
+    struct stat status;
+    char path[FILE_PATH_SIZE];
+    const size_t digits = CHECKSUM_TEXT_SIZE - 1;
+    (void)err;
+    if (strlen(name) != digits + sizeof lock_suffix - 1 ||
+        strcmp(name + digits, lock_suffix) != 0 ||
+        file_path(path, NULL, "%s/%s", s->folder, name) != ERROR_NONE)
+        return ERROR_NONE;
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return ERROR_NONE;
+    s->bytes += size_in(fd);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &status) == 0 &&
+        (!s->found || is_before(&status.st_mtim, &s->oldest))) {
+        s->found = true;
+        s->oldest = status.st_mtim;
+        (void)snprintf(s->name, sizeof s->name, "%.*s", (int)digits, name);
+    }
+    (void)close(fd);
+    return ERROR_NONE;
+}
+
+/* Removes a copy that nobody uses. */
+static bool remove_unused(const char *folder, const char *name)
+{
+    char path[FILE_PATH_SIZE], lock[FILE_PATH_SIZE];
+    if (file_path(path, NULL, "%s/%s", folder, name) != ERROR_NONE ||
+        file_path(lock, NULL, "%s%s", path, lock_suffix) != ERROR_NONE)
+        return false;
+    const int fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    const bool removes = flock(fd, LOCK_EX | LOCK_NB) == 0 && is_named(fd, lock) &&
+                         file_remove_all(path, NULL) == ERROR_NONE && unlink(lock) == 0;
+    (void)close(fd);
+    return removes;
+}
+
+/* Lets unused copies go until `bytes` more are in the budget; false when they are not. */
+static bool make_room(const char *folder, uint64_t bytes, uint64_t budget)
+{
+    for (;;) {
+        struct survey survey = {.folder = folder};
+        if (file_list(folder, look_at, &survey, NULL) != ERROR_NONE)
+            return false;
+        if (survey.bytes + bytes <= budget)
+            return true;
+        if (!survey.found || !remove_unused(folder, survey.name))
+            return false;
+    }
+}
+
+/* --- fetching --- */
+
+struct fetch {
+    const struct artifact_request *request;
+    const struct object_backend *backend;
+    void *state;
+    const char *to; /* file or folder */
+    uint64_t bytes;
+    char *piece; /* [piece_bytes] */
+    struct checksum_stream *sum;
+};
+
+static enum error_code add_size(void *context, const char *file, uint64_t size, struct error *err)
+{
+    (void)file;
+    (void)err;
+    ((struct fetch *)context)->bytes += size;
+    return ERROR_NONE;
+}
+
+static enum error_code fetch_bytes(const struct fetch *f, const char *file, uint64_t size, int fd,
+                                   const char *path, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t at = 0; rc == ERROR_NONE && at < size;) {
+        size_t got = 0;
+        rc = f->backend->get_range(f->state, f->request->key, file, at, f->piece, piece_bytes, &got,
+                                   err);
+        if (rc == ERROR_NONE && got == 0)
+            rc = error_set(err, ERROR_IO,
+                           "artifact %s: file %s ends after %" PRIu64 " of %" PRIu64 " bytes",
+                           f->request->key, file, at, size);
+        if (rc == ERROR_NONE)
+            rc = file_write_all(fd, f->piece, got, path, err);
+        if (rc == ERROR_NONE)
+            checksum_stream_add(f->sum, f->piece, got);
+        at += got;
+    }
+    return rc;
+}
+
+static enum error_code fetch_file(void *context, const char *file, uint64_t size, struct error *err)
+{
+    const struct fetch *f = context;
+    char path[FILE_PATH_SIZE], folder[FILE_PATH_SIZE];
+    enum error_code rc = file_path(path, err, "%s%s%s", f->to, *file ? "/" : "", file);
+    if (rc == ERROR_NONE)
+        rc = file_path(folder, err, "%.*s", (int)(strrchr(path, '/') - path), path);
+    if (rc == ERROR_NONE)
+        rc = file_make_folders(folder, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
+    rc = fetch_bytes(f, file, size, fd, path, err);
+    if (close(fd) != 0 && rc == ERROR_NONE)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be closed", path);
+    return rc;
+}
+
+static enum error_code note_size(int fd, uint64_t bytes, struct error *err)
+{
+    char text[SIZE_TEXT];
+    const int size = snprintf(text, sizeof text, "%" PRIu64, bytes);
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)size, 0) != size)
+        return error_set_errno(err, ERROR_IO, "the lock of a copy cannot be written");
+    return ERROR_NONE;
+}
+
+/* Copies the artifact to handle->path, whole; `fd` is its lock, which is ours alone. */
+static enum error_code fetch(const struct artifact_request *request, const char *folder, int fd,
+                             struct artifact_handle *handle, struct error *err)
+{
+    char incomplete[FILE_PATH_SIZE];
+    struct fetch f = {.request = request, .to = incomplete};
+    bool found = false;
+    f.backend = store_backend_of(request->store, &f.state);
+    enum error_code rc = file_path(incomplete, err, "%s.incomplete", handle->path);
+    if (rc == ERROR_NONE)
+        rc = file_remove_all(incomplete, err); /* what a kill has left */
+    if (rc == ERROR_NONE)
+        rc = f.backend->files(f.state, request->key, add_size, &f, err);
+    if (rc == ERROR_NONE)
+        rc = note_size(fd, f.bytes, err);
+    if (rc == ERROR_NONE && !make_room(folder, 0, store_cache_of(request->store)->budget_bytes))
+        handle->goes = true;
+    if (rc == ERROR_NONE)
+        rc = memory_new(&f.piece, piece_bytes, "a piece of an artifact", err);
+    if (rc == ERROR_NONE)
+        rc = checksum_stream_new(&f.sum, err);
+    if (rc == ERROR_NONE)
+        rc = f.backend->files(f.state, request->key, fetch_file, &f, err);
+    if (rc == ERROR_NONE)
+        rc = file_is_there(incomplete, &found, err);
+    if (rc == ERROR_NONE && !found) /* an artifact without files */
+        rc = file_make_folders(incomplete, err);
+    if (rc == ERROR_NONE)
+        rc = file_rename(incomplete, handle->path, err);
+    if (rc == ERROR_NONE) {
+        handle->is_fresh = true;
+        handle->sum = checksum_stream_sum(f.sum);
+    } else if (file_remove_all(incomplete, NULL) != ERROR_NONE) {
+        /* the next who fetches it tries again */
+    }
+    checksum_stream_free(f.sum);
+    memory_free(f.piece);
+    return rc;
+}
+
+/* --- acquiring --- */
+
+/* Takes the lock as a reader of what is there, or alone when nothing is (*is_missing). */
+static enum error_code take_lock(int fd, const char *path, bool *is_missing, struct error *err)
+{
+    for (;;) {
+        bool found = false;
+        enum error_code rc = ERROR_NONE;
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
+            rc = file_is_there(path, &found, err);
+            *is_missing = false;
+            if (rc != ERROR_NONE || found)
+                return rc;
+        }
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            rc = file_is_there(path, &found, err);
+            *is_missing = true;
+            if (rc != ERROR_NONE || !found)
+                return rc;
+            continue; /* it came between the two */
+        }
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return error_set_errno(err, ERROR_IO, "%s%s cannot be locked", path, lock_suffix);
+        clock_sleep_ms(POLL_MS);
+    }
+}
+
+static enum error_code open_copy(const struct artifact_request *request, const char *folder,
+                                 const char *lock, struct artifact_handle *handle, bool *again,
+                                 struct error *err)
+{
+    bool is_missing = false;
+    const int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return error_set_errno(err, ERROR_IO, "%s cannot be opened", lock);
+    enum error_code rc = take_lock(fd, handle->path, &is_missing, err);
+    *again = rc == ERROR_NONE && !is_named(fd, lock); /* evicted before we had the lock */
+    if (rc == ERROR_NONE && !*again && is_missing)
+        rc = fetch(request, folder, fd, handle, err);
+    if (rc != ERROR_NONE || *again) {
+        if (rc != ERROR_NONE && is_missing)
+            (void)unlink(lock);
+        (void)close(fd);
+        return rc;
+    }
+    (void)futimens(fd, NULL); /* used now */
+    if (is_missing)
+        (void)flock(fd, LOCK_SH);
+    handle->lock_plus_one = fd + 1;
+    return ERROR_NONE;
+}
+
+static enum error_code acquire_copy(const struct artifact_request *request,
+                                    struct artifact_handle *handle, struct error *err)
+{
+    char folder[FILE_PATH_SIZE], lock[FILE_PATH_SIZE], digits[CHECKSUM_TEXT_SIZE];
+    const struct checksum name = name_of(request);
+    checksum_text(&name, digits);
+    handle->is_copy = true;
+    handle->goes = !request->seal;
+    enum error_code rc = cache_folder(request->store, folder, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(handle->path, err, "%s/%s", folder, digits);
+    if (rc == ERROR_NONE)
+        rc = file_path(lock, err, "%s%s", handle->path, lock_suffix);
+    bool again = true;
+    for (int i = 0; rc == ERROR_NONE && again && i < OPEN_ATTEMPTS; i++)
+        rc = open_copy(request, folder, lock, handle, &again, err);
+    return rc == ERROR_NONE && again ? error_set(err, ERROR_BUSY, "%s goes whenever it comes", lock)
+                                     : rc;
+}
+
+enum error_code artifact_acquire(const struct artifact_request *request,
+                                 struct artifact_handle *out, struct error *err)
+{
+    const unsigned can = store_capabilities(request->store);
+    const bool in_place =
+        can & STORE_HAS_PATHS && (!request->is_mapped || can & STORE_IS_LOCAL ||
+                                  store_cache_of(request->store)->storage_is_local);
+    *out = (struct artifact_handle){.path = ""};
+    enum error_code rc = in_place ? store_artifact(request->store, request->key, out->path, err)
+                                  : acquire_copy(request, out, err);
+    if (rc != ERROR_NONE)
+        *out = (struct artifact_handle){.path = ""};
+    return rc;
+}
+
+void artifact_release(struct artifact_handle *handle)
+{
+    char lock[FILE_PATH_SIZE];
+    const int fd = handle->lock_plus_one - 1;
+    if (fd >= 0) {
+        if (handle->goes && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+            file_path(lock, NULL, "%s%s", handle->path, lock_suffix) == ERROR_NONE &&
+            is_named(fd, lock) && file_remove_all(handle->path, NULL) == ERROR_NONE)
+            (void)unlink(lock);
+        (void)close(fd);
+    }
+    *handle = (struct artifact_handle){.path = ""};
+}
+
+/* Who has it open keeps what it has. The copy goes before the name of its lock: whoever waits for that one finds that it
+ * is gone, and fetches the copy anew. */
+void artifact_discard(struct artifact_handle *handle)
+{
+    char lock[FILE_PATH_SIZE];
+    if (handle->is_copy && file_path(lock, NULL, "%s%s", handle->path, lock_suffix) == ERROR_NONE &&
+        is_named(handle->lock_plus_one - 1, lock) &&
+        file_remove_all(handle->path, NULL) == ERROR_NONE)
+        (void)unlink(lock);
+    artifact_release(handle);
+}
