@@ -16,25 +16,54 @@ uint32_t model_layer_output_dim(const struct model *model, int layer)
     return model->layer[layer].output_dim;
 }
 
+#define ROW(constant, name) #name,
+const char *const jumping_knowledge_names[JUMPING_KNOWLEDGE_COUNT + 1] = {
+    JUMPING_KNOWLEDGE_LIST(ROW) NULL};
+#undef ROW
+
 /* --- outlines --- */
 
 enum error_code model_config_of(struct model_config *out, const struct model_outline *outline,
                                 struct error *err)
 {
     const struct layer_type *type = layer_type_of(outline->kind);
+    const bool jumps = outline->jumping_knowledge != JUMP_NONE;
     *out = (struct model_config){.input_dim = outline->input_dim, .precision = outline->precision};
+    if (type->build && jumps)
+        return error_set(err, ERROR_INVALID,
+                         "jumping_knowledge is %s, which models of kind %s do not have: list the "
+                         "layers",
+                         jumping_knowledge_names[outline->jumping_knowledge],
+                         layer_names[outline->kind]);
     if (type->build) {
         out->layer_count = type->build(outline, out->layer);
     } else {
         out->layer_count = outline->hop_count <= LAYER_COUNT_MAX ? outline->hop_count : -1;
         for (int i = 0; i < out->layer_count; i++)
-            out->layer[i] = layer_of_outline(outline, outline->kind, i == out->layer_count - 1);
+            out->layer[i] =
+                layer_of_outline(outline, outline->kind, !jumps && i == out->layer_count - 1);
     }
-    return out->layer_count >= 0
-               ? ERROR_NONE
-               : error_set(err, ERROR_INVALID,
-                           "a model of kind %s with %d fan-outs has more than %d layers",
-                           layer_names[outline->kind], outline->hop_count, (int)LAYER_COUNT_MAX);
+    if (out->layer_count < 0)
+        return error_set(err, ERROR_INVALID,
+                         "a model of kind %s with %d fan-outs has more than %d layers",
+                         layer_names[outline->kind], outline->hop_count, (int)LAYER_COUNT_MAX);
+    return jumps ? model_config_jump(out, outline->jumping_knowledge, outline->output_dim, err)
+                 : ERROR_NONE;
+}
+
+enum error_code model_config_jump(struct model_config *config,
+                                  enum jumping_knowledge jumping_knowledge, uint32_t output_dim,
+                                  struct error *err)
+{
+    if (config->layer_count == LAYER_COUNT_MAX)
+        return error_set(err, ERROR_INVALID,
+                         "a model of %d layers has no room for the one of jumping_knowledge; at "
+                         "most %d are possible",
+                         config->layer_count, LAYER_COUNT_MAX - 1);
+    config->jumping_knowledge = jumping_knowledge;
+    config->layer[config->layer_count++] = (struct layer_config){
+        .kind = LAYER_MLP, .output_dim = output_dim, .activation = ACTIVATION_NONE};
+    return ERROR_NONE;
 }
 
 enum error_code model_init_outline(struct model *out, const struct model_outline *outline,
@@ -68,7 +97,10 @@ static void add_own_parameters(struct model *model, struct model_layer *layer, i
     layer->first_parameter = model->parameter_count;
     layer->parameter_count = layer->type->parameters(layer, own);
     for (int i = 0; i < layer->parameter_count; i++) {
-        layer_parameter_name(layer->type, number, own[i].suffix, name);
+        if (number == model->config.layer_count - 1 && model->config.jumping_knowledge)
+            (void)snprintf(name, sizeof name, "lin.%s", own[i].suffix);
+        else
+            layer_parameter_name(layer->type, number, own[i].suffix, name);
         (void)add_parameter(model, name, &own[i]);
     }
 }
@@ -132,6 +164,19 @@ static int start_of(const struct model_config *config, int number)
     return first - 1;
 }
 
+/* Columns that layer `number` reads. */
+static uint32_t input_dim_of(const struct model_config *config, int number)
+{
+    uint32_t sum = 0;
+    if (number == 0)
+        return config->input_dim;
+    if (config->jumping_knowledge != JUMP_CAT || number < config->layer_count - 1)
+        return config->layer[number - 1].output_dim;
+    for (int i = 0; i < number; i++)
+        sum += config->layer[i].output_dim;
+    return sum;
+}
+
 static void add_layer(struct model *model, int number)
 {
     const struct model_config *config = &model->config;
@@ -140,8 +185,8 @@ static void add_layer(struct model *model, int number)
     struct model_layer *layer = &model->layer[number];
     *layer = (struct model_layer){.kind = own->kind,
                                   .type = layer_type_of(own->kind),
-                                  .input_dim = number == 0 ? config->input_dim
-                                                           : config->layer[number - 1].output_dim,
+                                  .input_dim = input_dim_of(config, number),
+                                  .reads_all = is_last && config->jumping_knowledge >= JUMP_CAT,
                                   .output_dim = own->output_dim,
                                   .option = own->option,
                                   .joins_heads = !is_last,
@@ -178,6 +223,8 @@ static void find_tails(struct model *model)
             model->layer[layer->second_input].has_tail = true;
         if (layer->residual && i > 0)
             model->layer[i - 1].has_tail = true;
+        if (i < last && model->layer[last].reads_all)
+            layer->has_tail = true;
     }
 }
 
@@ -199,7 +246,7 @@ static enum error_code check_layer(const struct model_config *config, int number
     const struct layer_config *own = &config->layer[number];
     const struct layer_type *type = layer_type_of(own->kind);
     const bool is_last = number == config->layer_count - 1;
-    const uint32_t input_dim = number ? config->layer[number - 1].output_dim : config->input_dim;
+    const uint32_t input_dim = input_dim_of(config, number);
     const enum error_code rc = check_width(own->output_dim, "output", err);
     if (rc != ERROR_NONE)
         return rc;
@@ -217,6 +264,12 @@ static enum error_code check_layer(const struct model_config *config, int number
                          "its output are the logits, so its norm and its activation must be none, "
                          "not %s and %s",
                          norm_names[own->norm], activation_names[own->activation]);
+    if (config->jumping_knowledge == JUMP_MAX && !is_last &&
+        own->output_dim != config->layer[0].output_dim)
+        return error_set(err, ERROR_INVALID,
+                         "its width is %" PRIu32 " and that of the first layer %" PRIu32
+                         ", and jumping_knowledge max wants the same of all",
+                         own->output_dim, config->layer[0].output_dim);
     if (type->reads_start && start_of(config, number) < 0)
         return error_set(err, ERROR_INVALID,
                          "it also reads the output of a layer of another kind below it, and there "

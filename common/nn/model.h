@@ -79,12 +79,23 @@ struct layer_config {
     float dropout; /* of that, and of what the kind drops inside the layer */
 };
 
+/* What the layer behind all others reads (Xu et al. 2018), as PyG's JumpingKnowledge: LAST what the layer below gives, CAT
+ * what all layers give, side by side, MAX the largest of them; of the rows of its destinations. */
+#define JUMPING_KNOWLEDGE_LIST(ROW) ROW(NONE, none) ROW(LAST, last) ROW(CAT, cat) ROW(MAX, max)
+#define ROW(constant, name)         JUMP_##constant,
+enum jumping_knowledge { JUMPING_KNOWLEDGE_LIST(ROW) JUMPING_KNOWLEDGE_COUNT };
+#undef ROW
+/* In pipeline files; NULL behind the last. */
+extern const char *const jumping_knowledge_names[JUMPING_KNOWLEDGE_COUNT + 1];
+
 struct model_config {
     uint32_t input_dim;
     int layer_count;
     struct layer_config
         layer[LAYER_COUNT_MAX]; /* from the input side; the last one gives the logits */
-    enum precision precision;   /* of the input rows and of every product's operands */
+    /* Not NONE: the last layer of the list, a matrix for each row that is called `lin`, reads that. */
+    enum jumping_knowledge jumping_knowledge;
+    enum precision precision; /* of the input rows and of every product's operands */
 };
 
 /* A model in few words, as most pipeline files have it: a kind, and from input_dim to hidden_dim, and so on, to
@@ -94,7 +105,9 @@ struct model_outline {
     int hop_count; /* fan-outs: each is used by one layer */
     uint32_t input_dim, hidden_dim, output_dim;
     struct layer_options option;
-    bool residual; /* behind all layers but the last; likewise below */
+    enum jumping_knowledge
+        jumping_knowledge; /* not NONE: one more layer behind hop_count of the kind */
+    bool residual;         /* behind all layers but the last; likewise below */
     enum norm_kind norm;
     enum activation_kind activation;
     float dropout;
@@ -126,6 +139,7 @@ struct model_layer {
     enum activation_kind activation;
     float dropout;
     int hop;          /* how many hops the layers below take: its own block, if it uses edges */
+    bool reads_all;   /* what all layers below give, joined by model_join_rows() */
     int second_input; /* the layer whose output it reads beside that of the layer below; -1: none */
     bool
         has_tail; /* activation and dropout are done behind the layer (layer_tail.h), not inside it */
@@ -151,6 +165,10 @@ struct model {
 /* The layers that an outline is short for. Fails: ERROR_INVALID for more than LAYER_COUNT_MAX. */
 MUST_CHECK enum error_code model_config_of(struct model_config *out,
                                            const struct model_outline *outline, struct error *err);
+/* Puts the matrix of jumping knowledge behind the layers of `config`. Fails: ERROR_INVALID when there is no room. */
+MUST_CHECK enum error_code model_config_jump(struct model_config *config,
+                                             enum jumping_knowledge jumping_knowledge,
+                                             uint32_t output_dim, struct error *err);
 /* Fails: ERROR_INVALID, naming the layer, for more layers than LAYER_COUNT_MAX, sizes that overflow, and what a kind
  * cannot do. */
 MUST_CHECK enum error_code model_init(struct model *out, const struct model_config *config,
@@ -210,6 +228,11 @@ struct layer_input {
      * there is none. */
     const float *second;
 };
+
+/* What a layer that reads_all reads: row i of the outputs of the layers below, lower[l] + i * stride[l], into out
+ * [row_count, its input_dim]. */
+void model_join_rows(const struct model *model, const float *const *lower, const size_t *stride,
+                     size_t row_count, float *out);
 
 /* Layer `layer`, from 0, alone and without gradient; output [destination_count, output width of the layer] with what
  * follows the layer, as the next one reads it. */

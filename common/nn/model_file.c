@@ -82,7 +82,8 @@ static enum error_code encode_and_write(const struct model *model,
 {
     char number[NUMBER_COUNT][TEXT_SIZE];
     const struct model_config *c = &model->config;
-    (void)snprintf(number[0], TEXT_SIZE, "%d", c->layer_count);
+    const int count = c->layer_count - (c->jumping_knowledge != JUMP_NONE); /* without `lin` */
+    (void)snprintf(number[0], TEXT_SIZE, "%d", count);
     (void)snprintf(number[1], TEXT_SIZE, "%" PRIu32, c->input_dim);
     (void)snprintf(number[2], TEXT_SIZE, "%" PRIu32, c->layer[0].output_dim);
     (void)snprintf(number[3], TEXT_SIZE, "%" PRIu32, model_output_dim(model));
@@ -90,7 +91,7 @@ static enum error_code encode_and_write(const struct model *model,
     (void)snprintf(number[5], TEXT_SIZE, "%" PRId64, version);
     (void)snprintf(number[6], TEXT_SIZE, "%" PRId64, model->layer[0].option.heads);
     struct safetensors_text text[TEXT_COUNT] = {
-        {"model", model->layer[c->layer_count - 1].type->pyg_name},
+        {"model", model->layer[count - 1].type->pyg_name},
         {"num_layers", number[0]},
         {"in_channels", number[1]},
         {"hidden_channels", number[2]},
@@ -112,6 +113,9 @@ static enum error_code encode_and_write(const struct model *model,
     if (model->layer[0].has_tail && c->layer[0].activation != ACTIVATION_RELU)
         text[text_count++] =
             (struct safetensors_text){"act", activation_names[c->layer[0].activation]};
+    if (c->jumping_knowledge != JUMP_NONE)
+        text[text_count++] =
+            (struct safetensors_text){"jk", jumping_knowledge_names[c->jumping_knowledge]};
     if (c->layer[0].residual)
         text[text_count++] = (struct safetensors_text){"residual", "True"};
     struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];

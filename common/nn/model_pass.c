@@ -4,11 +4,14 @@
 #include "common/nn/layers/layer_tail.h"
 #include "common/nn/model.h"
 
+#include <math.h>
+
 struct model_trace {
     const float *value;
     int layer_count;
     struct layer_pass layer[LAYER_COUNT_MAX];
     struct layer_tail tail[LAYER_COUNT_MAX];
+    float *joined; /* what a layer reads that reads_all; else NULL */
 };
 _Static_assert(sizeof(struct model_trace) <= ARENA_REAL_BYTES, "a trace is written by what counts");
 
@@ -61,6 +64,46 @@ static struct message_block block_of_layer(const struct model *model, int layer,
     return (struct message_block){.destination_count = rows, .source_count = rows};
 }
 
+void model_join_rows(const struct model *model, const float *const *lower, const size_t *stride,
+                     size_t row_count, float *out)
+{
+    const int count = model->config.layer_count - 1;
+    const size_t width = model->layer[count].input_dim;
+    const bool side_by_side = model->config.jumping_knowledge == JUMP_CAT;
+    for (size_t row = 0; row < row_count; row++, out += width) {
+        size_t at = 0;
+        for (int l = 0; l < count; l++) {
+            const size_t dim = model->layer[l].output_dim;
+            const float *x = lower[l] + row * stride[l];
+            for (size_t c = 0; c < dim; c++)
+                if (side_by_side || l == 0 || out[c] < x[c] || isnan(x[c]))
+                    out[at + c] = x[c];
+            at += side_by_side ? dim : 0;
+        }
+    }
+}
+
+/* What the last layer reads, when it reads all. */
+static enum error_code join_layers(const struct model *model, struct model_trace *trace,
+                                   uint32_t row_count, struct input_rows *rows, struct arena *arena,
+                                   struct error *err)
+{
+    const int count = model->config.layer_count - 1;
+    const size_t width = model->layer[count].input_dim;
+    const float *lower[LAYER_COUNT_MAX];
+    size_t stride[LAYER_COUNT_MAX];
+    const enum error_code rc =
+        arena_new(arena, &trace->joined, row_count * width, "joined layers", err);
+    for (int l = 0; l < count; l++) {
+        lower[l] = trace->layer[l].output;
+        stride[l] = model->layer[l].output_dim;
+    }
+    if (rc == ERROR_NONE && !arena->counts)
+        model_join_rows(model, lower, stride, row_count, trace->joined);
+    *rows = (struct input_rows){.base = trace->joined, .stride = width};
+    return rc;
+}
+
 /* A layer and what follows it, into pass->output. */
 static enum error_code run_layer(const struct model *model, const float *value,
                                  struct layer_pass *pass, struct layer_tail *tail, bool keep,
@@ -91,6 +134,7 @@ enum error_code model_forward(const struct model *model, const float *value,
     if (rc != ERROR_NONE)
         return rc;
     made->value = value;
+    made->joined = NULL;
     made->layer_count = model->config.layer_count;
     for (int layer = 0; rc == ERROR_NONE && layer < made->layer_count; layer++) {
         struct layer_pass *pass = &made->layer[layer];
@@ -99,7 +143,10 @@ enum error_code model_forward(const struct model *model, const float *value,
         const int second = model->layer[layer].second_input;
         const struct message_block block = block_of_layer(model, layer, input);
         *tail = (struct layer_tail){0};
-        rc = layer_pass_init(pass, model, value, layer, &block, &rows, arena, err);
+        if (model->layer[layer].reads_all)
+            rc = join_layers(model, made, block.destination_count, &rows, arena, err);
+        if (rc == ERROR_NONE)
+            rc = layer_pass_init(pass, model, value, layer, &block, &rows, arena, err);
         if (rc == ERROR_NONE && input->dropout)
             set_dropout(pass, tail, is_last, stream_of_layer(input->dropout, layer));
         if (second >= 0)
@@ -165,6 +212,51 @@ static void add_part(struct gradient_parts *parts, struct gradient_part part)
         parts->part[parts->count++] = part;
 }
 
+/* The gradient of the joined rows goes to the layers that they are of: of the largest value, to the first that has it. */
+static void route_largest(const struct model *model, const struct model_trace *trace,
+                          const float *gradient, float *const *out)
+{
+    const int count = model->config.layer_count - 1;
+    const size_t dim = model->layer[count].input_dim;
+    const size_t rows = trace->layer[count].block.destination_count;
+    for (size_t i = 0; i < rows * dim; i++) {
+        bool found = false;
+        for (int l = 0; l < count; l++) {
+            const float *x = trace->layer[l].output;
+            const bool is_it = !found && !(x[i] < trace->joined[i]);
+            out[l][i] = is_it ? gradient[i] : 0;
+            found |= is_it;
+        }
+    }
+}
+
+static enum error_code part_layers(const struct model *model, const struct model_trace *trace,
+                                   struct gradient_parts *parts, struct arena *arena,
+                                   struct error *err)
+{
+    const int count = model->config.layer_count - 1;
+    const struct layer_pass *last = &trace->layer[count];
+    const uint32_t rows = last->block.destination_count;
+    const size_t width = last->input_dim;
+    const bool largest = model->config.jumping_knowledge == JUMP_MAX;
+    float *room = NULL, *part[LAYER_COUNT_MAX] = {NULL};
+    enum error_code rc = arena_new(arena, &room, rows * width, "gradients of joined layers", err);
+    for (int l = 0; rc == ERROR_NONE && largest && l < count; l++)
+        rc = arena_new(arena, &part[l], rows * width, "gradients of joined layers", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const float *gradient =
+        arena->counts ? room : layer_pass_input_gradient(last, width, 0, rows, room);
+    size_t at = 0;
+    for (int l = 0; l < count; l++) {
+        add_part(&parts[l], (struct gradient_part){largest ? part[l] : gradient + at, width, rows});
+        at += model->layer[l].output_dim;
+    }
+    if (largest && !arena->counts)
+        route_largest(model, trace, gradient, part);
+    return ERROR_NONE;
+}
+
 /* The layer `layer` on its way back, and what it leaves for the other layers that it read. parts [layer_count]. */
 static enum error_code layer_back(const struct model *model, struct model_trace *trace, int layer,
                                   const float *logits_gradient, struct gradient_parts *parts,
@@ -172,7 +264,8 @@ static enum error_code layer_back(const struct model *model, struct model_trace 
                                   struct error *err)
 {
     struct layer_pass *pass = &trace->layer[layer];
-    const struct layer_pass *above = layer == trace->layer_count - 1 ? NULL : pass + 1;
+    const bool is_read_by_next = layer < trace->layer_count - 1 && !pass[1].layer->reads_all;
+    const struct layer_pass *above = is_read_by_next ? pass + 1 : NULL;
     const int second = pass->layer->second_input;
     const struct layer_gradient out = gradient_of_layer(model, layer, gradient);
     enum error_code rc = ERROR_NONE;
@@ -195,6 +288,8 @@ static enum error_code layer_back(const struct model *model, struct model_trace 
     if (rc == ERROR_NONE)
         rc = layer_pass_backward(pass, above, logits_gradient, layer == 0, &out, workspace->arena,
                                  workspace->pool, err);
+    if (rc == ERROR_NONE && pass->layer->reads_all)
+        rc = part_layers(model, trace, parts, workspace->arena, err);
     if (second >= 0)
         add_part(&parts[second], (struct gradient_part){pass->second_gradient, pass->input_dim,
                                                         pass->block.destination_count});

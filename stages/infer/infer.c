@@ -40,9 +40,10 @@ struct infer_state {
     struct model model;
     struct topology topology;
     struct neighbor_sampler *sampler;
-    struct feature_source *input, *second; /* of layer input_layer (part_inference.h) */
-    struct source_windows *windows;        /* over the input, unless it is resident */
-    bool mostly_zero;                      /* the input: features may be */
+    struct feature_source *input, *second;         /* of layer input_layer (part_inference.h) */
+    struct feature_source *lower[LAYER_COUNT_MAX]; /* likewise; NULL where there is none */
+    struct source_windows *windows;                /* over the input, unless it is resident */
+    bool mostly_zero;                              /* the input: features may be */
     int input_layer; /* the layer that reads it, with these weights; 0: none is open */
     struct arena arena;
     float *weights; /* [model.value_count]; NULL until the first unit */
@@ -56,6 +57,10 @@ static void close_input(struct infer_state *state)
     feature_source_close(state->second);
     state->windows = NULL;
     state->input = state->second = NULL;
+    for (int l = 0; l < LAYER_COUNT_MAX; l++) {
+        feature_source_close(state->lower[l]);
+        state->lower[l] = NULL;
+    }
     state->input_layer = 0;
 }
 
@@ -236,8 +241,12 @@ static enum error_code open_input(const struct stage_context *context, struct in
         return ERROR_NONE;
     close_input(state);
     const int second = state->model.layer[layer - 1].second_input;
-    const uint64_t budget_bytes = context->memory_bytes / (second < 0 ? 2 : 4);
+    const bool reads_all = state->model.layer[layer - 1].reads_all;
+    const uint64_t shares = reads_all ? (uint64_t)layer - 1 : second < 0 ? 1 : 2;
+    const uint64_t budget_bytes = context->memory_bytes / (2 * shares);
     enum error_code rc = open_rows(context, state, layer - 1, budget_bytes, &state->input, err);
+    for (int l = 0; rc == ERROR_NONE && reads_all && l < layer - 2; l++)
+        rc = open_rows(context, state, l + 1, budget_bytes, &state->lower[l], err);
     if (rc == ERROR_NONE && second >= 0)
         rc = open_rows(context, state, second + 1, budget_bytes, &state->second, err);
     state->mostly_zero = false;
@@ -290,6 +299,7 @@ static enum error_code work(const struct stage_context *context, void *opaque,
                                        .has_self_loops = context->book->self_loop_count > 0,
                                        .mostly_zero = state->mostly_zero,
                                        .arena = &state->arena};
+    memcpy(inference.lower, state->lower, sizeof inference.lower);
     rc = part_inference_run(&inference, unit->layer, unit->slot, err);
     if (rc != ERROR_NONE)
         close_input(state); /* what was open may be what was damaged, and is made again meanwhile */

@@ -37,23 +37,57 @@ static enum error_code draw_tile(struct part_inference *inference, int layer, co
     return neighbor_sampler_draw(inference->sampler, &request, batch, err);
 }
 
+/* Rows of these nodes side by side, in the arena. */
+static enum error_code fetch_rows(struct part_inference *inference, struct feature_source *source,
+                                  const uint32_t *node, uint32_t count, float **out,
+                                  struct error *err)
+{
+    struct feature_rows rows = {0};
+    enum error_code rc = feature_source_fetch(source, node, count, &rows, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(inference->arena, out, (size_t)count * rows.dim, "rows of a layer", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        memcpy(*out + (size_t)i * rows.dim,
+               (const float *)rows.base + (rows.row_index ? rows.row_index[i] : i) * rows.stride,
+               rows.dim * sizeof **out);
+    return rc;
+}
+
 /* What the layer reads of these nodes beside the layer below. */
 static enum error_code fetch_second(struct part_inference *inference, const uint32_t *node,
                                     uint32_t count, const float **out, struct error *err)
 {
-    struct feature_rows rows = {0};
     float *copy = NULL;
-    *out = NULL;
-    if (!inference->second)
-        return ERROR_NONE;
-    enum error_code rc = feature_source_fetch(inference->second, node, count, &rows, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(inference->arena, &copy, (size_t)count * rows.dim, "rows of a layer", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
-        memcpy(copy + (size_t)i * rows.dim,
-               (const float *)rows.base + (rows.row_index ? rows.row_index[i] : i) * rows.stride,
-               rows.dim * sizeof *copy);
+    const enum error_code rc =
+        inference->second ? fetch_rows(inference, inference->second, node, count, &copy, err)
+                          : ERROR_NONE;
     *out = copy;
+    return rc;
+}
+
+/* Of a layer that reads all layers below: their rows of these nodes joined, in place of those of the layer below. */
+static enum error_code join_lower(struct part_inference *inference, int layer, const uint32_t *node,
+                                  uint32_t count, struct feature_rows *rows, struct error *err)
+{
+    const struct model *model = inference->model;
+    const float *lower[LAYER_COUNT_MAX];
+    size_t stride[LAYER_COUNT_MAX];
+    float *joined = NULL;
+    if (!model->layer[layer - 1].reads_all)
+        return ERROR_NONE;
+    const uint32_t width = model_layer_input_dim(model, layer - 1);
+    enum error_code rc =
+        arena_new(inference->arena, &joined, (size_t)count * width, "joined layers", err);
+    for (int l = 0; rc == ERROR_NONE && l < layer - 1; l++) {
+        struct feature_source *source = l < layer - 2 ? inference->lower[l] : inference->input;
+        float *copy = NULL;
+        rc = fetch_rows(inference, source, node, count, &copy, err);
+        lower[l] = copy;
+        stride[l] = model_layer_output_dim(model, l);
+    }
+    if (rc == ERROR_NONE)
+        model_join_rows(model, lower, stride, count, joined);
+    *rows = (struct feature_rows){.base = joined, .stride = width, .dim = width};
     return rc;
 }
 
@@ -85,6 +119,8 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
         rc = fetch_second(inference, node, count, &second, err);
     if (rc == ERROR_NONE)
         rc = feature_source_fetch(inference->input, batch.node, batch.node_count, &rows, err);
+    if (rc == ERROR_NONE)
+        rc = join_lower(inference, layer, node, count, &rows, err);
     stage_times_enter(inference->context->times, TIME_COMPUTE);
     stage_times_add_rows(inference->context->times, batch.node_count,
                          batch.node_count * (uint64_t)rows.dim * sizeof(float));

@@ -33,7 +33,9 @@ struct part_inference { /* all borrowed */
     const struct weights_identity *identity;
     struct neighbor_sampler *sampler;
     struct feature_source *input,
-        *second;                    /* the layer below; what the layer reads beside it, or NULL */
+        *second; /* the layer below; what the layer reads beside it, or NULL */
+    struct feature_source
+        *lower[LAYER_COUNT_MAX];    /* of a layer that reads_all: those below `input` */
     struct source_windows *windows; /* NULL: the input is resident, or the layer sums no rows */
     bool has_self_loops;            /* there may be some */
     bool mostly_zero;               /* the input (sparse_features.h) */

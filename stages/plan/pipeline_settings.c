@@ -27,7 +27,7 @@ static const char *in_a_section(const char *name)
     return NULL;
 }
 
-/* Layers are no setting of their own, and most people look for one. */
+/* The number of layers is no setting of its own, and most people look for one. */
 static bool names_layers(const char *name)
 {
     const char *dot = strchr(name, '.');
@@ -42,7 +42,8 @@ static enum error_code unknown_setting(const char *name, const char *where, stru
     if (names_layers(name))
         return error_set(err, ERROR_INVALID,
                          "%s: unknown setting '%s'; a model has as many layers as "
-                         "sample.fanouts has items: sample.fanouts: [10, 10, 10] makes three",
+                         "sample.fanouts has items: sample.fanouts: [10, 10, 10] makes three; "
+                         "train-step.layers lists them one by one",
                          where, name);
     const char *names[SETTING_COUNT_MAX] = {0};
     size_t count = 0;

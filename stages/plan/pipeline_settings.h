@@ -48,6 +48,17 @@ struct split_shares { /* of ingest.split */
     int percent[SPLIT_SHARE_COUNT]; /* train, valid, test; 100 in all */
 };
 
+struct layer_setting { /* an item of train-step.layers */
+    int64_t kind;
+    int64_t hidden; /* 0: train-step.hidden */
+    struct layer_options option;
+    bool residual;
+    int64_t norm;
+    int64_t
+        activation; /* one more than enum activation_kind; 0: ReLU, or none behind the last layer and kinds without tensors */
+    double dropout;
+};
+
 struct pipeline_settings {
     char name[SETTING_NAME_SIZE];
     int64_t seed;
@@ -99,11 +110,17 @@ struct pipeline_settings {
         int64_t evaluation_batch_size;
     } sample;
     struct {
+        /* A list of layers, instead of the settings of all of them below. */
+        struct {
+            int64_t count;
+            struct layer_setting item[LAYER_COUNT_MAX];
+        } layers;
         int64_t model; /* enum layer_kind */
         int64_t hidden;
         struct layer_options option; /* of the kinds that have them */
         int64_t activation;          /* enum activation_kind */
         int64_t norm;                /* enum norm_kind */
+        int64_t jumping_knowledge;   /* enum jumping_knowledge */
         bool residual;
         double dropout;
         int64_t precision; /* enum precision */

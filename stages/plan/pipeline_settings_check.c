@@ -74,10 +74,11 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
 {
     struct model model;
     const struct layer_type *type = layer_type_of((enum layer_kind)s->train_step.model);
-    if (type->uses_edges && s->sample.fanouts.count == 0)
+    const bool is_listed = s->train_step.layers.count > 0;
+    if (!is_listed && type->uses_edges && s->sample.fanouts.count == 0)
         return error_set(err, ERROR_INVALID,
                          "sample.fanouts is empty, expected one for each layer");
-    if (type->has_heads && s->train_step.hidden % s->train_step.option.heads != 0)
+    if (!is_listed && type->has_heads && s->train_step.hidden % s->train_step.option.heads != 0)
         return error_set(err, ERROR_INVALID,
                          "train-step.hidden is %" PRId64 ", expected a multiple of the %" PRId64
                          " of train-step.heads",
@@ -87,9 +88,10 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
         return error_context(err, rc, "train-step");
     if (s->train_step.precision != PRECISION_FP32 && !model_is_possible_in_bf16(&model))
         return error_set(err, ERROR_INVALID,
-                         "train-step.precision is bf16, expected fp32 with train-step.model %s%s",
-                         layer_names[s->train_step.model],
-                         type->forward ? "" : " and what follows its layers");
+                         "train-step.precision is bf16, expected fp32 with %s%s%s",
+                         is_listed ? "these train-step.layers" : "train-step.model ",
+                         is_listed ? "" : layer_names[s->train_step.model],
+                         is_listed || type->forward ? "" : " and what follows its layers");
     if (model.hop_count != s->sample.fanouts.count)
         return error_set(err, ERROR_INVALID,
                          "sample.fanouts has %d items, expected %d: one for each layer of the "

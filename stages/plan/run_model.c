@@ -2,13 +2,86 @@
 
 #include "common/base/host.h"
 #include "common/math/bf16_product.h"
+#include "common/nn/layers/layer.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+static bool has_tensors(enum layer_kind kind)
+{
+    struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX];
+    const struct model_layer layer = {
+        .kind = kind, .input_dim = 1, .output_dim = 1, .option = {.heads = 1}};
+    return layer_type_of(kind)->parameters(&layer, own) > 0;
+}
+
+/* The item `number` of train-step.layers. */
+static struct layer_config config_of_item(const struct pipeline_settings *settings, int number,
+                                          bool gives_logits)
+{
+    const struct layer_setting *item = &settings->train_step.layers.item[number];
+    const bool is_bare = gives_logits || !has_tensors((enum layer_kind)item->kind);
+    struct layer_config config = {
+        .kind = (enum layer_kind)item->kind,
+        .output_dim = (uint32_t)(item->hidden ? item->hidden : settings->train_step.hidden),
+        .option = item->option,
+        .residual = item->residual,
+        .norm = (enum norm_kind)item->norm,
+        .activation = is_bare ? ACTIVATION_NONE : ACTIVATION_RELU,
+        .dropout = (float)item->dropout};
+    if (item->activation)
+        config.activation = (enum activation_kind)(item->activation - 1);
+    return config;
+}
+
+/* The layer that gives a column for each class: the last one with tensors. -1: that of jumping knowledge does, or none. */
+static int giver_of_classes(const struct pipeline_settings *settings)
+{
+    int i = (int)settings->train_step.layers.count - 1;
+    if (settings->train_step.jumping_knowledge != JUMP_NONE)
+        return -1;
+    while (i >= 0 && !has_tensors((enum layer_kind)settings->train_step.layers.item[i].kind))
+        i--;
+    return i;
+}
+
+/* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
+static enum error_code make_listed(struct model *out, const struct pipeline_settings *settings,
+                                   uint32_t input_dim, uint32_t output_dim, struct error *err)
+{
+    const int count = (int)settings->train_step.layers.count;
+    const enum jumping_knowledge jump =
+        (enum jumping_knowledge)settings->train_step.jumping_knowledge;
+    struct model_config config = {.input_dim = input_dim, .layer_count = count};
+    const int giver = giver_of_classes(settings);
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; i < count; i++) {
+        const int64_t hidden = settings->train_step.layers.item[i].hidden;
+        config.layer[i] = config_of_item(settings, i, i == giver);
+        if (hidden && (i == giver || !has_tensors(config.layer[i].kind)))
+            return error_set(err, ERROR_INVALID,
+                             "train-step.layers: hidden of layer %d (%s) is %" PRId64
+                             ", but it has %s: leave it out",
+                             i + 1, layer_names[config.layer[i].kind], hidden,
+                             i == giver ? "a column for each class" : "as many as it reads");
+        if (i == giver)
+            config.layer[i].output_dim = output_dim;
+        else if (!has_tensors(config.layer[i].kind))
+            config.layer[i].output_dim = i ? config.layer[i - 1].output_dim : input_dim;
+    }
+    if (jump != JUMP_NONE)
+        rc = model_config_jump(&config, jump, output_dim, err);
+    else if (giver < 0)
+        rc = error_set(err, ERROR_INVALID,
+                       "train-step.layers: no layer has tensors, so there is nothing to train");
+    return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
+}
+
 static enum error_code make(struct model *out, const struct pipeline_settings *settings,
                             uint32_t input_dim, uint32_t output_dim, struct error *err)
 {
+    if (settings->train_step.layers.count > 0)
+        return make_listed(out, settings, input_dim, output_dim, err);
     const struct model_outline outline = {
         .kind = (enum layer_kind)settings->train_step.model,
         .hop_count = settings->sample.fanouts.count,
@@ -16,6 +89,7 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
         .hidden_dim = (uint32_t)settings->train_step.hidden,
         .output_dim = output_dim,
         .option = settings->train_step.option,
+        .jumping_knowledge = (enum jumping_knowledge)settings->train_step.jumping_knowledge,
         .residual = settings->train_step.residual,
         .norm = (enum norm_kind)settings->train_step.norm,
         .activation = (enum activation_kind)settings->train_step.activation,

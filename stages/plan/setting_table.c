@@ -48,6 +48,10 @@ static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COU
 static const char *const sampler_names[] = {SAMPLER_LIST(SAMPLER_CHOICE)[SAMPLER_COUNT] = NULL};
 static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
 
+/* Of an item of train-step.layers: 0, then enum activation_kind and one. */
+#define ACTIVATION_NAME(constant, name) #name,
+static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTIVATION_NAME) NULL};
+
 #define LAYER_HELP(constant, name, help) "; " #name ": " help
 
 /* clang-format off */
@@ -66,6 +70,8 @@ static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LA
     {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help, NULL}
 #define CHOICE_OR_PATH(part, name, field, value, names, help) \
     {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help, NULL}
+#define ITEMS(part, name, field, most, items, help) \
+    {name, SETTING_ITEMS, part, PLACE(field), "", 0, most, NULL, help, items}
 #define INT_LIST(part, name, field, value, least, most, help) \
     {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help, NULL}
 
@@ -78,9 +84,37 @@ static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LA
 #define PARTITION_IF(when) SETTING_OF_PARTITION, when
 #define TRAINING           SETTING_OF_TRAINING, NULL
 #define TRAINING_IF(when)  SETTING_OF_TRAINING, when
+#define PLAIN_MODEL        SETTING_OF_TRAINING, "train-step.layers=[]"
 #define TARGET             SETTING_OF_TARGET, NULL
 #define OUTPUTS            SETTING_OF_OUTPUTS, NULL
 #define OPERATION          SETTING_OF_OPERATION, NULL
+
+/* An item of train-step.layers. */
+#define ITEM_PLACE(field) offsetof(struct layer_setting, field), sizeof(((struct layer_setting *)0)->field)
+#define INT_OPTION(name, kinds, value, least, most, help) \
+    {#name, SETTING_INT, 0, "kind=" kinds, ITEM_PLACE(option.name), value, least, most, NULL, help, NULL},
+#define REAL_OPTION(name, kinds, value, least, most, help) \
+    {#name, SETTING_DOUBLE, 0, "kind=" kinds, ITEM_PLACE(option.name), value, least, most, NULL, help, NULL},
+#define FLAG_OPTION(name, kinds, value, help) \
+    {#name, SETTING_BOOL, 0, "kind=" kinds, ITEM_PLACE(option.name), value, 0, 0, NULL, help, NULL},
+#define CHOICE_OPTION(name, kinds, value, names, help) \
+    {#name, SETTING_CHOICE, 0, "kind=" kinds, ITEM_PLACE(option.name), value, 0, 0, names, help, NULL},
+static const struct setting_spec layer_rows[] = {
+    {"kind", SETTING_CHOICE, NOTHING, ITEM_PLACE(kind), NULL, 0, 0, layer_names, "as train-step.model", NULL},
+    {"hidden", SETTING_INT, NOTHING, ITEM_PLACE(hidden), "0", 0, 65536, NULL, "its width; 0: that of train-step.hidden; the last layer has the classes", NULL},
+    LAYER_OPTION_LIST(INT_OPTION, REAL_OPTION, FLAG_OPTION, CHOICE_OPTION)
+    {"residual", SETTING_BOOL, NOTHING, ITEM_PLACE(residual), "false", 0, 0, NULL, "as train-step.residual", NULL},
+    {"norm", SETTING_CHOICE, NOTHING, ITEM_PLACE(norm), "none", 0, 0, norm_names, "as train-step.norm", NULL},
+    {"activation", SETTING_CHOICE, NOTHING, ITEM_PLACE(activation), "auto", 0, 0, item_activation_names, "auto (relu; none behind the last layer and kinds without tensors), relu, elu, leaky_relu or none", NULL},
+    {"dropout", SETTING_DOUBLE, NOTHING, ITEM_PLACE(dropout), "0", 0, 0.999, NULL, "as train-step.dropout", NULL},
+    {.name = NULL},
+};
+#undef INT_OPTION
+#undef REAL_OPTION
+#undef FLAG_OPTION
+#undef CHOICE_OPTION
+static const struct setting_items layer_items = {
+    layer_rows, offsetof(struct pipeline_settings, train_step.layers.item) - offsetof(struct pipeline_settings, train_step.layers), sizeof(struct layer_setting)};
 
 /*
  * Rules for changing this table. Ids of datasets, partitions and runs are hashes of those settings that the
@@ -142,7 +176,8 @@ const struct setting_spec setting_table[] = {
     INT_LIST(TRAINING, "sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
     INT(TRAINING, "sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
 
-    CHOICE(TRAINING, "train-step.model", train_step.model, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),
+    ITEMS(TRAINING, "train-step.layers", train_step.layers, LAYER_COUNT_MAX, &layer_items, "the layers one by one, instead of model and what follows it down to dropout: a list of"),
+    CHOICE(PLAIN_MODEL, "train-step.model", train_step.model, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),
     INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
 #define INT_OPTION(name, kinds, value, least, most, help) \
     INT(TRAINING_IF("train-step.model=" kinds), "train-step." #name, train_step.option.name, value, least, most, help),
@@ -157,10 +192,11 @@ const struct setting_spec setting_table[] = {
 #undef REAL_OPTION
 #undef FLAG_OPTION
 #undef CHOICE_OPTION
-    CHOICE(TRAINING, "train-step.norm", train_step.norm, "none", norm_names, "what follows the hidden layers: none, batch (statistics of the mini-batch in training, running ones otherwise) or layer (of each row)"),
-    BOOL(TRAINING, "train-step.residual", train_step.residual, "false", "add to each hidden layer what its nodes read, before the norm; through a matrix where the widths differ"),
-    CHOICE(TRAINING, "train-step.activation", train_step.activation, "relu", activation_names, "what follows that: relu, elu, leaky_relu or none"),
-    DOUBLE(TRAINING, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
+    CHOICE(PLAIN_MODEL, "train-step.norm", train_step.norm, "none", norm_names, "what follows the hidden layers: none, batch (statistics of the mini-batch in training, running ones otherwise) or layer (of each row)"),
+    BOOL(PLAIN_MODEL, "train-step.residual", train_step.residual, "false", "add to each hidden layer what its nodes read, before the norm; through a matrix where the widths differ"),
+    CHOICE(PLAIN_MODEL, "train-step.activation", train_step.activation, "relu", activation_names, "what follows that: relu, elu, leaky_relu or none"),
+    CHOICE(TRAINING, "train-step.jumping_knowledge", train_step.jumping_knowledge, "none", jumping_knowledge_names, "none, or a matrix over what all layers give, as one more layer: cat (side by side), max (the largest), last (of the last one)"),
+    DOUBLE(PLAIN_MODEL, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
 
     CHOICE(TRAINING, "aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),

@@ -90,7 +90,7 @@ void setting_reset(const struct setting_spec *spec, void *base);
 int setting_print(const struct setting_spec *spec, const void *base, char *out, size_t size);
 /* Do the fields of `spec` in both structs say the same? */
 bool setting_equal(const struct setting_spec *spec, const void *a, const void *b);
-/* Does the value of that row of `table` matter, beside those of the others? */
+/* Does the value of that row of `table` matter, beside those of the others? Not if the row that it goes by does not. */
 bool setting_has_effect(const struct setting_spec *table, const struct setting_spec *spec,
                         const void *base);
 /* The path in the field of a setting that has one, or NULL. Borrowed. */

@@ -137,7 +137,7 @@ bool setting_has_effect(const struct setting_spec *table, const struct setting_s
     const struct setting_spec *other = setting_row(table, name);
     must(other != NULL);
     (void)setting_print(other, base, value, sizeof value);
-    return is_listed(spec->only_with + size + 1, value);
+    return setting_has_effect(table, other, base) && is_listed(spec->only_with + size + 1, value);
 }
 
 char *setting_path(const struct setting_spec *spec, void *base)

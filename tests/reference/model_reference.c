@@ -22,8 +22,12 @@ struct layer {
 
 static const double *tensor(const struct layer *layer, const char *suffix)
 {
+    const struct model_config *config = &layer->model->config;
     char name[PARAMETER_NAME_SIZE];
-    layer_parameter_name(layer->model->layer[layer->number].type, layer->number, suffix, name);
+    if (config->jumping_knowledge != JUMP_NONE && layer->number == config->layer_count - 1)
+        (void)snprintf(name, sizeof name, "lin.%s", suffix);
+    else
+        layer_parameter_name(layer->model->layer[layer->number].type, layer->number, suffix, name);
     int i = 0;
     while (i < layer->model->parameter_count && strcmp(layer->model->parameter[i].name, name) != 0)
         i++;
@@ -317,6 +321,29 @@ static double element(const struct input_rows *input, size_t at)
     return (double)((const float *)input->base)[at];
 }
 
+/* What all layers below the last give, side by side or the largest of them. */
+static double *join(const struct model *model, double *const *output, uint32_t rows)
+{
+    const int count = model->config.layer_count - 1;
+    const uint32_t width = model->layer[count].input_dim;
+    double *joined = memory_alloc((size_t)rows * width, sizeof *joined);
+    must(joined);
+    for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t c = 0, l = 0, at = 0; c < width; c++, at++) {
+            double *out = &joined[(size_t)i * width + c];
+            if (model->config.jumping_knowledge == JUMP_CAT) {
+                if (at == model->layer[l].output_dim)
+                    l++, at = 0;
+                *out = output[l][(size_t)i * model->layer[l].output_dim + at];
+                continue;
+            }
+            *out = output[0][(size_t)i * width + c];
+            for (int k = 1; k < count; k++)
+                *out = fmax(*out, output[k][(size_t)i * width + c]);
+        }
+    return joined;
+}
+
 double *model_reference_logits(const struct model *model, const double *value,
                                const struct message_block *block, const struct input_rows *input,
                                const struct random_stream *dropout, bool by_batch)
@@ -328,28 +355,29 @@ double *model_reference_logits(const struct model *model, const double *value,
         for (uint32_t c = 0; c < dim; c++)
             x[(size_t)i * dim + c] =
                 element(input, (input->row_index ? input->row_index[i] : i) * input->stride + c);
+    /* output[0] are the features, output[l + 1] what layer l gives. */
+    double *output[LAYER_COUNT_MAX + 1] = {x}, *joined = NULL;
     uint32_t rows = block[0].source_count;
-    double *start = x;
-    for (int number = 0; number < model->config.layer_count; number++) {
+    for (int number = 0, start = 0; number < model->config.layer_count; number++) {
         const struct model_layer *own = &model->layer[number];
         const struct message_block all = {.destination_count = rows, .source_count = rows};
+        if (own->reads_all)
+            joined = join(model, output + 1, rows);
+        if (number > 0 && model->layer[number - 1].kind != own->kind)
+            start = number;
         const struct layer layer = {.model = model,
                                     .value = value,
                                     .block = own->type->uses_edges ? &block[own->hop] : &all,
                                     .number = number,
                                     .in = model_layer_input_dim(model, number),
                                     .out = model_layer_output_dim(model, number),
-                                    .x = x,
-                                    .start = start};
-        double *y = layer_output(&layer, dropout, by_batch);
+                                    .x = joined ? joined : output[number],
+                                    .start = output[start]};
+        output[number + 1] = layer_output(&layer, dropout, by_batch);
         rows = layer.block->destination_count;
-        if (x != start)
-            memory_free(x);
-        x = y;
-        if (number + 1 < model->config.layer_count && model->layer[number + 1].kind == own->kind)
-            continue;
-        memory_free(start);
-        start = x;
     }
-    return x;
+    for (int number = 0; number < model->config.layer_count; number++)
+        memory_free(output[number]);
+    memory_free(joined);
+    return output[model->config.layer_count];
 }

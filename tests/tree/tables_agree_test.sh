@@ -36,5 +36,10 @@ done
 
 layers=$(rows common/nn/layers/layer_list.h LAYER_LIST)
 [ "$(wc -w <<<"$layers")" -ge 4 ] || fail "common/nn/layers/layer_list.h: found the rows '$layers'"
-for name in $layers; do row_has "layer $name" "common/nn/layers/${name}_layer.c"; done
+for name in $layers; do
+    row_has "layer $name" "common/nn/layers/${name}_layer.c"
+    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the kind of layer"
+done
+[ "$(ls common/nn/layers/*_layer.c | xargs -n1 basename -s _layer.c | grep -v '^sparse$' | sort | xargs)" = "$(sort <<<"$layers" | xargs)" ] ||
+    fail "common/nn/layers: another kind than the rows of layer_list.h"
 exit $status

@@ -80,6 +80,8 @@ static void unknown_names_are_refused_with_the_nearest_known_one(void **state)
     assert_fails(assign(&settings, "epoch", "3", &err), ERROR_INVALID, "did you mean 'epochs'?",
                  &err);
     assert_fails(assign(&settings, "train-step.layers", "3", &err), ERROR_INVALID,
+                 "expected a list of maps, as in [{kind: ...}]", &err);
+    assert_fails(assign(&settings, "train-step.num_layers", "3", &err), ERROR_INVALID,
                  "as many layers as sample.fanouts has items", &err);
     assert_fails(assign(&settings, "qqqqqqqqqqqqqqqqqqqq", "5", &err), ERROR_INVALID,
                  "unknown setting 'qqqqqqqqqqqqqqqqqqqq'", &err);
@@ -179,7 +181,8 @@ static struct pipeline_settings unusual(void)
             value = " 15, -1,5";
             break;
         case SETTING_ITEMS:
-            fail_msg("give %s a value here", spec->name);
+            value = "[{kind: gat, hidden: 16, heads: 2, norm: batch}, {kind: mlp, dropout: 0.25}]";
+            break;
         }
         assert_ok(assign(&settings, spec->name, value, &err), &err);
     }

@@ -45,6 +45,69 @@ static void activations_agree_with_the_reference_and_central_differences(void **
     check_all(0);
 }
 
+/* Of hop_count layers of a kind, with the matrix behind them. */
+static struct model_config jumping_config(const struct sizes *sizes, enum layer_kind kind,
+                                          enum jumping_knowledge jump, bool residual)
+{
+    struct error err = {0};
+    struct model_config config;
+    const struct model_outline outline = {.kind = kind,
+                                          .hop_count = sizes->layer_count,
+                                          .input_dim = sizes->input,
+                                          .hidden_dim = sizes->hidden,
+                                          .output_dim = sizes->output,
+                                          .option = {.heads = sizes->heads},
+                                          .jumping_knowledge = jump,
+                                          .residual = residual,
+                                          .dropout = 0.4F};
+    assert_ok(model_config_of(&config, &outline, &err), &err);
+    assert_int_equal(config.layer_count, sizes->layer_count + 1);
+    return config;
+}
+
+static void jumping_knowledge_agrees_with_the_reference_and_central_differences(void **state)
+{
+    static const enum layer_kind kinds[] = {LAYER_SAGE, LAYER_GCN, LAYER_GAT};
+    const struct random_stream stream = random_stream_of(99, RANDOM_DROPOUT, 4, 0, 2);
+    (void)state;
+    for (int turn = 0; turn < 9; turn++)
+        for (size_t i = 0; i < sizeof all_sizes / sizeof *all_sizes; i++) {
+            struct run run;
+            const struct model_config config =
+                jumping_config(&all_sizes[i], kinds[turn % 3],
+                               (enum jumping_knowledge)(JUMP_LAST + turn / 3), turn % 2);
+            run_start_config(&run, &config, &all_sizes[i]);
+            assert_string_equal(run.model.parameter[run.model.parameter_count - 2].name,
+                                "lin.weight");
+            /* Biases of 0 give rows of which nothing is left by dropout a 0, where ReLU has no slope. */
+            for (uint64_t v = 0; v < run.model.trained_count; v++)
+                run.value[v] += 0.01F;
+            run_both(&run, turn % 2 ? &stream : NULL, NULL);
+            check_logits(&run, turn % 2 ? &stream : NULL);
+            check_gradient(&run, turn % 2 ? &stream : NULL);
+            run_end(&run);
+        }
+}
+
+static void what_cannot_jump_is_refused(void **state)
+{
+    static const struct sizes sizes = {3, {4, 9, 25, 70}, 5, 6, 5, 3};
+    struct model_config config = jumping_config(&sizes, LAYER_SAGE, JUMP_MAX, false);
+    const struct model_outline listed = {.kind = LAYER_MLP,
+                                         .input_dim = 3,
+                                         .hidden_dim = 3,
+                                         .output_dim = 3,
+                                         .jumping_knowledge = JUMP_CAT};
+    struct error err = {0};
+    struct model model;
+    (void)state;
+    config.layer[1].output_dim = 7;
+    assert_fails(model_init(&model, &config, &err), ERROR_INVALID,
+                 "layer 2 of the model (sage): its width is 7 and that of the first layer 6", &err);
+    assert_fails(model_init_outline(&model, &listed, &err), ERROR_INVALID,
+                 "jumping_knowledge is cat, which models of kind mlp do not have", &err);
+}
+
 static void dropout_behind_any_activation_goes_through_both_alike(void **state)
 {
     (void)state;
@@ -154,6 +217,10 @@ static void memory_that_runs_out_is_an_error_at_any_point(void **state)
     run_start_config(&run, &config, &sizes);
     check_memory_refusals(&run);
     run_end(&run);
+    const struct model_config joined = jumping_config(&sizes, LAYER_SAGE, JUMP_MAX, true);
+    run_start_config(&run, &joined, &sizes);
+    check_memory_refusals(&run);
+    run_end(&run);
 }
 
 static void a_model_with_a_tail_is_for_fp32(void **state)
@@ -180,6 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activations_agree_with_the_reference_and_central_differences),
         cmocka_unit_test(dropout_behind_any_activation_goes_through_both_alike),
+        cmocka_unit_test(jumping_knowledge_agrees_with_the_reference_and_central_differences),
+        cmocka_unit_test(what_cannot_jump_is_refused),
         cmocka_unit_test(evaluation_goes_by_the_running_statistics),
         cmocka_unit_test(backward_tells_the_statistics_of_the_batch),
         cmocka_unit_test(a_batch_of_one_row_goes_by_the_running_statistics),
