@@ -230,6 +230,8 @@ enum error_code pipeline_prepare(const struct pipeline_options *options, struct 
     if (rc == ERROR_NONE)
         rc = run_once(options, folder, "ingest", err);
     if (rc == ERROR_NONE)
+        rc = unused_data_warn(folder->store, &options->settings, err);
+    if (rc == ERROR_NONE)
         rc = run_once(options, folder, "partition", err);
     if (rc == ERROR_NONE)
         run_state_remove(folder->path);
@@ -237,7 +239,5 @@ enum error_code pipeline_prepare(const struct pipeline_options *options, struct 
         do
             rc = start_run(options, folder, err);
         while (wait_for_room(rc, err, &told));
-    if (rc == ERROR_NONE)
-        rc = unused_data_warn(folder->store, folder->run.book.dataset_id, err);
     return rc;
 }

@@ -18,6 +18,7 @@
 struct summary {
     struct outputs_seal seal;
     struct dataset_schema dataset;
+    struct edge_use edge_use;
     char *report; /* what ingest found out about it, as JSON; NULL: nothing. Owned */
     char weights_hash[CHECKSUM_TEXT_SIZE]; /* of the weights that the outputs are made with */
     int64_t last_version;
@@ -62,6 +63,8 @@ static enum error_code gather(const struct run_folder *folder, struct summary *s
     const char *dataset_id = folder->run.book.dataset_id;
     if (rc == ERROR_NONE)
         rc = dataset_schema_get(folder->store, dataset_id, &s->dataset, err);
+    if (rc == ERROR_NONE)
+        rc = edge_use_check(&folder->run.settings, &s->dataset, &s->edge_use, err);
     return rc == ERROR_NONE ? dataset_report_get(folder->store, dataset_id, &s->report, err) : rc;
 }
 
@@ -93,7 +96,7 @@ static void put_dataset(struct json_writer *json, const struct summary *s)
 {
     const struct dataset_schema *dataset = &s->dataset;
     char unused[160];
-    unused_data_text(dataset, unused, sizeof unused);
+    unused_data_text(dataset, &s->edge_use, unused, sizeof unused);
     json_open_object(json, "dataset");
     json_put_string(json, "id", dataset->id);
     json_put_int64(json, "nodes", dataset->node_count);

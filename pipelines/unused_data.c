@@ -2,18 +2,23 @@
 
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "stages/plan/run_binding.h"
+#include "store/objects/keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { ITEM_COUNT = EDGE_COLUMN_COUNT + 2, ITEM_SIZE = 40 };
 
-void unused_data_text(const struct dataset_schema *schema, char *text, size_t size)
+void unused_data_text(const struct dataset_schema *schema, const struct edge_use *use, char *text,
+                      size_t size)
 {
+    /* Ids are no data, and types are said below. */
+    const unsigned silent = use->columns | use->refused | 1U << EDGE_TYPE | 1U << EDGE_ID;
     char item[ITEM_COUNT][ITEM_SIZE];
     int count = 0, at = 0;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (schema->edge_width.of[c] && c != EDGE_TYPE && c != EDGE_ID)
+        if (schema->edge_width.of[c] && !(silent >> c & 1))
             (void)snprintf(item[count++], ITEM_SIZE, "%s", edge_column[c].plural);
     if (schema->edge_type_count > 1)
         (void)snprintf(item[count++], ITEM_SIZE, "%" PRIu32 " edge types", schema->edge_type_count);
@@ -27,20 +32,33 @@ void unused_data_text(const struct dataset_schema *schema, char *text, size_t si
     }
 }
 
-enum error_code unused_data_warn(struct store *store, const char *dataset_id, struct error *err)
+static enum error_code read_schema(struct store *store, const struct pipeline_settings *settings,
+                                   struct dataset_schema *out, struct error *err)
+{
+    char dataset_id[ID_SIZE];
+    struct key newest;
+    enum error_code rc = run_input_switch(settings, "dataset", &newest, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_get(store, newest.text, dataset_id, sizeof dataset_id, err);
+    return rc == ERROR_NONE ? dataset_schema_get(store, dataset_id, out, err) : rc;
+}
+
+enum error_code unused_data_warn(struct store *store, const struct pipeline_settings *settings,
+                                 struct error *err)
 {
     struct dataset_schema *schema = NULL;
+    struct edge_use use;
     char text[160];
     enum error_code rc = memory_new(&schema, 1, "a dataset's schema", err);
     if (rc == ERROR_NONE)
-        rc = dataset_schema_get(store, dataset_id, schema, err);
+        rc = read_schema(store, settings, schema, err);
+    if (rc == ERROR_NONE)
+        rc = edge_use_check(settings, schema, &use, err);
     if (rc == ERROR_NONE) {
-        unused_data_text(schema, text, sizeof text);
+        unused_data_text(schema, &use, text, sizeof text);
         if (text[0])
-            log_warn("dataset %s has %s, which training DOES NOT USE: every edge counts alike, and "
-                     "nodes of "
-                     "all types share one set of weights",
-                     dataset_id, text);
+            log_warn("dataset %s has %s, which training DOES NOT USE: they change no result",
+                     schema->id, text);
     }
     memory_free(schema);
     return rc;

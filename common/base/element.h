@@ -18,6 +18,14 @@ enum element_type {
     ELEMENT_F64 = 8,
 };
 
-size_t element_size(enum element_type type); /* 0 for what is none */
+/* 0 for what is none. */
+static inline size_t element_size(enum element_type type)
+{
+    static const unsigned char size[] = {
+        [ELEMENT_U8] = 1,  [ELEMENT_U16] = 2, [ELEMENT_U32] = 4, [ELEMENT_U64] = 8,
+        [ELEMENT_I32] = 4, [ELEMENT_I64] = 8, [ELEMENT_F32] = 4, [ELEMENT_F64] = 8,
+    };
+    return (unsigned)type < sizeof size ? size[type] : 0;
+}
 
 #endif

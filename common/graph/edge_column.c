@@ -37,11 +37,6 @@ const struct edge_column_row edge_column[EDGE_COLUMN_COUNT] = {
                       .has_width = true},
 };
 
-size_t edge_column_bytes(enum edge_column column, uint32_t width)
-{
-    return width * element_size(edge_column[column].type);
-}
-
 size_t edge_widths_bytes(const struct edge_widths *width)
 {
     size_t bytes = 0;

@@ -61,7 +61,11 @@ struct edge_columns_view { /* the same, borrowed */
 };
 
 /* Bytes of one edge: of one column, of all. */
-size_t edge_column_bytes(enum edge_column column, uint32_t width);
+static inline size_t edge_column_bytes(enum edge_column column, uint32_t width)
+{
+    return width * element_size(edge_column[column].type);
+}
+
 size_t edge_widths_bytes(const struct edge_widths *width);
 bool edge_widths_equal(const struct edge_widths *a, const struct edge_widths *b);
 /* Whether a column may be so wide, 0 included. */

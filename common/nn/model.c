@@ -203,6 +203,8 @@ static void add_layer(struct model *model, int number)
     if (layer->type->reads_start)
         layer->second_input = start_of(config, number);
     model->hop_count += layer->type->uses_edges;
+    model->reads_edges |= layer->type->reads_edges;
+    model->needs_value_sum |= layer->type->needs_value_sum;
     model->needs_degree |= layer->type->needs_degree || layer->option.aggr == LAYER_AGGR_ADD;
     add_own_parameters(model, layer, number);
     add_tail_parameters(model, layer, number);

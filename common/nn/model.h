@@ -159,7 +159,9 @@ struct model {
     /* Of them, from the first on, those that have a gradient. The others are buffers: running statistics of batch norms, which
      * are stored with the weights but not trained (running_statistics.h). */
     uint64_t trained_count;
-    bool needs_degree; /* a layer wants message_block.degree */
+    bool needs_degree;    /* a layer wants message_block.degree */
+    unsigned reads_edges; /* what its layers do of edges, as in layer.h; so is the next */
+    bool needs_value_sum;
 };
 
 /* The layers that an outline is short for. Fails: ERROR_INVALID for more than LAYER_COUNT_MAX. */

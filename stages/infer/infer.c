@@ -38,6 +38,7 @@
 
 struct infer_state {
     struct model model;
+    struct edge_use edge_use;
     struct topology topology;
     struct neighbor_sampler *sampler;
     struct feature_source *input, *second;         /* of layer input_layer (part_inference.h) */
@@ -92,6 +93,9 @@ static enum error_code open_infer(const struct stage_context *context, void **op
     *opaque = state;
     if (rc == ERROR_NONE)
         rc = run_model_init(&state->model, context->settings, context->book, err);
+    if (rc == ERROR_NONE)
+        rc = edge_use_of(context->settings, &state->model, &context->book->edge_width,
+                         &state->edge_use, err);
     return rc;
 }
 
@@ -204,6 +208,7 @@ static enum error_code open_windows(const struct stage_context *context, struct 
         .input = state->input,
         .model = &state->model,
         .layer = layer - 1,
+        .edge_use = state->edge_use,
         .has_self_loops = context->book->self_loop_count > 0,
         .pool = context->pool,
         .budget_bytes = context->memory_bytes > others ? context->memory_bytes - others : 0,
@@ -290,6 +295,7 @@ static enum error_code work(const struct stage_context *context, void *opaque,
     struct part_inference inference = {.context = context,
                                        .topology = &state->topology,
                                        .model = &state->model,
+                                       .edge_use = state->edge_use,
                                        .weights = state->weights,
                                        .identity = &state->identity,
                                        .sampler = state->sampler,

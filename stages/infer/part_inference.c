@@ -33,7 +33,9 @@ static enum error_code draw_tile(struct part_inference *inference, int layer, co
         .fanout = all_neighbors,
         .seed_node = node,
         .seed_count = count,
-        .wants_degree = inference->model->needs_degree};
+        .wants_degree = inference->model->needs_degree,
+        .wants_weight_sum = inference->edge_use.weight_sum,
+        .edge_columns = inference->edge_use.columns};
     return neighbor_sampler_draw(inference->sampler, &request, batch, err);
 }
 
@@ -126,16 +128,17 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                          batch.node_count * (uint64_t)rows.dim * sizeof(float));
     if (rc != ERROR_NONE)
         return rc;
-    const struct layer_input input = {.block = {.destination_count = count,
-                                                .source_count = batch.node_count,
-                                                .row_start = batch.row_start,
-                                                .neighbor = batch.neighbor,
-                                                .degree = batch.degree},
-                                      .rows = {.base = rows.base,
-                                               .stride = rows.stride,
-                                               .row_index = rows.row_index,
-                                               .mostly_zero = inference->mostly_zero},
-                                      .second = second};
+    struct layer_input input = {.block = {.destination_count = count,
+                                          .source_count = batch.node_count,
+                                          .row_start = batch.row_start,
+                                          .neighbor = batch.neighbor,
+                                          .degree = batch.degree},
+                                .rows = {.base = rows.base,
+                                         .stride = rows.stride,
+                                         .row_index = rows.row_index,
+                                         .mostly_zero = inference->mostly_zero},
+                                .second = second};
+    edge_use_give(&batch, &input.block);
     const struct model_workspace workspace = {.arena = inference->arena,
                                               .pool = inference->context->pool};
     return model_infer_layer(inference->model, inference->weights, layer - 1, &input, &workspace,
@@ -151,7 +154,9 @@ static enum error_code edges_of_tile(const struct part_inference *inference, int
     const struct topology_part *rows = &inference->topology->part[part];
     const uint32_t row = first - rows->first_node;
     const uint64_t from = topology_row_start(rows, row);
+    const bool is_weighted = inference->edge_use.columns >> EDGE_WEIGHT & 1;
     uint32_t *row_start = NULL, *neighbor = NULL, *degree = NULL;
+    float *value = NULL, *value_sum = NULL;
     enum error_code rc =
         arena_new(inference->arena, &row_start, (size_t)count + 1, "rows of a tile", err);
     if (rc == ERROR_NONE)
@@ -160,8 +165,18 @@ static enum error_code edges_of_tile(const struct part_inference *inference, int
                        err);
     if (rc == ERROR_NONE)
         rc = arena_new(inference->arena, &degree, (size_t)count + 1, "degrees of a tile", err);
+    if (rc == ERROR_NONE && is_weighted)
+        rc = arena_new(inference->arena, &value,
+                       (size_t)(topology_row_start(rows, row + count) - from), "weights of a tile",
+                       err);
+    if (rc == ERROR_NONE && inference->edge_use.weight_sum)
+        rc = arena_new(inference->arena, &value_sum, (size_t)count + 1, "weights of a tile", err);
     if (rc != ERROR_NONE)
         return rc;
+    for (uint32_t i = 0; value_sum && i < count; i++)
+        value_sum[i] = *topology_weight_sum(rows, row + i);
+    if (value_sum)
+        value_sum[count] = 0;
     row_start[0] = degree[count] = 0;
     for (uint32_t i = 0; i < count; i++) {
         row_start[i + 1] = (uint32_t)(topology_row_start(rows, row + i + 1) - from);
@@ -169,11 +184,15 @@ static enum error_code edges_of_tile(const struct part_inference *inference, int
         for (uint32_t e = row_start[i]; e < row_start[i + 1]; e++)
             neighbor[e] = *topology_neighbor(rows, from + e) == first + i ? i : count;
     }
+    for (uint32_t e = 0; value && e < row_start[count]; e++)
+        memcpy(&value[e], topology_column(rows, EDGE_WEIGHT, from + e), sizeof *value);
     *out = (struct message_block){.destination_count = count,
                                   .source_count = count + 1,
                                   .row_start = row_start,
                                   .neighbor = neighbor,
-                                  .degree = degree};
+                                  .degree = degree,
+                                  .edge_value = value,
+                                  .value_sum = value_sum};
     return ERROR_NONE;
 }
 

@@ -17,6 +17,7 @@
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
 #include "stages/infer/source_windows.h"
+#include "stages/plan/edge_use.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "store/features/feature_source.h"
 
@@ -29,6 +30,7 @@ struct part_inference { /* all borrowed */
     const struct stage_context *context;
     const struct topology *topology;
     const struct model *model;
+    struct edge_use edge_use;
     const float *weights; /* [model->value_count] */
     const struct weights_identity *identity;
     struct neighbor_sampler *sampler;

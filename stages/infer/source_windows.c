@@ -32,9 +32,12 @@ struct source_windows {
     float *window;       /* [window_room, dim] */
     uint32_t *cursor;    /* [destination_room]: edges of each row that were added */
     uint32_t *degree;    /* [window_room], where the layer asks for it */
+    float *value_sum;    /* likewise */
     uint32_t *block_end; /* [block_room]: of the blocks of the window */
     struct piece *piece; /* [threads] */
-    struct arena arena;  /* the weights of a window's sources */
+    float *
+        value; /* [threads, PIECE_EDGES]: of these edges, where they count by their weights; else NULL */
+    struct arena arena; /* the weights of a window's sources */
 
     /* The call, and its window: */
     const struct topology_part *part;
@@ -48,6 +51,12 @@ struct source_windows {
     struct error failure;
 };
 
+/* Whether edges count by their weights. */
+static bool is_weighted(const struct source_windows *w)
+{
+    return w->config.edge_use.columns >> EDGE_WEIGHT & 1;
+}
+
 static uint64_t bytes_of_destination(const struct source_windows *w)
 {
     return w->dim * sizeof(float) + sizeof *w->cursor;
@@ -58,13 +67,15 @@ static uint64_t bytes_of_source(const struct source_windows *w)
 {
     const bool weighs = w->config.model->needs_degree;
     return w->dim * sizeof(float) + sizeof *w->block_end +
-           (weighs ? sizeof *w->degree + 2 * sizeof(float) : 0);
+           (weighs ? sizeof *w->degree + 2 * sizeof(float) : 0) +
+           (w->config.edge_use.weight_sum ? sizeof *w->value_sum : 0);
 }
 
 static uint64_t bytes_beside(const struct source_windows *w)
 {
     const uint64_t parts = (uint64_t)w->config.topology->part_count;
-    return sizeof *w + (uint64_t)thread_pool_size(w->config.pool) * sizeof *w->piece +
+    const uint64_t values = is_weighted(w) ? PIECE_EDGES * sizeof *w->value : 0;
+    return sizeof *w + (uint64_t)thread_pool_size(w->config.pool) * (sizeof *w->piece + values) +
            (parts + 2) * sizeof *w->block_end + 4096;
 }
 
@@ -125,8 +136,13 @@ static enum error_code allocate(struct source_windows *w, struct error *err)
         rc = memory_new(&w->block_end, w->block_room, "the blocks of a window", err);
     if (rc == ERROR_NONE && w->config.model->needs_degree)
         rc = memory_new(&w->degree, w->window_room, "degrees", err);
+    if (rc == ERROR_NONE && w->config.edge_use.weight_sum)
+        rc = memory_new(&w->value_sum, w->window_room, "sums of weights", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&w->piece, (size_t)thread_pool_size(w->config.pool), "edges", err);
+    if (rc == ERROR_NONE && is_weighted(w))
+        rc = memory_new(&w->value, (size_t)thread_pool_size(w->config.pool) * PIECE_EDGES,
+                        "weights of edges", err);
     return rc;
 }
 
@@ -160,7 +176,9 @@ void source_windows_free(struct source_windows *windows)
     memory_free(windows->cursor);
     memory_free(windows->block_end);
     memory_free(windows->degree);
+    memory_free(windows->value_sum);
     memory_free(windows->piece);
+    memory_free(windows->value);
     arena_release(&windows->arena);
     (void)pthread_mutex_destroy(&windows->lock);
     memory_free(windows);
@@ -211,6 +229,7 @@ static void place_window(struct source_windows *w, uint32_t first)
     }
 }
 
+/* And the sums of weights, where they are asked for. */
 static void find_degrees(const struct source_windows *w, uint32_t first, uint32_t end)
 {
     const struct topology *topology = w->config.topology;
@@ -218,6 +237,8 @@ static void find_degrees(const struct source_windows *w, uint32_t first, uint32_
     for (uint32_t node = first; node < end; node++)
         w->degree[node - w->window_first] =
             topology_degree(part, node - part->first_node, w->config.has_self_loops);
+    for (uint32_t node = first; w->value_sum && node < end; node++)
+        w->value_sum[node - w->window_first] = *topology_weight_sum(part, node - part->first_node);
 }
 
 static void read_block(void *context, int64_t block, int thread)
@@ -238,8 +259,11 @@ static void read_block(void *context, int64_t block, int thread)
 static enum error_code read_window(struct source_windows *w, struct error *err)
 {
     static const uint32_t no_rows[1] = {0};
-    const struct message_block sources = {
-        .source_count = w->window_end - w->window_first, .row_start = no_rows, .degree = w->degree};
+    const struct message_block sources = {.source_count = w->window_end - w->window_first,
+                                          .row_start = no_rows,
+                                          .degree = w->degree,
+                                          .edge_value = w->value,
+                                          .value_sum = w->value_sum};
     thread_pool_run(w->config.pool, w->block_count, read_block, w);
     if (w->failed != ERROR_NONE)
         return first_failure(w, err);
@@ -262,7 +286,8 @@ static void row_is_wrong(struct source_windows *w, uint32_t node, uint32_t found
 }
 
 /* Gathers the edges of destination i to the window, behind the `count` that are there; false: there is no more room. */
-static bool take_edges(struct source_windows *w, struct piece *piece, uint32_t i, uint32_t *count)
+static bool take_edges(struct source_windows *w, struct piece *piece, float *value, uint32_t i,
+                       uint32_t *count)
 {
     const uint32_t node = w->first + i, row = node - w->part->first_node;
     const uint64_t start = topology_row_start(w->part, row);
@@ -279,30 +304,36 @@ static bool take_edges(struct source_windows *w, struct piece *piece, uint32_t i
         }
         if (*count == PIECE_EDGES)
             break;
-        if (!skips || source != node)
-            piece->neighbor[(*count)++] = source - w->window_first;
+        if (skips && source == node)
+            continue;
+        if (value)
+            memcpy(&value[*count], topology_column(w->part, EDGE_WEIGHT, e), sizeof *value);
+        piece->neighbor[(*count)++] = source - w->window_first;
     }
     w->cursor[i] = (uint32_t)(e - start);
     return *count < PIECE_EDGES;
 }
 
 /* Adds the edges of the destinations from `first` on, until the piece is full; returns the first that has some left. */
-static uint32_t add_piece(struct source_windows *w, struct piece *piece, uint32_t first,
-                          uint32_t end)
+static uint32_t add_piece(struct source_windows *w, int thread, uint32_t first, uint32_t end)
 {
+    struct piece *piece = &w->piece[thread];
+    float *value = w->value ? w->value + (size_t)thread * PIECE_EDGES : NULL;
     const struct input_rows input = {.base = w->window, .stride = w->dim};
     uint32_t count = 0, i = first;
     bool has_room = true;
     for (; i < end && has_room; i++) {
         piece->row_start[i - first] = count;
-        has_room = take_edges(w, piece, i, &count);
+        has_room = take_edges(w, piece, value, i, &count);
     }
     piece->row_start[i - first] = count;
     const struct message_block block = {.destination_count = i - first,
                                         .source_count = w->window_end - w->window_first,
                                         .row_start = piece->row_start,
                                         .neighbor = piece->neighbor};
-    aggregation_add(&w->aggregation, &block, &input, w->dim, 0, i - first,
+    struct aggregation aggregation = w->aggregation;
+    aggregation.edge_value = value;
+    aggregation_add(&aggregation, &block, &input, w->dim, 0, i - first,
                     w->sum + (size_t)first * w->dim);
     return has_room ? i : i - 1;
 }
@@ -318,7 +349,7 @@ static void add_tile(void *context, int64_t tile, int thread)
         memset(w->cursor + first, 0, (end - first) * sizeof *w->cursor);
     }
     while (first < end)
-        first = add_piece(w, &w->piece[thread], first, end);
+        first = add_piece(w, thread, first, end);
 }
 
 /* Rows end where they should, and no edge is left behind the last window. */

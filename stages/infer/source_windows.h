@@ -18,6 +18,7 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "common/parallel/thread_pool.h"
+#include "stages/plan/edge_use.h"
 #include "store/features/feature_source.h"
 #include "store/topology/topology.h"
 
@@ -31,6 +32,7 @@ struct source_windows_config { /* borrowed until source_windows_free() */
     struct feature_source *input; /* not resident; its rows are floats */
     const struct model *model;
     int layer; /* from 0: one that sums its sources (model_sums_sources()) */
+    struct edge_use edge_use;
     bool has_self_loops;
     struct thread_pool *pool;
     uint64_t budget_bytes;

@@ -235,6 +235,7 @@ static enum error_code check_and_commit(const struct partition_job *job, struct 
         .self_loop_count = schema->self_loop_count,
         .feature_dim = schema->feature_dim,
         .class_count = schema->class_count,
+        .edge_width = schema->edge_width,
         .task = schema->task,
         .train_count = schema->train_count,
         .valid_count = schema->valid_count,

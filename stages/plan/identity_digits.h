@@ -12,7 +12,7 @@
 #include "store/objects/keys.h"
 
 /* Goes up when the same settings and content begin to make other bits: then everything gets a new id. */
-enum { IDENTITY_VERSION = 1 };
+enum { IDENTITY_VERSION = 2 };
 
 enum { IDENTITY_DIGITS = 16, IDENTITY_DIGITS_SIZE = IDENTITY_DIGITS + 1 };
 

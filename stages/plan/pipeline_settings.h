@@ -41,6 +41,7 @@ enum feature_choice {
 };
 enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
+enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 
 struct split_shares { /* of ingest.split */
@@ -123,7 +124,8 @@ struct pipeline_settings {
         int64_t jumping_knowledge;   /* enum jumping_knowledge */
         bool residual;
         double dropout;
-        int64_t precision; /* enum precision */
+        int64_t precision;                   /* enum precision */
+        int64_t edge_weights, edge_features; /* enum edge_choice */
     } train_step;
     struct {
         int64_t optimizer;

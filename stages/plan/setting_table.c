@@ -47,6 +47,8 @@ static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COU
 #define SAMPLER_HELP(number, name, help)   "; " #name ": " help
 static const char *const sampler_names[] = {SAMPLER_LIST(SAMPLER_CHOICE)[SAMPLER_COUNT] = NULL};
 static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
+static const char *const edge_choice_names[] = {
+    [EDGE_CHOICE_AUTO] = "auto", [EDGE_CHOICE_TRUE] = "true", [EDGE_CHOICE_FALSE] = "false", NULL};
 
 /* Of an item of train-step.layers: 0, then enum activation_kind and one. */
 #define ACTIVATION_NAME(constant, name) #name,
@@ -198,6 +200,8 @@ const struct setting_spec setting_table[] = {
     CHOICE(TRAINING, "train-step.jumping_knowledge", train_step.jumping_knowledge, "none", jumping_knowledge_names, "none, or a matrix over what all layers give, as one more layer: cat (side by side), max (the largest), last (of the last one)"),
     DOUBLE(PLAIN_MODEL, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
+    CHOICE(TRAINING, "train-step.edge_weights", train_step.edge_weights, "auto", edge_choice_names, "whether edges count by their weights: auto (where the graph has weights and a layer reads them), true or false"),
+    CHOICE(TRAINING, "train-step.edge_features", train_step.edge_features, "auto", edge_choice_names, "the same for the features of edges"),
 
     CHOICE(TRAINING, "aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
     DOUBLE(TRAINING, "aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),

@@ -20,6 +20,8 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/edge_use.h"
+#include "stages/plan/run_model.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
@@ -34,6 +36,7 @@ static const uint32_t evaluation_round = UINT32_MAX;
 
 struct sample_state {
     struct topology topology;
+    struct edge_use use;
     struct node_splits splits;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t given_back;
@@ -78,7 +81,13 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
 {
     const struct partition_book *book = context->book;
     const struct key splits = key_partition(book->id, "splits");
-    enum error_code rc = topology_open(context->store, book, &state->topology, err);
+    struct model model;
+    enum error_code rc = run_model_shape(&model, context->settings, err);
+    if (rc == ERROR_NONE)
+        rc = edge_use_of(context->settings, &model, &book->edge_width, &state->use, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = topology_open(context->store, book, &state->topology, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = sampler_check(sampler_of_run(context), &state->topology, err);
@@ -224,6 +233,8 @@ static enum error_code sample_training(const struct stage_context *context,
         .seed_count = choose_training_seeds(context, state, drawer, unit),
         .seed_node = drawer->seed_node,
         .wants_degree = context->schedule->needs_degree,
+        .wants_weight_sum = state->use.weight_sum,
+        .edge_columns = state->use.columns,
     };
     return sampler_of_run(context)->draw(drawer->sampler, &request, batch, err);
 }
@@ -248,6 +259,8 @@ static enum error_code sample_evaluation(const struct stage_context *context,
         .seed_count = (uint32_t)count,
         .seed_node = state->splits.node[SPLIT_VALID] + first,
         .wants_degree = context->schedule->needs_degree,
+        .wants_weight_sum = state->use.weight_sum,
+        .edge_columns = state->use.columns,
     };
     return sampler_of_run(context)->draw(drawer->sampler, &request, batch, err);
 }

@@ -52,11 +52,13 @@ struct message_block prepared_batch_block(const struct prepared_batch *prepared,
     const struct mini_batch *batch = &prepared->batch;
     if (hop >= batch->hop_count)
         return (struct message_block){0};
-    return (struct message_block){.destination_count = batch->hop_end[batch->hop_count - 1 - hop],
+    struct message_block block = {.destination_count = batch->hop_end[batch->hop_count - 1 - hop],
                                   .source_count = batch->hop_end[batch->hop_count - hop],
                                   .row_start = batch->row_start,
                                   .neighbor = batch->neighbor,
                                   .degree = batch->degree};
+    edge_use_give(batch, &block);
+    return block;
 }
 
 /* --- the record --- */
@@ -72,6 +74,9 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
                          batch->hop_count);
     if (model->needs_degree && !batch->degree)
         return error_set(err, ERROR_CORRUPT, "expected a section degree, found none");
+    const enum error_code rc = edge_use_check_batch(&preparer->edge_use, batch, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (batch->node_limit > node_count)
         return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
                          node_count, batch->node_limit - 1);

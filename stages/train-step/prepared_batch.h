@@ -16,6 +16,7 @@
 #include "common/nn/model.h"
 #include "common/nn/sparse_rows.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/edge_use.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
@@ -43,6 +44,7 @@ struct prepared_batch { /* {0} holds nothing; prepared_batch_release() */
 struct batch_preparer {
     const struct stage_context *context; /* borrowed, as are the next two */
     const struct model *model;
+    struct edge_use edge_use;
     struct feature_source *features;
     bool mostly_zero;              /* the features, as sparse_features.h tells */
     struct sparse_rows compressed; /* all of them, when resident and there is room; else no rows */

@@ -68,6 +68,7 @@ static enum error_code open_reader(const struct stage_context *context, struct s
 {
     input->preparer = (struct batch_preparer){.context = context,
                                               .model = &input->model,
+                                              .edge_use = input->preparer.edge_use,
                                               .features = input->features,
                                               .budget_bytes = input->plan.feature_bytes};
     enum error_code rc = ERROR_NONE;
@@ -97,7 +98,11 @@ enum error_code step_input_open(const struct stage_context *context, struct step
     if (rc != ERROR_NONE)
         return rc;
     out->model.config.precision = (enum precision)context->settings->train_step.precision;
-    out->plan = step_memory_plan(&out->model, context, label_dim);
+    rc = edge_use_of(context->settings, &out->model, &book->edge_width, &out->preparer.edge_use,
+                     err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->plan = step_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim);
     rc = open_source(context, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
                      &out->labels, err);
     if (rc == ERROR_NONE)

@@ -45,13 +45,17 @@ static uint32_t count_of(double count)
 
 /* The largest blocks that there can be; they have no edges to look at. */
 static void bound_blocks(const struct model *model, const struct hops *hops,
-                         struct message_block *block)
+                         const struct edge_use *use, struct message_block *block)
 {
+    static const float value[1]; /* of edges and nodes: there, but not read */
+
     const int hop_count = model->hop_count;
     for (int hop = 0; hop < hop_count; hop++)
         block[hop] =
             (struct message_block){.destination_count = count_of(hops->node[hop_count - 1 - hop]),
                                    .source_count = count_of(hops->node[hop_count - hop]),
+                                   .edge_value = use->columns >> EDGE_WEIGHT & 1 ? value : NULL,
+                                   .value_sum = use->weight_sum ? value : NULL,
                                    .edge_count = (uint64_t)hops->edge[hop_count - hop]};
 }
 
@@ -78,8 +82,8 @@ static enum error_code count_first_rows(const struct model *model, enum first_ro
 
 /* What train_step.c does in a unit, in an arena that counts. */
 static enum error_code count_pass(const struct model *model, const struct hops *hops,
-                                  enum first_rows rows, bool trains, struct thread_pool *pool,
-                                  struct arena *arena)
+                                  const struct edge_use *use, enum first_rows rows, bool trains,
+                                  struct thread_pool *pool, struct arena *arena)
 {
     struct message_block block[LAYER_COUNT_MAX];
     struct model_trace *trace = NULL;
@@ -88,7 +92,7 @@ static enum error_code count_pass(const struct model *model, const struct hops *
                                 .seed_count = count_of(hops->node[0]),
                                 .rows = {.precision = model->config.precision}};
     const struct model_workspace workspace = {.arena = arena, .pool = pool};
-    bound_blocks(model, hops, block);
+    bound_blocks(model, hops, use, block);
     enum error_code rc = count_first_rows(model, rows, pool, arena, &input, NULL);
     /* Labels, logits and their slope, or what is counted in the evaluation. */
     for (int i = 0; rc == ERROR_NONE && i < 3; i++)
@@ -104,23 +108,28 @@ static enum error_code count_pass(const struct model *model, const struct hops *
 }
 
 /* Infinite when not even that could be found out. */
-static double pass_bytes(const struct model *model, const struct hops *hops, enum first_rows rows,
-                         bool trains, struct thread_pool *pool)
+static double pass_bytes(const struct model *model, const struct hops *hops,
+                         const struct edge_use *use, enum first_rows rows, bool trains,
+                         struct thread_pool *pool)
 {
     struct arena arena = {.counts = true};
-    const enum error_code rc = count_pass(model, hops, rows, trains, pool, &arena);
+    const enum error_code rc = count_pass(model, hops, use, rows, trains, pool, &arena);
     const double bytes = rc == ERROR_NONE ? (double)arena.used : HUGE_VAL;
     arena_release(&arena);
     return bytes;
 }
 
 /* The arrays of a mini-batch, and a bit for each node of the graph that checks it. */
-static double batch_bytes(const struct model *model, const struct hops *hops, double node_count)
+static double batch_bytes(const struct model *model, const struct hops *hops,
+                          const struct edge_use *use, const struct partition_book *book)
 {
     const int hop_count = model->hop_count;
     const double nodes = hops->node[hop_count] * (model->needs_degree ? 2 : 1);
     const double rows = hop_count ? hops->node[hop_count - 1] : 0;
-    return 4 * (nodes + rows + hops->edge[hop_count]) + node_count / 8;
+    const double of_edge = (double)edge_use_edge_bytes(use, &book->edge_width);
+    const double of_node = (double)edge_use_node_bytes(use);
+    return 4 * (nodes + rows + hops->edge[hop_count]) + of_edge * hops->edge[hop_count] +
+           of_node * hops->node[hop_count] + book->node_count / 8.0;
 }
 
 static uint64_t bytes_of(double bytes)
@@ -129,7 +138,7 @@ static uint64_t bytes_of(double bytes)
 }
 
 struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
-                                    uint32_t label_dim)
+                                    const struct edge_use *use, uint32_t label_dim)
 {
     const struct pipeline_settings *settings = context->settings;
     const double nodes = context->book->node_count, budget = (double)context->memory_bytes;
@@ -146,17 +155,18 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const double labels = smaller(4 * nodes * label_dim + (1 << 20), budget / 8);
     /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A
      * record is about half of its batch at most, and is given back when that was read. */
-    const double batches =
-        3.5 * batch_bytes(model, &training, nodes) + 1.5 * batch_bytes(model, &validation, nodes);
+    const double batches = 3.5 * batch_bytes(model, &training, use, context->book) +
+                           1.5 * batch_bytes(model, &validation, use, context->book);
     const double records = smaller(batches + weights, budget / 8);
     double step = larger(
-        pass_bytes(model, &training, ROWS_AGGREGATED_BY_STEP, true, context->pool),
-        larger(pass_bytes(model, &training, ROWS_AGGREGATED_AHEAD, true, context->pool),
-               pass_bytes(model, &validation, ROWS_AGGREGATED_BY_STEP, false, context->pool)));
+        pass_bytes(model, &training, use, ROWS_AGGREGATED_BY_STEP, true, context->pool),
+        larger(pass_bytes(model, &training, use, ROWS_AGGREGATED_AHEAD, true, context->pool),
+               pass_bytes(model, &validation, use, ROWS_AGGREGATED_BY_STEP, false, context->pool)));
     const bool rows_fit = budget - labels - records - step >= rows;
     if (!rows_fit)
-        step = larger(pass_bytes(model, &training, ROWS_GIVEN_AGGREGATED, true, context->pool),
-                      pass_bytes(model, &validation, ROWS_GIVEN_AGGREGATED, false, context->pool));
+        step = larger(
+            pass_bytes(model, &training, use, ROWS_GIVEN_AGGREGATED, true, context->pool),
+            pass_bytes(model, &validation, use, ROWS_GIVEN_AGGREGATED, false, context->pool));
     const double left = budget - labels - records - step;
     return (struct step_memory){.step_bytes = bytes_of(step),
                                 .record_bytes = (uint64_t)records,

@@ -13,6 +13,7 @@
 
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/edge_use.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +28,6 @@ struct step_memory {
 
 /* `label_dim`: values of a label row. */
 struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
-                                    uint32_t label_dim);
+                                    const struct edge_use *use, uint32_t label_dim);
 
 #endif

@@ -28,13 +28,14 @@ struct schema_field {
 #name, type, offsetof(struct dataset_schema, name)                                         \
     }
 static const struct schema_field fields[] = {
-    FIELD(node_count, FIELD_U32),         FIELD(edge_count, FIELD_U64),
-    FIELD(self_loop_count, FIELD_U64),    FIELD(input_edge_rows, FIELD_U64),
-    FIELD(removed_self_loops, FIELD_U64), FIELD(removed_duplicates, FIELD_U64),
-    FIELD(undirected, FIELD_BOOL),        FIELD(feature_dim, FIELD_U32),
-    FIELD(class_count, FIELD_U32),        FIELD(train_count, FIELD_U32),
-    FIELD(valid_count, FIELD_U32),        FIELD(test_count, FIELD_U32),
-    FIELD(edge_chunk_count, FIELD_U64),   FIELD(feature_chunk_count, FIELD_U64),
+    FIELD(node_count, FIELD_U32),          FIELD(edge_count, FIELD_U64),
+    FIELD(self_loop_count, FIELD_U64),     FIELD(input_edge_rows, FIELD_U64),
+    FIELD(removed_self_loops, FIELD_U64),  FIELD(removed_duplicates, FIELD_U64),
+    FIELD(undirected, FIELD_BOOL),         FIELD(negative_weight_count, FIELD_U64),
+    FIELD(feature_dim, FIELD_U32),         FIELD(class_count, FIELD_U32),
+    FIELD(train_count, FIELD_U32),         FIELD(valid_count, FIELD_U32),
+    FIELD(test_count, FIELD_U32),          FIELD(edge_chunk_count, FIELD_U64),
+    FIELD(feature_chunk_count, FIELD_U64),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -114,6 +115,7 @@ enum error_code dataset_schema_put_with_report(struct store *store,
     json_put_string(&w, "task", task_name(schema->task));
     json_put_string(&w, "node_id_form", id_form_names[schema->node_id_form]);
     put_edge_columns(&w, &schema->edge_width);
+    json_put_string(&w, "first_negative_weight", schema->first_negative_weight);
     put_types(&w, schema);
     json_close_object(&w);
     enum error_code rc = json_writer_finish(&w, err);
@@ -323,6 +325,9 @@ static enum error_code get_all(const struct json_node *root, const char *key,
         rc = get_choice(root, "node_id_form", key, id_form_names, &form, err);
     if (rc == ERROR_NONE)
         rc = get_edge_columns(root, key, &out->edge_width, err);
+    if (rc == ERROR_NONE)
+        rc = get_string(root, "first_negative_weight", key, out->first_negative_weight,
+                        sizeof out->first_negative_weight, err);
     if (rc == ERROR_NONE)
         rc = get_node_types(root, key, out, err);
     if (rc == ERROR_NONE)

@@ -48,8 +48,10 @@ struct dataset_schema {
     uint64_t edge_count; /* directed, as stored: after making undirected, removing duplicates */
     uint64_t self_loop_count; /* stored ones */
     uint64_t input_edge_rows, removed_self_loops, removed_duplicates;
-    bool undirected;               /* each edge is stored both ways */
-    struct edge_widths edge_width; /* the edge columns that there are */
+    bool undirected;                 /* each edge is stored both ways */
+    struct edge_widths edge_width;   /* the edge columns that there are */
+    uint64_t negative_weight_count;  /* rows of the input with a weight below 0 */
+    char first_negative_weight[128]; /* "edges.csv:17", or its end; "" when there is none */
     uint32_t feature_dim;
     char feature_origin[64]; /* "given", "degree", "random", "degree+random" */
     enum task_kind task;

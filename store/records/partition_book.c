@@ -2,11 +2,12 @@
 
 #include "common/base/text.h"
 #include "store/objects/keys.h"
+#include "store/records/edge_sections.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { BOOK_VERSION = 3, ASSIGNMENT_VERSION = 1 };
+enum { BOOK_VERSION = 4, ASSIGNMENT_VERSION = 1 };
 
 /* The order of the numbers in section "facts". */
 enum fact {
@@ -59,6 +60,7 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
     record_add_text(&record, "dataset", book->dataset_id);
     record_add_text(&record, "task", task_name(book->task));
     record_add(&record, "facts", ELEMENT_U64, facts, FACT_COUNT);
+    edge_sections_add_widths(&record, &book->edge_width);
     return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
 }
 
@@ -133,6 +135,8 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
         rc = read_facts(out, err);
     if (rc == ERROR_NONE)
         rc = read_task(out, err);
+    if (rc == ERROR_NONE)
+        rc = edge_sections_get_widths(&out->view, &out->edge_width, err);
     if (rc == ERROR_NONE)
         rc = check_ranges(out, err);
     if (rc == ERROR_NONE)

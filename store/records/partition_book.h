@@ -11,6 +11,7 @@
  *             "task"    text   its name, as in the dataset's schema
  *             "facts"   U64 [7] edge count, self-loop count, feature dim, class count,
  *                                      train, valid, test counts
+ *             "edge_widths" U32 [.]  of the edge columns of the topologies (edge_sections.h)
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
  * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
@@ -32,6 +33,7 @@ struct partition_book {
     uint64_t edge_count, self_loop_count;
     uint32_t feature_dim, class_count;
     enum task_kind task;
+    struct edge_widths edge_width; /* of the edge columns */
     uint32_t train_count, valid_count, test_count;
     const uint32_t *book;    /* [part_count + 1] */
     struct record_view view; /* release with store_release_record() */

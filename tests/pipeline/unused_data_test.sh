@@ -17,11 +17,17 @@ for graph in plain rich typed; do
     "$bin/graphmill" start "$work/$graph.yaml" --directory "$work/$graph-started" --quiet 2>"$work/$graph.start" >"$work/answer" ||
         fail "$graph: $(cat "$work/$graph.start")"
 done
-says='has edge weights, edge times and 2 node types, which training DOES NOT USE'
+says='has edge times and 2 node types, which training DOES NOT USE'
 for said in "$work/rich.said" "$work/rich.start"; do
     [ "$(grep -c "$says" "$said")" -eq 1 ] || fail "not said once: $(cat "$said")"
 done
 for said in "$work/typed.said" "$work/typed.start"; do
     [ "$(grep -c 'has 3 edge types, which training DOES NOT USE' "$said")" -eq 1 ] || fail "not said once: $(cat "$said")"
 done
+# Attention reads no weights, and a setting may leave them out.
+"$bin/graphmill" run "$work/rich.yaml" --directory "$work/gat" --quiet --set train-step.model=gat 2>"$work/gat.said" >"$work/answer"
+grep -q 'has edge weights, edge times and 2 node types, which training DOES NOT USE' "$work/gat.said" || fail "not said: $(cat "$work/gat.said")"
+"$bin/graphmill" run "$work/rich.yaml" --directory "$work/false" --quiet --set train-step.model=gat --set train-step.edge_weights=false \
+    2>"$work/false.said" >"$work/answer"
+grep -q "$says" "$work/false.said" || fail "not said: $(cat "$work/false.said")"
 [ -z "$(grep -l 'NOT USE' "$work/plain.said" "$work/plain.start")" ] || fail "said of a plain graph: $(cat "$work"/plain.*)"

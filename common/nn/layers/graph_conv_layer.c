@@ -24,6 +24,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
 const struct layer_type graph_conv_layer = {
     .pyg_name = "GraphConv",
     .uses_edges = true,
+    .reads_edges = 1U << EDGE_WEIGHT,
     .aggr = LAYER_AGGR_ADD,
     .parameters = parameters,
     .projects_first = neighbor_weights_project_first,

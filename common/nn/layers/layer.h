@@ -13,6 +13,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
+#include "common/graph/edge_column.h"
 #include "common/graph/message_block.h"
 #include "common/nn/model.h"
 #include "common/nn/operators/aggregation.h"
@@ -38,6 +39,9 @@ struct layer_type {
         *prefix; /* of the names of tensors there; NULL: "convs"; "": neither that nor a number */
     const char *dgl_note; /* what has to be known to use them in DGL, for people; NULL: nothing */
     bool needs_degree;    /* of message_block; also needed by what adds up sampled neighbours */
+    unsigned
+        reads_edges; /* the columns of edges that it takes into account: a bit for each enum edge_column */
+    bool needs_value_sum; /* with edge values it divides by their sums: none may be below 0 */
     enum layer_aggr aggr; /* what LAYER_AGGR_AUTO is; AUTO: a kind without that option */
     bool
         uses_edges; /* takes a hop; else each row of the output is of that row of the input alone */

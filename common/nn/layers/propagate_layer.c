@@ -8,6 +8,8 @@
 const struct layer_type propagate_layer = {
     .pyg_name = "APPNP",
     .uses_edges = true,
+    .reads_edges = 1U << EDGE_WEIGHT,
+    .needs_value_sum = true,
     .needs_degree = true,
     .keeps_width = true,
     .parameters = propagation_parameters,

@@ -40,6 +40,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
 const struct layer_type sage_layer = {
     .pyg_name = "GraphSAGE",
     .uses_edges = true,
+    .reads_edges = 1U << EDGE_WEIGHT,
     .aggr = LAYER_AGGR_MEAN,
     .parameters = parameters,
     .projects_first = neighbor_weights_project_first,

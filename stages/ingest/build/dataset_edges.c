@@ -7,6 +7,8 @@
 #include "stages/ingest/build/edge_sorter.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { PROGRESS_ROWS = 1 << 16 };
 
@@ -100,6 +102,19 @@ static enum error_code count_edge(struct dataset_edges *edges, uint32_t source, 
     return rc;
 }
 
+/* The end of a long path says more than its beginning. */
+static void note_weight(struct dataset_edges *edges, const struct edge_piece *piece, size_t i)
+{
+    const float *weight = piece->columns.data[EDGE_WEIGHT];
+    char *place = edges->schema->first_negative_weight;
+    enum { SIZE = sizeof edges->schema->first_negative_weight, NUMBER = 21 };
+    const size_t length = strlen(piece->where), most = SIZE - NUMBER - 2;
+    if (!weight || weight[i] >= 0 || edges->schema->negative_weight_count++ > 0)
+        return;
+    (void)snprintf(place, SIZE, "%s:%" PRId64, piece->where + (length > most ? length - most : 0),
+                   piece->first_line + (int64_t)i);
+}
+
 /* Whether an edge is the same as the one before it: it would be removed later, and need not be put aside. So a
  * small packed file of one edge, a billion times, takes neither disk nor memory. */
 static bool repeats_last(const struct dataset_edges *edges, uint32_t source, uint32_t target,
@@ -120,6 +135,7 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
         rc = check_attributes(edges, piece, i, err);
     if (rc != ERROR_NONE)
         return rc;
+    note_weight(edges, piece, i);
     const int64_t from = edges->reversed ? piece->target[i] : piece->source[i];
     const int64_t to = edges->reversed ? piece->source[i] : piece->target[i];
     const uint32_t source = (uint32_t)from, target = (uint32_t)to;

@@ -105,8 +105,8 @@ static void say_graph(const struct lines *lines)
         say(lines, true, "the input has no edges: each node is on its own");
 }
 
-/* No warnings here: the driver gives one at each run. */
-static void say_unused(const struct lines *lines)
+/* No warnings here: the driver says at each run what its model does not use. */
+static void say_columns(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
     char columns[SUMMARY_LINE_SIZE];
@@ -118,7 +118,12 @@ static void say_unused(const struct lines *lines)
     edge_widths_text(&unused, columns, sizeof columns);
     if (columns[0])
         say(lines, false,
-            "%s are stored, but training does not use them: every edge counts the same", columns);
+            "stored with each edge: %s; train-step.edge_weights and train-step.edge_features say "
+            "what training uses of them",
+            columns);
+    if (schema->negative_weight_count > 0)
+        say(lines, false, "%" PRIu64 " edges of the input have a weight below 0, the first in %s",
+            schema->negative_weight_count, schema->first_negative_weight);
     if (schema->node_type_count > 1)
         say(lines, false,
             "the %" PRIu32 " types of nodes share one set of weights: training does not tell them "
@@ -251,7 +256,7 @@ void dataset_summary_lines(const struct dataset_summary *summary,
     say_graph(&lines);
     say_features(&lines);
     say_targets(&lines);
-    say_unused(&lines);
+    say_columns(&lines);
 }
 
 static void put_warning(void *context, bool is_warning, const char *line)

@@ -19,6 +19,7 @@
 #include "store/topology/topology.h"
 
 #include "tests/reference/model_reference.h"
+#include "tests/support/edge_values.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
@@ -44,6 +45,8 @@ struct infer_run {
     struct partition_book book;
     struct stage_context context;
     struct model model;
+    float *weight; /* [edges], owned; NULL: edges have none */
+    struct edge_use edge_use;
     struct weights_identity best, last;
     float *feature; /* [INFER_NODES, INFER_DIM] by partition id, owned; likewise below */
     float *label;   /* [INFER_NODES, label_dim]: floats, or int32 in their bytes */
@@ -59,7 +62,8 @@ struct infer_case { /* what the tests vary; {0} is SAGE, two layers, three class
     uint32_t class_count;
     enum task_kind task;
     bool only_train; /* no validation, no test nodes */
-    bool near;       /* no large hubs, neighbours within 64 nodes: a tile does not want all rows */
+    bool weighted;
+    bool near; /* no large hubs, neighbours within 64 nodes: a tile does not want all rows */
 };
 
 static inline void infer_run_set(struct infer_run *run, const char *name, const char *value)
@@ -142,12 +146,14 @@ static inline void infer_run_put_part(struct infer_run *run, int part)
     static uint64_t row_start[INFER_NODES + 1];
     for (uint32_t v = first; v <= end; v++)
         row_start[v - first] = run->graph.row_start[v] - run->graph.row_start[first];
-    const struct topology_arrays arrays = {.first_node = first,
-                                           .node_count = end - first,
-                                           .edge_count = row_start[end - first],
-                                           .row_start = row_start,
-                                           .neighbor =
-                                               run->graph.neighbor + run->graph.row_start[first]};
+    const struct topology_arrays arrays = {
+        .first_node = first,
+        .node_count = end - first,
+        .edge_count = row_start[end - first],
+        .row_start = row_start,
+        .neighbor = run->graph.neighbor + run->graph.row_start[first],
+        .columns = edge_values(run->weight ? run->weight + run->graph.row_start[first] : NULL, NULL,
+                               NULL)};
     assert_ok(topology_write(run->temp->store, INFER_PARTITION_ID, part, &arrays, &run->err),
               &run->err);
     assert_ok(feature_shard_writer_new(run->temp->store, key.text, seal.text, INFER_PARTITION_ID,
@@ -225,6 +231,7 @@ static inline void infer_run_describe(struct infer_run *run, const struct infer_
                                         .edge_count = run->graph.row_start[INFER_NODES],
                                         .self_loop_count = 1,
                                         .feature_dim = INFER_DIM,
+                                        .edge_width = {{[EDGE_WEIGHT] = run->weight != NULL}},
                                         .class_count = what->class_count ? what->class_count : 3,
                                         .task = what->task ? what->task : TASK_SINGLE_LABEL,
                                         .book = run->parts};
@@ -243,6 +250,18 @@ static inline void infer_run_describe(struct infer_run *run, const struct infer_
         .memory_bytes = 1ULL << 30,
     };
     assert_ok(run_model_init(&run->model, &run->settings, &run->book, &run->err), &run->err);
+    assert_ok(
+        edge_use_of(&run->settings, &run->model, &run->book.edge_width, &run->edge_use, &run->err),
+        &run->err);
+}
+
+static inline void infer_run_weigh(struct infer_run *run)
+{
+    const uint64_t edges = run->graph.row_start[INFER_NODES];
+    run->weight = memory_alloc(edges, sizeof *run->weight);
+    must(run->weight);
+    for (uint64_t e = 0; e < edges; e++)
+        run->weight[e] = 0.25F + (float)(e * 31 % 13) / 8;
 }
 
 static inline int infer_run_ascending(const void *a, const void *b)
@@ -270,6 +289,8 @@ static inline struct infer_run *infer_run_new(void *temp, const struct infer_cas
     random_graph_make(&run->graph, 11, INFER_NODES, what->near ? 100 : 17000);
     if (what->near)
         infer_run_bring_near(&run->graph);
+    if (what->weighted)
+        infer_run_weigh(run);
     infer_run_describe(run, what);
     infer_run_make_rows(run);
     for (int part = 0; part < INFER_PARTS; part++)
@@ -285,6 +306,7 @@ static inline void infer_run_close(struct infer_run *run)
     stage.close(run->state);
 #endif
     random_graph_release(&run->graph);
+    memory_free(run->weight);
     memory_free(run->feature);
     memory_free(run->label);
     memory_free(run->value);
@@ -297,6 +319,7 @@ static inline double *infer_run_reference(const struct infer_run *run, const flo
 {
     const uint64_t edges = run->graph.row_start[INFER_NODES];
     static uint32_t row_start[INFER_NODES + 1], degree[INFER_NODES];
+    static float value_sum[INFER_NODES];
     double *value = memory_alloc(run->model.value_count, sizeof *value);
     struct message_block block[LAYER_COUNT_MAX];
     const struct input_rows rows = {.base = run->feature, .stride = INFER_DIM};
@@ -304,17 +327,23 @@ static inline double *infer_run_reference(const struct infer_run *run, const flo
     for (uint64_t i = 0; i < run->model.value_count; i++)
         value[i] = (double)weights[i];
     for (uint32_t v = 0; v < INFER_NODES; v++) {
+        double sum = 0;
         degree[v] = 0;
         row_start[v + 1] = (uint32_t)run->graph.row_start[v + 1];
         for (uint32_t e = row_start[v]; e < row_start[v + 1]; e++)
             degree[v] += run->graph.neighbor[e] != v;
+        for (uint32_t e = row_start[v]; run->weight && e < row_start[v + 1]; e++)
+            sum += (double)run->weight[e];
+        value_sum[v] = (float)(sum + (degree[v] == row_start[v + 1] - row_start[v]));
     }
     for (int layer = 0; layer < run->model.config.layer_count; layer++)
         block[layer] = (struct message_block){.destination_count = INFER_NODES,
                                               .source_count = INFER_NODES,
                                               .row_start = row_start,
                                               .neighbor = run->graph.neighbor,
-                                              .degree = degree};
+                                              .degree = degree,
+                                              .edge_value = run->weight,
+                                              .value_sum = run->weight ? value_sum : NULL};
     double *logits = model_reference_logits(&run->model, value, block, &rows, NULL, false);
     memory_free(value);
     return logits;

@@ -39,6 +39,7 @@ static struct source_windows *open_windows(struct infer_run *run, const struct t
                                                  .input = input,
                                                  .model = &run->model,
                                                  .layer = layer - 1,
+                                                 .edge_use = run->edge_use,
                                                  .has_self_loops = true,
                                                  .pool = run->context.pool,
                                                  .budget_bytes = budget_bytes,
@@ -62,6 +63,7 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
                                        .model = &run->model,
                                        .weights = run->value,
                                        .identity = &run->last,
+                                       .edge_use = run->edge_use,
                                        .has_self_loops = true,
                                        .input = open_input(run, layer, input_bytes)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
@@ -100,17 +102,19 @@ static void the_layers_give_the_model_over_all_neighbors(void **state)
     static const char *const models[] = {"sage", "gcn"}, *const fanouts[] = {"4", "4, 4",
                                                                              "3, 3, 3"};
     (void)state;
-    for (int m = 0; m < 2; m++)
+    for (int m = 0; m < 4; m++)
         for (int layers = 1; layers <= 3; layers++) {
             void *temp = NULL;
-            const struct infer_case what = {.model = models[m], .fanouts = fanouts[layers - 1]};
+            const struct infer_case what = {
+                .model = models[m % 2], .fanouts = fanouts[layers - 1], .weighted = m >= 2};
             assert_int_equal(temp_store_setup(&temp), 0);
             struct infer_run *run = infer_run_new(temp, &what);
             assert_int_equal(run->model.config.layer_count, layers);
             infer_all_layers(run, &plenty);
             double *expected = infer_run_reference(run, run->value);
             float *found = infer_run_layer(run, 5, layers, 3);
-            infer_run_assert_close(found, expected, (size_t)INFER_NODES * 3, m == 0 ? 5e-6 : 2e-4);
+            infer_run_assert_close(found, expected, (size_t)INFER_NODES * 3,
+                                   m % 2 == 0 ? 5e-6 : 2e-4);
             memory_free(expected);
             memory_free(found);
             infer_run_close(run);
@@ -152,17 +156,21 @@ static void sums_in_windows_are_those_of_a_gather(void **state)
         {.threads = 3, .input_bytes = 300000, .windows_bytes = 2000000},
     };
     (void)state;
-    for (int m = 0; m < 4; m++) {
+    for (int m = 0; m < 8; m++) {
         void *temp = NULL;
         const struct infer_case what = {
-            .model = models[m % 2], .near = m / 2, .fanouts = "3, 3, 3"};
+            .model = models[m % 2], .near = m / 2 % 2, .weighted = m >= 4, .fanouts = "3, 3, 3"};
         assert_int_equal(temp_store_setup(&temp), 0);
         struct infer_run *run = infer_run_new(temp, &what);
         assert_true(model_sums_sources(&run->model, m % 2));
         infer_all_layers(run, &plenty);
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-            if (m % 2 == 0 || m / 2) /* what projects first wants its tiles' rows at once */
-                infer_all_layers(run, &others[i]);
+            if (m % 2 == 0 || m / 2 % 2) { /* what projects first wants its tiles' rows at once */
+                struct infer_conditions how = others[i];
+                how.windows_bytes +=
+                    what.weighted ? (uint64_t)how.threads * 8192 * sizeof(float) : 0;
+                infer_all_layers(run, &how);
+            }
         infer_run_close(run);
         assert_int_equal(temp_store_teardown(&temp), 0);
     }
@@ -205,6 +213,7 @@ static void other_weights_are_another_output(void **state)
                                        .model = &run->model,
                                        .weights = run->best_value,
                                        .identity = &run->last,
+                                       .edge_use = run->edge_use,
                                        .input = open_input(run, 1, 1ULL << 30)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
     assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_CORRUPT, "infer",
@@ -230,6 +239,7 @@ static void a_stop_or_a_small_budget_leaves_nothing(void **state)
                                        .model = &run->model,
                                        .weights = run->value,
                                        .identity = &run->last,
+                                       .edge_use = run->edge_use,
                                        .input = open_input(run, 1, 1ULL << 30)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
     stop_signal_set(true);

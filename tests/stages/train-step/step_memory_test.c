@@ -13,6 +13,8 @@ struct plan_case {
     struct model model;
 };
 
+static const struct edge_use nothing;
+
 static void prepare(struct plan_case *c, const char *model, const char *hidden, const char *fanouts,
                     uint32_t nodes)
 {
@@ -73,7 +75,7 @@ static void a_step_over_the_whole_graph_stays_under_the_bound(void **state)
             struct plan_case c;
             prepare(&c, models[m], widths[w], "-1, -1, -1", nodes);
             c.schedule.batch_size = nodes;
-            const struct step_memory plan = step_memory_plan(&c.model, &c.context, 1);
+            const struct step_memory plan = step_memory_plan(&c.model, &c.context, &nothing, 1);
             const size_t used = used_by_step(&c, nodes, false);
             assert_int_equal(used_by_step(&c, nodes, true), used);
             if (used > plan.step_bytes || plan.step_bytes > 2 * used) /* a bound, and of use */
@@ -89,10 +91,10 @@ static void smaller_fanouts_need_less(void **state)
     prepare(&all, "sage", "64", "-1, -1", 10000000);
     prepare(&some, "sage", "64", "10, 5", 10000000);
     /* Validation has all neighbours unless it is told otherwise. */
-    assert_true(step_memory_plan(&some.model, &some.context, 1).step_bytes > 1ULL << 30);
+    assert_true(step_memory_plan(&some.model, &some.context, &nothing, 1).step_bytes > 1ULL << 30);
     some.settings.sample.evaluation_fanouts = some.settings.sample.fanouts;
-    assert_true(step_memory_plan(&some.model, &some.context, 1).step_bytes * 10 <
-                step_memory_plan(&all.model, &all.context, 1).step_bytes);
+    assert_true(step_memory_plan(&some.model, &some.context, &nothing, 1).step_bytes * 10 <
+                step_memory_plan(&all.model, &all.context, &nothing, 1).step_bytes);
 }
 
 static void the_parts_stay_within_the_budget(void **state)
@@ -101,7 +103,7 @@ static void the_parts_stay_within_the_budget(void **state)
     (void)state;
     prepare(&c, "sage", "64", "10, 5", 1000000);
     c.settings.sample.evaluation_fanouts = c.settings.sample.fanouts;
-    const struct step_memory plan = step_memory_plan(&c.model, &c.context, 40);
+    const struct step_memory plan = step_memory_plan(&c.model, &c.context, &nothing, 40);
     assert_true(plan.step_bytes + plan.feature_bytes + plan.label_bytes <= c.context.memory_bytes);
     assert_true(plan.feature_bytes > c.context.memory_bytes / 4);
 }
@@ -112,7 +114,7 @@ static void a_small_budget_still_leaves_room_for_rows(void **state)
     (void)state;
     prepare(&c, "sage", "64", "-1, -1", 1000000);
     c.context.memory_bytes = 1 << 24;
-    const struct step_memory plan = step_memory_plan(&c.model, &c.context, 40);
+    const struct step_memory plan = step_memory_plan(&c.model, &c.context, &nothing, 40);
     assert_int_equal(plan.feature_bytes, 1 << 22);
     assert_true(plan.label_bytes <= 1 << 21);
 }

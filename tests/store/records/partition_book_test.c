@@ -25,6 +25,7 @@ static struct partition_book good_book(const char *id)
         .self_loop_count = 1,
         .feature_dim = 8,
         .class_count = 2,
+        .edge_width = {{[EDGE_WEIGHT] = 1, [EDGE_FEATURE] = 6}},
         .task = TASK_SINGLE_LABEL,
         .train_count = 3,
         .valid_count = 1,
@@ -51,6 +52,7 @@ static void a_book_reads_back_as_written(void **state)
     assert_int_equal(read.self_loop_count, 1);
     assert_int_equal(read.feature_dim, 8);
     assert_int_equal(read.class_count, 2);
+    assert_true(edge_widths_equal(&read.edge_width, &written.edge_width));
     assert_int_equal(read.task, TASK_SINGLE_LABEL);
     assert_int_equal(read.train_count, 3);
     assert_int_equal(read.valid_count, 1);
@@ -81,7 +83,7 @@ static void put_raw(const char *id, const uint32_t *ranges, uint64_t parts, cons
                     const uint64_t facts[7])
 {
     struct error err = {0};
-    struct record record = {.kind = RECORD_PARTITION_BOOK, .version = 3};
+    struct record record = {.kind = RECORD_PARTITION_BOOK, .version = 4};
     record_add(&record, "book", ELEMENT_U32, ranges, parts + 1);
     record_add_text(&record, "dataset", "karate-1");
     record_add_text(&record, "task", task);

@@ -1,0 +1,121 @@
+#include "stages/plan/edge_use.h"
+
+#include "stages/plan/run_model.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The columns that models can read, and the setting of each. */
+struct edge_switch {
+    enum edge_column column;
+    const char *setting;
+    size_t offset;
+};
+
+static const struct edge_switch edge_switch[] = {
+    {EDGE_WEIGHT, "train-step.edge_weights",
+     offsetof(struct pipeline_settings, train_step.edge_weights)},
+    {EDGE_FEATURE, "train-step.edge_features",
+     offsetof(struct pipeline_settings, train_step.edge_features)},
+};
+enum { SWITCH_COUNT = sizeof edge_switch / sizeof *edge_switch };
+
+static enum edge_choice choice_of(const struct pipeline_settings *settings,
+                                  const struct edge_switch *of)
+{
+    int64_t choice = 0;
+    memcpy(&choice, (const char *)settings + of->offset, sizeof choice);
+    return (enum edge_choice)choice;
+}
+
+static enum error_code check_demand(const struct edge_switch *of, bool is_read, bool is_there,
+                                    struct error *err)
+{
+    const struct edge_column_row *column = &edge_column[of->column];
+    if (!is_read)
+        return error_set(err, ERROR_INVALID,
+                         "%s is true, but no layer of the model reads %s: expected another model, "
+                         "or auto",
+                         of->setting, column->plural);
+    if (!is_there)
+        return error_set(err, ERROR_INPUT,
+                         "%s is true, but the graph has no %s: expected a column \"%s\" in the "
+                         "table of edges, or a file %s.npy beside it",
+                         of->setting, column->plural, column->words[0], column->file);
+    return ERROR_NONE;
+}
+
+enum error_code edge_use_of(const struct pipeline_settings *settings, const struct model *model,
+                            const struct edge_widths *width, struct edge_use *out,
+                            struct error *err)
+{
+    *out = (struct edge_use){0};
+    for (int i = 0; i < SWITCH_COUNT; i++) {
+        const struct edge_switch *of = &edge_switch[i];
+        const enum edge_choice choice = choice_of(settings, of);
+        const bool is_read = model->reads_edges >> of->column & 1;
+        const bool is_there = width->of[of->column] != 0;
+        const enum error_code rc =
+            choice == EDGE_CHOICE_TRUE ? check_demand(of, is_read, is_there, err) : ERROR_NONE;
+        if (rc != ERROR_NONE)
+            return rc;
+        if (choice == EDGE_CHOICE_FALSE)
+            out->refused |= 1U << of->column;
+        else if (is_read && is_there)
+            out->columns |= 1U << of->column;
+    }
+    out->weight_sum = model->needs_value_sum && (out->columns >> EDGE_WEIGHT & 1);
+    return ERROR_NONE;
+}
+
+enum error_code edge_use_check(const struct pipeline_settings *settings,
+                               const struct dataset_schema *schema, struct edge_use *out,
+                               struct error *err)
+{
+    struct model model;
+    enum error_code rc = run_model_shape(&model, settings, err);
+    if (rc == ERROR_NONE)
+        rc = edge_use_of(settings, &model, &schema->edge_width, out, err);
+    if (rc == ERROR_NONE && out->weight_sum && schema->negative_weight_count > 0)
+        rc = error_set(err, ERROR_INPUT,
+                       "%s: the weight is below 0, as are %" PRIu64
+                       " in all, and the model divides by the root of the sum of a node's "
+                       "weights: expected weights of 0 or more, another model, or "
+                       "`edge_weights: false` below `train-step:`",
+                       schema->first_negative_weight, schema->negative_weight_count);
+    return rc;
+}
+
+enum error_code edge_use_check_batch(const struct edge_use *use, const struct mini_batch *batch,
+                                     struct error *err)
+{
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (use->columns >> c & 1 && !batch->columns.width.of[c])
+            return error_set(err, ERROR_CORRUPT, "expected a section %s, found none",
+                             edge_column[c].name);
+    if (use->weight_sum && !batch->weight_sum)
+        return error_set(err, ERROR_CORRUPT, "expected a section weight_sum, found none");
+    return ERROR_NONE;
+}
+
+void edge_use_give(const struct mini_batch *batch, struct message_block *block)
+{
+    block->edge_value = batch->columns.data[EDGE_WEIGHT];
+    block->value_sum = batch->weight_sum;
+    block->edge_feature = batch->columns.data[EDGE_FEATURE];
+    block->edge_feature_dim = batch->columns.width.of[EDGE_FEATURE];
+}
+
+size_t edge_use_edge_bytes(const struct edge_use *use, const struct edge_widths *width)
+{
+    size_t bytes = 0;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (use->columns >> c & 1)
+            bytes += edge_column_bytes((enum edge_column)c, width->of[c]);
+    return bytes;
+}
+
+size_t edge_use_node_bytes(const struct edge_use *use)
+{
+    return use->weight_sum ? sizeof(float) : 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * edge_use - which edge columns the model of a run takes into account.
+ *
+ * A kind of layer says which columns it reads (layer.h). Of these a run takes the ones that its graph has, unless a
+ * setting (train-step.edge_weights, train-step.edge_features) says `false`; `true` demands them.
+ */
+#ifndef STAGES_PLAN_EDGE_USE_H
+#define STAGES_PLAN_EDGE_USE_H
+
+#include "common/base/error.h"
+#include "common/graph/edge_column.h"
+#include "common/graph/message_block.h"
+#include "common/nn/model.h"
+#include "stages/plan/pipeline_settings.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/mini_batch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct edge_use {
+    unsigned columns; /* a bit for each enum edge_column; so is the next */
+    unsigned refused; /* those that a setting says `false` to */
+    bool weight_sum;  /* and the sums of weights of nodes */
+};
+
+/* `width` is that of the partition or the dataset, `model` that of the settings.
+ * Fails: ERROR_INVALID for a column that a setting demands and no layer reads; ERROR_INPUT for one that the graph has
+ * not. */
+MUST_CHECK enum error_code edge_use_of(const struct pipeline_settings *settings,
+                                       const struct model *model, const struct edge_widths *width,
+                                       struct edge_use *out, struct error *err);
+/* The same before there is a partition, and whether the values are such as the layers can do with.
+ * Fails: also ERROR_INPUT naming the file and line of a weight below 0 that a layer cannot do with. */
+MUST_CHECK enum error_code edge_use_check(const struct pipeline_settings *settings,
+                                          const struct dataset_schema *schema, struct edge_use *out,
+                                          struct error *err);
+
+/* Fails: ERROR_CORRUPT unless the mini-batch has them. */
+MUST_CHECK enum error_code edge_use_check_batch(const struct edge_use *use,
+                                                const struct mini_batch *batch, struct error *err);
+/* Lets the block have those that the mini-batch has; borrowed. */
+void edge_use_give(const struct mini_batch *batch, struct message_block *block);
+/* Bytes that they take of an edge, and of a node, in a mini-batch. */
+size_t edge_use_edge_bytes(const struct edge_use *use, const struct edge_widths *width);
+size_t edge_use_node_bytes(const struct edge_use *use);
+
+#endif

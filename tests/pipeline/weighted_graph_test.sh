@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# A graph whose labels the weights of edges alone tell: each node hears three of one kind and three of the other, and
+# its label is the kind whose edges weigh more. By kinds of layer, parts, workers and formats; and what does not fit is
+# said.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+awk -v to="$work" 'BEGIN {
+    srand(7)
+    for (i = 0; i < 600; i++) {
+        label = int(2 * rand())
+        print 100 + i "," label >(to "/labels")
+        for (k = 0; k < 6; k++) { # nodes below 50 are of kind 0, those below 100 of kind 1
+            kind = k % 2
+            print 50 * kind + int(50 * rand()), 100 + i, kind == label ? 2 + rand() : 0.25 * rand() >(to "/edges")
+        }
+    }
+    for (i = 0; i < 700; i++)
+        print i "," (i < 50) "," (i >= 50 && i < 100) "," rand() >(to "/features")
+}'
+cat >"$work/weighted.yaml" <<YAML
+name: weighted
+seed: 3
+epochs: 20
+ingest: {format: edge_list, path: edges, labels: labels, features: features, split: random 60/20/20, direction: as_given}
+partition: {parts: 1, method: hash}
+sample: {fanouts: [-1], batch_size: 64}
+train-step: {dropout: 0}
+aggregate: {learning_rate: 0.05}
+YAML
+accuracy_of() { sed -n 's/.*"test":{[^}]*"accuracy":\([0-9.]*\).*/\1/p'; }
+is_above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
+
+for model in sage gcn graph_conv sgc; do
+    with=(--set train-step.model=$model)
+    answer=$(run $model "$work/weighted.yaml" "${with[@]}")
+    hash=$(json weights_hash <<<"$answer")
+    found=$(accuracy_of <<<"$answer")
+    is_above "$found" 0.95 || fail "$model: test accuracy with weights is $found"
+    without=$(run $model-without "$work/weighted.yaml" "${with[@]}" --set train-step.edge_weights=false | accuracy_of)
+    is_above 0.75 "$without" || fail "$model: test accuracy without weights is $without"
+    other=$(run $model-3 "$work/weighted.yaml" "${with[@]}" --workers 3 --threads 1 | json weights_hash)
+    [ "$other" = "$hash" ] || fail "$model: three workers give $other, one gave $hash"
+    found=$(run $model-parts "$work/weighted.yaml" "${with[@]}" --set partition.parts=4 | accuracy_of)
+    is_above "$found" 0.95 || fail "$model: test accuracy with weights in four parts is $found"
+    "$bin/graphmill" verify "$work/$model-parts" >"$work/said" 2>&1 || fail "verify of $model: $(cat "$work/said")"
+    for stage in sample train-step; do
+        "$bin/graphmill" replay "$work/$model-parts" $stage --round 119 --slot 0 >"$work/said" 2>&1 ||
+            fail "replay of $stage: $(cat "$work/said")"
+    done
+done
+
+# Sampled neighbourhoods, and out of the memory that all rows would take.
+found=$(run sampled "$work/weighted.yaml" --set sample.fanouts=[4] | accuracy_of)
+is_above "$found" 0.8 || fail "test accuracy with weights of four neighbours is $found"
+
+# The same graph in a folder, with the weights in the table.
+mkdir "$work/folder"
+{ echo 'src,dst,weight'; tr ' ' , <"$work/edges"; } >"$work/folder/edges.csv"
+{ for ((i = 0; i < 100; i++)); do echo -1; done; cut -d, -f2 "$work/labels"; } >"$work/folder/node-label.csv"
+echo '{"num_nodes": 700, "directed": true}' >"$work/folder/meta.json"
+sed "s,^ingest:.*,ingest: {format: folder\, path: folder\, split: random 60/20/20\, features: degree+random}," "$work/weighted.yaml" >"$work/folder.yaml"
+run folder-run "$work/folder.yaml" --set epochs=1 --set train-step.edge_weights=true >"$work/answer" || fail "folder: $(cat "$work/answer")"
+
+# What does not fit.
+sed -i '7s/ [^ ]*$/ -0.5/' "$work/edges"
+expect 65 "edges:7: the weight is below 0, as are 1 in all" run negative "$work/weighted.yaml" --set train-step.model=gcn
+run negative-sage "$work/weighted.yaml" --set epochs=1 >"$work/answer" || fail "negative weights and sage: $(cat "$work/answer")"
+cut -d' ' -f1,2 "$work/edges" >"$work/plain" && mv "$work/plain" "$work/edges"
+expect 65 'train-step.edge_weights is true, but the graph has no edge weights: expected a column "weight"' \
+    run plain "$work/weighted.yaml" --set train-step.edge_weights=true
+expect 78 'train-step.edge_weights is true, but no layer of the model reads edge weights' \
+    run plain-gat "$work/weighted.yaml" --set train-step.edge_weights=true --set train-step.model=gat
+finish

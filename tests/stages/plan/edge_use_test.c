@@ -1,0 +1,116 @@
+#include "stages/plan/edge_use.h"
+#include "stages/plan/run_model.h"
+
+#include "tests/support/test.h"
+
+#include <string.h>
+
+static const struct edge_widths bare = {{0}}, weights = {{[EDGE_WEIGHT] = 1}},
+                                all = {{1, 1, 1, 1, 7}};
+
+static struct pipeline_settings settings_of(enum layer_kind kind, enum edge_choice choice)
+{
+    struct pipeline_settings settings;
+    pipeline_settings_defaults(&settings);
+    settings.train_step.model = kind;
+    settings.train_step.edge_weights = choice;
+    return settings;
+}
+
+static enum error_code use_of(enum layer_kind kind, enum edge_choice choice,
+                              const struct edge_widths *width, struct edge_use *use,
+                              struct error *err)
+{
+    const struct pipeline_settings settings = settings_of(kind, choice);
+    struct model model;
+    assert_ok(run_model_shape(&model, &settings, err), err);
+    return edge_use_of(&settings, &model, width, use, err);
+}
+
+static void weights_are_used_where_layers_read_them_and_the_graph_has_them(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct edge_use use;
+    assert_ok(use_of(LAYER_SAGE, EDGE_CHOICE_AUTO, &all, &use, &err), &err);
+    assert_int_equal(use.columns, 1U << EDGE_WEIGHT);
+    assert_false(use.weight_sum);
+    assert_int_equal(edge_use_edge_bytes(&use, &all), 4);
+    assert_int_equal(edge_use_node_bytes(&use), 0);
+    assert_ok(use_of(LAYER_GCN, EDGE_CHOICE_TRUE, &weights, &use, &err), &err);
+    assert_int_equal(use.columns, 1U << EDGE_WEIGHT);
+    assert_true(use.weight_sum);
+    assert_int_equal(edge_use_node_bytes(&use), 4);
+    assert_ok(use_of(LAYER_GCN, EDGE_CHOICE_AUTO, &bare, &use, &err), &err);
+    assert_true(use.columns == 0 && !use.weight_sum);
+    assert_ok(use_of(LAYER_MLP, EDGE_CHOICE_AUTO, &all, &use, &err), &err);
+    assert_int_equal(use.columns, 0);
+    assert_ok(use_of(LAYER_GCN, EDGE_CHOICE_FALSE, &all, &use, &err), &err);
+    assert_true(use.columns == 0 && !use.weight_sum);
+    assert_int_equal(use.refused, 1U << EDGE_WEIGHT);
+}
+
+static void what_is_demanded_has_to_be_there(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct edge_use use;
+    assert_fails(use_of(LAYER_SAGE, EDGE_CHOICE_TRUE, &bare, &use, &err), ERROR_INPUT,
+                 "train-step.edge_weights is true, but the graph has no edge weights", &err);
+    assert_fails(use_of(LAYER_MLP, EDGE_CHOICE_TRUE, &all, &use, &err), ERROR_INVALID,
+                 "no layer of the model reads edge weights", &err);
+}
+
+static void negative_weights_are_refused_where_their_sum_is_a_divisor(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct edge_use use;
+    static struct dataset_schema schema;
+    schema = (struct dataset_schema){
+        .edge_width = weights, .negative_weight_count = 3, .first_negative_weight = "edges.csv:17"};
+    struct pipeline_settings settings = settings_of(LAYER_GCN, EDGE_CHOICE_AUTO);
+    assert_fails(edge_use_check(&settings, &schema, &use, &err), ERROR_INPUT,
+                 "edges.csv:17: the weight is below 0, as are 3 in all", &err);
+    settings.train_step.edge_weights = EDGE_CHOICE_FALSE;
+    assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
+    settings = settings_of(LAYER_SAGE, EDGE_CHOICE_AUTO);
+    assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
+    assert_int_equal(use.columns, 1U << EDGE_WEIGHT);
+}
+
+static void a_mini_batch_has_to_have_what_the_model_reads(void **state)
+{
+    (void)state;
+    static const float weight[4] = {1, 2, 3, 4}, sum[2] = {5, 6};
+    struct error err = {0};
+    const struct edge_use use = {.columns = 1U << EDGE_WEIGHT, .weight_sum = true}, none = {0};
+    struct mini_batch batch = {.edge_count = 4, .node_count = 2};
+    struct message_block block = {0};
+    assert_ok(edge_use_check_batch(&none, &batch, &err), &err);
+    assert_fails(edge_use_check_batch(&use, &batch, &err), ERROR_CORRUPT,
+                 "expected a section weight, found none", &err);
+    edge_use_give(&batch, &block);
+    assert_null(block.edge_value);
+    batch.columns.width.of[EDGE_WEIGHT] = 1;
+    batch.columns.data[EDGE_WEIGHT] = weight;
+    assert_fails(edge_use_check_batch(&use, &batch, &err), ERROR_CORRUPT,
+                 "expected a section weight_sum, found none", &err);
+    batch.weight_sum = sum;
+    assert_ok(edge_use_check_batch(&use, &batch, &err), &err);
+    edge_use_give(&batch, &block);
+    assert_ptr_equal(block.edge_value, weight);
+    assert_ptr_equal(block.value_sum, sum);
+    assert_null(block.edge_feature);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_are_used_where_layers_read_them_and_the_graph_has_them),
+        cmocka_unit_test(what_is_demanded_has_to_be_there),
+        cmocka_unit_test(negative_weights_are_refused_where_their_sum_is_a_divisor),
+        cmocka_unit_test(a_mini_batch_has_to_have_what_the_model_reads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
