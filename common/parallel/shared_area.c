@@ -38,9 +38,9 @@ void shared_area_patience_set(int64_t ms)
     patience_ms = ms;
 }
 
-static size_t round_up(size_t bytes, size_t unit)
+static size_t round_up(size_t number, size_t unit)
 {
-    return (bytes + unit - 1) / unit * unit;
+    return (number + unit - 1) / unit * unit;
 }
 
 /* --- the file --- */

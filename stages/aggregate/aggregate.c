@@ -390,11 +390,11 @@ static void rest_aggregate(const struct stage_context *context, void *state,
         return;
     const int32_t slot_count = schedule_slot_count(context->schedule, version - 1);
     for (int32_t slot = 0; slot < slot_count; slot++)
-        store_let_go(context->store, key_gradient(context->run_id, version - 1, slot).text);
+        store_drop_cache(context->store, key_gradient(context->run_id, version - 1, slot).text);
     if (schedule_has_snapshot(context->schedule, version)) /* checkpoint and validation read it */
         return;
-    store_let_go(context->store, key_optimizer_state(context->run_id, version).text);
-    store_let_go(context->store, key_weights(context->run_id, version).text);
+    store_drop_cache(context->store, key_optimizer_state(context->run_id, version).text);
+    store_drop_cache(context->store, key_weights(context->run_id, version).text);
 }
 
 const struct stage stage = {

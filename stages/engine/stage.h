@@ -58,7 +58,7 @@ struct stage {
      * number of units in hand, and else of threads that share out one unit. */
     bool works_side_by_side;
     /* Others stand still until its records are there, so between units it prepares the memory of the next
-     * (store_prepare()). A stage that works ahead of the others gains nothing by that. */
+     * (store_preallocate()). A stage that works ahead of the others gains nothing by that. */
     bool is_waited_for;
     /* Opens what lasts longer than a unit: topology, features, buffers. *state is the stage's own and
      * starts as NULL. open and close are NULL in a stage of one unit, which keeps nothing. */

@@ -375,9 +375,9 @@ static void rest(struct work_loop *loop, const struct unit *unit, int64_t done_c
     const struct stage *own = loop->config->stage;
     if (own->rest && done_count > 0)
         own->rest(loop->context, loop->shared->stage_state, unit, done_count);
-    store_send(loop->context->store);
+    store_start_writeback(loop->context->store);
     if (own->is_waited_for)
-        store_prepare(loop->context->store);
+        store_preallocate(loop->context->store);
 }
 
 static enum error_code handle(struct work_loop *loop, const struct work_claim *claim,

@@ -258,7 +258,8 @@ static void rest_train_step(const struct stage_context *context, void *state,
         return;
     step_input_rest(context, &t->input, done_count, &t->arena);
     if (context->schedule->reuse_epochs == 1) /* else later epochs read the batch again */
-        store_let_go(context->store, key_mini_batch(context->run_id, unit->round, unit->slot).text);
+        store_drop_cache(context->store,
+                         key_mini_batch(context->run_id, unit->round, unit->slot).text);
 }
 
 const struct stage stage = {

@@ -466,19 +466,19 @@ enum error_code store_sweep(struct store *store, struct error *err)
     return store->backend->sweep(store->state, err);
 }
 
-void store_send(struct store *store)
+void store_start_writeback(struct store *store)
 {
     if (store_may_write(store) && store->backend->start_writeback)
         store->backend->start_writeback(store->state);
 }
 
-void store_prepare(struct store *store)
+void store_preallocate(struct store *store)
 {
     if (store_may_write(store) && store->backend->preallocate)
         store->backend->preallocate(store->state);
 }
 
-void store_let_go(struct store *store, const char *key)
+void store_drop_cache(struct store *store, const char *key)
 {
     if (store_may_write(store) && store->backend->drop_cache && check_key(key, NULL) == ERROR_NONE)
         store->backend->drop_cache(store->state, key);

@@ -124,12 +124,12 @@ MUST_CHECK enum error_code store_publish(struct store *store, const char *path, 
 MUST_CHECK enum error_code store_artifact(struct store *store, const char *key,
                                           char path[FILE_PATH_SIZE], struct error *err);
 /* For a worker between two units: begins to send to disk what was put, and does not wait for it. */
-void store_send(struct store *store);
+void store_start_writeback(struct store *store);
 /* For a worker that has nothing else to do: makes the records that are put next quick to write. */
-void store_prepare(struct store *store);
+void store_preallocate(struct store *store);
 /* Nobody is likely to read this record soon: the memory that holds it may serve the records that come, as far
  * as it was sent. It stays in the store. A missing one is fine. */
-void store_let_go(struct store *store, const char *key);
+void store_drop_cache(struct store *store, const char *key);
 /* Removes what dead processes left in scratch, as far as it can be known now; while a store is written to, that happens
  * each minute by itself. */
 MUST_CHECK enum error_code store_sweep(struct store *store, struct error *err);

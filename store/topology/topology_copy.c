@@ -119,7 +119,7 @@ static enum error_code open_area(struct topology *t, bool only_shared, struct th
     (void)snprintf(what, sizeof what, "a copy of the topology of %d parts", t->part_count);
     const struct shared_area_content content = {.what = what,
                                                 .name = checksum_of_parts(name, 2),
-                                                .size = (size_t)start[2 * t->part_count],
+                                                .size = (size_t)start[2 * (size_t)t->part_count],
                                                 .only_shared = only_shared,
                                                 .piece_count = 2 * (int64_t)t->part_count,
                                                 .piece_start = start,

@@ -441,7 +441,7 @@ static void a_key_too_long_for_the_folder_is_refused_by_every_call(void **state)
             refused = rc == ERROR_INVALID;
         }
         assert_true(refused);
-        store_let_go(store, key); /* nobody is told */
+        store_drop_cache(store, key); /* nobody is told */
     }
     list_of_a_key_too_long(store, root);
     store_close(store);

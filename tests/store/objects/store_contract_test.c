@@ -88,9 +88,9 @@ static void records_are_whole_whatever_was_prepared_or_let_go(void **state)
             (void)snprintf(key, sizeof key, "big/%u", i);
             assert_ok(store_put(f.store, key, "owner", &record, STORE_RECOMPUTABLE, &f.err),
                       &f.err);
-            store_send(f.store);
-            store_prepare(f.store);
-            store_let_go(f.store, key);
+            store_start_writeback(f.store);
+            store_preallocate(f.store);
+            store_drop_cache(f.store, key);
             const void *data = NULL;
             assert_ok(store_get(f.store, key, "owner", &view, &f.err), &f.err);
             assert_ok(record_section_get(&view, "value", ELEMENT_U32, (int64_t)count, &data, NULL,

@@ -139,7 +139,7 @@ static void processes_race_as_threads_do(void **state)
     assert_true(writer != MAP_FAILED);
     FOR_EACH_BACKEND
     {
-        if (!store_root(f.store))
+        if (!(store_capabilities(f.store) & STORE_IS_SHARED))
             continue; /* memory is of one process */
         race_in_processes(&f, writer, 0, "equal");
         assert_int_equal(writer[0].won + writer[1].won, 2 * RACE_COUNT);
@@ -154,12 +154,59 @@ static void processes_race_as_threads_do(void **state)
     assert_int_equal(munmap(writer, 2 * sizeof *writer), 0);
 }
 
+/* Counts up in a switch that others count up in, too. */
+static bool count_up(struct store *store, int times)
+{
+    struct error err = {0};
+    for (int done = 0; done < times;) {
+        char old[32] = "", next[32];
+        bool matched = false;
+        enum error_code rc = store_switch_get(store, "current/count", old, sizeof old, &err);
+        if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
+            return false;
+        const bool is_set = rc == ERROR_NONE;
+        (void)snprintf(next, sizeof next, "%ld", (is_set ? strtol(old, NULL, 10) : 0) + 1);
+        rc = store_switch_exchange(store, "current/count", is_set ? old : NULL, next, &matched,
+                                   &err);
+        if (rc != ERROR_NONE)
+            return false;
+        done += matched;
+    }
+    return true;
+}
+
+static void no_exchange_of_a_switch_is_lost(void **state)
+{
+    enum { TIMES = 50, COUNTERS = 4 };
+    (void)state;
+    FOR_EACH_BACKEND
+    {
+        char text[32];
+        pid_t child[COUNTERS];
+        if (!(store_capabilities(f.store) & STORE_IS_SHARED))
+            continue;
+        for (int i = 0; i < COUNTERS; i++) {
+            child[i] = fork();
+            assert_true(child[i] >= 0);
+            if (child[i] == 0)
+                _exit(!count_up(f.store, TIMES));
+        }
+        for (int i = 0; i < COUNTERS; i++) {
+            int status = -1;
+            assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+            assert_int_equal(status, 0);
+        }
+        assert_ok(store_switch_get(f.store, "current/count", text, sizeof text, &f.err), &f.err);
+        assert_int_equal(strtol(text, NULL, 10), COUNTERS * TIMES);
+    }
+}
+
 static void a_put_survives_that_its_folder_vanishes(void **state)
 {
     (void)state;
     FOR_EACH_BACKEND
     {
-        if (!store_root(f.store))
+        if (!(store_capabilities(f.store) & STORE_IS_SHARED))
             continue;
         /* The parent folders come and go while another process puts into them. */
         const pid_t child = fork();
@@ -190,6 +237,7 @@ int main(void)
         cmocka_unit_test(threads_mend_a_damaged_record_once),
         cmocka_unit_test(processes_race_as_threads_do),
         cmocka_unit_test(a_put_survives_that_its_folder_vanishes),
+        cmocka_unit_test(no_exchange_of_a_switch_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,9 +85,9 @@ static void a_record_that_vanishes_each_time_is_told(void **state)
     least.get = ERROR_UNAVAILABLE;
     assert_fails(put(store, "run/a", 1, &err), ERROR_UNAVAILABLE, "run/a: as planned", &err);
     assert_int_equal(least.puts, 1);
-    store_send(store); /* there is nothing to gain here, and nothing to fail */
-    store_prepare(store);
-    store_let_go(store, "run/a");
+    store_start_writeback(store); /* there is nothing to gain here, and nothing to fail */
+    store_preallocate(store);
+    store_drop_cache(store, "run/a");
     store_close(store);
     store_close(NULL);
     assert_int_equal(memory_live_blocks(), 0);
@@ -117,8 +117,8 @@ static void a_prefix_that_is_no_folder_of_keys_is_refused(void **state)
     assert_int_equal(count, 0);
     assert_ok(store_list(f->store, "run/", count_key, &count, &f->err), &f->err);
     assert_int_equal(count, 1);
-    store_let_go(f->store, large); /* nobody is told */
-    store_let_go(f->store, "run/a");
+    store_drop_cache(f->store, large); /* nobody is told */
+    store_drop_cache(f->store, "run/a");
 }
 
 static void the_same_values_of_another_kind_or_version_are_other_content(void **state)
@@ -151,9 +151,9 @@ static void a_replay_changes_nothing_and_tells_what_it_cannot_read(void **state)
     assert_ok(store_switch_set(replay, "s", "off", &f->err), &f->err);
     assert_ok(store_switch_remove(replay, "s", &f->err), &f->err);
     assert_ok(store_sweep(replay, &f->err), &f->err);
-    store_send(replay);
-    store_prepare(replay);
-    store_let_go(replay, "run/a");
+    store_start_writeback(replay);
+    store_preallocate(replay);
+    store_drop_cache(replay, "run/a");
     assert_int_equal(store_replay_report(replay).matched, 1);
     store_close(replay);
     assert_ok(store_has(f->store, "run/a", &found, &f->err), &f->err);
