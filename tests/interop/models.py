@@ -66,8 +66,8 @@ def build_graph_conv(texts, **more):
 KINDS = {
     "sage": lambda texts, **more: GraphSAGE(*sizes(texts), **more),
     "gcn": lambda texts, given=False: GCN(*sizes(texts), normalize=not given, add_self_loops=not given),
-    "gat": lambda texts: GAT(*sizes(texts), heads=int(texts["heads"])),
-    "gatv2": lambda texts: GAT(*sizes(texts), heads=int(texts["heads"]), v2=True),
+    "gat": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), **more),
+    "gatv2": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), v2=True, **more),
     "gin": lambda texts, **more: GIN(*sizes(texts), **more),
     "graph_conv": build_graph_conv,
     "mlp": lambda texts: Plain([*sizes(texts)[:2], sizes(texts)[3]], norm=None),
@@ -82,15 +82,29 @@ def build(kind, texts, **more):
     return KINDS[kind](texts, **more)
 
 
+def layers_of_batch(model, x, edge_index, hop_end):
+    """What a BasicGNN computes, each layer only for the nodes that the layers above it want: those a batch norm is over."""
+    for layer, conv in enumerate(model.convs):
+        count = int(hop_end[model.num_layers - 1 - layer])
+        x = conv(x, edge_index)[:count]
+        edge_index = edge_index[:, (edge_index < count).all(0)]
+        if layer + 1 < model.num_layers:
+            x = model.act(model.norms[layer](x))
+    return x
+
+
 def build_for_batch(kind, texts, batch, more):
-    """The model and its arguments on a mini-batch as `graphmill export --what step` gives it.
+    """The model, and a function of its logits, on a mini-batch as `graphmill export --what step` gives it.
 
     In a mini-batch PyG's GCN would divide by degrees of the mini-batch. graphmill divides by those of the whole graph, and
     a node of which only some neighbours were drawn counts each of them for as many as it stands for.
     """
     edge_index = batch["mini_batch.edge_index"]
     if kind not in NORMALISED:
-        return build(kind, texts, **more), (batch["features"], edge_index), {}
+        model = build(kind, texts, **more)
+        if more.get("norm"):
+            return model, lambda: layers_of_batch(model, batch["features"], edge_index, batch["mini_batch.hop_end"])
+        return model, lambda: model(batch["features"], edge_index)
     degree, count = batch["mini_batch.degree"].float(), len(batch["mini_batch.node"])
     source, destination = edge_index[:, edge_index[0] != edge_index[1]]
     found = torch.zeros(count).index_add_(0, destination, torch.ones(len(destination)))
@@ -99,7 +113,8 @@ def build_for_batch(kind, texts, batch, more):
     loops = torch.arange(count)
     weight = torch.cat([root[source] * root[destination] * share[destination], 1 / (degree + 1)])
     edges = torch.stack([torch.cat([source, loops]), torch.cat([destination, loops])])
-    return build(kind, texts, given=True, **more), (batch["features"], edges), {"edge_weight": weight}
+    model = build(kind, texts, given=True, **more)
+    return model, lambda: model(batch["features"], edges, edge_weight=weight)
 
 
 def loss_of(logits, labels):
