@@ -64,6 +64,7 @@ struct run {
     void *context;
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the body writes it */
 static void run_chain(const struct run *run, int64_t chain, float *sum, int thread)
 {
     const struct partial_sums *sums = run->sums;
@@ -107,12 +108,12 @@ const float *partial_sums_total(const struct partial_sums *sums, size_t first, s
 {
     float *total = sums->sum + first;
     for (int64_t group = 0; group < groups_of(sums); group++) {
-        float *sum = total + (size_t)group * sums->size;
+        float *of_group = total + (size_t)group * sums->size;
         for (int64_t chain = group + PARTIAL_SUMS_GROUPS; sums->by_chain && chain < chains_of(sums);
              chain += PARTIAL_SUMS_GROUPS)
-            add_sum(sum, total + (size_t)chain * sums->size, count);
+            add_sum(of_group, total + (size_t)chain * sums->size, count);
         if (group > 0)
-            add_sum(total, sum, count);
+            add_sum(total, of_group, count);
     }
     return total;
 }
