@@ -243,13 +243,12 @@ MUST_CHECK enum error_code model_infer_layer(const struct model *model, const fl
                                              const struct model_workspace *workspace, float *output,
                                              struct error *err);
 /* The same from the sums over the sources (aggregation_add()), which are not here any more: of a layer for which
- * model_sums_sources() holds. `block` has the destinations' edges, to sources whose rows are not read, and `own` the rows of
- * the destinations; sum [destination_count, input width of the layer]; `second` as there. The bits are those of
+ * model_sums_sources() holds. The block of `input` has the destinations' edges, to sources whose rows are not read, and its
+ * rows are those of the destinations; sum [destination_count, input width of the layer]. The bits are those of
  * model_infer_layer(). */
 MUST_CHECK enum error_code model_infer_sums(const struct model *model, const float *value,
-                                            int layer, const struct message_block *block,
-                                            const struct input_rows *own, const float *sum,
-                                            const float *second,
+                                            int layer, const struct layer_input *input,
+                                            const float *sum,
                                             const struct model_workspace *workspace, float *output,
                                             struct error *err);
 /* Whether layer `layer` (from 0) aggregates the rows of its sources as they are, and does so by sums. */

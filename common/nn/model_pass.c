@@ -357,27 +357,27 @@ static void finish_tile(void *context, int64_t tile, int thread)
 }
 
 enum error_code model_infer_sums(const struct model *model, const float *value, int layer,
-                                 const struct message_block *block, const struct input_rows *own,
-                                 const float *sum, const float *second,
+                                 const struct layer_input *input, const float *sum,
                                  const struct model_workspace *workspace, float *output,
                                  struct error *err)
 {
+    const uint32_t rows = input->block.destination_count;
     struct layer_pass pass;
     struct layer_tail tail = {0};
     float *aggregated = NULL;
-    enum error_code rc =
-        layer_pass_init(&pass, model, value, layer, block, own, workspace->arena, err);
+    enum error_code rc = layer_pass_init(&pass, model, value, layer, &input->block, &input->rows,
+                                         workspace->arena, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(workspace->arena, &aggregated,
-                       block->destination_count * pass.aggregated_dim, "aggregated rows", err);
+        rc = arena_new(workspace->arena, &aggregated, rows * pass.aggregated_dim, "aggregated rows",
+                       err);
     if (rc != ERROR_NONE)
         return rc;
-    must(!second == (model->layer[layer].second_input < 0));
-    pass.second_input = second;
+    must(!input->second == (model->layer[layer].second_input < 0));
+    pass.second_input = input->second;
     pass.output = output;
     pass.aggregated = aggregated;
-    pass.aggregated_count = block->destination_count;
-    thread_pool_run(workspace->pool, layer_pass_tiles(block->destination_count), finish_tile,
+    pass.aggregated_count = rows;
+    thread_pool_run(workspace->pool, layer_pass_tiles(rows), finish_tile,
                     &(struct finish_job){&pass, sum});
     return run_layer(model, value, &pass, &tail, false, workspace, err);
 }

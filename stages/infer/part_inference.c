@@ -202,24 +202,23 @@ static enum error_code infer_summed_tile(struct part_inference *inference, int l
                                          float **output, struct error *err)
 {
     const uint32_t dim = model_layer_input_dim(inference->model, layer - 1);
-    struct message_block block = {0};
-    const float *second = NULL;
+    struct layer_input input = {0};
     uint32_t *node = NULL;
     float *own = NULL;
     enum error_code rc = new_tile(inference, layer, first, count, &node, output, err);
     if (rc == ERROR_NONE)
-        rc = fetch_second(inference, node, count, &second, err);
+        rc = fetch_second(inference, node, count, &input.second, err);
     if (rc == ERROR_NONE)
         rc = arena_new(inference->arena, &own, (size_t)count * dim, "rows of a tile", err);
     if (rc == ERROR_NONE)
-        rc = edges_of_tile(inference, part, first, count, &block, err);
+        rc = edges_of_tile(inference, part, first, count, &input.block, err);
     if (rc == ERROR_NONE)
         rc = feature_source_read(inference->input, first, first + count, own, err);
-    const struct input_rows rows = {.base = own, .stride = dim};
+    input.rows = (struct input_rows){.base = own, .stride = dim};
     const struct model_workspace workspace = {.arena = inference->arena,
                                               .pool = inference->context->pool};
     return rc == ERROR_NONE ? model_infer_sums(inference->model, inference->weights, layer - 1,
-                                               &block, &rows, sum, second, &workspace, *output, err)
+                                               &input, sum, &workspace, *output, err)
                             : rc;
 }
 

@@ -100,7 +100,7 @@ static enum error_code find_forward_room(struct forward_job *job, struct arena *
     if (rc == ERROR_NONE && norm == NORM_BATCH)
         rc = arena_new(arena, &tail->mean, dim, what, err);
     if (rc == ERROR_NONE && tail->uses_batch)
-        rc = arena_new(arena, &job->statistics, ACCUMULATOR_COUNT * 4 * dim, what, err);
+        rc = arena_new(arena, &job->statistics, (size_t)4 * ACCUMULATOR_COUNT * dim, what, err);
     if (rc == ERROR_NONE && tail->uses_batch)
         rc = arena_new(arena, &job->counts, ACCUMULATOR_COUNT, what, err);
     if (pass->layer->residual)
