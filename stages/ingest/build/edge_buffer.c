@@ -55,6 +55,13 @@ enum error_code edge_buffer_flush(struct edge_buffer *buffer, struct error *err)
                                      .source = buffer->source,
                                      .target = buffer->target,
                                      .columns = edge_columns_read(&buffer->columns, 0)};
+    const size_t count = buffer->count;
     buffer->count = 0;
+    const enum error_code rc = buffer->bring
+                                   ? buffer->bring(buffer->bring_context, buffer->total - count,
+                                                   count, &buffer->columns, err)
+                                   : ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
     return dataset_builder_add_edges(buffer->builder, &piece, err);
 }

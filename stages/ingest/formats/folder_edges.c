@@ -12,6 +12,7 @@ struct edge_table { /* one run over a CSV file */
     const char *path;
     const struct folder_meta *meta;  /* NULL: no types to check */
     const struct named_nodes *names; /* NULL: ids are numbers */
+    const struct edge_files *files;  /* NULL: none */
     struct edge_fields fields;
     struct edge_columns value; /* of the edge at hand */
     struct edge_buffer buffer;
@@ -35,6 +36,12 @@ static enum error_code take_header(struct edge_table *table, const struct text_l
                      table->path, line->number, line->size < 60 ? (int)line->size : 60, line->text);
 }
 
+static enum error_code bring(const void *context, uint64_t first, size_t count,
+                             const struct edge_columns *out, struct error *err)
+{
+    return edge_files_read(context, first, count, out, err);
+}
+
 static enum error_code begin(struct edge_table *table, bool has_header,
                              const struct text_line *line, struct dataset_builder *builder,
                              struct error *err)
@@ -43,11 +50,15 @@ static enum error_code begin(struct edge_table *table, bool has_header,
     table->fields = edge_fields_plain(DELIMITER_COMMA, 2);
     if (has_header)
         rc = take_header(table, line, err);
+    struct edge_widths width = table->fields.width;
     if (rc == ERROR_NONE)
-        rc =
-            edge_columns_new(&table->value, &table->fields.width, 1, "the columns of an edge", err);
+        rc = edge_files_join(table->files, table->path, &width, err);
     if (rc == ERROR_NONE)
-        rc = edge_buffer_init(&table->buffer, builder, table->path, &table->fields.width, err);
+        rc = edge_columns_new(&table->value, &width, 1, "the columns of an edge", err);
+    if (rc == ERROR_NONE)
+        rc = edge_buffer_init(&table->buffer, builder, table->path, &width, err);
+    table->buffer.bring = bring;
+    table->buffer.bring_context = table->files;
     return rc;
 }
 
@@ -123,13 +134,14 @@ static enum error_code take_edge(struct edge_table *table, const struct text_lin
     return edge_buffer_add(&table->buffer, line->number, source, target, &value, err);
 }
 
-enum error_code folder_edges_read_csv(const char *path, bool has_header,
-                                      const struct folder_meta *meta,
-                                      const struct named_nodes *names,
-                                      struct dataset_builder *builder, uint64_t *row_count,
-                                      struct error *err)
+enum error_code
+folder_edges_read_csv(const char *path, bool has_header, const struct folder_meta *meta,
+                      const struct named_nodes *names, const struct edge_files *files,
+                      struct dataset_builder *builder, uint64_t *row_count, struct error *err)
 {
-    struct edge_table table = {.path = path, .meta = meta, .names = names};
+    static const struct edge_files none;
+    struct edge_table table = {
+        .path = path, .meta = meta, .names = names, .files = files ? files : &none};
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;
@@ -149,15 +161,18 @@ enum error_code folder_edges_read_csv(const char *path, bool has_header,
                        path);
     if (rc == ERROR_NONE)
         rc = edge_buffer_flush(&table.buffer, err);
+    if (rc == ERROR_NONE)
+        rc = edge_files_check(table.files, table.buffer.total, err);
     *row_count = table.buffer.total;
     edge_buffer_release(&table.buffer);
     edge_columns_release(&table.value);
     return rc;
 }
 
-static enum error_code push_columns(const struct npy_reader *reader, int64_t *source,
-                                    int64_t *target, struct dataset_builder *builder,
-                                    struct error *err)
+static enum error_code push_columns(const struct npy_reader *reader, const struct edge_files *files,
+                                    int64_t *source, int64_t *target,
+                                    const struct edge_columns *columns,
+                                    struct dataset_builder *builder, struct error *err)
 {
     const uint64_t count = reader->header.shape[1];
     enum error_code rc = ERROR_NONE;
@@ -168,8 +183,11 @@ static enum error_code push_columns(const struct npy_reader *reader, int64_t *so
                                          .first_line = (int64_t)at,
                                          .count = piece,
                                          .source = source,
-                                         .target = target};
-        rc = npy_reader_int64(reader, at, piece, source, err);
+                                         .target = target,
+                                         .columns = edge_columns_read(columns, 0)};
+        rc = edge_files_read(files, at, piece, columns, err);
+        if (rc == ERROR_NONE)
+            rc = npy_reader_int64(reader, at, piece, source, err);
         if (rc == ERROR_NONE)
             rc = npy_reader_int64(reader, count + at, piece, target, err);
         if (rc == ERROR_NONE)
@@ -178,9 +196,11 @@ static enum error_code push_columns(const struct npy_reader *reader, int64_t *so
     return rc;
 }
 
-enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,
-                                      uint64_t *row_count, struct error *err)
+enum error_code folder_edges_read_npy(const char *path, const struct edge_files *files,
+                                      struct dataset_builder *builder, uint64_t *row_count,
+                                      struct error *err)
 {
+    struct edge_columns columns = {0};
     struct npy_reader reader = {0};
     int64_t *source = NULL, *target = NULL;
     *row_count = 0;
@@ -200,7 +220,13 @@ enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *
     if (rc == ERROR_NONE)
         rc = memory_new(&target, EDGE_BUFFER_SIZE, "a piece of the edges", err);
     if (rc == ERROR_NONE)
-        rc = push_columns(&reader, source, target, builder, err);
+        rc = edge_files_check(files, *row_count, err);
+    if (rc == ERROR_NONE)
+        rc = edge_columns_new(&columns, &files->width, EDGE_BUFFER_SIZE, "a piece of the edges",
+                              err);
+    if (rc == ERROR_NONE)
+        rc = push_columns(&reader, files, source, target, &columns, builder, err);
+    edge_columns_release(&columns);
     memory_free(source);
     memory_free(target);
     npy_reader_close(&reader);

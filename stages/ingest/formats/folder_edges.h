@@ -11,21 +11,22 @@
 #include "common/base/error.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/named_nodes.h"
+#include "stages/ingest/formats/edge_files.h"
 #include "stages/ingest/formats/folder_meta.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Pushes all edges of the file `path`; *row_count is their number. With `names` (may be NULL) ids are looked
- * up there, otherwise they are the numbers of nodes. With edge types in `meta` (may be
+ * up there, otherwise they are the numbers of nodes. `files` bring further columns (NULL: none). With edge types in `meta` (may be
  * NULL), each edge must connect the node types that its own type says.
  * Fails: ERROR_INPUT naming file and line, what was expected and found. */
-MUST_CHECK enum error_code folder_edges_read_csv(const char *path, bool has_header,
-                                                 const struct folder_meta *meta,
-                                                 const struct named_nodes *names,
+MUST_CHECK enum error_code
+folder_edges_read_csv(const char *path, bool has_header, const struct folder_meta *meta,
+                      const struct named_nodes *names, const struct edge_files *files,
+                      struct dataset_builder *builder, uint64_t *row_count, struct error *err);
+MUST_CHECK enum error_code folder_edges_read_npy(const char *path, const struct edge_files *files,
                                                  struct dataset_builder *builder,
-                                                 uint64_t *row_count, struct error *err);
-MUST_CHECK enum error_code folder_edges_read_npy(const char *path, struct dataset_builder *builder,
                                                  uint64_t *row_count, struct error *err);
 /* The highest edge type of a CSV file with a header, plus one; 0 when it has no such column. */
 MUST_CHECK enum error_code folder_edges_count_types(const char *path, uint32_t *type_count,

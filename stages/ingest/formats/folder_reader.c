@@ -119,10 +119,14 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
     rc = set_types(folder, path, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = input_files_ends_in(path, ".npy")
-             ? folder_edges_read_npy(path, folder->builder, &row_count, err)
-             : folder_edges_read_csv(path, true, &folder->meta, names_of(folder), folder->builder,
-                                     &row_count, err);
+    struct edge_files files;
+    rc = edge_files_open(&files, folder->path, err);
+    if (rc == ERROR_NONE)
+        rc = input_files_ends_in(path, ".npy")
+                 ? folder_edges_read_npy(path, &files, folder->builder, &row_count, err)
+                 : folder_edges_read_csv(path, true, &folder->meta, names_of(folder), &files,
+                                         folder->builder, &row_count, err);
+    edge_files_close(&files);
     if (rc == ERROR_NONE && expected >= 0 && row_count != (uint64_t)expected)
         return error_set(err, ERROR_INPUT,
                          "%s: expected %" PRId64 " edges as meta.json says, found %" PRIu64, path,

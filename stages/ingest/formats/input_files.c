@@ -64,7 +64,7 @@ static bool is_data(const char *name)
 
 static bool is_features(const char *name)
 {
-    return input_files_ends_in(name, "node-feat.npy") || input_files_ends_in(name, "-feat.npy") ||
+    return (input_files_ends_in(name, "-feat.npy") && strcmp(name, "edge-feat.npy") != 0) ||
            input_files_ends_in(name, "feat_indptr.npy") ||
            input_files_ends_in(name, "node-feat.csv") ||
            input_files_ends_in(name, "node-feat.csv.gz");

@@ -65,7 +65,7 @@ static enum error_code read_edges(const struct ogb *ogb, struct error *err)
     if (rc == ERROR_NONE)
         rc = find_needed(ogb, "edge", path, err);
     if (rc == ERROR_NONE)
-        rc = folder_edges_read_csv(path, false, NULL, NULL, ogb->builder, &found, err);
+        rc = folder_edges_read_csv(path, false, NULL, NULL, NULL, ogb->builder, &found, err);
     if (rc == ERROR_NONE && found != expected)
         rc = error_set(err, ERROR_INPUT,
                        "%s: expected %" PRIu64 " edges as num-edge-list says, found %" PRIu64, path,

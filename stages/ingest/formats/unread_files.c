@@ -69,7 +69,12 @@ static const struct known_file of_folder[] = {
     {"valid", TABLE_ENDINGS, VALID_ALIASES},
     {"test", TABLE_ENDINGS, TEST_ALIASES},
     {"node-types", {".csv"}, {"node-type", "ntypes"}},
-    {"edge-types", {".csv"}, {"edge-type", "etypes"}},
+    {"edge-types", {".csv"}, {"etypes"}},
+    {"edge-weight", {".npy"}, {"edge-weights", "weights"}},
+    {"edge-type", {".npy"}, {"edge-type"}},
+    {"edge-time", {".npy"}, {"edge-times", "timestamps"}},
+    {"edge-id", {".npy"}, {"edge-ids"}},
+    {"edge-feat", {".npy"}, {"edge-features", "edge-attr"}},
     {.stem = NULL},
 };
 

@@ -101,6 +101,68 @@ static void reads_csv_files(void **state)
     assert_int_equal(recorded.feature_rows, 0);
 }
 
+/* The columns of three edges, of which the table has the first two or none. */
+static void assert_file_columns(const char *table)
+{
+    struct error err = {0};
+    assert_ok(run(&err), &err);
+    const int64_t *id = (const int64_t *)(const void *)recorded.column[EDGE_ID];
+    const float *feature = (const float *)(const void *)recorded.column[EDGE_FEATURE];
+    for (int i = 0; i < 3; i++) {
+        if (recorded_weight()[i] != 0.5F * (float)i || recorded.column[EDGE_TIME][i] != 100 + i ||
+            id[i] != -7 * i || recorded_type()[i] != i % 2)
+            fail_msg("%s: edge %d has other values", table, i);
+        for (int k = 0; k < 2; k++)
+            assert_true(feature[2 * i + k] == (float)(10 * i + k));
+    }
+    assert_int_equal(recorded.width.of[EDGE_FEATURE], 2);
+    assert_int_equal(recorded.edge_count, 3);
+}
+
+static void reads_columns_of_edges_from_files_of_their_own(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t edge[] = {0, 1, 2, 1, 2, 0}, id[] = {0, -7, -14}, many[] = {0, 65536, 1};
+    const double weight[] = {0, 0.5, 1};
+    const int32_t time[] = {100, 101, 102};
+    const uint8_t type[] = {0, 1, 0};
+    const float feature[] = {0, 1, 10, 11, 20, 21};
+    put("meta.json", "{\"num_nodes\": 3, \"directed\": true}");
+    put("edge-types.csv", "etype,name,src_type,dst_type,count\n0,a,node,node,2\n1,b,node,node,1\n");
+    put("node-types.csv", "type,name,count,first_id\n0,node,3,0\n");
+    put_npy("edges.npy", "<i8", "(2, 3)", edge, sizeof edge);
+    put_npy("edge-weight.npy", "<f8", "(3,)", weight, sizeof weight);
+    put_npy("edge-time.npy", "<i4", "(3,)", time, sizeof time);
+    put_npy("edge-type.npy", "|u1", "(3,)", type, sizeof type);
+    put_npy("edge-id.npy", "<i8", "(3,)", id, sizeof id);
+    put_npy("edge-feat.npy", "<f4", "(3, 2)", feature, sizeof feature);
+    assert_file_columns("edges.npy");
+    drop("edges.npy");
+    drop("edge-time.npy");
+    put("edges.csv", "src,dst,time\n0,1,100\n1,2,101\n2,0,102\n");
+    assert_file_columns("edges.csv");
+
+    put_npy("edge-time.npy", "<i4", "(3,)", time, sizeof time);
+    assert_fails(run(&err), ERROR_INPUT, "expected edge times in one of", &err);
+    drop("edge-time.npy");
+    put_npy("edge-id.npy", "<i8", "(2,)", id, 16);
+    assert_fails(run(&err), ERROR_INPUT, "edge-id.npy: expected a row for each edge, found 2 rows",
+                 &err);
+    put_npy("edge-id.npy", "<f4", "(3,)", feature, 12);
+    assert_fails(run(&err), ERROR_INPUT, "edge-id.npy: expected integers", &err);
+    put_npy("edge-id.npy", "<i8", "(3, 1, 1)", id, sizeof id);
+    assert_fails(run(&err), ERROR_INPUT, "edge-id.npy: expected the shape [edges]", &err);
+    put_npy("edge-id.npy", "<i8", "(3,)", id, sizeof id);
+    put_npy("edge-type.npy", "<i8", "(3,)", many, sizeof many);
+    assert_fails(run(&err), ERROR_INPUT, "edge-type.npy: row 1: expected 0 to 65535, found 65536",
+                 &err);
+    put_npy("edge-type.npy", "|u1", "(3,)", type, sizeof type);
+    put_npy("edge-weight.npy", "<f4", "(4,)", feature, 16);
+    assert_fails(run(&err), ERROR_INPUT, "edge-weight.npy: expected 3 rows, one for each edge",
+                 &err);
+}
+
 static void reads_npy_files(void **state)
 {
     (void)state;
@@ -418,6 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(reads_csv_files),
         FOLDER_TEST(reads_npy_files),
+        FOLDER_TEST(reads_columns_of_edges_from_files_of_their_own),
         FOLDER_TEST(makes_dense_rows_of_sparse_features),
         FOLDER_TEST(places_features_of_a_type_at_its_first_node),
         FOLDER_TEST(reads_several_label_columns),

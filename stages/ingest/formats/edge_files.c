@@ -1,0 +1,124 @@
+#include "stages/ingest/formats/edge_files.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+
+#include <inttypes.h>
+
+static enum error_code take_shape(struct edge_files *files, enum edge_column column,
+                                  struct error *err)
+{
+    const struct npy_header *header = &files->reader[column].header;
+    const uint64_t width = header->dimension_count == 2 ? header->shape[1] : 1;
+    const bool wants_integers = edge_column[column].type != ELEMENT_F32;
+    if (header->dimension_count < 1 || header->dimension_count > 2 || width == 0 ||
+        width > UINT32_MAX || !edge_column_may_be(column, (uint32_t)width))
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected the shape %s, found %" PRIu32 " dimensions, %" PRIu64
+                         " columns",
+                         files->reader[column].path,
+                         edge_column[column].has_width ? "[edges, features]" : "[edges]",
+                         header->dimension_count, width);
+    if (wants_integers && !npy_is_integer(header))
+        return error_set(err, ERROR_INPUT, "%s: expected integers, found another type",
+                         files->reader[column].path);
+    files->width.of[column] = (uint32_t)width;
+    return ERROR_NONE;
+}
+
+enum error_code edge_files_open(struct edge_files *files, const char *folder, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = ERROR_NONE;
+    *files = (struct edge_files){0};
+    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
+        bool found = false;
+        rc = file_path(path, err, "%s/%s.npy", folder, edge_column[c].file);
+        if (rc == ERROR_NONE)
+            rc = file_is_there(path, &found, err);
+        if (rc != ERROR_NONE || !found)
+            continue;
+        rc = npy_reader_open(&files->reader[c], path, err);
+        if (rc == ERROR_NONE)
+            rc = take_shape(files, (enum edge_column)c, err);
+    }
+    if (rc != ERROR_NONE)
+        edge_files_close(files);
+    return rc;
+}
+
+void edge_files_close(struct edge_files *files)
+{
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        npy_reader_close(&files->reader[c]);
+    *files = (struct edge_files){0};
+}
+
+enum error_code edge_files_join(const struct edge_files *files, const char *table,
+                                struct edge_widths *width, struct error *err)
+{
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
+        if (files->width.of[c] && width->of[c])
+            return error_set(err, ERROR_INPUT,
+                             "expected %s in one of %s and %s, found them in both",
+                             edge_column[c].plural, table, files->reader[c].path);
+        width->of[c] += files->width.of[c];
+    }
+    return ERROR_NONE;
+}
+
+/* Integers, as the column has them. */
+static enum error_code read_integers(const struct npy_reader *reader, enum edge_column column,
+                                     uint64_t first, size_t count, void *out, struct error *err)
+{
+    int64_t *value = NULL;
+    enum error_code rc = memory_new(&value, count, "a piece of the edges", err);
+    if (rc == ERROR_NONE)
+        rc = npy_reader_int64(reader, first, count, value, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
+        if (edge_column[column].type == ELEMENT_I64)
+            ((int64_t *)out)[i] = value[i];
+        else if (edge_column[column].type == ELEMENT_F64)
+            ((double *)out)[i] = (double)value[i];
+        else if (value[i] >= 0 && value[i] <= UINT16_MAX)
+            ((uint16_t *)out)[i] = (uint16_t)value[i];
+        else
+            rc =
+                error_set(err, ERROR_INPUT, "%s: row %" PRIu64 ": expected 0 to %d, found %" PRId64,
+                          reader->path, first + i, UINT16_MAX, value[i]);
+    memory_free(value);
+    return rc;
+}
+
+enum error_code edge_files_read(const struct edge_files *files, uint64_t first, size_t count,
+                                const struct edge_columns *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
+        const uint32_t width = files->width.of[c];
+        const struct npy_reader *reader = &files->reader[c];
+        if (!width)
+            continue;
+        if (first + count > reader->header.shape[0])
+            rc =
+                error_set(err, ERROR_INPUT,
+                          "%s: expected a row for each edge, found %" PRIu64 " rows and more edges",
+                          reader->path, reader->header.shape[0]);
+        else if (edge_column[c].type == ELEMENT_F32)
+            rc = npy_reader_float(reader, first * width, count * width, out->data[c], err);
+        else
+            rc = read_integers(reader, (enum edge_column)c, first, count, out->data[c], err);
+    }
+    return rc;
+}
+
+enum error_code edge_files_check(const struct edge_files *files, uint64_t edge_count,
+                                 struct error *err)
+{
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (files->width.of[c] && files->reader[c].header.shape[0] != edge_count)
+            return error_set(err, ERROR_INPUT,
+                             "%s: expected %" PRIu64 " rows, one for each edge, found %" PRIu64,
+                             files->reader[c].path, edge_count, files->reader[c].header.shape[0]);
+    return ERROR_NONE;
+}

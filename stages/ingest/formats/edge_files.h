@@ -1,0 +1,38 @@
+/*
+ * edge_files - columns of edges in files of their own beside the edges of a folder: edge-weight.npy, edge-type.npy,
+ * edge-time.npy, edge-id.npy and edge-feat.npy (common/graph/edge_column.h has their names).
+ *
+ * Row i is that of edge i of the table: [edges], and edge-feat.npy [edges, width]. Weights and features are numbers of
+ * any kind, the others integers.
+ */
+#ifndef STAGES_INGEST_FORMATS_EDGE_FILES_H
+#define STAGES_INGEST_FORMATS_EDGE_FILES_H
+
+#include "common/base/error.h"
+#include "common/formats/npy.h"
+#include "common/graph/edge_column.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct edge_files { /* {0} has none */
+    struct npy_reader reader[EDGE_COLUMN_COUNT];
+    struct edge_widths width;
+};
+
+/* Those that there are in `folder`. Fails: ERROR_INPUT naming file and shape. */
+MUST_CHECK enum error_code edge_files_open(struct edge_files *files, const char *folder,
+                                           struct error *err);
+void edge_files_close(struct edge_files *files);
+/* Of the table's columns `width` and these. Fails: ERROR_INPUT for a column that is in both. */
+MUST_CHECK enum error_code edge_files_join(const struct edge_files *files, const char *table,
+                                           struct edge_widths *width, struct error *err);
+/* Rows `first`.. into edges 0.. of `out`. Fails: ERROR_INPUT naming file and row. */
+MUST_CHECK enum error_code edge_files_read(const struct edge_files *files, uint64_t first,
+                                           size_t count, const struct edge_columns *out,
+                                           struct error *err);
+/* Fails: ERROR_INPUT unless each file has as many rows as there were edges. */
+MUST_CHECK enum error_code edge_files_check(const struct edge_files *files, uint64_t edge_count,
+                                            struct error *err);
+
+#endif
