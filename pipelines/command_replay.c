@@ -10,6 +10,7 @@
 #include "pipelines/run_folder.h"
 #include "stages/engine/stage_list.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/units/unit_row.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,61 +43,40 @@ static const struct option_spec option_table[] = {
 };
 /* clang-format on */
 
-/* Which option chooses among the kinds of unit of a stage. */
-enum variant { PLAIN, EVALUATION, INITIAL, LAYER };
-static const char *const variant_option[] = {
-    [EVALUATION] = "--evaluation", [INITIAL] = "--initial", [LAYER] = "--layer"};
-
-/* Stages in the order of the pipeline, each with the kinds of unit that can be asked for. */
-static const struct replayed {
-    const char *stage;
-    enum variant variant;
-    enum unit_kind kind;
-} replayed[] = {
-    {"ingest", PLAIN, UNIT_INGEST},         {"partition", PLAIN, UNIT_PARTITION},
-    {"sample", PLAIN, UNIT_SAMPLE},         {"sample", EVALUATION, UNIT_SAMPLE_EVALUATION},
-    {"train-step", PLAIN, UNIT_TRAIN_STEP}, {"train-step", EVALUATION, UNIT_EVALUATE},
-    {"aggregate", PLAIN, UNIT_AGGREGATE},   {"aggregate", INITIAL, UNIT_INITIALISE},
-    {"checkpoint", PLAIN, UNIT_CHECKPOINT}, {"infer", PLAIN, UNIT_OUTPUTS},
-    {"infer", LAYER, UNIT_INFER},
-};
-
-static enum variant variant_of(const struct replay_options *o)
+/* The option that chooses among the kinds of unit of a stage; NULL: none was given. */
+static const char *chosen_by(const struct replay_options *o)
 {
     if (o->layer > 0)
-        return LAYER;
-    return o->evaluation ? EVALUATION : o->initial ? INITIAL : PLAIN;
+        return "layer";
+    return o->evaluation ? "evaluation" : o->initial ? "initial" : NULL;
+}
+
+static bool is_chosen(const struct unit_row *row, const char *option)
+{
+    return option && row->replay_option ? strcmp(option, row->replay_option) == 0
+                                        : option == row->replay_option;
 }
 
 static enum error_code kind_of(const char *stage, const struct replay_options *o,
                                enum unit_kind *out, struct error *err)
 {
-    const enum variant variant = variant_of(o);
-    bool known = false;
-    for (size_t i = 0; i < sizeof replayed / sizeof *replayed; i++) {
-        const bool same = strcmp(stage, replayed[i].stage) == 0;
-        known = known || same;
-        *out = replayed[i].kind;
-        if (same && replayed[i].variant == variant)
+    const char *option = chosen_by(o);
+    for (*out = UNIT_UNKNOWN + 1; *out < UNIT_KIND_COUNT; ++*out) {
+        const struct unit_row *row = unit_row_of(*out);
+        if (strcmp(stage, row->stage) == 0 && is_chosen(row, option))
             return ERROR_NONE;
     }
-    if (known)
-        return error_set(err, ERROR_USAGE, "a unit of %s has no %s", stage,
-                         variant_option[variant]);
+    if (option && unit_of_stage(stage) != UNIT_UNKNOWN)
+        return error_set(err, ERROR_USAGE, "a unit of %s has no --%s", stage, option);
     return error_set(err, ERROR_USAGE, "'%s' is no stage; expected %s", stage, stage_names_text);
 }
 
 /* --- numbers --- */
 
-static bool is_of_run(const struct unit *unit)
-{
-    return unit->kind != UNIT_INGEST && unit->kind != UNIT_PARTITION;
-}
-
 static bool has_round(enum unit_kind kind)
 {
-    return kind == UNIT_SAMPLE || kind == UNIT_TRAIN_STEP || kind == UNIT_AGGREGATE ||
-           kind == UNIT_EVALUATE || kind == UNIT_CHECKPOINT;
+    const enum unit_line line = unit_row_of(kind)->line;
+    return line == LINE_ROUNDS || line == LINE_VERSIONS;
 }
 
 /* A round, or version of weights, that nothing was made of yet: mini-batches are made furthest ahead. */
@@ -116,7 +96,7 @@ static enum error_code find_newest(const struct run_folder *folder, const struct
     enum error_code rc = ERROR_NONE;
     for (unit->round = beyond(schedule, state); rc == ERROR_NONE && !found && unit->round > 0;) {
         unit->round--;
-        if (schedule_check_unit(schedule, unit, -1, NULL) != ERROR_NONE)
+        if (chain_check_unit(schedule, unit, -1, NULL) != ERROR_NONE)
             continue;
         const struct key key = chain_output_key(schedule, folder->run.plan.id, unit);
         rc = store_has(folder->store, key.text, &found, err);
@@ -142,24 +122,25 @@ static enum error_code choose_unit(const struct run_folder *folder, const struct
                                    struct unit *unit, struct error *err)
 {
     const struct run_binding *run = &folder->run;
-    const int64_t slot = unit->kind == UNIT_INFER ? o->part : o->slot;
+    const struct unit_row *row = unit_row_of(unit->kind);
+    const int64_t slot = row->has_layer ? o->part : o->slot;
     struct chain_state state = {0};
     enum error_code rc = ERROR_NONE;
-    if (!is_of_run(unit))
+    if (!row->check) /* it comes before the run */
         return ERROR_NONE;
     unit->slot = slot == NOT_GIVEN ? 0 : (int32_t)slot;
-    unit->layer = unit->kind == UNIT_INFER ? (int32_t)o->layer : 0;
+    unit->layer = row->has_layer ? (int32_t)o->layer : 0;
     rc = chain_state_read(&run->schedule, folder->store, run->plan.id, &state, err);
     if (rc == ERROR_NONE && has_round(unit->kind)) {
         unit->round = o->round;
         if (o->round == NOT_GIVEN)
             rc = find_newest(folder, &state, unit, err);
-    } else if (rc == ERROR_NONE && (unit->kind == UNIT_INFER || unit->kind == UNIT_OUTPUTS)) {
+    } else if (rc == ERROR_NONE && row->line == LINE_WEIGHTS) {
         rc = set_version(&state, unit, err);
     }
     if (rc != ERROR_NONE)
         return rc;
-    rc = schedule_check_unit(&run->schedule, unit, state.weights_version, err);
+    rc = chain_check_unit(&run->schedule, unit, state.weights_version, err);
     return rc == ERROR_INVALID ? error_context(err, ERROR_USAGE, "replay") : rc;
 }
 

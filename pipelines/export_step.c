@@ -5,6 +5,7 @@
 #include "common/formats/safetensors.h"
 #include "common/nn/model_file.h"
 #include "pipelines/export_arrays.h"
+#include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
@@ -65,7 +66,7 @@ static enum error_code read_records(struct step_export *step, int64_t round, int
     const struct unit unit = {.kind = UNIT_TRAIN_STEP, .round = round, .slot = slot};
     int64_t source_round = 0;
     int32_t source_slot = 0;
-    enum error_code rc = schedule_check_unit(&run->schedule, &unit, -1, err);
+    enum error_code rc = chain_check_unit(&run->schedule, &unit, -1, err);
     if (rc != ERROR_NONE)
         return rc;
     schedule_batch_source(&run->schedule, round, slot, &source_round, &source_slot);

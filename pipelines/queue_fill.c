@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/chain_rebuild.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "stages/engine/stage_list.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/chain_rebuild.h"
 
 #include <inttypes.h>
 #include <stdio.h>

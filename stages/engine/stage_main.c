@@ -202,8 +202,7 @@ static enum error_code work_one(const struct program *p, const struct unit *unit
 
 static enum error_code work_once(struct program *p, struct error *err)
 {
-    const struct unit unit = {.kind =
-                                  strcmp(stage.name, "ingest") == 0 ? UNIT_INGEST : UNIT_PARTITION};
+    const struct unit unit = {.kind = unit_of_stage(stage.name)};
     stage_times_enter(p->times, TIME_WAIT);
     stage_times_begin_unit(p->times, &unit);
     stage_times_enter(p->times, TIME_COMPUTE);
@@ -218,9 +217,8 @@ static enum error_code check_numbers(const struct program *p, const struct unit 
     struct chain_state state = {0};
     const enum error_code rc =
         chain_state_read(&p->run.schedule, p->store, p->run.plan.id, &state, err);
-    return rc == ERROR_NONE
-               ? schedule_check_unit(&p->run.schedule, unit, state.weights_version, err)
-               : rc;
+    return rc == ERROR_NONE ? chain_check_unit(&p->run.schedule, unit, state.weights_version, err)
+                            : rc;
 }
 
 static enum error_code start_run(struct program *p, struct error *err)

@@ -5,6 +5,7 @@
 #include "common/base/host.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
+#include "stages/plan/units/unit_row.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -152,10 +153,11 @@ static int64_t epoch_of(const struct stage_times *t, const struct unit *unit)
     const struct schedule *schedule = t->config.schedule;
     if (!schedule)
         return 0;
-    if (unit->kind == UNIT_SAMPLE || unit->kind == UNIT_TRAIN_STEP || unit->kind == UNIT_AGGREGATE)
+    const enum unit_line line = unit_row_of(unit->kind)->line;
+    if (line == LINE_ROUNDS)
         return schedule_epoch(schedule, unit->round) + 1;
-    const bool of_version = unit->kind == UNIT_EVALUATE || unit->kind == UNIT_CHECKPOINT;
-    return of_version && unit->round > 0 ? schedule_epoch(schedule, unit->round - 1) + 1 : 0;
+    return line == LINE_VERSIONS && unit->round > 0 ? schedule_epoch(schedule, unit->round - 1) + 1
+                                                    : 0;
 }
 
 static struct moved moved_so_far(const struct stage_times *t)

@@ -6,12 +6,15 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "stages/engine/failure_policy.h"
+#include "stages/engine/hand_over.h"
 #include "stages/engine/queue_watch.h"
+#include "stages/engine/stage_opening.h"
 #include "stages/engine/straggler.h"
 #include "stages/engine/work_keeper.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/chain_rebuild.h"
 #include "stages/plan/chain_repair.h"
-#include "store/records/snapshot.h"
+#include "stages/plan/units/unit_row.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +25,6 @@ enum {
     BLOCK_MS = 1000,
     STATE_AGE_MS_MAX = 1000,
     REBUILD_LOOK_MS = 10,
-    ROOM_PAUSE_MS = 1000, /* between two tries to open the stage while a disk is full */
     DEAD_LOOKS_MAX = 100,
 };
 
@@ -50,9 +52,7 @@ struct work_loop {
     struct work_keeper *keeper;
     struct chain_state state; /* what storage said of the run at state_ms */
     int64_t state_ms;
-    struct unit_list successors;
-    struct work_successor *entry; /* [entry_capacity] */
-    size_t entry_capacity;
+    struct hand_over next;
     struct failure_policy policy;
     struct queue_watch watch;
     struct straggler straggler;
@@ -119,7 +119,7 @@ static enum error_code is_open(struct work_loop *loop, const char *name, bool *o
     bool done = false;
     *open = false;
     if (unit_parse(name, &unit, NULL) != ERROR_NONE ||
-        schedule_check_unit(loop->context->schedule, &unit, loop->state.weights_version, NULL) !=
+        chain_check_unit(loop->context->schedule, &unit, loop->state.weights_version, NULL) !=
             ERROR_NONE)
         return ERROR_NONE;
     const enum error_code rc = is_done(loop, &unit, &done, err);
@@ -160,51 +160,6 @@ static enum error_code look_around(struct work_loop *loop, bool *finished, struc
     return rc == ERROR_NONE ? queue_watch_turn(&loop->watch, loop->queue, err) : rc;
 }
 
-/* Does a checkpoint end the run, and which weights does inference take then? One that was pruned meanwhile did
- * not end it: a later one is there. */
-static enum error_code read_ending(struct work_loop *loop, const struct unit *unit,
-                                   int64_t *weights_version, struct error *err)
-{
-    struct snapshot snapshot = {0};
-    *weights_version = -1;
-    if (unit->kind != UNIT_CHECKPOINT)
-        return ERROR_NONE;
-    const enum error_code rc =
-        snapshot_get(loop->context->store, loop->context->run_id, unit->round, &snapshot, err);
-    if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE;
-    if (rc != ERROR_NONE)
-        return rc;
-    *weights_version = chain_weights_version(loop->context->schedule, &snapshot);
-    store_release_record(&snapshot.view);
-    return ERROR_NONE;
-}
-
-/* The units that this one sets free, as the queue wants them. */
-static enum error_code name_successors(struct work_loop *loop, const struct unit *unit,
-                                       struct error *err)
-{
-    const struct schedule *schedule = loop->context->schedule;
-    int64_t weights_version = -1;
-    loop->successors.count = 0;
-    enum error_code rc = read_ending(loop, unit, &weights_version, err);
-    if (rc == ERROR_NONE)
-        rc = chain_successors(schedule, unit, weights_version, &loop->successors, err);
-    if (rc == ERROR_NONE)
-        rc = memory_grow(&loop->entry, &loop->entry_capacity, (size_t)loop->successors.count,
-                         "the successors of a unit", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (int64_t i = 0; i < loop->successors.count; i++) {
-        const struct unit *next = &loop->successors.unit[i];
-        struct work_successor *entry = &loop->entry[i];
-        unit_name(next, entry->unit);
-        (void)text_copy(entry->stage, sizeof entry->stage, unit_stage(next->kind));
-        entry->prerequisite_count = (int32_t)chain_prerequisite_count(schedule, next);
-    }
-    return ERROR_NONE;
-}
-
 /* After a call that may have failed: true when it may be made again. Redis may have been taken away because nothing
  * is left to do, which storage knows: then *rc is ERROR_NONE and loop->state is finished. */
 static bool ask_again(struct work_loop *loop, enum error_code *rc, struct error *err)
@@ -220,13 +175,13 @@ static bool ask_again(struct work_loop *loop, enum error_code *rc, struct error 
 static enum error_code complete(struct work_loop *loop, const struct work_claim *claim,
                                 const struct unit *unit, int64_t *done_count, struct error *err)
 {
-    enum error_code rc = name_successors(loop, unit, err);
+    enum error_code rc = hand_over_name(&loop->next, loop->context, unit, err);
     if (rc != ERROR_NONE)
         return rc;
     do {
         *done_count = 0;
-        rc = work_queue_complete(loop->queue, claim, loop->entry, loop->successors.count,
-                                 done_count, err);
+        rc = work_queue_complete(loop->queue, claim, loop->next.entry, loop->next.count, done_count,
+                                 err);
     } while (ask_again(loop, &rc, err));
     if (rc == ERROR_NONE && *done_count == 0)
         log_debug("the lease of %s was lost; whoever holds it completes it", claim->unit);
@@ -243,9 +198,10 @@ static bool state_is_old(const struct work_loop *loop, const struct work_claim *
     return moved || claim->delivery_count > 1 || claim->is_copy;
 }
 
-static bool is_of_infer(const struct unit *unit)
+/* Is it known only when the run has ended whether there is such a unit? */
+static bool is_after_training(const struct unit *unit)
 {
-    return unit->kind == UNIT_INFER || unit->kind == UNIT_OUTPUTS;
+    return unit_row_of(unit->kind)->line == LINE_WEIGHTS;
 }
 
 /* What the queue names may be anything: a unit of another stage or run, or one that nobody asked for. Which
@@ -257,11 +213,11 @@ static enum error_code read_unit(struct work_loop *loop, const struct work_claim
     enum error_code rc = unit_parse(claim->unit, unit, err);
     if (rc == ERROR_NONE)
         rc = unit_check_stage(unit, loop->config->stage->name, err);
-    if (rc == ERROR_NONE && is_of_infer(unit) && !loop->state.stopped)
+    if (rc == ERROR_NONE && is_after_training(unit) && !loop->state.stopped)
         rc = refresh_state(loop, err);
-    return rc == ERROR_NONE ? schedule_check_unit(loop->context->schedule, unit,
-                                                  loop->state.weights_version, err)
-                            : rc;
+    return rc == ERROR_NONE
+               ? chain_check_unit(loop->context->schedule, unit, loop->state.weights_version, err)
+               : rc;
 }
 
 /* The unit is not of this run: nobody waits for it. */
@@ -356,7 +312,7 @@ static enum error_code do_unit(struct work_loop *loop, const struct work_claim *
         rc = set_lost_switch(loop, err);
     if (rc != ERROR_NONE || done)
         return rc;
-    if (is_of_infer(unit) && !loop->state.stopped) {
+    if (is_after_training(unit) && !loop->state.stopped) {
         log_warn("%s: the run has not ended yet; it waits for that", claim->unit);
         return give_back(loop, claim, given_back, err);
     }
@@ -492,8 +448,7 @@ static enum error_code run_turns(struct work_loop *loop, struct error *err)
     }
     work_keeper_free(loop->keeper);
     work_queue_close(loop->queue);
-    unit_list_release(&loop->successors);
-    memory_free(loop->entry);
+    hand_over_release(&loop->next);
     return rc;
 }
 
@@ -570,37 +525,6 @@ static enum error_code work_side_by_side(const struct work_loop_config *config,
     return rc;
 }
 
-static enum error_code open_once(const struct work_loop_config *config, struct shared_state *shared,
-                                 struct error *err)
-{
-    enum error_code rc = store_identity(config->context->store, shared->store_id, err);
-    if (rc == ERROR_NONE && config->stage->open)
-        rc = config->stage->open(config->context, &shared->stage_state, err);
-    return rc;
-}
-
-static void close_stage(const struct work_loop_config *config, struct shared_state *shared)
-{
-    if (config->stage->close)
-        config->stage->close(shared->stage_state);
-    shared->stage_state = NULL;
-}
-
-/* Stages copy sealed files when they open, and a full disk is a pause here too. */
-static enum error_code open_stage(const struct work_loop_config *config,
-                                  struct shared_state *shared, struct error *err)
-{
-    for (bool told = false;; told = true) {
-        const enum error_code rc = open_once(config, shared, err);
-        if (rc != ERROR_NO_SPACE || stop_signal_seen())
-            return rc;
-        if (!told)
-            log_warn("%s; waiting until there is room for it, then going on", err->message);
-        close_stage(config, shared);
-        clock_sleep_ms(ROOM_PAUSE_MS);
-    }
-}
-
 enum error_code work_loop_run(const struct work_loop_config *config, struct error *err)
 {
     struct error own = {0};
@@ -611,9 +535,11 @@ enum error_code work_loop_run(const struct work_loop_config *config, struct erro
         chain_state_read(context->schedule, context->store, context->run_id, &shared.at_start, err);
     if (rc != ERROR_NONE || shared.at_start.finished)
         return rc;
-    rc = open_stage(config, &shared, err);
+    rc = store_identity(context->store, shared.store_id, err);
+    if (rc == ERROR_NONE)
+        rc = stage_opening_open(config->stage, context, &shared.stage_state, err);
     if (rc == ERROR_NONE)
         rc = work_side_by_side(config, &shared, err);
-    close_stage(config, &shared);
+    stage_opening_close(config->stage, &shared.stage_state);
     return rc;
 }

@@ -1,15 +1,9 @@
 #include "stages/plan/chain_repair.h"
 
+#include "stages/plan/units/unit_row.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
 #include "store/records/snapshot.h"
-
-/* Can the record be made again from others that are kept as long? */
-static bool recomputable(enum unit_kind kind)
-{
-    return kind == UNIT_SAMPLE || kind == UNIT_SAMPLE_EVALUATION || kind == UNIT_TRAIN_STEP ||
-           kind == UNIT_EVALUATE || kind == UNIT_AGGREGATE || kind == UNIT_INITIALISE;
-}
 
 static enum error_code remove_if_damaged(struct store *store, const char *key, struct error *err)
 {
@@ -22,12 +16,14 @@ static enum error_code remove_if_damaged(struct store *store, const char *key, s
 
 /* A part of a layer is read block by block, so that damage is met anywhere in it. Its seal stays when it is
  * whole: the rows that are made again must have its hashes. */
-static enum error_code remove_part_if_damaged(struct store *store, const char *run_id,
-                                              const struct unit *unit, struct error *err)
+static enum error_code remove_part_if_damaged(const struct schedule *schedule, struct store *store,
+                                              const char *run_id, const struct unit *unit,
+                                              struct error *err)
 {
     struct feature_shard *shard = NULL;
-    const struct key key = key_infer(run_id, unit->round, unit->layer, unit->slot, "shard");
-    const struct key seal = key_infer(run_id, unit->round, unit->layer, unit->slot, "shard_seal");
+    const struct unit_row *row = unit_row_of(unit->kind);
+    const struct key key = row->artifact(schedule, run_id, unit);
+    const struct key seal = row->output(schedule, run_id, unit);
     enum error_code rc = remove_if_damaged(store, seal.text, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -38,20 +34,6 @@ static enum error_code remove_part_if_damaged(struct store *store, const char *r
     if (rc == ERROR_CORRUPT)
         return store_remove(store, key.text, err);
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
-}
-
-/* Versions of the weights that the unit itself reads: (before, last]; none when equal. */
-static void versions_read(const struct schedule *schedule, const struct unit *unit, int64_t *before,
-                          int64_t *last)
-{
-    *before = *last = unit->round;
-    if (unit->kind ==
-        UNIT_AGGREGATE) /* where a snapshot is made it tells of all rounds since the last */
-        *before = schedule_has_snapshot(schedule, unit->round + 1)
-                      ? schedule_snapshot_before(schedule, unit->round + 1)
-                      : unit->round - 1;
-    if (unit->kind == UNIT_CHECKPOINT)
-        *before = unit->round - 1;
 }
 
 static enum error_code is_whole(struct store *store, const char *key, bool *whole,
@@ -87,14 +69,15 @@ static enum error_code repair_versions(const struct schedule *schedule, struct s
 {
     enum error_code rc = ERROR_NONE;
     bool lost = false;
-    int64_t before = 0, last = 0;
-    versions_read(schedule, unit, &before, &last);
+    const struct unit_row *row = unit_row_of(unit->kind);
+    const int64_t last = unit->round;
+    int64_t before = row->reads_weights_after ? row->reads_weights_after(schedule, unit) : last;
     /* those of a snapshot come back from it */
     before = before > state->snapshot_version ? before : state->snapshot_version;
     for (int64_t version = before + 1; version <= last && rc == ERROR_NONE; version++)
         rc = repair_version(store, run_id, version, version == last, &lost, err);
     for (int64_t i = 0; lost && i < inputs->count && rc == ERROR_NONE; i++)
-        if (inputs->unit[i].kind == UNIT_TRAIN_STEP || inputs->unit[i].kind == UNIT_EVALUATE)
+        if (unit_row_of(inputs->unit[i].kind)->is_made_of_weights)
             rc =
                 store_remove(store, chain_output_key(schedule, run_id, &inputs->unit[i]).text, err);
     *missing = *missing || lost;
@@ -113,11 +96,12 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
         rc = chain_reads(schedule, unit, &inputs, err);
     for (int64_t i = 0; i < inputs.count && rc == ERROR_NONE; i++) {
         bool done = false;
-        if (recomputable(inputs.unit[i].kind))
+        const struct unit_row *row = unit_row_of(inputs.unit[i].kind);
+        if (row->recomputable)
             rc = remove_if_damaged(store, chain_output_key(schedule, run_id, &inputs.unit[i]).text,
                                    err);
-        if (rc == ERROR_NONE && inputs.unit[i].kind == UNIT_INFER)
-            rc = remove_part_if_damaged(store, run_id, &inputs.unit[i], err);
+        if (rc == ERROR_NONE && row->artifact)
+            rc = remove_part_if_damaged(schedule, store, run_id, &inputs.unit[i], err);
         if (rc == ERROR_NONE)
             rc = chain_is_done(schedule, store, run_id, state, &inputs.unit[i], &done, err);
         *missing = *missing || !done;

@@ -66,120 +66,6 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
     return rc;
 }
 
-static enum error_code check_round(const struct schedule *s, int64_t round, struct error *err)
-{
-    if (round >= 0 && round < s->round_count)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "there is no round %" PRId64 ": the run has rounds 0 to %" PRId64, round,
-                     s->round_count - 1);
-}
-
-/* Numbers 0 to count - 1 of something called `what`, such as the slots of a round. */
-static enum error_code check_number(int32_t number, int32_t count, const char *what,
-                                    struct error *err)
-{
-    if (number >= 0 && number < count)
-        return ERROR_NONE;
-    if (count == 0)
-        return error_set(err, ERROR_INVALID, "there is no %s %" PRId32 ": the run has none", what,
-                         number);
-    return error_set(err, ERROR_INVALID, "there is no %s %" PRId32 ": there are %ss 0 to %" PRId32,
-                     what, number, what, count - 1);
-}
-
-static enum error_code check_slot(const struct schedule *s, const struct unit *unit,
-                                  struct error *err)
-{
-    const enum error_code rc = check_round(s, unit->round, err);
-    const int32_t count = rc == ERROR_NONE ? schedule_slot_count(s, unit->round) : 0;
-    if (rc != ERROR_NONE || (unit->slot >= 0 && unit->slot < count))
-        return rc;
-    return error_set(err, ERROR_INVALID,
-                     "there is no slot %" PRId32 ": round %" PRId64 " has slots 0 to %" PRId32,
-                     unit->slot, unit->round, count - 1);
-}
-
-static enum error_code check_sample(const struct schedule *s, const struct unit *unit,
-                                    struct error *err)
-{
-    const enum error_code rc = check_slot(s, unit, err);
-    if (rc != ERROR_NONE || schedule_samples(s, unit->round))
-        return rc;
-    return error_set(err, ERROR_INVALID,
-                     "round %" PRId64 " has no mini-batches of its own: with sample.reuse_epochs "
-                     "%" PRId64 " it takes those of an earlier epoch",
-                     unit->round, s->reuse_epochs);
-}
-
-static enum error_code check_version(const struct schedule *s, int64_t version, struct error *err)
-{
-    if (version <= s->round_count && schedule_has_snapshot(s, version))
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "there is no snapshot of weights %" PRId64 ": there is one every %" PRId64
-                     " rounds, the last of weights %" PRId64,
-                     version, s->every_rounds, s->round_count);
-}
-
-/* Of inference: with those weights only that the run ended with. */
-static enum error_code check_weights(const struct schedule *s, int64_t version,
-                                     int64_t weights_version, struct error *err)
-{
-    const enum error_code rc = check_version(s, version, err);
-    if (rc != ERROR_NONE || weights_version < 0 || version == weights_version)
-        return rc;
-    return error_set(err, ERROR_INVALID,
-                     "inference is with weights %" PRId64 " in this run, not with weights %" PRId64,
-                     weights_version, version);
-}
-
-static enum error_code check_infer(const struct schedule *s, const struct unit *unit,
-                                   int64_t weights_version, struct error *err)
-{
-    const enum error_code rc = check_weights(s, unit->round, weights_version, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (unit->layer < 1 || unit->layer > s->layer_count)
-        return error_set(err, ERROR_INVALID,
-                         "there is no layer %" PRId32 ": there are layers 1 to %" PRId32,
-                         unit->layer, s->layer_count);
-    return check_number(unit->slot, s->part_count, "part", err);
-}
-
-enum error_code schedule_check_unit(const struct schedule *s, const struct unit *unit,
-                                    int64_t weights_version, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    switch (unit->kind) {
-    case UNIT_INITIALISE:
-        return ERROR_NONE;
-    case UNIT_SAMPLE:
-        return check_sample(s, unit, err);
-    case UNIT_SAMPLE_EVALUATION:
-        return check_number(unit->slot, s->evaluation_slot_count, "validation slot", err);
-    case UNIT_TRAIN_STEP:
-        return check_slot(s, unit, err);
-    case UNIT_EVALUATE:
-        rc = check_number(unit->slot, s->evaluation_slot_count, "validation slot", err);
-        return rc == ERROR_NONE ? check_version(s, unit->round, err) : rc;
-    case UNIT_AGGREGATE:
-        return check_round(s, unit->round, err);
-    case UNIT_CHECKPOINT:
-        return check_version(s, unit->round, err);
-    case UNIT_INFER:
-        return check_infer(s, unit, weights_version, err);
-    case UNIT_OUTPUTS:
-        return check_weights(s, unit->round, weights_version, err);
-    case UNIT_UNKNOWN:
-    case UNIT_INGEST:
-    case UNIT_PARTITION:
-    case UNIT_KIND_COUNT:
-        break;
-    }
-    return error_set(err, ERROR_INVALID, "not a unit of a run");
-}
-
 static int64_t round_in_epoch(const struct schedule *s, int64_t round)
 {
     return round % s->rounds_per_epoch;
@@ -241,6 +127,11 @@ void schedule_evaluation_range(const struct schedule *s, int32_t slot, int64_t *
 bool schedule_has_snapshot(const struct schedule *s, int64_t version)
 {
     return version > 0 && (version % s->every_rounds == 0 || version == s->round_count);
+}
+
+bool schedule_waits_for_checkpoint(const struct schedule *s, int64_t version)
+{
+    return s->can_stop_early && schedule_has_snapshot(s, version);
 }
 
 int64_t schedule_snapshot_before(const struct schedule *s, int64_t version)

@@ -9,7 +9,6 @@
 
 #include "common/base/error.h"
 #include "stages/plan/pipeline_settings.h"
-#include "stages/plan/unit.h"
 #include "store/objects/keys.h"
 
 #include <stdbool.h>
@@ -41,12 +40,6 @@ MUST_CHECK enum error_code schedule_init(struct schedule *out,
                                          int64_t train_count, int64_t valid_count,
                                          int32_t part_count, struct error *err);
 
-/* Are the numbers of the unit, which may be anyone's, such as this run has? `weights_version`: of the weights
- * that inference takes, -1 as long as the run has not ended; a unit of inference is of no other.
- * Fails: ERROR_INVALID saying what there is. */
-MUST_CHECK enum error_code schedule_check_unit(const struct schedule *s, const struct unit *unit,
-                                               int64_t weights_version, struct error *err);
-
 /* Slots of a round: the last round of an epoch may have fewer. */
 int32_t schedule_slot_count(const struct schedule *s, int64_t round);
 int64_t schedule_epoch(const struct schedule *s, int64_t round);
@@ -66,6 +59,8 @@ void schedule_evaluation_range(const struct schedule *s, int32_t slot, int64_t *
                                int64_t *count);
 /* Is there a snapshot (and validation) of weights `version`? */
 bool schedule_has_snapshot(const struct schedule *s, int64_t version);
+/* Do the rounds from `version` on wait for its checkpoint? With early stopping alone. */
+bool schedule_waits_for_checkpoint(const struct schedule *s, int64_t version);
 /* The snapshot before / the first at or after `version`; -1 before the first. */
 int64_t schedule_snapshot_before(const struct schedule *s, int64_t version);
 int64_t schedule_snapshot_at_or_after(const struct schedule *s, int64_t version);

@@ -1,38 +1,26 @@
 #include "stages/plan/unit.h"
 
 #include "common/base/text.h"
+#include "stages/plan/units/unit_row.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Which numbers stand in a name: always in the order round (or version), layer, slot (or part). */
-static const struct {
-    const char *name, *stage;
-    bool round, layer, slot;
-} form[UNIT_KIND_COUNT] = {
-    [UNIT_INGEST] = {"ingest", "ingest", false, false, false},
-    [UNIT_PARTITION] = {"partition", "partition", false, false, false},
-    [UNIT_INITIALISE] = {"initialise", "aggregate", false, false, false},
-    [UNIT_SAMPLE] = {"sample", "sample", true, false, true},
-    [UNIT_SAMPLE_EVALUATION] = {"sample-evaluation", "sample", false, false, true},
-    [UNIT_TRAIN_STEP] = {"train-step", "train-step", true, false, true},
-    [UNIT_EVALUATE] = {"evaluate", "train-step", true, false, true},
-    [UNIT_AGGREGATE] = {"aggregate", "aggregate", true, false, false},
-    [UNIT_CHECKPOINT] = {"checkpoint", "checkpoint", true, false, false},
-    [UNIT_INFER] = {"infer", "infer", true, true, true},
-    [UNIT_OUTPUTS] = {"outputs", "infer", true, false, false},
-};
+static const struct unit_row *row_of(const struct unit *unit)
+{
+    return unit_row_of(unit->kind);
+}
 
 void unit_name(const struct unit *unit, char name[UNIT_NAME_SIZE])
 {
-    must(unit->kind > UNIT_UNKNOWN && unit->kind < UNIT_KIND_COUNT);
-    int at = snprintf(name, UNIT_NAME_SIZE, "%s", form[unit->kind].name);
-    if (form[unit->kind].round)
+    const struct unit_row *row = row_of(unit);
+    int at = snprintf(name, UNIT_NAME_SIZE, "%s", row->name);
+    if (row->line != LINE_NONE)
         at += snprintf(name + at, UNIT_NAME_SIZE - (size_t)at, "/%" PRId64, unit->round);
-    if (form[unit->kind].layer)
+    if (row->has_layer)
         at += snprintf(name + at, UNIT_NAME_SIZE - (size_t)at, "/%" PRId32, unit->layer);
-    if (form[unit->kind].slot)
+    if (row->has_slot)
         (void)snprintf(name + at, UNIT_NAME_SIZE - (size_t)at, "/%" PRId32, unit->slot);
 }
 
@@ -54,13 +42,14 @@ enum error_code unit_parse(const char *name, struct unit *out, struct error *err
 {
     const size_t word = strcspn(name, "/");
     for (int kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
-        if (strlen(form[kind].name) != word || strncmp(form[kind].name, name, word) != 0)
+        const struct unit_row *row = unit_row_of((enum unit_kind)kind);
+        if (strlen(row->name) != word || strncmp(row->name, name, word) != 0)
             continue;
         const char *rest = name + word;
         int64_t layer = 0, round = 0, slot = 0;
-        if (!take_number(&rest, form[kind].round, INT64_MAX / 2, &round) ||
-            !take_number(&rest, form[kind].layer, 1000, &layer) ||
-            !take_number(&rest, form[kind].slot, INT32_MAX, &slot) || *rest)
+        if (!take_number(&rest, row->line != LINE_NONE, INT64_MAX / 2, &round) ||
+            !take_number(&rest, row->has_layer, 1000, &layer) ||
+            !take_number(&rest, row->has_slot, INT32_MAX, &slot) || *rest)
             break;
         *out = (struct unit){.kind = (enum unit_kind)kind,
                              .round = round,
@@ -73,7 +62,15 @@ enum error_code unit_parse(const char *name, struct unit *out, struct error *err
 
 const char *unit_stage(enum unit_kind kind)
 {
-    return kind > UNIT_UNKNOWN && kind < UNIT_KIND_COUNT ? form[kind].stage : "unknown";
+    return kind > UNIT_UNKNOWN && kind < UNIT_KIND_COUNT ? unit_row_of(kind)->stage : "unknown";
+}
+
+enum unit_kind unit_of_stage(const char *stage)
+{
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++)
+        if (strcmp(unit_row_of(kind)->stage, stage) == 0)
+            return kind;
+    return UNIT_UNKNOWN;
 }
 
 enum error_code unit_check_stage(const struct unit *unit, const char *stage, struct error *err)

@@ -11,6 +11,8 @@
  *   checkpoint/<version>                    a snapshot of those weights
  *   infer/<version>/<layer>/<part>          one layer's output for one part, with those weights; layers from 1
  *   outputs/<version>                       infer: files for people, and metrics, with those weights
+ *
+ * To add a kind: a row in UNIT_LIST, and the struct unit_row that it names.
  */
 #ifndef STAGES_PLAN_UNIT_H
 #define STAGES_PLAN_UNIT_H
@@ -20,21 +22,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum unit_kind {
-    UNIT_UNKNOWN = 0,
-    UNIT_INGEST,
-    UNIT_PARTITION,
-    UNIT_INITIALISE,
-    UNIT_SAMPLE,
-    UNIT_SAMPLE_EVALUATION,
-    UNIT_TRAIN_STEP,
-    UNIT_EVALUATE,
-    UNIT_AGGREGATE,
-    UNIT_CHECKPOINT,
-    UNIT_INFER,
-    UNIT_OUTPUTS,
-    UNIT_KIND_COUNT
-};
+/* clang-format off */
+
+/* ROW(number, name): every kind; <name>_unit is its row (units/unit_row.h), in units/<stage>_units.c. Inputs before what is
+ * made of them. */
+#define UNIT_LIST(ROW)                               \
+    ROW(UNIT_INGEST, ingest)                         \
+    ROW(UNIT_PARTITION, partition)                   \
+    ROW(UNIT_INITIALISE, initialise)                 \
+    ROW(UNIT_SAMPLE, sample)                         \
+    ROW(UNIT_SAMPLE_EVALUATION, sample_evaluation)   \
+    ROW(UNIT_TRAIN_STEP, train_step)                 \
+    ROW(UNIT_EVALUATE, evaluate)                     \
+    ROW(UNIT_AGGREGATE, aggregate)                   \
+    ROW(UNIT_CHECKPOINT, checkpoint)                 \
+    ROW(UNIT_INFER, infer)                           \
+    ROW(UNIT_OUTPUTS, outputs)
+
+#define UNIT_NUMBER(number, name) number,
+enum unit_kind { UNIT_UNKNOWN = 0, UNIT_LIST(UNIT_NUMBER) UNIT_KIND_COUNT };
+#undef UNIT_NUMBER
+/* clang-format on */
 
 struct unit {
     enum unit_kind kind;
@@ -53,6 +61,8 @@ MUST_CHECK enum error_code unit_check_stage(const struct unit *unit, const char 
                                             struct error *err);
 /* The stage whose program does units of this kind: "sample", ... */
 const char *unit_stage(enum unit_kind kind);
+/* The first kind of unit that this stage has; UNIT_UNKNOWN for no stage. */
+enum unit_kind unit_of_stage(const char *stage);
 bool unit_equal(const struct unit *a, const struct unit *b);
 
 #endif

@@ -16,7 +16,7 @@ stage_folders() { find "$1" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | gre
 compare 'folders in stages/' "$(stage_folders stages)"
 compare 'programs' "$(find "$GRAPHMILL_BIN" -name 'graphmill-*' -printf '%f\n' | sed 's/^graphmill-//' | sort)"
 compare 'rows of stages/engine/stage_list.c' "$(grep -o '{"[a-z-]*"' stages/engine/stage_list.c | tr -d '{"' | sort)"
-compare 'stages that can be replayed' "$(sed -n '/^} replayed\[\]/,/^};/p' pipelines/command_replay.c | grep -o '{"[a-z-]*"' | tr -d '{"' | sort -u)"
+compare 'stages of the units' "$(grep -ho '\.stage = "[a-z-]*"' stages/plan/units/*_units.c | cut -d'"' -f2 | sort -u)"
 in_order=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt)
 [ "$(grep -o '{"[a-z-]*"' stages/engine/stage_list.c | tr -d '{"' | xargs)" = "$in_order" ] || fail "stages/engine/stage_list.c: expected the order $in_order"
 said=$(tr '\n' ' ' <stages/engine/stage_list.c | sed -n 's/.*stage_names_text\[\] = *"\([^"]*\)".*/\1/p' | sed 's/ or / /; s/,//g')

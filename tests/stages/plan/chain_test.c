@@ -4,6 +4,7 @@
  */
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/chain_rebuild.h"
 #include "store/records/snapshot.h"
 
 #include "tests/support/test.h"
@@ -199,7 +200,7 @@ static void work(const struct unit *unit)
     struct unit_list inputs = {0};
     struct error err = {0};
     const struct chain_state state = state_now();
-    assert_ok(schedule_check_unit(&run.schedule, unit, state.weights_version, &err), &err);
+    assert_ok(chain_check_unit(&run.schedule, unit, state.weights_version, &err), &err);
     assert_ok(chain_prerequisites(&run.schedule, unit, chain_last_version(&run.schedule, &state),
                                   &inputs, &err),
               &err);

@@ -1,4 +1,5 @@
 #include "common/base/memory.h"
+#include "stages/plan/chain.h"
 #include "stages/plan/schedule.h"
 
 #include "tests/support/test.h"
@@ -205,8 +206,7 @@ static void assert_refused(const struct schedule *s, const char *name, int64_t w
     struct error err = {0};
     struct unit unit = {0};
     assert_ok(unit_parse(name, &unit, &err), &err);
-    assert_fails(schedule_check_unit(s, &unit, weights_version, &err), ERROR_INVALID, expected,
-                 &err);
+    assert_fails(chain_check_unit(s, &unit, weights_version, &err), ERROR_INVALID, expected, &err);
 }
 
 static void assert_taken(const struct schedule *s, const char *name, int64_t weights_version)
@@ -214,7 +214,7 @@ static void assert_taken(const struct schedule *s, const char *name, int64_t wei
     struct error err = {0};
     struct unit unit = {0};
     assert_ok(unit_parse(name, &unit, &err), &err);
-    assert_ok(schedule_check_unit(s, &unit, weights_version, &err), &err);
+    assert_ok(chain_check_unit(s, &unit, weights_version, &err), &err);
 }
 
 static void a_unit_that_the_run_does_not_have_is_refused_with_what_there_is(void **state)
@@ -249,8 +249,8 @@ static void a_unit_that_the_run_does_not_have_is_refused_with_what_there_is(void
     assert_refused(&s, "ingest", -1, "not a unit of a run");
     assert_refused(&s, "partition", -1, "not a unit of a run");
     const struct unit none = {.kind = UNIT_UNKNOWN}, below = {.kind = UNIT_SAMPLE, .slot = -1};
-    assert_int_equal(schedule_check_unit(&s, &none, -1, NULL), ERROR_INVALID);
-    assert_int_equal(schedule_check_unit(&s, &below, -1, NULL), ERROR_INVALID);
+    assert_int_equal(chain_check_unit(&s, &none, -1, NULL), ERROR_INVALID);
+    assert_int_equal(chain_check_unit(&s, &below, -1, NULL), ERROR_INVALID);
     const struct schedule unvalidated = schedule_of(&settings, 45, 0);
     assert_refused(&unvalidated, "sample-evaluation/0", -1, "the run has none");
 }

@@ -1,0 +1,71 @@
+#include "stages/engine/hand_over.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "stages/plan/chain.h"
+#include "stages/plan/units/unit_row.h"
+#include "store/records/snapshot.h"
+
+/* Does the unit end the run, and which weights does inference take then? A snapshot that was pruned meanwhile did
+ * not end it: a later one is there. */
+static enum error_code read_ending(const struct stage_context *context, const struct unit *unit,
+                                   int64_t *weights_version, struct error *err)
+{
+    struct snapshot snapshot = {0};
+    *weights_version = -1;
+    if (!unit_row_of(unit->kind)->may_end_run)
+        return ERROR_NONE;
+    const enum error_code rc =
+        snapshot_get(context->store, context->run_id, unit->round, &snapshot, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc != ERROR_NONE)
+        return rc;
+    *weights_version = chain_weights_version(context->schedule, &snapshot);
+    store_release_record(&snapshot.view);
+    return ERROR_NONE;
+}
+
+static bool waits_alike(const struct unit *a, const struct unit *b)
+{
+    return a->kind == b->kind && a->round == b->round && a->layer == b->layer;
+}
+
+static void fill(struct hand_over *next, const struct schedule *schedule)
+{
+    for (int64_t i = 0; i < next->units.count; i++) {
+        const struct unit *unit = &next->units.unit[i];
+        struct work_successor *entry = &next->entry[i];
+        unit_name(unit, entry->unit);
+        (void)text_copy(entry->stage, sizeof entry->stage, unit_stage(unit->kind));
+        /* counted once for all slots: those of a layer of many parts wait for as many */
+        entry->prerequisite_count = i > 0 && waits_alike(unit, unit - 1)
+                                        ? entry[-1].prerequisite_count
+                                        : (int32_t)chain_prerequisite_count(schedule, unit);
+    }
+}
+
+enum error_code hand_over_name(struct hand_over *next, const struct stage_context *context,
+                               const struct unit *unit, struct error *err)
+{
+    int64_t weights_version = -1;
+    next->units.count = next->count = 0;
+    enum error_code rc = read_ending(context, unit, &weights_version, err);
+    if (rc == ERROR_NONE)
+        rc = chain_successors(context->schedule, unit, weights_version, &next->units, err);
+    if (rc == ERROR_NONE)
+        rc = memory_grow(&next->entry, &next->capacity, (size_t)next->units.count,
+                         "the successors of a unit", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    next->count = next->units.count;
+    fill(next, context->schedule);
+    return ERROR_NONE;
+}
+
+void hand_over_release(struct hand_over *next)
+{
+    unit_list_release(&next->units);
+    memory_free(next->entry);
+    *next = (struct hand_over){0};
+}

@@ -1,0 +1,206 @@
+#include "stages/plan/chain_rebuild.h"
+
+#include "common/base/memory.h"
+#include "stages/plan/chain.h"
+
+#include <string.h>
+
+/* What a rebuild carries along. */
+struct rebuild {
+    const struct schedule *schedule;
+    struct store *store;
+    const char *run_id;
+    struct work_queue *queue;
+    struct chain_state state;
+    struct unit_list prerequisites;
+    char (*done_name)[QUEUE_UNIT_SIZE];
+    size_t done_capacity;
+};
+
+static enum error_code collect_done(struct rebuild *r, int64_t *done_count, struct error *err)
+{
+    enum error_code rc = memory_grow(&r->done_name, &r->done_capacity,
+                                     (size_t)r->prerequisites.count, "a list of units", err);
+    *done_count = 0;
+    for (int64_t i = 0; i < r->prerequisites.count && rc == ERROR_NONE; i++) {
+        bool done = false;
+        rc = chain_is_done(r->schedule, r->store, r->run_id, &r->state, &r->prerequisites.unit[i],
+                           &done, err);
+        if (rc == ERROR_NONE && done)
+            unit_name(&r->prerequisites.unit[i], r->done_name[(*done_count)++]);
+    }
+    return rc;
+}
+
+/* What the unit reads and does not wait for, because it was there long before, is lost: nobody tells the unit
+ * when it is made again. So it waits for more than it will be told, until the next rebuild. */
+static enum error_code add_lost_reads(struct rebuild *r, const struct unit *unit, struct error *err)
+{
+    const int64_t first = r->prerequisites.count;
+    int64_t lost = first;
+    enum error_code rc = chain_reads(r->schedule, unit, &r->prerequisites, err);
+    for (int64_t i = first; i < r->prerequisites.count && rc == ERROR_NONE; i++) {
+        bool done = false;
+        rc = chain_is_done(r->schedule, r->store, r->run_id, &r->state, &r->prerequisites.unit[i],
+                           &done, err);
+        lost += !done;
+    }
+    r->prerequisites.count = lost;
+    return rc;
+}
+
+/* Queues the unit unless it is done; *is_done says which. */
+static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_done,
+                               struct error *err)
+{
+    enum error_code rc =
+        chain_is_done(r->schedule, r->store, r->run_id, &r->state, &unit, is_done, err);
+    if (rc != ERROR_NONE || *is_done)
+        return rc;
+    r->prerequisites.count = 0;
+    rc = chain_prerequisites(r->schedule, &unit, chain_last_version(r->schedule, &r->state),
+                             &r->prerequisites, err);
+    int64_t done_count = 0;
+    if (rc == ERROR_NONE)
+        rc = collect_done(r, &done_count, err);
+    if (rc == ERROR_NONE)
+        rc = add_lost_reads(r, &unit, err);
+    if (rc != ERROR_NONE || (done_count == 0 && r->prerequisites.count > 0))
+        return rc; /* its first finished prerequisite will name it */
+    struct work_successor entry = {.prerequisite_count = (int32_t)r->prerequisites.count};
+    unit_name(&unit, entry.unit);
+    memcpy(entry.stage, unit_stage(unit.kind), strlen(unit_stage(unit.kind)) + 1);
+    return work_queue_restore(r->queue, &entry, (const char(*)[QUEUE_UNIT_SIZE])r->done_name,
+                              done_count, err);
+}
+
+static enum error_code restore_all(struct rebuild *r, const struct unit_list *units,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool done = false;
+    for (int64_t i = 0; i < units->count && rc == ERROR_NONE; i++)
+        rc = restore(r, units->unit[i], &done, err);
+    return rc;
+}
+
+/* The validation of weights `version`, and their snapshot. */
+static enum error_code add_validation(const struct schedule *s, int64_t version,
+                                      struct unit_list *out, struct error *err)
+{
+    if (!schedule_has_snapshot(s, version))
+        return ERROR_NONE;
+    const enum error_code rc =
+        unit_list_add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err);
+    return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err) : rc;
+}
+
+/* All units of one round: up to its aggregate, and the validation of the weights it makes. In an order
+ * in which a unit comes after its prerequisites: one that finishes while the queue is rebuilt is then
+ * either queued again, or seen as done by those that wait for it. */
+static enum error_code units_of_round(const struct schedule *s, int64_t round,
+                                      struct unit_list *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    out->count = 0;
+    if (schedule_samples(s, round))
+        rc = unit_list_add_slots(out, UNIT_SAMPLE, round, schedule_slot_count(s, round), err);
+    if (rc == ERROR_NONE)
+        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, round, err);
+    if (rc == ERROR_NONE)
+        rc = unit_list_add_slots(out, UNIT_AGGREGATE, round, 1, err);
+    return rc == ERROR_NONE ? add_validation(s, round + 1, out, err) : rc;
+}
+
+/* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite: samples are at
+ * most run_ahead rounds ahead of the first round that is not aggregated; the validation after that round
+ * may wait for the one before alone. */
+static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units, struct error *err)
+{
+    const struct schedule *s = r->schedule;
+    int64_t round = r->state.snapshot_version > 0 ? r->state.snapshot_version : 0;
+    int64_t first_open = -1;
+    enum error_code rc = ERROR_NONE;
+    for (; rc == ERROR_NONE && round < s->round_count; round++) {
+        bool aggregated = false;
+        const struct unit aggregate = {.kind = UNIT_AGGREGATE, .round = round};
+        rc = units_of_round(s, round, units, err);
+        if (rc == ERROR_NONE)
+            rc = restore_all(r, units, err);
+        if (rc == ERROR_NONE && first_open < 0)
+            rc = chain_is_done(r->schedule, r->store, r->run_id, &r->state, &aggregate, &aggregated,
+                               err);
+        if (first_open < 0 && !aggregated)
+            first_open = round;
+        if (first_open >= 0 && round >= first_open + s->run_ahead)
+            break;
+    }
+    const int64_t next = schedule_snapshot_at_or_after(s, first_open + 1);
+    if (rc != ERROR_NONE || round >= s->round_count || next <= round + 1)
+        return rc;
+    units->count = 0;
+    rc = add_validation(s, next, units, err);
+    return rc == ERROR_NONE ? restore_all(r, units, err) : rc;
+}
+
+/* With reuse_epochs: the mini-batches of older rounds that serve those to come. */
+static enum error_code rebuild_pass(struct rebuild *r, struct unit_list *units, struct error *err)
+{
+    const struct schedule *s = r->schedule;
+    const int64_t version = r->state.snapshot_version;
+    enum error_code rc = ERROR_NONE;
+    if (version <= 0)
+        return ERROR_NONE;
+    for (int64_t round = schedule_oldest_needed(s, version); rc == ERROR_NONE && round < version;
+         round++) {
+        units->count = 0;
+        if (schedule_samples(s, round))
+            rc = unit_list_add_slots(units, UNIT_SAMPLE, round, schedule_slot_count(s, round), err);
+        if (rc == ERROR_NONE)
+            rc = restore_all(r, units, err);
+    }
+    return rc;
+}
+
+static enum error_code rebuild_training(struct rebuild *r, struct unit_list *units,
+                                        struct error *err)
+{
+    enum error_code rc = chain_roots(r->schedule, units, err);
+    if (rc == ERROR_NONE)
+        rc = restore_all(r, units, err);
+    if (rc == ERROR_NONE)
+        rc = rebuild_pass(r, units, err);
+    return rc == ERROR_NONE ? rebuild_rounds(r, units, err) : rc;
+}
+
+static enum error_code rebuild_inference(struct rebuild *r, struct unit_list *units,
+                                         struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int32_t layer = 1; rc == ERROR_NONE && layer <= r->schedule->layer_count; layer++) {
+        units->count = 0;
+        rc = unit_list_add_layer(units, r->schedule, r->state.weights_version, layer, err);
+        if (rc == ERROR_NONE)
+            rc = restore_all(r, units, err);
+    }
+    const struct unit outputs = {.kind = UNIT_OUTPUTS, .round = r->state.weights_version};
+    bool done = false;
+    return rc == ERROR_NONE ? restore(r, outputs, &done, err) : rc;
+}
+
+enum error_code chain_rebuild(const struct schedule *schedule, struct store *store,
+                              const char *run_id, struct work_queue *queue, struct error *err)
+{
+    struct rebuild r = {.schedule = schedule, .store = store, .run_id = run_id, .queue = queue};
+    struct unit_list units = {0};
+    enum error_code rc = chain_state_read(schedule, store, run_id, &r.state, err);
+    if (rc == ERROR_NONE)
+        rc = chain_state_mend(store, run_id, &r.state, err);
+    if (rc == ERROR_NONE && !r.state.finished)
+        rc = r.state.stopped ? rebuild_inference(&r, &units, err)
+                             : rebuild_training(&r, &units, err);
+    unit_list_release(&units);
+    unit_list_release(&r.prerequisites);
+    memory_free(r.done_name);
+    return rc;
+}

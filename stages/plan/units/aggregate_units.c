@@ -1,0 +1,111 @@
+/* The units of aggregate: the first weights, and those that the gradients of a round make. */
+#include "stages/plan/units/unit_row.h"
+
+static enum error_code check_initialise(const struct schedule *s, const struct unit *unit,
+                                        int64_t weights_version, struct error *err)
+{
+    (void)s, (void)unit, (void)weights_version, (void)err;
+    return ERROR_NONE;
+}
+
+static enum error_code initialise_sets_free(const struct schedule *s, const struct unit *unit,
+                                            int64_t weights_version, struct unit_list *out,
+                                            struct error *err)
+{
+    (void)unit, (void)weights_version;
+    return unit_list_add_round(out, s, UNIT_TRAIN_STEP, 0, err);
+}
+
+static struct key initialise_output(const struct schedule *s, const char *run_id,
+                                    const struct unit *unit)
+{
+    (void)s, (void)unit;
+    return key_weights(run_id, 0);
+}
+
+static bool initialise_is_covered(const struct schedule *s, const struct chain_state *state,
+                                  const struct unit *unit)
+{
+    (void)s, (void)unit;
+    return state->snapshot_version >= 0;
+}
+
+const struct unit_row initialise_unit = {
+    .name = "initialise",
+    .stage = "aggregate",
+    .replay_option = "initial",
+    .recomputable = true,
+    .check = check_initialise,
+    .sets_free = initialise_sets_free,
+    .output = initialise_output,
+    .is_covered = initialise_is_covered,
+};
+
+static enum error_code check_aggregate(const struct schedule *s, const struct unit *unit,
+                                       int64_t weights_version, struct error *err)
+{
+    (void)weights_version;
+    return unit_check_round(s, unit->round, err);
+}
+
+static enum error_code aggregate_waits_for(const struct schedule *s, const struct unit *unit,
+                                           int64_t last_version, struct unit_list *out,
+                                           struct error *err)
+{
+    (void)last_version;
+    return unit_list_add_round(out, s, UNIT_TRAIN_STEP, unit->round, err);
+}
+
+/* The next round unless it waits for a checkpoint, the validation of the new weights, and the samples that may be
+ * drawn now. */
+static enum error_code aggregate_sets_free(const struct schedule *s, const struct unit *unit,
+                                           int64_t weights_version, struct unit_list *out,
+                                           struct error *err)
+{
+    const int64_t version = unit->round + 1, ahead = unit->round + s->run_ahead + 1;
+    enum error_code rc = ERROR_NONE;
+    (void)weights_version;
+    if (!schedule_waits_for_checkpoint(s, version))
+        rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, version, err);
+    if (rc == ERROR_NONE && schedule_has_snapshot(s, version))
+        rc = s->evaluation_slot_count
+                 ? unit_list_add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err)
+                 : unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
+    if (rc == ERROR_NONE && schedule_samples(s, ahead))
+        rc = unit_list_add_round(out, s, UNIT_SAMPLE, ahead, err);
+    return rc;
+}
+
+/* Where a snapshot is made it tells of all rounds since the last. */
+static int64_t aggregate_reads_weights_after(const struct schedule *s, const struct unit *unit)
+{
+    return schedule_has_snapshot(s, unit->round + 1) ? schedule_snapshot_before(s, unit->round + 1)
+                                                     : unit->round - 1;
+}
+
+static struct key aggregate_output(const struct schedule *s, const char *run_id,
+                                   const struct unit *unit)
+{
+    (void)s;
+    return key_weights(run_id, unit->round + 1);
+}
+
+static bool aggregate_is_covered(const struct schedule *s, const struct chain_state *state,
+                                 const struct unit *unit)
+{
+    (void)s;
+    return state->stopped || unit->round < state->snapshot_version;
+}
+
+const struct unit_row aggregate_unit = {
+    .name = "aggregate",
+    .stage = "aggregate",
+    .line = LINE_ROUNDS,
+    .recomputable = true,
+    .check = check_aggregate,
+    .waits_for = aggregate_waits_for,
+    .sets_free = aggregate_sets_free,
+    .reads_weights_after = aggregate_reads_weights_after,
+    .output = aggregate_output,
+    .is_covered = aggregate_is_covered,
+};

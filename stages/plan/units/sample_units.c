@@ -1,0 +1,107 @@
+/* The units of sample: the mini-batches of training, and those of the validation nodes, made once. */
+#include "stages/plan/units/unit_row.h"
+
+#include <inttypes.h>
+
+static enum error_code check_sample(const struct schedule *s, const struct unit *unit,
+                                    int64_t weights_version, struct error *err)
+{
+    const enum error_code rc = unit_check_slot(s, unit, weights_version, err);
+    if (rc != ERROR_NONE || schedule_samples(s, unit->round))
+        return rc;
+    return error_set(err, ERROR_INVALID,
+                     "round %" PRId64 " has no mini-batches of its own: with sample.reuse_epochs "
+                     "%" PRId64 " it takes those of an earlier epoch",
+                     unit->round, s->reuse_epochs);
+}
+
+/* Sampling runs ahead of training by a bounded number of rounds. */
+static enum error_code sample_waits_for(const struct schedule *s, const struct unit *unit,
+                                        int64_t last_version, struct unit_list *out,
+                                        struct error *err)
+{
+    (void)last_version;
+    if (unit->round <= s->run_ahead)
+        return ERROR_NONE;
+    return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - s->run_ahead - 1, 1, err);
+}
+
+static enum error_code sample_sets_free(const struct schedule *s, const struct unit *unit,
+                                        int64_t weights_version, struct unit_list *out,
+                                        struct error *err)
+{
+    const struct unit step = {.kind = UNIT_TRAIN_STEP, .round = unit->round, .slot = unit->slot};
+    (void)s, (void)weights_version;
+    return unit_list_add(out, step, err);
+}
+
+static struct key sample_output(const struct schedule *s, const char *run_id,
+                                const struct unit *unit)
+{
+    (void)s;
+    return key_mini_batch(run_id, unit->round, unit->slot);
+}
+
+/* With reuse_epochs it may serve the rounds to come. */
+static bool sample_is_covered(const struct schedule *s, const struct chain_state *state,
+                              const struct unit *unit)
+{
+    const int64_t version = state->snapshot_version;
+    return state->stopped || (version > 0 && unit->round < schedule_oldest_needed(s, version));
+}
+
+const struct unit_row sample_unit = {
+    .name = "sample",
+    .stage = "sample",
+    .line = LINE_ROUNDS,
+    .has_slot = true,
+    .recomputable = true,
+    .check = check_sample,
+    .waits_for = sample_waits_for,
+    .sets_free = sample_sets_free,
+    .output = sample_output,
+    .is_covered = sample_is_covered,
+};
+
+static enum error_code check_evaluation(const struct schedule *s, const struct unit *unit,
+                                        int64_t weights_version, struct error *err)
+{
+    (void)weights_version;
+    return unit_check_number(unit->slot, s->evaluation_slot_count, "validation slot", err);
+}
+
+static enum error_code evaluation_sets_free(const struct schedule *s, const struct unit *unit,
+                                            int64_t weights_version, struct unit_list *out,
+                                            struct error *err)
+{
+    const struct unit evaluate = {
+        .kind = UNIT_EVALUATE, .round = schedule_snapshot_at_or_after(s, 1), .slot = unit->slot};
+    (void)weights_version;
+    return unit_list_add(out, evaluate, err);
+}
+
+static struct key evaluation_output(const struct schedule *s, const char *run_id,
+                                    const struct unit *unit)
+{
+    (void)s;
+    return key_evaluation_mini_batch(run_id, unit->slot);
+}
+
+static bool evaluation_is_covered(const struct schedule *s, const struct chain_state *state,
+                                  const struct unit *unit)
+{
+    (void)s, (void)unit;
+    return state->stopped;
+}
+
+const struct unit_row sample_evaluation_unit = {
+    .name = "sample-evaluation",
+    .stage = "sample",
+    .has_slot = true,
+    .replay_option = "evaluation",
+    .recomputable = true,
+    .check = check_evaluation,
+    .sets_free = evaluation_sets_free,
+    .output = evaluation_output,
+    .is_covered = evaluation_is_covered,
+};

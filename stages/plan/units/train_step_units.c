@@ -1,0 +1,143 @@
+/* The units of train-step: the gradient of a mini-batch, and the validation of weights on one. */
+#include "stages/plan/units/unit_row.h"
+
+/* What makes weights `version` usable for training. */
+static enum error_code add_weights(const struct schedule *s, int64_t version, struct unit_list *out,
+                                   struct error *err)
+{
+    if (version == 0)
+        return unit_list_add_slots(out, UNIT_INITIALISE, 0, 1, err);
+    if (schedule_waits_for_checkpoint(s, version))
+        return unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
+    return unit_list_add_slots(out, UNIT_AGGREGATE, version - 1, 1, err);
+}
+
+static enum error_code step_waits_for(const struct schedule *s, const struct unit *unit,
+                                      int64_t last_version, struct unit_list *out,
+                                      struct error *err)
+{
+    const struct unit sample = {.kind = UNIT_SAMPLE, .round = unit->round, .slot = unit->slot};
+    enum error_code rc = ERROR_NONE;
+    (void)last_version;
+    if (schedule_samples(s, unit->round))
+        rc = unit_list_add(out, sample, err);
+    return rc == ERROR_NONE ? add_weights(s, unit->round, out, err) : rc;
+}
+
+static enum error_code step_reads(const struct schedule *s, const struct unit *unit,
+                                  struct unit_list *out, struct error *err)
+{
+    struct unit sample = {.kind = UNIT_SAMPLE};
+    if (schedule_samples(s, unit->round))
+        return ERROR_NONE;
+    schedule_batch_source(s, unit->round, unit->slot, &sample.round, &sample.slot);
+    return unit_list_add(out, sample, err);
+}
+
+static enum error_code step_sets_free(const struct schedule *s, const struct unit *unit,
+                                      int64_t weights_version, struct unit_list *out,
+                                      struct error *err)
+{
+    (void)s, (void)weights_version;
+    return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err);
+}
+
+static struct key step_output(const struct schedule *s, const char *run_id, const struct unit *unit)
+{
+    (void)s;
+    return key_gradient(run_id, unit->round, unit->slot);
+}
+
+static bool step_is_covered(const struct schedule *s, const struct chain_state *state,
+                            const struct unit *unit)
+{
+    (void)s;
+    return state->stopped || unit->round < state->snapshot_version;
+}
+
+const struct unit_row train_step_unit = {
+    .name = "train-step",
+    .stage = "train-step",
+    .line = LINE_ROUNDS,
+    .has_slot = true,
+    .recomputable = true,
+    .is_made_of_weights = true,
+    .check = unit_check_slot,
+    .waits_for = step_waits_for,
+    .reads = step_reads,
+    .sets_free = step_sets_free,
+    .output = step_output,
+    .is_covered = step_is_covered,
+};
+
+static enum error_code check_evaluate(const struct schedule *s, const struct unit *unit,
+                                      int64_t weights_version, struct error *err)
+{
+    const enum error_code rc =
+        unit_check_number(unit->slot, s->evaluation_slot_count, "validation slot", err);
+    (void)weights_version;
+    return rc == ERROR_NONE ? unit_check_version(s, unit->round, err) : rc;
+}
+
+static enum error_code evaluate_waits_for(const struct schedule *s, const struct unit *unit,
+                                          int64_t last_version, struct unit_list *out,
+                                          struct error *err)
+{
+    const int64_t before = schedule_snapshot_before(s, unit->round);
+    const struct unit first = {.kind = UNIT_SAMPLE_EVALUATION, .slot = unit->slot};
+    const struct unit next = {.kind = UNIT_EVALUATE, .round = before, .slot = unit->slot};
+    (void)last_version;
+    const enum error_code rc = unit_list_add(out, before > 0 ? next : first, err);
+    return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - 1, 1, err)
+                            : rc;
+}
+
+static enum error_code evaluate_reads(const struct schedule *s, const struct unit *unit,
+                                      struct unit_list *out, struct error *err)
+{
+    const struct unit sample = {.kind = UNIT_SAMPLE_EVALUATION, .slot = unit->slot};
+    return schedule_snapshot_before(s, unit->round) > 0 ? unit_list_add(out, sample, err)
+                                                        : ERROR_NONE;
+}
+
+static enum error_code evaluate_sets_free(const struct schedule *s, const struct unit *unit,
+                                          int64_t weights_version, struct unit_list *out,
+                                          struct error *err)
+{
+    const struct unit next = {.kind = UNIT_EVALUATE,
+                              .round = schedule_snapshot_at_or_after(s, unit->round + 1),
+                              .slot = unit->slot};
+    const enum error_code rc = unit_list_add_slots(out, UNIT_CHECKPOINT, unit->round, 1, err);
+    (void)weights_version;
+    return rc == ERROR_NONE && next.round > unit->round ? unit_list_add(out, next, err) : rc;
+}
+
+static struct key evaluate_output(const struct schedule *s, const char *run_id,
+                                  const struct unit *unit)
+{
+    (void)s;
+    return key_evaluation(run_id, unit->round, unit->slot);
+}
+
+static bool evaluate_is_covered(const struct schedule *s, const struct chain_state *state,
+                                const struct unit *unit)
+{
+    (void)s;
+    return state->stopped || unit->round <= state->snapshot_version;
+}
+
+const struct unit_row evaluate_unit = {
+    .name = "evaluate",
+    .stage = "train-step",
+    .line = LINE_VERSIONS,
+    .has_slot = true,
+    .replay_option = "evaluation",
+    .recomputable = true,
+    .is_made_of_weights = true,
+    .check = check_evaluate,
+    .waits_for = evaluate_waits_for,
+    .reads = evaluate_reads,
+    .sets_free = evaluate_sets_free,
+    .output = evaluate_output,
+    .is_covered = evaluate_is_covered,
+};

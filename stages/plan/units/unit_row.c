@@ -1,0 +1,61 @@
+#include "stages/plan/units/unit_row.h"
+
+#include <inttypes.h>
+
+#define UNIT_ROW(number, name) extern const struct unit_row name##_unit;
+UNIT_LIST(UNIT_ROW)
+#undef UNIT_ROW
+
+#define UNIT_ROW(number, name) [number] = &name##_unit,
+static const struct unit_row *const table[UNIT_KIND_COUNT] = {UNIT_LIST(UNIT_ROW)};
+
+const struct unit_row *unit_row_of(enum unit_kind kind)
+{
+    must(kind > UNIT_UNKNOWN && kind < UNIT_KIND_COUNT);
+    return table[kind];
+}
+
+enum error_code unit_check_round(const struct schedule *s, int64_t round, struct error *err)
+{
+    if (round >= 0 && round < s->round_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "there is no round %" PRId64 ": the run has rounds 0 to %" PRId64, round,
+                     s->round_count - 1);
+}
+
+/* Numbers 0 to count - 1 of something called `what`, such as the slots of a round. */
+enum error_code unit_check_number(int32_t number, int32_t count, const char *what,
+                                  struct error *err)
+{
+    if (number >= 0 && number < count)
+        return ERROR_NONE;
+    if (count == 0)
+        return error_set(err, ERROR_INVALID, "there is no %s %" PRId32 ": the run has none", what,
+                         number);
+    return error_set(err, ERROR_INVALID, "there is no %s %" PRId32 ": there are %ss 0 to %" PRId32,
+                     what, number, what, count - 1);
+}
+
+enum error_code unit_check_slot(const struct schedule *s, const struct unit *unit,
+                                int64_t weights_version, struct error *err)
+{
+    (void)weights_version;
+    const enum error_code rc = unit_check_round(s, unit->round, err);
+    const int32_t count = rc == ERROR_NONE ? schedule_slot_count(s, unit->round) : 0;
+    if (rc != ERROR_NONE || (unit->slot >= 0 && unit->slot < count))
+        return rc;
+    return error_set(err, ERROR_INVALID,
+                     "there is no slot %" PRId32 ": round %" PRId64 " has slots 0 to %" PRId32,
+                     unit->slot, unit->round, count - 1);
+}
+
+enum error_code unit_check_version(const struct schedule *s, int64_t version, struct error *err)
+{
+    if (version <= s->round_count && schedule_has_snapshot(s, version))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "there is no snapshot of weights %" PRId64 ": there is one every %" PRId64
+                     " rounds, the last of weights %" PRId64,
+                     version, s->every_rounds, s->round_count);
+}

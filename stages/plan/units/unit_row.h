@@ -1,0 +1,74 @@
+/*
+ * unit_row - all that the program knows of a kind of unit: one row each, in units/<stage>_units.c.
+ *
+ * Names, the chain, what is repaired, watched, timed and replayed read these rows and ask for no kind by its name.
+ */
+#ifndef STAGES_PLAN_UNITS_UNIT_ROW_H
+#define STAGES_PLAN_UNITS_UNIT_ROW_H
+
+#include "common/base/error.h"
+#include "stages/plan/chain_state.h"
+#include "stages/plan/schedule.h"
+#include "stages/plan/unit.h"
+#include "stages/plan/unit_list.h"
+#include "store/objects/keys.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the number `round` of a unit counts. */
+enum unit_line {
+    LINE_NONE,     /* it has none */
+    LINE_ROUNDS,   /* rounds of training */
+    LINE_VERSIONS, /* versions of the weights that a snapshot is made of */
+    LINE_WEIGHTS   /* the one version that inference takes; known when the run has ended */
+};
+
+struct unit_row {
+    const char *name, *stage;
+    enum unit_line line;
+    bool has_layer, has_slot;  /* numbers in its name, behind the one of its line */
+    const char *replay_option; /* of `graphmill replay STAGE`; NULL: what is meant without one */
+    bool recomputable;         /* its record can be made again from others that are kept as long */
+    bool is_made_of_weights;   /* of a version that it does not wait for itself */
+    bool may_end_run;          /* its record says whether */
+
+    /* The rest is NULL for ingest and partition, which come before a run. */
+
+    /* Are its numbers such as the run has? `weights_version`: of inference, -1 before the run has ended.
+     * Fails: ERROR_INVALID saying what there is. */
+    enum error_code (*check)(const struct schedule *s, const struct unit *unit,
+                             int64_t weights_version, struct error *err);
+    /* What must be done before it. `last_version`: of the snapshot that ends the run. NULL: nothing. */
+    enum error_code (*waits_for)(const struct schedule *s, const struct unit *unit,
+                                 int64_t last_version, struct unit_list *out, struct error *err);
+    /* What it reads and does not wait for, because that was done long before. NULL: nothing. */
+    enum error_code (*reads)(const struct schedule *s, const struct unit *unit,
+                             struct unit_list *out, struct error *err);
+    /* What waits for it. `weights_version`: of a checkpoint that ends the run; else -1. NULL: nothing. */
+    enum error_code (*sets_free)(const struct schedule *s, const struct unit *unit,
+                                 int64_t weights_version, struct unit_list *out, struct error *err);
+    /* Reads the weights of the versions behind this one, up to unit->round. NULL: none of its own. */
+    int64_t (*reads_weights_after)(const struct schedule *s, const struct unit *unit);
+    /* The record whose presence says that it is done; with an artifact, that one's seal. */
+    struct key (*output)(const struct schedule *s, const char *run_id, const struct unit *unit);
+    struct key (*artifact)(const struct schedule *s, const char *run_id, const struct unit *unit);
+    /* Does the newest snapshot cover it, so that its record may be pruned by now? */
+    bool (*is_covered)(const struct schedule *s, const struct chain_state *state,
+                       const struct unit *unit);
+    bool done_when_covered; /* and not before, whatever record is there: its commit is the switch */
+};
+
+const struct unit_row *unit_row_of(enum unit_kind kind);
+
+/* For the rows: are these numbers of the run? Fails: ERROR_INVALID. */
+MUST_CHECK enum error_code unit_check_round(const struct schedule *s, int64_t round,
+                                            struct error *err);
+MUST_CHECK enum error_code unit_check_number(int32_t number, int32_t count, const char *what,
+                                             struct error *err);
+MUST_CHECK enum error_code unit_check_slot(const struct schedule *s, const struct unit *unit,
+                                           int64_t weights_version, struct error *err);
+MUST_CHECK enum error_code unit_check_version(const struct schedule *s, int64_t version,
+                                              struct error *err);
+
+#endif
