@@ -68,7 +68,9 @@ static enum error_code kind_of(const char *stage, const struct replay_options *o
     }
     if (option && unit_of_stage(stage) != UNIT_UNKNOWN)
         return error_set(err, ERROR_USAGE, "a unit of %s has no --%s", stage, option);
-    return error_set(err, ERROR_USAGE, "'%s' is no stage; expected %s", stage, stage_names_text);
+    char names[STAGE_NAMES_SIZE];
+    stage_list_names(names);
+    return error_set(err, ERROR_USAGE, "'%s' is no stage; expected %s", stage, names);
 }
 
 /* --- numbers --- */

@@ -14,7 +14,10 @@
 enum preview_stage { PREVIEW_INGEST, PREVIEW_PARTITION, PREVIEW_TRAIN, PREVIEW_INFER };
 enum { PREVIEW_STAGES = PREVIEW_INFER + 1, WHY_SIZE = SETTING_CHANGES_SIZE + 2 * ID_SIZE };
 
-static const char *const stage_names[PREVIEW_STAGES] = {"ingest", "partition", "train", "infer"};
+static const char *const stage_names[PREVIEW_STAGES] = {[PREVIEW_INGEST] = "ingest",
+                                                        [PREVIEW_PARTITION] = "partition",
+                                                        [PREVIEW_TRAIN] = "train",
+                                                        [PREVIEW_INFER] = "infer"};
 
 struct preview {
     const struct pipeline_options *options;

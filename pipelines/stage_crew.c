@@ -95,9 +95,9 @@ static enum error_code start_or_wait(struct stage_crew *crew, struct crew_member
 static int threads_of(const struct stage_row *stage, int shared)
 {
     enum { TRAINING_THREADS_FOR_ONE = 12 };
-    if (stage->is_threaded)
+    if (stage->threads == THREADS_SHARED)
         return shared;
-    return strcmp(stage->name, "sample") == 0 ? 1 + shared / TRAINING_THREADS_FOR_ONE : 1;
+    return stage->threads == THREADS_FEW ? 1 + shared / TRAINING_THREADS_FOR_ONE : 1;
 }
 
 enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_config *config,

@@ -14,7 +14,8 @@ void unused_data_text(const struct dataset_schema *schema, const struct edge_use
                       size_t size)
 {
     /* Ids are no data, and types are said below. */
-    const unsigned silent = use->columns | use->refused | 1U << EDGE_TYPE | 1U << EDGE_ID;
+    const unsigned silent =
+        use->columns | use->refused | use->sampled | 1U << EDGE_TYPE | 1U << EDGE_ID;
     char item[ITEM_COUNT][ITEM_SIZE];
     int count = 0, at = 0;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)

@@ -320,7 +320,7 @@ static enum error_code initialise(const struct stage_context *context, struct ag
 
 /* --- the stage --- */
 
-static void close_aggregate(void *state)
+static void aggregate_close(void *state)
 {
     struct aggregate *a = state;
     if (!a)
@@ -349,7 +349,7 @@ static enum error_code make_arrays(struct aggregate *a, struct error *err)
     return rc;
 }
 
-static enum error_code open_aggregate(const struct stage_context *context, void **state,
+static enum error_code aggregate_open(const struct stage_context *context, void **state,
                                       struct error *err)
 {
     struct aggregate *a = NULL;
@@ -365,13 +365,13 @@ static enum error_code open_aggregate(const struct stage_context *context, void 
     if (rc == ERROR_NONE)
         rc = make_arrays(a, err);
     if (rc != ERROR_NONE)
-        close_aggregate(a);
+        aggregate_close(a);
     else
         *state = a;
     return rc;
 }
 
-static enum error_code work_aggregate(const struct stage_context *context, void *state,
+static enum error_code aggregate_work(const struct stage_context *context, void *state,
                                       const struct unit *unit, struct error *err)
 {
     must(unit->kind == UNIT_INITIALISE || unit->kind == UNIT_AGGREGATE);
@@ -380,7 +380,7 @@ static enum error_code work_aggregate(const struct stage_context *context, void 
 }
 
 /* The records that the round before had to itself: by now they are on disk, and that round is over. */
-static void rest_aggregate(const struct stage_context *context, void *state,
+static void aggregate_rest(const struct stage_context *context, void *state,
                            const struct unit *unit, int64_t done_count)
 {
     (void)state;
@@ -404,8 +404,8 @@ const struct stage stage = {
     .writes = "weights, optimizer_state",
     .form = STAGE_LOOP,
     .is_waited_for = true,
-    .open = open_aggregate,
-    .work = work_aggregate,
-    .rest = rest_aggregate,
-    .close = close_aggregate,
+    .open = aggregate_open,
+    .work = aggregate_work,
+    .rest = aggregate_rest,
+    .close = aggregate_close,
 };

@@ -238,7 +238,7 @@ static enum error_code publish(const struct stage_context *context, struct check
 
 /* --- the stage --- */
 
-static enum error_code open_checkpoint(const struct stage_context *context, void **state,
+static enum error_code checkpoint_open(const struct stage_context *context, void **state,
                                        struct error *err)
 {
     struct checkpoint *c = NULL;
@@ -251,7 +251,7 @@ static enum error_code open_checkpoint(const struct stage_context *context, void
     return rc;
 }
 
-static enum error_code work_checkpoint(const struct stage_context *context, void *state,
+static enum error_code checkpoint_work(const struct stage_context *context, void *state,
                                        const struct unit *unit, struct error *err)
 {
     const int64_t version = unit->round;
@@ -278,7 +278,7 @@ static enum error_code work_checkpoint(const struct stage_context *context, void
     return rc;
 }
 
-static void close_checkpoint(void *state)
+static void checkpoint_close(void *state)
 {
     struct checkpoint *c = state;
     if (!c)
@@ -294,7 +294,7 @@ const struct stage stage = {
     .reads = "weights, optimizer_state, evaluation, snapshot",
     .writes = "snapshot",
     .form = STAGE_LOOP,
-    .open = open_checkpoint,
-    .work = work_checkpoint,
-    .close = close_checkpoint,
+    .open = checkpoint_open,
+    .work = checkpoint_work,
+    .close = checkpoint_close,
 };

@@ -61,11 +61,12 @@ struct stage {
      * (store_preallocate()). A stage that works ahead of the others gains nothing by that. */
     bool is_waited_for;
     /* Opens what lasts longer than a unit: topology, features, buffers. *state is the stage's own and
-     * starts as NULL. open and close are NULL in a stage of one unit, which keeps nothing. */
+     * starts as NULL. After a failure close is called as well, with what *state is by then. open and close are NULL in a stage
+     * that keeps nothing. */
     enum error_code (*open)(const struct stage_context *context, void **state, struct error *err);
     /* Does one unit: reads its input records, publishes its output. For a given unit the published
-     * bytes are always the same. A unit that was done before may be done again. For checkpoint units
-     * nothing more is needed: stage_main reads the snapshot to learn whether the run stops. */
+     * bytes are always the same. A unit that was done before may be done again. What it sets free is none of the stage's
+     * business: the work loop reads that from the chain (hand_over.h), and from the snapshot whether the run ends. */
     enum error_code (*work)(const struct stage_context *context, void *state,
                             const struct unit *unit, struct error *err);
     /* Called when the unit was completed, as the done_count-th of the stage since its queue was filled, before

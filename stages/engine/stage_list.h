@@ -1,27 +1,52 @@
 /*
  * stage_list - all stages in flow order, for who has to do with more than one: the driver, doctor, status, replay.
  *
- * One row a stage, beside CMake's STAGES; ctest -L tree compares the two, the folders, the Kubernetes Jobs and the
- * documentation.
+ * One row a stage, beside CMake's STAGES; ctest -L tree compares the two, the folders, the Kubernetes Jobs, the units and
+ * the documentation. Counts and the text of the names are made from the rows.
  */
 #ifndef STAGES_ENGINE_STAGE_LIST_H
 #define STAGES_ENGINE_STAGE_LIST_H
 
-#include <stdbool.h>
+enum stage_threads { /* of a worker of a local run */
+                     THREADS_ONE,
+                     THREADS_FEW, /* it works a unit on each, and the others need more time for one */
+                     THREADS_SHARED /* its kernels share out tiles over all that the workers of a stage have */
+};
 
-enum { STAGE_ONCE_COUNT = 2, STAGE_LOOP_COUNT = 5, STAGE_COUNT = 7 };
+/* clang-format off */
+
+/* ROW(name, threads, memory): `memory` is the portion of the budget of a local run, beside those of the other looping
+ * stages. First the stages of one unit, then those that loop. */
+#define STAGE_ONCE_LIST(ROW)              \
+    ROW("ingest", THREADS_SHARED, 0)      \
+    ROW("partition", THREADS_SHARED, 0)
+#define STAGE_LOOP_LIST(ROW)              \
+    ROW("sample", THREADS_FEW, 1)         \
+    ROW("train-step", THREADS_SHARED, 2)  \
+    ROW("aggregate", THREADS_ONE, 0)      \
+    ROW("checkpoint", THREADS_ONE, 0)     \
+    ROW("infer", THREADS_SHARED, 2)
+
+#define STAGE_MARK(name, threads, memory) "x"
+enum {
+    STAGE_ONCE_COUNT = sizeof("" STAGE_ONCE_LIST(STAGE_MARK)) - 1,
+    STAGE_LOOP_COUNT = sizeof("" STAGE_LOOP_LIST(STAGE_MARK)) - 1,
+    STAGE_COUNT = STAGE_ONCE_COUNT + STAGE_LOOP_COUNT,
+    STAGE_NAMES_SIZE = 256
+};
+#undef STAGE_MARK
+/* clang-format on */
 
 struct stage_row {
     const char *name;
-    bool is_threaded;   /* its kernels share out tiles over threads; the others do with one */
-    int memory_portion; /* of the budget of a local run, beside those of the other looping stages */
+    enum stage_threads threads;
+    int memory_portion;
 };
 
-extern const struct stage_row
-    stage_list[STAGE_COUNT]; /* ingest and partition first, then the looping stages */
+extern const struct stage_row stage_list[STAGE_COUNT];
 /* The looping stages alone: stage_list from STAGE_ONCE_COUNT on. */
 extern const struct stage_row *const stage_loop; /* [STAGE_LOOP_COUNT] */
 /* "ingest, partition, ... or infer", for messages. */
-extern const char stage_names_text[];
+void stage_list_names(char text[STAGE_NAMES_SIZE]);
 
 #endif

@@ -75,7 +75,7 @@ static void close_layers(struct infer_state *state)
     arena_release(&state->arena);
 }
 
-static void close_infer(void *opaque)
+static void infer_close(void *opaque)
 {
     struct infer_state *state = opaque;
     if (!state)
@@ -85,7 +85,7 @@ static void close_infer(void *opaque)
     memory_free(state);
 }
 
-static enum error_code open_infer(const struct stage_context *context, void **opaque,
+static enum error_code infer_open(const struct stage_context *context, void **opaque,
                                   struct error *err)
 {
     struct infer_state *state = NULL;
@@ -267,8 +267,8 @@ static enum error_code open_input(const struct stage_context *context, struct in
     return ERROR_NONE;
 }
 
-static enum error_code work(const struct stage_context *context, void *opaque,
-                            const struct unit *unit, struct error *err)
+static enum error_code infer_work(const struct stage_context *context, void *opaque,
+                                  const struct unit *unit, struct error *err)
 {
     struct infer_state *state = opaque;
     stage_times_enter(context->times, TIME_READ);
@@ -319,7 +319,7 @@ const struct stage stage = {
              "node_ids",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,
-    .open = open_infer,
-    .work = work,
-    .close = close_infer,
+    .open = infer_open,
+    .work = infer_work,
+    .close = infer_close,
 };

@@ -1,6 +1,7 @@
 #include "stages/plan/edge_use.h"
 
 #include "stages/plan/run_model.h"
+#include "stages/sampling/sampler.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -49,7 +50,8 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
                             const struct edge_widths *width, struct edge_use *out,
                             struct error *err)
 {
-    *out = (struct edge_use){0};
+    const enum sampler_kind sampler = (enum sampler_kind)settings->sample.sampler;
+    *out = (struct edge_use){.sampled = sampler_of(sampler)->needs};
     for (int i = 0; i < SWITCH_COUNT; i++) {
         const struct edge_switch *of = &edge_switch[i];
         const enum edge_choice choice = choice_of(settings, of);

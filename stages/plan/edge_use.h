@@ -19,8 +19,9 @@
 #include <stddef.h>
 
 struct edge_use {
-    unsigned columns; /* a bit for each enum edge_column; so is the next */
+    unsigned columns; /* a bit for each enum edge_column; likewise below */
     unsigned refused; /* those that a setting says `false` to */
+    unsigned sampled; /* those that the sampler draws by */
     bool weight_sum;  /* and the sums of weights of nodes */
 };
 

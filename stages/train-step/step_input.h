@@ -5,7 +5,7 @@
  * mini-batches last trained and last evaluated on (validation often has only one). What it is likely to
  * want for the first time is read ahead by a thread of its own (batch_reader.h), and aggregated by another when
  * there is nothing else to do (idle_aggregation.h). When the features do not
- * fit the budget, the rows that the stored mini-batches use most are kept (kept_choice.h).
+ * fit the budget, the rows that the stored mini-batches use most are cached (cache_policy.h).
  */
 #ifndef STAGES_TRAIN_STEP_STEP_INPUT_H
 #define STAGES_TRAIN_STEP_STEP_INPUT_H
@@ -16,8 +16,8 @@
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
 #include "stages/train-step/batch_reader.h"
+#include "stages/train-step/cache_policy.h"
 #include "stages/train-step/idle_aggregation.h"
-#include "stages/train-step/kept_choice.h"
 #include "stages/train-step/prepared_batch.h"
 #include "stages/train-step/step_memory.h"
 #include "stages/train-step/unit_guess.h"
@@ -44,7 +44,7 @@ struct step_input { /* {0} is closed */
     struct idle_aggregation *idle;
     bool is_aggregation; /* the arena of a unit is `idle`'s */
     struct unit_guess guess;
-    struct kept_choice kept;
+    struct cache_policy cache;
 };
 
 /* One mini-batch as the model reads it; borrowed until the next batch is asked for. */

@@ -204,7 +204,7 @@ static void tell_plan(const struct stage_context *context, const struct train_st
                                                            : "which are read as batches want them");
 }
 
-static void close_train_step(void *state)
+static void train_step_close(void *state)
 {
     struct train_step *t = state;
     char most[32];
@@ -218,7 +218,7 @@ static void close_train_step(void *state)
     memory_free(t);
 }
 
-static enum error_code open_train_step(const struct stage_context *context, void **state,
+static enum error_code train_step_open(const struct stage_context *context, void **state,
                                        struct error *err)
 {
     struct train_step *t = NULL;
@@ -229,7 +229,7 @@ static enum error_code open_train_step(const struct stage_context *context, void
     if (rc == ERROR_NONE)
         rc = tally_init(&t->tally, task_of(context->book->task), context->book->class_count, err);
     if (rc != ERROR_NONE)
-        close_train_step(t);
+        train_step_close(t);
     else
         *state = t;
     if (rc == ERROR_NONE)
@@ -237,7 +237,7 @@ static enum error_code open_train_step(const struct stage_context *context, void
     return rc;
 }
 
-static enum error_code work_train_step(const struct stage_context *context, void *state,
+static enum error_code train_step_work(const struct stage_context *context, void *state,
                                        const struct unit *unit, struct error *err)
 {
     struct train_step *t = state;
@@ -250,7 +250,7 @@ static enum error_code work_train_step(const struct stage_context *context, void
     return rc;
 }
 
-static void rest_train_step(const struct stage_context *context, void *state,
+static void train_step_rest(const struct stage_context *context, void *state,
                             const struct unit *unit, int64_t done_count)
 {
     struct train_step *t = state;
@@ -270,8 +270,8 @@ const struct stage stage = {
     .form = STAGE_LOOP,
     .is_waited_for = true,
     .check = run_model_check_machine,
-    .open = open_train_step,
-    .work = work_train_step,
-    .rest = rest_train_step,
-    .close = close_train_step,
+    .open = train_step_open,
+    .work = train_step_work,
+    .rest = train_step_rest,
+    .close = train_step_close,
 };

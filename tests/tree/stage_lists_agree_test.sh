@@ -15,12 +15,11 @@ compare() { # what, the list found
 stage_folders() { find "$1" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | grep -vxE 'engine|plan|sampling' | sort; }
 compare 'folders in stages/' "$(stage_folders stages)"
 compare 'programs' "$(find "$GRAPHMILL_BIN" -name 'graphmill-*' -printf '%f\n' | sed 's/^graphmill-//' | sort)"
-compare 'rows of stages/engine/stage_list.c' "$(grep -o '{"[a-z-]*"' stages/engine/stage_list.c | tr -d '{"' | sort)"
+rows() { sed -n 's/^    ROW("\([a-z-]*\)".*/\1/p' stages/engine/stage_list.h; }
+compare 'rows of stages/engine/stage_list.h' "$(rows | sort)"
 compare 'stages of the units' "$(grep -ho '\.stage = "[a-z-]*"' stages/plan/units/*_units.c | cut -d'"' -f2 | sort -u)"
 in_order=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt)
-[ "$(grep -o '{"[a-z-]*"' stages/engine/stage_list.c | tr -d '{"' | xargs)" = "$in_order" ] || fail "stages/engine/stage_list.c: expected the order $in_order"
-said=$(tr '\n' ' ' <stages/engine/stage_list.c | sed -n 's/.*stage_names_text\[\] = *"\([^"]*\)".*/\1/p' | sed 's/ or / /; s/,//g')
-[ "$said" = "$in_order" ] || fail "stages/engine/stage_list.c: stage_names_text says '$said', expected '$in_order'"
+[ "$(rows | xargs)" = "$in_order" ] || fail "stages/engine/stage_list.h: expected the order $in_order"
 compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/plan/setting_table.c | sort -u)"
 compare 'Jobs in k8s/base' "$(grep -l '^kind: Job' k8s/base/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
 compare 'folders in tests/stages' "$(stage_folders tests/stages)"

@@ -68,7 +68,7 @@ static uint32_t draw_set(struct star *s, uint32_t round, int64_t fanout)
     assert_int_equal(batch.edge_count, fanout);
     for (uint32_t k = 0; k < batch.edge_count; k++) {
         const uint32_t node = batch.node[batch.neighbor[k]];
-        assert_true(node > last && node <= LENGTH);
+        must(node > last && node <= LENGTH);
         last = node;
         set |= 1U << (node - 1);
         /* the edge's own weight comes with it */

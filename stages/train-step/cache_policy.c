@@ -1,4 +1,4 @@
-#include "stages/train-step/kept_choice.h"
+#include "stages/train-step/cache_policy.h"
 
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -179,8 +179,8 @@ static size_t take_blocks(const struct used_block *block, size_t block_count, ui
     return count;
 }
 
-enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, uint32_t *node,
-                                 size_t *count, double *reads, struct error *err)
+enum error_code cache_policy_make(const struct use_counts *use, size_t capacity, uint32_t *node,
+                                  size_t *count, double *reads, struct error *err)
 {
     struct used_block *block = NULL;
     double logs[UINT8_MAX + 1];
@@ -204,7 +204,7 @@ enum error_code kept_choice_make(const struct use_counts *use, size_t capacity, 
     return ERROR_NONE;
 }
 
-double kept_choice_reads(const struct use_counts *use, const struct feature_source *features)
+double cache_policy_reads(const struct use_counts *use, const struct feature_source *features)
 {
     double reads = 0, logs[UINT8_MAX + 1];
     miss_logs(use, logs);
@@ -235,7 +235,7 @@ static int count_stored(const struct batch_preparer *preparer, int64_t round,
             int32_t source_slot = 0;
             schedule_batch_source(schedule, round, slot, &source_round, &source_slot);
             const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
-            if (seen == KEPT_CHOICE_WINDOW ||
+            if (seen == CACHE_POLICY_WINDOW ||
                 prepared_batch_read(preparer, batch, &key, NULL) != ERROR_NONE)
                 return seen;
             for (uint32_t i = 0; i < batch->batch.node_count; i++)
@@ -268,9 +268,9 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
     if (rc == ERROR_NONE && *seen) {
         const struct use_counts use = {use_count, *seen, book->book, book->part_count};
         double reads = 0;
-        rc = kept_choice_make(&use, capacity, node, &count, &reads, err);
+        rc = cache_policy_make(&use, capacity, node, &count, &reads, err);
         better = feature_source_kept(preparer->features) == 0 ||
-                 reads < kept_choice_reads(&use, preparer->features) * (1 - worthwhile);
+                 reads < cache_policy_reads(&use, preparer->features) * (1 - worthwhile);
     }
     memory_free(use_count);
     if (rc == ERROR_NONE && better)
@@ -288,30 +288,30 @@ static uint64_t room_to_keep(const struct batch_preparer *preparer, uint64_t are
 }
 
 /* Choosing again reads all that is kept, so it has to be for the sake of a good deal more. */
-static bool is_time(struct kept_choice *choice, uint64_t bytes)
+static bool is_time(struct cache_policy *policy, uint64_t bytes)
 {
-    const bool first = choice->units++ == 0;
-    if (first || choice->units < UNITS_BETWEEN_LOOKS)
+    const bool first = policy->units++ == 0;
+    if (first || policy->units < UNITS_BETWEEN_LOOKS)
         return first;
-    choice->units = 1;
-    const bool saw_few = choice->seen < KEPT_CHOICE_WINDOW && !choice->looked;
-    choice->looked = true;
-    return saw_few || bytes > choice->bytes + choice->bytes / ROOM_SHARE;
+    policy->units = 1;
+    const bool saw_few = policy->seen < CACHE_POLICY_WINDOW && !policy->looked;
+    policy->looked = true;
+    return saw_few || bytes > policy->bytes + policy->bytes / ROOM_SHARE;
 }
 
-void kept_choice_refresh(struct kept_choice *choice, const struct batch_preparer *preparer,
-                         uint64_t area_bytes, int64_t round)
+void cache_policy_refresh(struct cache_policy *policy, const struct batch_preparer *preparer,
+                          uint64_t area_bytes, int64_t round)
 {
     struct error err = {0};
     int seen = 0;
     const uint64_t bytes = room_to_keep(preparer, area_bytes);
-    if (!is_time(choice, bytes))
+    if (!is_time(policy, bytes))
         return;
     if (bytes) /* an area may have been given up since rows were brought */
         feature_source_limit(preparer->features, bytes + preparer->context->book->node_count);
     const enum error_code rc = choose(preparer, round, bytes, &seen, &err);
-    choice->seen = seen;
-    choice->bytes = bytes;
+    policy->seen = seen;
+    policy->bytes = bytes;
     if (rc == ERROR_NONE)
         log_info("%u rows of features are kept, chosen by %d mini-batches",
                  (unsigned)feature_source_kept(preparer->features), seen);

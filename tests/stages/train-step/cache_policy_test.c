@@ -1,4 +1,4 @@
-#include "stages/train-step/kept_choice.h"
+#include "stages/train-step/cache_policy.h"
 #include "store/features/feature_shard.h"
 
 #include "tests/stages/train-step/batch_fixture.h"
@@ -14,7 +14,7 @@ static size_t choose(const uint8_t *count, size_t capacity, uint32_t *node)
     size_t chosen = 0;
     const struct use_counts use = {count, BATCHES, book, 2};
     double reads = 0;
-    assert_ok(kept_choice_make(&use, capacity, node, &chosen, &reads, &err), &err);
+    assert_ok(cache_policy_make(&use, capacity, node, &chosen, &reads, &err), &err);
     assert_true(chosen <= capacity);
     assert_true(reads >= 0 && reads <= 65);
     uint8_t *seen = memory_alloc(NODES, 1);
@@ -80,7 +80,7 @@ static void stored_batches_decide_and_change_no_row(void **state)
     struct temp_store *temp = *state;
     struct batch_fixture f;
     struct prepared_batch batch = {0};
-    struct kept_choice choice = {0};
+    struct cache_policy choice = {0};
     const struct key key = key_mini_batch(FIXTURE_RUN, 0, 0);
     batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 200000);
     for (int64_t round = 0; round < 3; round++)
@@ -92,7 +92,7 @@ static void stored_batches_decide_and_change_no_row(void **state)
         assert_true(batch_fixture_bytes(&f) <= 200000);
         if (unit > 0)
             assert_true(feature_source_kept(f.preparer.features) > 500);
-        kept_choice_refresh(&choice, &f.preparer, batch.area.bytes, 0);
+        cache_policy_refresh(&choice, &f.preparer, batch.area.bytes, 0);
         assert_int_equal(choice.seen, 3);
     }
     prepared_batch_release(&f.preparer, &batch);
@@ -103,7 +103,7 @@ static void stored_batches_decide_and_change_no_row(void **state)
 struct chooser {
     struct batch_fixture f;
     struct prepared_batch batch;
-    struct kept_choice choice;
+    struct cache_policy choice;
 };
 
 static void chooser_open(struct chooser *c, struct store *store)
@@ -125,7 +125,7 @@ static void chooser_close(struct chooser *c)
 /* Looks with areas of so many bytes; how many rows are kept then. */
 static uint32_t look(struct chooser *c, uint64_t area_bytes)
 {
-    kept_choice_refresh(&c->choice, &c->f.preparer, area_bytes, 0);
+    cache_policy_refresh(&c->choice, &c->f.preparer, area_bytes, 0);
     return feature_source_kept(c->f.preparer.features);
 }
 
@@ -148,7 +148,7 @@ static void a_little_room_is_used_at_the_first_look(void **state)
     chooser_open(&c, ((struct temp_store *)*state)->store);
     uint32_t kept = 0;
     for (uint64_t area = 200000; kept == 0 && area > c.batch.area.bytes; area -= 1000) {
-        c.choice = (struct kept_choice){0};
+        c.choice = (struct cache_policy){0};
         kept = look(&c, area);
     }
     assert_in_range(kept, 1, 100); /* of 16 blocks: too few to save a good deal */
@@ -179,10 +179,10 @@ static void a_refused_allocation_leaves_nothing_kept(void **state)
     batch_fixture_open(&f, temp->store, LAYER_SAGE, 32, 200000);
     batch_fixture_put(&f, 0, true);
     for (long n = 0; n < 3; n++) {
-        struct kept_choice choice = {0};
+        struct cache_policy choice = {0};
         assert_ok(prepared_batch_read(&f.preparer, &batch, &key, &f.err), &f.err);
         memory_fail_after(n);
-        kept_choice_refresh(&choice, &f.preparer, 0, 0);
+        cache_policy_refresh(&choice, &f.preparer, 0, 0);
         memory_fail_after(-1);
         assert_int_equal(feature_source_kept(f.preparer.features), 0);
     }
