@@ -1,6 +1,6 @@
 """Logits of an exported model in DGL: dgl_logits.py MODEL.safetensors GRAPH.npz OUT.npy OPTIONS, in DGL's own environment.
 
-GRAPH.npz has edge_index [2, edges] and x [nodes, dim]; OPTIONS is JSON: "kind", as train-step.model, and what a layer takes.
+GRAPH.npz has edge_index [2, edges], x [nodes, dim] and, of a weighted graph, weights [edges]; OPTIONS is JSON: "kind", as train-step.model, and what a layer takes.
 """
 import json
 import sys
@@ -60,13 +60,15 @@ def appnp(texts, tensors, graph, x, alpha=0.1):
     return hops(with_loops(graph), second(torch.relu(first(x))))
 
 
-def stack(kind, texts, tensors, graph, x, **more):
+def stack(kind, texts, tensors, graph, x, weights=None, **more):
     layer, prepare = STACKS[kind]
     count = int(texts["num_layers"])
     widths = [int(texts["in_channels"])] + [int(texts["hidden_channels"])] * (count - 1) + [int(texts["out_channels"])]
     layers = {k: layer(widths[k], widths[k + 1], **more) for k in range(count)}
     load(layers, tensors)
     graph, arguments = prepare(graph)
+    if weights is not None:
+        arguments = {"edge_weight": weights}
     for k in range(count):
         x = layers[k](graph, x, **arguments)
         x = torch.relu(x) if k + 1 < count else x
@@ -77,6 +79,8 @@ def main(model_path, graph_path, out_path, options):
     more = json.loads(options)
     kind = more.pop("kind")
     arrays = np.load(graph_path)
+    if "weights" in arrays:
+        more["weights"] = torch.from_numpy(arrays["weights"])
     x = torch.from_numpy(arrays["x"])
     source, destination = torch.from_numpy(arrays["edge_index"])
     graph = dgl.graph((source, destination), num_nodes=len(x))

@@ -28,10 +28,10 @@ class Stack(torch.nn.Module):
         super().__init__()
         self.convs = torch.nn.ModuleList(GraphConv(i, o, **more) for i, o in zip(widths, widths[1:]))
 
-    def forward(self, x, edge_index):
+    def forward(self, x, edge_index, edge_weight=None):
         for conv in self.convs[:-1]:
-            x = torch.relu(conv(x, edge_index))
-        return self.convs[-1](x, edge_index)
+            x = torch.relu(conv(x, edge_index, edge_weight))
+        return self.convs[-1](x, edge_index, edge_weight)
 
 
 class Hops(SGConv):
@@ -100,18 +100,25 @@ def build_for_batch(kind, texts, batch, more):
     a node of which only some neighbours were drawn counts each of them for as many as it stands for.
     """
     edge_index = batch["mini_batch.edge_index"]
+    value = batch.get("mini_batch.weight")
     if kind not in NORMALISED:
         model = build(kind, texts, **more)
         if more.get("norm"):
             return model, lambda: layers_of_batch(model, batch["features"], edge_index, batch["mini_batch.hop_end"])
-        return model, lambda: model(batch["features"], edge_index)
+        named = {} if value is None else {"edge_weight": value}
+        return model, lambda: model(batch["features"], edge_index, **named)
     degree, count = batch["mini_batch.degree"].float(), len(batch["mini_batch.node"])
-    source, destination = edge_index[:, edge_index[0] != edge_index[1]]
+    is_loop = edge_index[0] == edge_index[1]
+    source, destination = edge_index[:, ~is_loop]
     found = torch.zeros(count).index_add_(0, destination, torch.ones(len(destination)))
     share = torch.where((found > 0) & (found < degree), degree / found.clamp(min=1), torch.ones(count))
-    root = (degree + 1).rsqrt()
-    loops = torch.arange(count)
-    weight = torch.cat([root[source] * root[destination] * share[destination], 1 / (degree + 1)])
+    root, loops, of_loop = (degree + 1).rsqrt(), torch.arange(count), torch.ones(count)
+    value = torch.ones(edge_index.size(1)) if value is None else value
+    if "mini_batch.weight_sum" in batch:
+        total = batch["mini_batch.weight_sum"]
+        root = torch.where(total > 0, total.rsqrt(), torch.zeros(count))
+        of_loop[edge_index[0, is_loop]] = value[is_loop]
+    weight = torch.cat([value[~is_loop] * root[source] * root[destination] * share[destination], of_loop * root * root])
     edges = torch.stack([torch.cat([source, loops]), torch.cat([destination, loops])])
     model = build(kind, texts, given=True, **more)
     return model, lambda: model(batch["features"], edges, edge_weight=weight)
