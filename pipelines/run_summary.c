@@ -7,6 +7,7 @@
 #include "pipelines/unused_data.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_result.h"
+#include "stages/sampling/sampler.h"
 #include "store/records/outputs_seal.h"
 #include "store/records/snapshot.h"
 
@@ -65,6 +66,8 @@ static enum error_code gather(const struct run_folder *folder, struct summary *s
         rc = dataset_schema_get(folder->store, dataset_id, &s->dataset, err);
     if (rc == ERROR_NONE)
         rc = edge_use_check(&folder->run.settings, &s->dataset, &s->edge_use, err);
+    s->edge_use.columns |=
+        sampler_of((enum sampler_kind)folder->run.settings.sample.sampler)->needs;
     return rc == ERROR_NONE ? dataset_report_get(folder->store, dataset_id, &s->report, err) : rc;
 }
 

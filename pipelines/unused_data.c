@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "stages/plan/run_binding.h"
+#include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
@@ -56,6 +57,7 @@ enum error_code unused_data_warn(struct store *store, const struct pipeline_sett
     if (rc == ERROR_NONE)
         rc = edge_use_check(settings, schema, &use, err);
     if (rc == ERROR_NONE) {
+        use.columns |= sampler_of((enum sampler_kind)settings->sample.sampler)->needs;
         unused_data_text(schema, &use, text, sizeof text);
         if (text[0])
             log_warn("dataset %s has %s, which training DOES NOT USE: they change no result",

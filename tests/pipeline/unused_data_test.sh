@@ -30,4 +30,8 @@ grep -q 'has edge weights, edge times and 2 node types, which training DOES NOT 
 "$bin/graphmill" run "$work/rich.yaml" --directory "$work/false" --quiet --set train-step.model=gat --set train-step.edge_weights=false \
     2>"$work/false.said" >"$work/answer"
 grep -q "$says" "$work/false.said" || fail "not said: $(cat "$work/false.said")"
+# A sampler that goes by the weights uses them.
+"$bin/graphmill" run "$work/rich.yaml" --directory "$work/drawn" --quiet --set train-step.model=gat --set sample.sampler=weighted_neighbor \
+    2>"$work/drawn.said" >"$work/answer"
+grep -q "$says" "$work/drawn.said" || fail "not said: $(cat "$work/drawn.said")"
 [ -z "$(grep -l 'NOT USE' "$work/plain.said" "$work/plain.start")" ] || fail "said of a plain graph: $(cat "$work"/plain.*)"

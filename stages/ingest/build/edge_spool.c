@@ -39,7 +39,7 @@ size_t edge_spool_entry_bytes(const struct edge_spool *spool)
 
 size_t edge_spool_piece_bytes(const struct edge_spool *spool)
 {
-    return 2 * EDGE_SPOOL_PIECE * spool->edge_bytes;
+    return (size_t)2 * EDGE_SPOOL_PIECE * spool->edge_bytes;
 }
 
 enum error_code edge_spool_append(struct edge_spool *spool, uint32_t source, uint32_t target,
