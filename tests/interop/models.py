@@ -65,7 +65,7 @@ def build_graph_conv(texts, **more):
 # train-step.model -> the model, from the texts and options. given: the edge weights are all that counts.
 KINDS = {
     "sage": lambda texts, **more: GraphSAGE(*sizes(texts), **more),
-    "gcn": lambda texts, given=False: GCN(*sizes(texts), normalize=not given, add_self_loops=not given),
+    "gcn": lambda texts, given=False, **more: GCN(*sizes(texts), normalize=not given, add_self_loops=not given, **more),
     "gat": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), **more),
     "gatv2": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), v2=True, **more),
     "gin": lambda texts, **more: GIN(*sizes(texts), **more),
