@@ -28,7 +28,9 @@ enum error_code model_config_of(struct model_config *out, const struct model_out
 {
     const struct layer_type *type = layer_type_of(outline->kind);
     const bool jumps = outline->jumping_knowledge != JUMP_NONE;
-    *out = (struct model_config){.input_dim = outline->input_dim, .precision = outline->precision};
+    *out = (struct model_config){.input_dim = outline->input_dim,
+                                 .edge_dim = outline->edge_dim,
+                                 .precision = outline->precision};
     if (type->build && jumps)
         return error_set(err, ERROR_INVALID,
                          "jumping_knowledge is %s, which models of kind %s do not have: list the "
@@ -196,6 +198,8 @@ static void add_layer(struct model *model, int number)
                                   .dropout = own->dropout,
                                   .hop = model->hop_count,
                                   .second_input = -1};
+    if (layer->type->reads_edges >> EDGE_FEATURE & 1)
+        layer->edge_dim = config->edge_dim;
     if (layer->option.heads == 0)
         layer->option.heads = 1;
     if (layer->option.aggr == LAYER_AGGR_AUTO || layer->type->aggr == LAYER_AGGR_AUTO)

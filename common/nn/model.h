@@ -36,7 +36,7 @@
 
 enum {
     LAYER_COUNT_MAX = 16,
-    LAYER_PARAMETER_COUNT_MAX = 6, /* of a kind's own */
+    LAYER_PARAMETER_COUNT_MAX = 7, /* of a kind's own */
     TAIL_PARAMETER_COUNT =
         6, /* of what follows a layer: residual, norm, and its running statistics */
     PARAMETER_COUNT_MAX = (LAYER_PARAMETER_COUNT_MAX + TAIL_PARAMETER_COUNT) * LAYER_COUNT_MAX,
@@ -96,6 +96,8 @@ struct model_config {
     /* Not NONE: the last layer of the list, a matrix for each row that is called `lin`, reads that. */
     enum jumping_knowledge jumping_knowledge;
     enum precision precision; /* of the input rows and of every product's operands */
+    uint32_t
+        edge_dim; /* columns of the features of edges, for the layers that read them; 0: none */
 };
 
 /* A model in few words, as most pipeline files have it: a kind, and from input_dim to hidden_dim, and so on, to
@@ -104,6 +106,7 @@ struct model_outline {
     enum layer_kind kind;
     int hop_count; /* fan-outs: each is used by one layer */
     uint32_t input_dim, hidden_dim, output_dim;
+    uint32_t edge_dim; /* as in model_config */
     struct layer_options option;
     enum jumping_knowledge
         jumping_knowledge; /* not NONE: one more layer behind hop_count of the kind */
@@ -131,6 +134,7 @@ struct model_layer {
     enum layer_kind kind;
     const struct layer_type *type; /* its row of the table */
     uint32_t input_dim, output_dim;
+    uint32_t edge_dim; /* columns of the edge features that it reads; 0: none */
     struct layer_options option;
     bool
         joins_heads; /* of kinds that have them: they stand side by side, else their mean is the output */

@@ -50,6 +50,7 @@ static uint32_t next_edge(const struct source_aggregation *m, const struct messa
 /* As transposed_edges.c counts and fills. A destination that hears from nobody is zero. */
 static void turn_edges(const struct source_aggregation *m, const struct message_block *block)
 {
+    const float *edge_value = m->aggregation.edge_value;
     uint32_t *start = m->start;
     memset(start, 0, ((size_t)block->source_count + 2) * sizeof *start);
     for (uint32_t e = block->row_start[0]; e < block->row_start[block->destination_count]; e++)
@@ -69,8 +70,8 @@ static void turn_edges(const struct source_aggregation *m, const struct message_
             next = next_edge(m, block, i, e + 1);
             const uint32_t at = start[(size_t)block->neighbor[e] + 1]++;
             m->edge[at] = i | flags | (next == end ? is_last : 0);
-            if (m->value)
-                m->value[at] = m->aggregation.edge_value[e];
+            if (edge_value)
+                m->value[at] = edge_value[e];
         }
     }
 }

@@ -47,12 +47,14 @@ static int giver_of_classes(const struct pipeline_settings *settings)
 
 /* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
 static enum error_code make_listed(struct model *out, const struct pipeline_settings *settings,
-                                   uint32_t input_dim, uint32_t output_dim, struct error *err)
+                                   uint32_t input_dim, uint32_t output_dim, uint32_t edge_dim,
+                                   struct error *err)
 {
     const int count = (int)settings->train_step.layers.count;
     const enum jumping_knowledge jump =
         (enum jumping_knowledge)settings->train_step.jumping_knowledge;
-    struct model_config config = {.input_dim = input_dim, .layer_count = count};
+    struct model_config config = {
+        .input_dim = input_dim, .layer_count = count, .edge_dim = edge_dim};
     const int giver = giver_of_classes(settings);
     enum error_code rc = ERROR_NONE;
     for (int i = 0; i < count; i++) {
@@ -78,16 +80,18 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
 }
 
 static enum error_code make(struct model *out, const struct pipeline_settings *settings,
-                            uint32_t input_dim, uint32_t output_dim, struct error *err)
+                            uint32_t input_dim, uint32_t output_dim, uint32_t edge_dim,
+                            struct error *err)
 {
     if (settings->train_step.layers.count > 0)
-        return make_listed(out, settings, input_dim, output_dim, err);
+        return make_listed(out, settings, input_dim, output_dim, edge_dim, err);
     const struct model_outline outline = {
         .kind = (enum layer_kind)settings->train_step.model,
         .hop_count = settings->sample.fanouts.count,
         .input_dim = input_dim,
         .hidden_dim = (uint32_t)settings->train_step.hidden,
         .output_dim = output_dim,
+        .edge_dim = edge_dim,
         .option = settings->train_step.option,
         .jumping_knowledge = (enum jumping_knowledge)settings->train_step.jumping_knowledge,
         .residual = settings->train_step.residual,
@@ -101,7 +105,7 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
 enum error_code run_model_shape(struct model *out, const struct pipeline_settings *settings,
                                 struct error *err)
 {
-    return make(out, settings, 1, 1, err);
+    return make(out, settings, 1, 1, 0, err);
 }
 
 enum error_code run_model_init(struct model *out, const struct pipeline_settings *settings,
@@ -112,7 +116,9 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
         return error_set(err, ERROR_INPUT, "partition %s has no features to train on", book->id);
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
-    return make(out, settings, book->feature_dim, book->class_count, err);
+    const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
+    return make(out, settings, book->feature_dim, book->class_count,
+                reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0, err);
 }
 
 enum error_code run_model_check_precision(const struct pipeline_settings *settings,

@@ -28,7 +28,7 @@ static double leaky(double x)
 
 /* Of one head; p and q are its channels of a source and of a destination. */
 static double score_of(const struct attention_reference *r, uint32_t head, const double *p,
-                       const double *q)
+                       const double *q, double edge, const double *edge_row)
 {
     const double *att = r->att + (size_t)head * r->channels;
     double sum = 0;
@@ -36,8 +36,60 @@ static double score_of(const struct attention_reference *r, uint32_t head, const
         if (r->att_destination)
             sum += att[c] * p[c] + r->att_destination[(size_t)head * r->channels + c] * q[c];
         else
-            sum += att[c] * leaky(p[c] + q[c]);
-    return r->att_destination ? leaky(sum) : sum;
+            sum += att[c] * leaky(p[c] + q[c] + (edge_row ? edge_row[c] : 0));
+    return r->att_destination ? leaky(sum + edge) : sum;
+}
+
+/* Of slot k of row i the features [edge_feature_dim]; the last one's are the mean of the others'. */
+static void features_of_slot(const struct attention_reference *r, uint32_t i, uint32_t k,
+                             double *out)
+{
+    const uint32_t first = r->block->row_start[i], end = r->block->row_start[i + 1];
+    const uint32_t dim = r->block->edge_feature_dim;
+    double count = 0;
+    for (uint32_t c = 0; c < dim; c++)
+        out[c] = 0;
+    for (uint32_t e = first; e < end; e++) {
+        if (k < end - first ? e != first + k : r->block->neighbor[e] == i)
+            continue;
+        count++;
+        for (uint32_t c = 0; c < dim; c++)
+            out[c] += (double)r->block->edge_feature[(size_t)e * dim + c];
+    }
+    for (uint32_t c = 0; count > 0 && c < dim; c++)
+        out[c] /= count;
+}
+
+/* Channels of a head of W_e f. */
+static void project_features(const struct attention_reference *r, uint32_t head,
+                             const double *feature, double *out)
+{
+    const uint32_t dim = r->block->edge_feature_dim;
+    for (uint32_t c = 0; c < r->channels; c++) {
+        out[c] = 0;
+        for (uint32_t d = 0; d < dim; d++)
+            out[c] += r->edge_weight[((size_t)head * r->channels + c) * dim + d] * feature[d];
+    }
+}
+
+/* The score of slot k of row i in one head. */
+static double slot_score(const struct attention_reference *r, uint32_t i, uint32_t k, uint32_t head,
+                         const double *p, const double *q)
+{
+    double *feature, *row, edge = 0;
+    if (!r->edge_weight)
+        return score_of(r, head, p, q, 0, NULL);
+    feature = memory_alloc(r->block->edge_feature_dim, sizeof *feature);
+    row = memory_alloc(r->channels, sizeof *row);
+    must(feature && row);
+    features_of_slot(r, i, k, feature);
+    project_features(r, head, feature, row);
+    for (uint32_t c = 0; r->att_edge && c < r->channels; c++)
+        edge += r->att_edge[(size_t)head * r->channels + c] * row[c];
+    const double score = score_of(r, head, p, q, edge, row);
+    memory_free(feature);
+    memory_free(row);
+    return score;
 }
 
 /* y [channels] of destination i in one head. */
@@ -54,7 +106,7 @@ static void attend(const struct attention_reference *r, const double *p, const d
         const uint32_t j = k < count ? r->block->neighbor[first + k] : i;
         if (k < count && j == i)
             continue;
-        const double share = exp(score_of(r, head, p + j * width + at, q + i * width + at));
+        const double share = exp(slot_score(r, i, k, head, p + j * width + at, q + i * width + at));
         const double kept = r->kept ? r->kept[(slot + k) * r->heads + head] : 1;
         total += share;
         for (uint32_t c = 0; c < r->channels; c++)

@@ -19,6 +19,8 @@ struct attention_reference {
     const double *destination_weight, *destination_bias; /* GATv2 */
     /* [heads, channels]: GAT's att_src and att_dst, or GATv2's att and NULL. */
     const double *att, *att_destination;
+    /* With edge features: their matrix [heads * channels, edge_feature_dim of the block], and GAT's att_edge. */
+    const double *edge_weight, *att_edge;
     const double *bias; /* [heads * channels], or [channels] of the mean */
     /* What a share is multiplied with in training, [slots, heads] as edge_slots.h has them; NULL: 1. */
     const double *kept;

@@ -268,6 +268,8 @@ static double *attention_output(const struct layer *layer, const struct random_s
         .destination_bias = is_v2 ? tensor(layer, "lin_r.bias") : NULL,
         .att = tensor(layer, is_v2 ? "att" : "att_src"),
         .att_destination = is_v2 ? NULL : tensor(layer, "att_dst"),
+        .att_edge = own->edge_dim && !is_v2 ? tensor(layer, "att_edge") : NULL,
+        .edge_weight = own->edge_dim ? tensor(layer, "lin_edge.weight") : NULL,
         .bias = tensor(layer, "bias"),
         .kept = kept};
     double *y = attention_reference_output(&reference);

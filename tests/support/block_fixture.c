@@ -148,6 +148,19 @@ void block_fixture_value_edges(struct block_fixture *fixture, int layer_count, u
     }
 }
 
+void block_fixture_describe_edges(struct block_fixture *fixture, int layer_count, uint32_t dim,
+                                  uint64_t seed)
+{
+    const size_t count = (size_t)fixture->edge_count * dim;
+    fixture->edge_feature = must_alloc(count, sizeof *fixture->edge_feature);
+    for (size_t i = 0; i < count; i++)
+        fixture->edge_feature[i] = (float)draw(seed, i, 60, 2001) / 1000 - 1;
+    for (int layer = 0; layer < layer_count; layer++) {
+        fixture->block[layer].edge_feature = fixture->edge_feature;
+        fixture->block[layer].edge_feature_dim = dim;
+    }
+}
+
 void block_fixture_round(struct block_fixture *fixture, uint32_t dim)
 {
     const size_t stride = bf16_stride(dim);
@@ -173,6 +186,7 @@ void block_fixture_release(struct block_fixture *fixture)
     memory_free(fixture->row_index);
     memory_free(fixture->feature);
     memory_free(fixture->edge_value);
+    memory_free(fixture->edge_feature);
     memory_free(fixture->value_sum);
     memory_free(fixture->rounded);
     *fixture = (struct block_fixture){0};

@@ -13,7 +13,7 @@ struct block_fixture {
     uint32_t node_count, edge_count;
     /* owned */
     uint32_t *row_start, *neighbor, *degree, *row_index;
-    float *feature, *edge_value, *value_sum;
+    float *feature, *edge_value, *value_sum, *edge_feature;
     bf16 *rounded;
 };
 
@@ -30,6 +30,9 @@ void block_fixture_neighborhood(struct block_fixture *fixture, const struct bloc
                                 int layer_count, uint32_t seed_count);
 /* From now on edges have values around 1, and the nodes sums of them. */
 void block_fixture_value_edges(struct block_fixture *fixture, int layer_count, uint64_t seed);
+/* From now on edges have features of `dim` columns. */
+void block_fixture_describe_edges(struct block_fixture *fixture, int layer_count, uint32_t dim,
+                                  uint64_t seed);
 /* From now on the input rows are in bf16. */
 void block_fixture_round(struct block_fixture *fixture, uint32_t dim);
 void block_fixture_release(struct block_fixture *fixture);

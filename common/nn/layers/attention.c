@@ -152,6 +152,13 @@ static void attend_tile(void *context, int64_t tile, int thread)
     layer_pass_finish(pass, output, first, end);
 }
 
+size_t attention_vector_floats(const struct attention *attention)
+{
+    const size_t vectors = ATTENTION_VECTOR_COUNT_MAX * attention->width;
+    return vectors +
+           (attention->pass->layer->edge_dim ? attention->kind->edge_floats(attention) : 0);
+}
+
 enum error_code attention_find_slots(struct attention *attention, struct arena *arena,
                                      struct error *err)
 {
@@ -167,6 +174,8 @@ enum error_code attention_find_slots(struct attention *attention, struct arena *
                        (size_t)block->destination_count * a->shape.heads, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->share, slots, what, err);
+    if (rc == ERROR_NONE && a->pass->layer->edge_dim)
+        rc = a->kind->find_edges(a, arena, err);
     a->weight = a->share;
     if (rc == ERROR_NONE && a->pass->slot_dropout.drop_below > 0)
         rc = arena_new(arena, &a->weight, slots, what, err);
@@ -233,7 +242,7 @@ enum error_code attention_forward(const struct attention_kind *kind, struct laye
 /* Partial sums of one accumulator, one after the other. */
 struct sums {
     float *output_bias;        /* [output_dim] */
-    float *vectors;            /* [ATTENTION_VECTOR_COUNT_MAX, width] */
+    float *vectors;            /* [attention_vector_floats()] */
     float *source_bias;        /* [width] */
     float *destination_bias;   /* [width] */
     float *source_weight;      /* [width, input_dim] */
@@ -255,7 +264,7 @@ struct backward_job {
 static size_t sums_size(const struct attention *a)
 {
     const size_t matrices = a->kind->parameters.destination_weight >= 0 ? 2 : 1;
-    return a->pass->output_dim + (ATTENTION_VECTOR_COUNT_MAX + 2) * a->width +
+    return a->pass->output_dim + attention_vector_floats(a) + 2 * a->width +
            matrices * a->width * a->pass->input_dim;
 }
 
@@ -265,7 +274,7 @@ static struct sums sums_of(const struct backward_job *job, int64_t accumulator)
     const struct attention *a = job->a;
     struct sums sums = {.output_bias = job->accumulator + (size_t)accumulator * sums_size(a)};
     sums.vectors = sums.output_bias + a->pass->output_dim;
-    sums.source_bias = sums.vectors + ATTENTION_VECTOR_COUNT_MAX * a->width;
+    sums.source_bias = sums.vectors + attention_vector_floats(a);
     sums.destination_bias = sums.source_bias + a->width;
     sums.source_weight = sums.destination_bias + a->width;
     sums.destination_weight = sums.source_weight + a->width * a->pass->input_dim;
@@ -444,6 +453,12 @@ static void reduce_all(const struct backward_job *job, const struct layer_gradie
     reduce(job, out, at->output_bias, sums.output_bias, job->pass->output_dim);
     for (int v = 0; v < a->kind->vector_count; v++)
         reduce(job, out, at->vector[v], sums.vectors + (size_t)v * a->width, a->width);
+    if (job->pass->layer->edge_dim) { /* the vectors before it are done */
+        const size_t before = ATTENTION_VECTOR_COUNT_MAX * a->width;
+        add_accumulators(sums.vectors + before, sums_size(a), attention_vector_floats(a) - before,
+                         job->scratch);
+        a->kind->finish_edges(a, job->scratch, out);
+    }
     reduce(job, out, at->source_bias, sums.source_bias, a->width);
     reduce(job, out, at->destination_bias, sums.destination_bias, a->width);
     reduce(job, out, at->source_weight, sums.source_weight, matrix);
@@ -473,7 +488,8 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     const size_t sources = block->source_count, destinations = block->destination_count;
     const size_t widest = a->width > pass->output_dim ? a->width : pass->output_dim;
     job->scratch_size =
-        layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest);
+        layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest +
+                           attention_vector_floats(a)); /* of edges, in the end */
     enum error_code rc = attention_find_slot_gradients(a, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->output_gradient, destinations * a->width, what, err);

@@ -32,6 +32,8 @@ enum { ATTENTION_VECTOR_COUNT_MAX = 2 };
 struct attention_parameters {
     int source_weight, source_bias, destination_weight, destination_bias, output_bias;
     int vector[ATTENTION_VECTOR_COUNT_MAX]; /* [1, heads, channels]: of the score */
+    /* Of layers that read edge features, otherwise not looked at: [heads * channels, edge_dim], and GAT's as the vectors. */
+    int edge_weight, edge_vector;
 };
 
 struct attention { /* one layer at work; all in the arena of the step */
@@ -43,8 +45,12 @@ struct attention { /* one layer at work; all in the arena of the step */
     float *source;      /* p [sources, width] */
     float *destination; /* q [destinations, width]; else the first rows of p */
     float *source_term, *destination_term; /* GAT: [sources, heads], [destinations, heads] */
-    float *share;                          /* softmax [slots, heads] */
-    float *weight;                         /* with some dropped; `share` itself without dropout */
+    float *edge_vector; /* of edge features: W_e^T att_e [heads, edge_dim]; NULL: there are none */
+    float *edge_term;   /* what they add to the scores [slots, heads] */
+    float *edge_matrix; /* GATv2, of edge features: W_e^T [edge_dim, width]; NULL: there are none */
+    float *end_row;     /* q_i + W_e f_k [slots, width] */
+    float *share;       /* softmax [slots, heads] */
+    float *weight;      /* with some dropped; `share` itself without dropout */
     /* Gradients. */
     struct transposed_edges edges;
     float *output_gradient;      /* u [destinations, width] */
@@ -62,12 +68,19 @@ struct attention_kind {
     /* Scores of the slots of destinations first .. end - 1 into attention->share. */
     void (*score)(struct attention *attention, uint32_t first, uint32_t end);
     /* From attention->slot_gradient, of the scores, of these destinations: destination_gradient, and to vector_sum
-     * [ATTENTION_VECTOR_COUNT_MAX, width] is added their part of the gradient of the vectors. */
+     * [attention_vector_floats()] is added their part of the gradient of the vectors. */
     void (*score_backward)(struct attention *attention, uint32_t first, uint32_t end,
                            float *vector_sum);
     /* The same for sources, when that is done for all destinations: what the score adds to source_gradient. */
     void (*score_transposed)(struct attention *attention, uint32_t first, uint32_t end,
                              float *vector_sum);
+    /* Of layers that read edge features. What they need before the scores; floats of the sums that score_backward also
+     * makes for them, behind those of the vectors; and from these the gradients of the layer's parameters. */
+    enum error_code (*find_edges)(struct attention *attention, struct arena *arena,
+                                  struct error *err);
+    size_t (*edge_floats)(const struct attention *attention);
+    void (*finish_edges)(const struct attention *attention, const float *sums,
+                         const struct layer_gradient *out);
 };
 
 /* The vector `number` of the layer. */
@@ -75,6 +88,9 @@ static inline const float *attention_vector(const struct attention *attention, i
 {
     return attention->pass->parameter[attention->kind->parameters.vector[number]];
 }
+
+/* Floats of the gradient of all vectors: [ATTENTION_VECTOR_COUNT_MAX, width], and behind them kind->edge_floats(). */
+size_t attention_vector_floats(const struct attention *attention);
 
 /* Channels of a head. */
 uint32_t attention_channels(const struct model_layer *layer);
@@ -85,7 +101,7 @@ uint32_t attention_channels(const struct model_layer *layer);
 MUST_CHECK enum error_code attention_new(const struct attention_kind *kind, struct layer_pass *pass,
                                          struct arena *arena, struct attention **out,
                                          struct error *err);
-/* Room for the terms of nodes, and for shares and weights of slots. */
+/* Room for the terms of nodes and edges, and for shares and weights of slots. */
 MUST_CHECK enum error_code attention_find_slots(struct attention *attention, struct arena *arena,
                                                 struct error *err);
 /* Room for the gradients of those, and the transposed edges. */

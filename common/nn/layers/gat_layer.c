@@ -3,6 +3,9 @@
  *
  *   s = leaky(att_src . p_j + att_dst . p_i)          in each head; attention.h has the rest
  *
+ * With edge features f the score is leaky(att_src . p_j + att_dst . p_i + att_edge . W_e f_k): edge_term.h, where v is
+ * W_e^T att_edge.
+ *
  * The two products are terms of a node, so that an edge takes one addition a head. Where there are many more sources
  * than destinations the rows are not projected before they are summed (gat_rows.h). Backward, with t_j = att_src . p_j:
  *
@@ -10,11 +13,13 @@
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention.h"
+#include "common/nn/layers/gat_edges.h"
 #include "common/nn/layers/gat_rows.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/edge_score.h"
+#include "common/nn/operators/edge_term.h"
 
-enum { WEIGHT, ATT_SRC, ATT_DST, BIAS, PARAMETER_COUNT };
+enum { WEIGHT, ATT_SRC, ATT_DST, BIAS, WEIGHT_EDGE, ATT_EDGE, PARAMETER_COUNT };
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
@@ -35,6 +40,16 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     out[ATT_DST].suffix = "att_dst";
     out[BIAS] = (struct layer_parameter){
         .suffix = "bias", .dim_count = 1, .rows = layer->output_dim, .cols = 1};
+    if (layer->edge_dim == 0)
+        return WEIGHT_EDGE;
+    out[WEIGHT_EDGE] =
+        (struct layer_parameter){.suffix = "lin_edge.weight",
+                                 .dim_count = 2,
+                                 .rows = width,
+                                 .cols = layer->edge_dim,
+                                 .bound = layer_glorot_bound(layer->edge_dim, width)};
+    out[ATT_EDGE] = out[ATT_SRC];
+    out[ATT_EDGE].suffix = "att_edge";
     return PARAMETER_COUNT;
 }
 
@@ -59,7 +74,10 @@ static void prepare(struct attention *a, uint32_t first, uint32_t end)
 
 static void score(struct attention *a, uint32_t first, uint32_t end)
 {
-    edge_score_add(&a->shape, a->source_term, a->destination_term, first, end, a->share);
+    if (a->edge_vector)
+        edge_term(&a->shape, a->edge_vector, first, end, a->edge_term);
+    edge_score_add(&a->shape, a->source_term, a->destination_term, a->edge_term, first, end,
+                   a->share);
 }
 
 /* sum += gradient of a term times its row, in each head. */
@@ -91,8 +109,11 @@ CPU_KERNEL(add_gat_vectors,
 
 static void score_backward(struct attention *a, uint32_t first, uint32_t end, float *vector_sum)
 {
-    edge_score_add_backward(&a->shape, a->source_term, a->destination_term, first, end,
-                            a->slot_gradient, a->destination_gradient);
+    edge_score_add_backward(&a->shape, a->source_term, a->destination_term, a->edge_term, first,
+                            end, a->slot_gradient, a->destination_gradient);
+    if (a->edge_vector)
+        edge_term_backward(&a->shape, a->slot_gradient, first, end,
+                           vector_sum + ATTENTION_VECTOR_COUNT_MAX * a->width);
     add_gat_rows(a, a->destination_gradient, first, end, vector_sum + a->width);
 }
 
@@ -111,12 +132,17 @@ static const struct attention_kind kind = {
                    .destination_weight = -1,
                    .destination_bias = -1,
                    .output_bias = BIAS,
-                   .vector = {ATT_SRC, ATT_DST}},
+                   .vector = {ATT_SRC, ATT_DST},
+                   .edge_weight = WEIGHT_EDGE,
+                   .edge_vector = ATT_EDGE},
     .vector_count = 2,
     .prepare = prepare,
     .score = score,
     .score_backward = score_backward,
     .score_transposed = score_transposed,
+    .find_edges = gat_edges_find,
+    .edge_floats = gat_edges_floats,
+    .finish_edges = gat_edges_finish,
 };
 
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
@@ -139,6 +165,7 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
 const struct layer_type gat_layer = {
     .pyg_name = "GAT",
     .uses_edges = true,
+    .reads_edges = 1U << EDGE_FEATURE,
     .has_heads = true,
     .parameters = parameters,
     .forward = forward,

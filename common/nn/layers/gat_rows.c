@@ -2,8 +2,10 @@
 
 #include "common/math/blas.h"
 #include "common/math/vector.h"
+#include "common/nn/layers/gat_edges.h"
 #include "common/nn/operators/aggregation_walk.h"
 #include "common/nn/operators/edge_score.h"
+#include "common/nn/operators/edge_term.h"
 #include "common/nn/operators/slot_aggregation.h"
 
 #include <string.h>
@@ -182,18 +184,25 @@ struct sums {
     float *output_bias; /* [output_dim] */
     float *vectors;     /* dv [ENDS, heads, dim] */
     float *weight;      /* u^T z [width, dim] */
+    float *edge_vector; /* [edge_floats()] */
 };
+
+static size_t edge_floats(const struct gat_rows *g)
+{
+    return gat_edges_floats(g->attention);
+}
 
 static size_t sums_size(const struct gat_rows *g)
 {
-    return g->pass->output_dim + ENDS * g->wide + g->width * g->dim;
+    return g->pass->output_dim + ENDS * g->wide + g->width * g->dim + edge_floats(g);
 }
 
 static struct sums sums_of(const struct gat_rows *g, int64_t accumulator)
 {
     float *start = g->accumulator + (size_t)accumulator * sums_size(g);
     float *vectors = start + g->pass->output_dim;
-    return (struct sums){start, vectors, vectors + ENDS * g->wide};
+    float *weight = vectors + ENDS * g->wide;
+    return (struct sums){start, vectors, weight, weight + g->width * g->dim};
 }
 
 static void destination_tile(const struct gat_rows *g, int64_t tile, const struct sums *sums,
@@ -221,8 +230,10 @@ static void destination_tile(const struct gat_rows *g, int64_t tile, const struc
     edge_score_dot_shared(&a->shape, dz, &pass->input, (uint32_t)g->dim, first, end,
                           a->slot_gradient);
     attention_weigh_slots_back(a, first, end);
-    edge_score_add_backward(&a->shape, a->source_term, a->destination_term, first, end,
-                            a->slot_gradient, a->destination_gradient);
+    edge_score_add_backward(&a->shape, a->source_term, a->destination_term, a->edge_term, first,
+                            end, a->slot_gradient, a->destination_gradient);
+    if (a->edge_vector)
+        edge_term_backward(&a->shape, a->slot_gradient, first, end, sums->edge_vector);
 }
 
 static void destination_tiles(void *context, int64_t accumulator, int thread)
@@ -322,6 +333,10 @@ static void reduce(const struct gat_rows *g, const struct layer_gradient *out)
     attention_add_accumulators(sums.vectors, stride, ENDS * g->wide, vectors);
     for (size_t end = 0; end < ENDS; end++)
         finish_gat_vector(g, end, vectors, out->parameter[at->vector[end]], weight);
+    if (!g->attention->edge_vector)
+        return;
+    attention_add_accumulators(sums.edge_vector, stride, edge_floats(g), vectors);
+    gat_edges_finish(g->attention, vectors, out);
 }
 
 static enum error_code find_gradients(struct gat_rows *g, bool is_first, struct arena *arena,
@@ -331,7 +346,8 @@ static enum error_code find_gradients(struct gat_rows *g, bool is_first, struct 
     struct layer_pass *pass = g->pass;
     const size_t sources = pass->block.source_count, destinations = pass->block.destination_count;
     const size_t of_tile = pass->output_dim + g->width + (is_first ? g->wide : 0);
-    g->scratch_size = layer_pass_scratch(pass->output_dim + TILE_ROWS * of_tile + ENDS * g->wide);
+    g->scratch_size = layer_pass_scratch(pass->output_dim + TILE_ROWS * of_tile + ENDS * g->wide +
+                                         edge_floats(g));
     enum error_code rc = attention_find_slot_gradients(a, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->destination_gradient, destinations * g->heads, what, err);

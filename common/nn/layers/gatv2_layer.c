@@ -3,6 +3,9 @@
  *
  *   s = att . leaky(p_j + q_i)          in each head; attention.h has the rest
  *
+ * With edge features f, q_i + W_e f_k stands for q_i in the score of slot k; the slot of i itself has the mean of the
+ * features of its other edges, or 0 without any.
+ *
  * GAT ranks the neighbours of all destinations alike, as its score is a sum of a term of each end; here it is not.
  * Backward, with z = p_j + q_i and g = ds att leaky'(z):   dp_j += g, dq_i += g, datt += ds leaky(z).
  */
@@ -12,7 +15,7 @@
 #include "common/nn/operators/aggregation_walk.h"
 #include "common/nn/operators/edge_score.h"
 
-enum { ATT, BIAS, WEIGHT_L, BIAS_L, WEIGHT_R, BIAS_R, PARAMETER_COUNT };
+enum { ATT, BIAS, WEIGHT_L, BIAS_L, WEIGHT_R, BIAS_R, WEIGHT_EDGE, PARAMETER_COUNT };
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
@@ -37,6 +40,14 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     out[WEIGHT_R].suffix = "lin_r.weight";
     out[BIAS_R] = out[BIAS_L];
     out[BIAS_R].suffix = "lin_r.bias";
+    if (layer->edge_dim == 0)
+        return WEIGHT_EDGE;
+    out[WEIGHT_EDGE] =
+        (struct layer_parameter){.suffix = "lin_edge.weight",
+                                 .dim_count = 2,
+                                 .rows = width,
+                                 .cols = layer->edge_dim,
+                                 .bound = layer_glorot_bound(layer->edge_dim, width)};
     return PARAMETER_COUNT;
 }
 
@@ -74,23 +85,104 @@ CPU_INLINE void ask_for_slot(const struct walk *walk, uint32_t i, uint32_t k)
         ask_ahead(walk, e);
 }
 
+/* What a slot's row of a source meets in the score: q_i, and of edges that have features their part too. */
+CPU_INLINE const float *end_row_of(const struct attention *a, uint32_t i, size_t slot)
+{
+    return a->end_row ? a->end_row + slot * a->width : a->destination + i * a->width;
+}
+
+static uint32_t proper_edges_of(const struct message_block *block, uint32_t i)
+{
+    uint32_t count = 0;
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+        count += block->neighbor[e] != i;
+    return count;
+}
+
+/* q_i + W_e f_k for the slots of these destinations; for i itself the mean of those. */
+CPU_KERNEL(find_end_rows, (const struct attention *a, uint32_t first, uint32_t end),
+           (a, first, end))
+{
+    const struct message_block *block = &a->shape.block;
+    const size_t width = a->width, dim = block->edge_feature_dim;
+    for (uint32_t i = first; i < end; i++) {
+        float *own = a->end_row + edge_slot_of_self(block, i) * width;
+        const float *q = a->destination + i * width;
+        const uint32_t proper = proper_edges_of(block, i);
+        vector_zero(own, width);
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+            float *row = a->end_row + edge_slot_of_edge(block, i, e) * width;
+            vector_copy(row, q, width);
+            for (size_t d = 0; d < dim; d++)
+                vector_add_scaled(row, a->edge_matrix + d * width, block->edge_feature[e * dim + d],
+                                  width);
+            if (block->neighbor[e] != i)
+                vector_add(own, row, width);
+        }
+        if (proper)
+            vector_scale(own, 1 / (float)proper, width);
+        else
+            vector_copy(own, q, width);
+    }
+}
+
+static enum error_code find_edges(struct attention *a, struct arena *arena, struct error *err)
+{
+    static const char what[] = "attention";
+    const size_t dim = a->pass->layer->edge_dim;
+    const float *weight = a->pass->parameter[WEIGHT_EDGE];
+    enum error_code rc = arena_new(arena, &a->edge_matrix, dim * a->width, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &a->end_row, edge_slot_count(&a->shape.block) * a->width, what, err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    must(a->shape.block.edge_feature && a->shape.block.edge_feature_dim == dim);
+    for (size_t c = 0; c < a->width; c++)
+        for (size_t d = 0; d < dim; d++)
+            a->edge_matrix[d * a->width + c] = weight[c * dim + d];
+    return ERROR_NONE;
+}
+
+/* dW_e^T [edge_dim, width], and behind it two rows of room. */
+static size_t edge_floats(const struct attention *a)
+{
+    return (a->pass->layer->edge_dim + (size_t)2) * a->width;
+}
+
+static void finish_edges(const struct attention *a, const float *sums,
+                         const struct layer_gradient *out)
+{
+    const size_t dim = a->pass->layer->edge_dim;
+    for (size_t c = 0; c < a->width; c++)
+        for (size_t d = 0; d < dim; d++)
+            out->parameter[WEIGHT_EDGE][c * dim + d] = sums[d * a->width + c];
+}
+
 CPU_KERNEL(score_gatv2, (struct attention * a, uint32_t first, uint32_t end), (a, first, end))
 {
     const struct message_block *block = &a->shape.block;
     const size_t heads = a->shape.heads, channels = a->shape.channels;
     const struct walk walk = walk_of(a, first, end);
     for (uint32_t i = first; i < end; i++) {
-        const float *q = a->destination + i * a->width;
-        float *row = a->share + edge_slot(block, i) * heads;
+        const size_t slot = edge_slot(block, i);
+        float *row = a->share + slot * heads;
         ask_for_own_rows(&walk, i);
         for (uint32_t k = 0; k < edge_slots_of(block, i); k++, row += heads) {
             const float *p = a->source + edge_slot_source(block, i, k) * a->width;
+            const float *q = end_row_of(a, i, slot + k);
             ask_for_slot(&walk, i, k);
             for (size_t h = 0; h < heads; h++)
                 row[h] = score_of(attention_vector(a, 0) + h * channels, p + h * channels,
                                   q + h * channels, channels);
         }
     }
+}
+
+static void score(struct attention *a, uint32_t first, uint32_t end)
+{
+    if (a->end_row)
+        find_end_rows(a, first, end);
+    score_gatv2(a, first, end);
 }
 
 /* dq += g, and unless it is NULL datt += ds leaky(z). */
@@ -128,10 +220,60 @@ CPU_KERNEL(gatv2_backward, (struct attention * a, uint32_t first, uint32_t end, 
     }
 }
 
+/* g of slot k of row i into `gradient`, and its part of datt. */
+CPU_INLINE void find_slot_gradient(const struct attention *a, uint32_t i, uint32_t k,
+                                   float *vector_sum, float *gradient)
+{
+    const size_t heads = a->shape.heads, channels = a->shape.channels;
+    const size_t slot = edge_slot(&a->shape.block, i) + k;
+    const float *p = a->source + edge_slot_source(&a->shape.block, i, k) * a->width;
+    const float *q = end_row_of(a, i, slot);
+    vector_zero(gradient, a->width);
+    for (size_t h = 0, at = 0; h < heads; h++, at += channels)
+        add_slope(gradient + at, vector_sum + at, attention_vector(a, 0) + at, p + at, q + at,
+                  a->slot_gradient[slot * heads + h], channels);
+}
+
+/* The same where edges have features: also dW_e += g f^T, where the slot of i itself shares its g out. */
+CPU_KERNEL(gatv2_edges_backward,
+           (struct attention * a, uint32_t first, uint32_t end, float *vector_sum),
+           (a, first, end, vector_sum))
+{
+    const struct message_block *block = &a->shape.block;
+    const size_t width = a->width, dim = block->edge_feature_dim;
+    float *matrix = vector_sum + ATTENTION_VECTOR_COUNT_MAX * width;
+    float *own = matrix + dim * width, *row = own + width;
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t count = edge_slots_of(block, i) - 1;
+        const float share = 1 / (float)proper_edges_of(block, i); /* not read without any */
+        float *dq = a->destination_gradient + i * width;
+        find_slot_gradient(a, i, count, vector_sum, own);
+        vector_copy(dq, own, width);
+        for (uint32_t k = 0; k < count; k++) {
+            const float *feature = block->edge_feature + (block->row_start[i] + k) * dim;
+            if (edge_slot_is_replaced(block, i, k))
+                continue;
+            find_slot_gradient(a, i, k, vector_sum, row);
+            vector_add(dq, row, width);
+            vector_add_scaled(row, own, share, width);
+            for (size_t d = 0; d < dim; d++)
+                vector_add_scaled(matrix + d * width, row, feature[d], width);
+        }
+    }
+}
+
+static void score_backward(struct attention *a, uint32_t first, uint32_t end, float *vector_sum)
+{
+    if (a->end_row)
+        gatv2_edges_backward(a, first, end, vector_sum);
+    else
+        gatv2_backward(a, first, end, vector_sum);
+}
+
 CPU_INLINE void add_slopes_of_slot(struct attention *a, uint32_t j, uint32_t i, size_t slot)
 {
     const size_t heads = a->shape.heads, channels = a->shape.channels;
-    const float *p = a->source + j * a->width, *q = a->destination + i * a->width;
+    const float *p = a->source + j * a->width, *q = end_row_of(a, i, slot);
     for (size_t h = 0, at = 0; h < heads; h++, at += channels)
         add_slope(a->source_gradient + j * a->width + at, NULL, attention_vector(a, 0) + at, p + at,
                   q + at, a->slot_gradient[slot * heads + h], channels);
@@ -164,9 +306,12 @@ static const struct attention_kind kind = {
                    .output_bias = BIAS,
                    .vector = {ATT}},
     .vector_count = 1,
-    .score = score_gatv2,
-    .score_backward = gatv2_backward,
+    .score = score,
+    .score_backward = score_backward,
     .score_transposed = gatv2_transposed,
+    .find_edges = find_edges,
+    .edge_floats = edge_floats,
+    .finish_edges = finish_edges,
 };
 
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
@@ -178,6 +323,7 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
 const struct layer_type gatv2_layer = {
     .pyg_name = "GAT",
     .uses_edges = true,
+    .reads_edges = 1U << EDGE_FEATURE,
     .has_heads = true,
     .parameters = parameters,
     .forward = forward,

@@ -8,34 +8,42 @@ static float leaky(float x)
     return x > 0 ? x : EDGE_SCORE_SLOPE * x;
 }
 
+/* What is under the slope: for slot `at` of all, from source j to destination i. */
+static inline float sum_of_terms(float source, float destination, const float *edge, size_t at)
+{
+    const float sum = source + destination;
+    return edge ? sum + edge[at] : sum;
+}
+
 void edge_score_add(const struct edge_shape *shape, const float *source, const float *destination,
-                    uint32_t first, uint32_t end, float *score)
+                    const float *edge, uint32_t first, uint32_t end, float *score)
 {
     const size_t heads = shape->heads;
     for (uint32_t i = first; i < end; i++) {
-        float *row = score + edge_slot(&shape->block, i) * heads;
-        for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++, row += heads) {
+        size_t at = edge_slot(&shape->block, i) * heads;
+        for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++) {
             const float *a = source + edge_slot_source(&shape->block, i, k) * heads;
-            for (size_t h = 0; h < heads; h++)
-                row[h] = leaky(a[h] + destination[i * heads + h]);
+            for (size_t h = 0; h < heads; h++, at++)
+                score[at] = leaky(sum_of_terms(a[h], destination[i * heads + h], edge, at));
         }
     }
 }
 
 void edge_score_add_backward(const struct edge_shape *shape, const float *source,
-                             const float *destination, uint32_t first, uint32_t end,
-                             float *gradient, float *destination_gradient)
+                             const float *destination, const float *edge, uint32_t first,
+                             uint32_t end, float *gradient, float *destination_gradient)
 {
     const size_t heads = shape->heads;
     for (uint32_t i = first; i < end; i++) {
-        float *row = gradient + edge_slot(&shape->block, i) * heads;
         float *sum = destination_gradient + i * heads;
+        size_t at = edge_slot(&shape->block, i) * heads;
         vector_zero(sum, heads);
-        for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++, row += heads) {
+        for (uint32_t k = 0; k < edge_slots_of(&shape->block, i); k++) {
             const float *a = source + edge_slot_source(&shape->block, i, k) * heads;
-            for (size_t h = 0; h < heads; h++) {
-                row[h] *= a[h] + destination[i * heads + h] > 0 ? 1 : EDGE_SCORE_SLOPE;
-                sum[h] += row[h];
+            for (size_t h = 0; h < heads; h++, at++) {
+                if (!(sum_of_terms(a[h], destination[i * heads + h], edge, at) > 0))
+                    gradient[at] *= EDGE_SCORE_SLOPE;
+                sum[h] += gradient[at];
             }
         }
     }

@@ -1,7 +1,7 @@
 /*
  * edge_score - a number for each slot and head from the rows at its two ends (SDDMM).
  *
- *   add   s = leaky(a_j + b_i)             a [sources, heads], b [destinations, heads]
+ *   add   s = leaky(a_j + b_i (+ c_k))     a [sources, heads], b [destinations, heads], c [slots, heads] (edge_term.h)
  *   dot   s = sum over c of p_ic q_jc      p [destinations, heads, channels], q [sources, heads, channels]
  *
  * leaky(x) is x above 0 and EDGE_SCORE_SLOPE x below, as in GATConv. The gradient of dot for p and q is the
@@ -15,14 +15,14 @@
 
 #define EDGE_SCORE_SLOPE 0.2F
 
-/* Scores of the destinations first .. end - 1 into score [slots, heads], of all. */
+/* Scores of the destinations first .. end - 1 into score [slots, heads], of all. `edge`: c, or NULL. */
 void edge_score_add(const struct edge_shape *shape, const float *source, const float *destination,
-                    uint32_t first, uint32_t end, float *score);
-/* From the gradient of those scores, in place, that of a_j + b_i; its sums over the slots of each destination, which
- * are the gradient of b, into destination_gradient [destinations, heads]. */
+                    const float *edge, uint32_t first, uint32_t end, float *score);
+/* From the gradient of those scores, in place, that of a_j + b_i + c_k; its sums over the slots of each destination,
+ * which are the gradient of b, into destination_gradient [destinations, heads]. */
 void edge_score_add_backward(const struct edge_shape *shape, const float *source,
-                             const float *destination, uint32_t first, uint32_t end,
-                             float *gradient, float *destination_gradient);
+                             const float *destination, const float *edge, uint32_t first,
+                             uint32_t end, float *gradient, float *destination_gradient);
 /* The sums over the slots of the sources first .. end - 1, which are the gradient of a, into source_gradient
  * [sources, heads]. `edges` are transposed without edges from a node to itself, and numbered. */
 void edge_score_add_transposed(const struct edge_shape *shape, const struct transposed_edges *edges,

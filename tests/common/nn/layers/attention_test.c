@@ -51,6 +51,35 @@ static void dropout_of_shares_and_activations_goes_through_both_alike(void **sta
     check_all_sizes(0.4F);
 }
 
+/* As start(), with edge features. */
+static void start_with_features(struct run *run, enum layer_kind kind, const struct sizes *sizes,
+                                uint32_t dim, float dropout)
+{
+    struct model_config config = config_of_sizes(kind, sizes, dropout);
+    config.edge_dim = dim;
+    run_start_config(run, &config, sizes);
+    block_fixture_describe_edges(&run->blocks, sizes->layer_count, dim, 8);
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        run->value[i] += 0.013F;
+}
+
+static void edge_features_count_in_the_scores(void **state)
+{
+    const struct random_stream stream = random_stream_of(99, RANDOM_DROPOUT, 4, 0, 2);
+    (void)state;
+    for (size_t i = 0; i < sizeof all_sizes / sizeof *all_sizes; i++)
+        for (int turn = 0; turn < 4; turn++) {
+            const bool drops = turn & 1;
+            struct run run;
+            start_with_features(&run, kinds[turn / 2], &all_sizes[i], drops ? 5 : 1,
+                                drops ? 0.3F : 0);
+            run_both(&run, drops ? &stream : NULL, NULL);
+            check_logits(&run, drops ? &stream : NULL);
+            check_gradient(&run, drops ? &stream : NULL);
+            run_end(&run);
+        }
+}
+
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 18, 9, 3};
@@ -164,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_reference_and_central_differences),
         cmocka_unit_test(dropout_of_shares_and_activations_goes_through_both_alike),
+        cmocka_unit_test(edge_features_count_in_the_scores),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(neighbours_that_are_alike_count_once),
         cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),

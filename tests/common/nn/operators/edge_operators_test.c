@@ -190,14 +190,14 @@ static void score_and_softmax_agree_with_central_differences(void **state)
     for (size_t i = 0; i < (size_t)DESTINATIONS * HEADS; i++)
         b[i] = (double)f.b[i];
     float *share = filled(&f, f.slots, 0), *gradient = filled(&f, f.slots, 60000);
-    edge_score_add(&f.shape, f.a, f.b, 0, DESTINATIONS, share);
+    edge_score_add(&f.shape, f.a, f.b, NULL, 0, DESTINATIONS, share);
     edge_softmax(&f.shape, 0, DESTINATIONS, share);
     double sum = 0;
     for (size_t i = 0; i < f.slots; i++)
         sum += (double)share[i] * (double)f.weight[i];
     assert_float_equal((float)sum, (float)attention_scalar(&f, a, b), 1e-4F);
     edge_softmax_backward(&f.shape, share, 0, DESTINATIONS, gradient);
-    edge_score_add_backward(&f.shape, f.a, f.b, 0, DESTINATIONS, gradient, f.out);
+    edge_score_add_backward(&f.shape, f.a, f.b, NULL, 0, DESTINATIONS, gradient, f.out);
     check_slopes(&f, a, b, b, f.out, (size_t)DESTINATIONS * HEADS);
     edge_score_add_transposed(&f.shape, &f.edges, gradient, 0, SOURCES, f.out);
     check_slopes(&f, a, b, a, f.out, (size_t)SOURCES * HEADS);

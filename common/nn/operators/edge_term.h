@@ -1,0 +1,22 @@
+/*
+ * edge_term - what the features of an edge add to the scores of its slot.
+ *
+ *   c_kh = v_h . f_k          f_k: the features of the edge of slot k, v [heads, dim]
+ *
+ * The slot of a destination itself has the mean of the features of its other edges, or 0 without any: so fills PyG in
+ * what loops lack (fill_value "mean"). Backward, with dc of all slots: dv_h = sum over k of dc_kh f_k.
+ */
+#ifndef COMMON_NN_OPERATORS_EDGE_TERM_H
+#define COMMON_NN_OPERATORS_EDGE_TERM_H
+
+#include "common/nn/operators/edge_slots.h"
+
+/* The terms of the slots of destinations first .. end - 1 into term [slots, heads], of all; `dim` columns are
+ * shape->block.edge_feature_dim. */
+void edge_term(const struct edge_shape *shape, const float *vector, uint32_t first, uint32_t end,
+               float *term);
+/* vector_sum [heads, dim] += the gradient of the vectors, from that of the terms of these destinations [slots, heads]. */
+void edge_term_backward(const struct edge_shape *shape, const float *gradient, uint32_t first,
+                        uint32_t end, float *vector_sum);
+
+#endif
