@@ -345,7 +345,7 @@ static void add_tile(void *context, int64_t tile, int thread)
     const uint32_t count = w->end - w->first;
     const uint32_t end = count - first < TILE_DESTINATIONS ? count : first + TILE_DESTINATIONS;
     if (w->window_first == 0) {
-        memset(w->sum + (size_t)first * w->dim, 0, (end - first) * w->dim * sizeof *w->sum);
+        memset(w->sum + (size_t)first * w->dim, 0, (size_t)(end - first) * w->dim * sizeof *w->sum);
         memset(w->cursor + first, 0, (end - first) * sizeof *w->cursor);
     }
     while (first < end)

@@ -1,7 +1,9 @@
 #include "common/base/memory.h"
 #include "common/math/f16.h"
 #include "stages/partition/layout/assignment.h"
+#include "stages/sampling/neighbor_sampler.h"
 #include "store/features/feature_shard.h"
+#include "store/records/mini_batch.h"
 #include "store/records/node_splits.h"
 #include "store/records/partition_report.h"
 
@@ -17,6 +19,8 @@ static uint32_t source_node[EDGES], target_node[EDGES];
 static float weight[EDGES];
 static double edge_time[EDGES];
 static uint16_t edge_type[EDGES];
+static int64_t edge_id[EDGES];
+static float edge_feature[EDGES][6];
 
 /* A directed graph with repeats, loops, isolated nodes, and all that edges and nodes can have. */
 static struct small_dataset full_dataset(void)
@@ -26,18 +30,69 @@ static struct small_dataset full_dataset(void)
         weight[e] = (float)e;
         edge_time[e] = 1000.0 - e;
         edge_type[e] = e % 2;
+        edge_id[e] = -(int64_t)e;
+        for (uint32_t k = 0; k < 6; k++)
+            edge_feature[e][k] = (float)(e * 6 + k);
     }
+    struct edge_columns_view columns = edge_values(weight, edge_time, edge_type);
+    columns.width.of[EDGE_ID] = 1;
+    columns.data[EDGE_ID] = edge_id;
+    columns.width.of[EDGE_FEATURE] = 6;
+    columns.data[EDGE_FEATURE] = edge_feature;
     return (struct small_dataset){.id = "full-1",
                                   .name = "full",
                                   .node_count = NODES,
                                   .edge_count = EDGES,
                                   .source = source_node,
                                   .target = target_node,
-                                  .columns = edge_values(weight, edge_time, edge_type),
+                                  .columns = columns,
                                   .feature_dim = 5,
                                   .task = TASK_MULTI_LABEL,
                                   .class_count = CLASSES,
                                   .nodes_per_chunk = 13};
+}
+
+/* A mini-batch of all edges, through the store: each once, with all that belongs to it. */
+static void check_mini_batch(struct store *store, const struct topology *topology,
+                             const uint32_t *to_dataset)
+{
+    static const int64_t all[1] = {FANOUT_ALL};
+    const struct neighbor_sampler_config config = {.topology = topology, .has_self_loops = true};
+    struct neighbor_sampler *sampler = NULL;
+    struct mini_batch drawn, batch = {0};
+    struct arena scratch = {0};
+    struct error err = {0};
+    uint32_t node[NODES];
+    bool found[EDGES] = {false};
+    for (uint32_t i = 0; i < NODES; i++)
+        node[i] = i;
+    const struct neighbor_request request = {.hop_count = 1,
+                                             .fanout = all,
+                                             .seed_node = node,
+                                             .seed_count = NODES,
+                                             .edge_columns = (1U << EDGE_COLUMN_COUNT) - 1};
+    assert_ok(neighbor_sampler_new(&config, &sampler, &err), &err);
+    assert_ok(neighbor_sampler_draw(sampler, &request, &drawn, &err), &err);
+    assert_ok(mini_batch_put(store, "k", "r", &drawn, &scratch, &err), &err);
+    assert_ok(mini_batch_get(store, "k", "r", &batch, &err), &err);
+    assert_ok(store_remove(store, "k", &err), &err);
+    assert_int_equal(batch.edge_count, EDGES);
+    for (uint32_t row = 0; row < batch.row_count; row++)
+        for (uint32_t i = batch.row_start[row]; i < batch.row_start[row + 1]; i++) {
+            const struct edge_columns_view own = edge_columns_from(&batch.columns, i);
+            const uint32_t e = (uint32_t) * (const float *)own.data[EDGE_WEIGHT];
+            assert_false(found[e]);
+            found[e] = true;
+            assert_int_equal(to_dataset[batch.node[batch.neighbor[i]]], source_node[e]);
+            assert_int_equal(to_dataset[batch.node[row]], target_node[e]);
+            assert_true(*(const double *)own.data[EDGE_TIME] == edge_time[e]);
+            assert_int_equal(*(const uint16_t *)own.data[EDGE_TYPE], edge_type[e]);
+            assert_int_equal(*(const int64_t *)own.data[EDGE_ID], edge_id[e]);
+            assert_memory_equal(own.data[EDGE_FEATURE], edge_feature[e], sizeof edge_feature[e]);
+        }
+    neighbor_sampler_free(sampler);
+    mini_batch_release(&batch);
+    arena_release(&scratch);
 }
 
 /* Every edge is found by its weight, which is its number. */
@@ -67,6 +122,7 @@ static void check_topology(struct store *store, const struct partition_book *boo
     }
     for (uint32_t e = 0; e < EDGES; e++)
         assert_true(found[e]);
+    check_mini_batch(store, &topology, map.to_dataset);
     topology_close(&topology);
     store_release_record(&map.view);
 }
@@ -224,7 +280,7 @@ static void the_bytes_do_not_depend_on_the_memory_budget(void **state)
     write_dataset(t->store, &dataset);
     write_dataset(other, &dataset);
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
-    assert_ok(run_partition(other, &settings, budget(6000), false, &t->err), &t->err);
+    assert_ok(run_partition(other, &settings, budget(14000), false, &t->err), &t->err);
     open_book(t->store, &settings, &book);
     assert_same_partition(t->store, other, book.id, 5);
     store_release_record(&book.view);
