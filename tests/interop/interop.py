@@ -52,7 +52,8 @@ MODELS = {
     "graph_conv-max": Model({"train-step.model": "graph_conv", "train-step.aggr": "max"}, {"aggr": "max"}),
     "mlp": Model({"train-step.model": "mlp", "sample.fanouts": "", "sample.evaluation_fanouts": ""}),
     "sgc": Model({"train-step.model": "sgc"}, dgl="undirected", weights=("PyG",)),
-    "appnp": Model({"train-step.model": "appnp", "train-step.alpha": 0.2}, {"alpha": 0.2}, dgl="undirected", weights=("PyG",)),
+    "appnp": Model({"train-step.model": "appnp", "train-step.alpha": 0.2}, {"alpha": 0.2}, dgl="undirected",
+                   on_arxiv={"aggregate.learning_rate": 0.0002}, weights=("PyG",)),
 }
 
 ODD_NODES = 600
