@@ -314,6 +314,23 @@ enum error_code file_write_all(int fd, const void *data, size_t size, const char
     return ERROR_NONE;
 }
 
+enum error_code file_write_at(int fd, const void *data, size_t size, uint64_t offset,
+                              const char *path, struct error *err)
+{
+    const char *from = data;
+    while (size) {
+        const ssize_t n = pwrite(fd, from, size < (1UL << 30) ? size : (1UL << 30), (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_set_errno(err, ERROR_IO, "%s cannot be written", path);
+        from += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return ERROR_NONE;
+}
+
 static enum error_code sync_folder_of(const char *path, struct error *err)
 {
     char folder[FILE_PATH_SIZE];

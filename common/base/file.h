@@ -78,5 +78,8 @@ MUST_CHECK enum error_code file_copy_tree(const char *from, const char *to, stru
 /* write(2) until all is written. `path` is for the message. */
 MUST_CHECK enum error_code file_write_all(int fd, const void *data, size_t size, const char *path,
                                           struct error *err);
+/* The same at `offset`: threads may write to one file side by side. */
+MUST_CHECK enum error_code file_write_at(int fd, const void *data, size_t size, uint64_t offset,
+                                         const char *path, struct error *err);
 
 #endif

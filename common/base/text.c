@@ -198,3 +198,14 @@ enum error_code text_expand(const char *text, char *out, size_t size, struct err
     out[at] = '\0';
     return ERROR_NONE;
 }
+
+size_t text_put_number(char *out, uint64_t value)
+{
+    char digits[TEXT_NUMBER_SIZE];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    memcpy(out, digits + at, sizeof digits - at);
+    return sizeof digits - at;
+}

@@ -30,6 +30,10 @@ const char *text_size(uint64_t bytes, char buffer[32]);
  * none is near enough to be a likely slip of the pen. */
 const char *text_nearest(const char *text, const char *const *names);
 
+/* The digits of `value` to `out`, without NUL; returns how many, at most TEXT_NUMBER_SIZE. */
+enum { TEXT_NUMBER_SIZE = 20 };
+size_t text_put_number(char *out, uint64_t value);
+
 /* Copies `source` into `target` [size] when it fits, NUL included. */
 bool text_copy(char *target, size_t size, const char *source);
 

@@ -523,7 +523,7 @@ enum error_code npy_writer_open(struct npy_writer *writer, const char *path, enu
     char header[256];
     *writer = (struct npy_writer){.type = type};
     must(type == NPY_F32 || type == NPY_I64);
-    if (__builtin_mul_overflow(rows, cols ? cols : 1, &writer->elements_left))
+    if (__builtin_mul_overflow(rows, cols ? cols : 1, &writer->element_count))
         return error_set(err, ERROR_INVALID, "%s: %" PRIu64 " x %" PRIu64 " elements are too many",
                          path, rows, cols);
     enum error_code rc = file_path(writer->path, err, "%s", path);
@@ -533,26 +533,33 @@ enum error_code npy_writer_open(struct npy_writer *writer, const char *path, enu
     if (rc != ERROR_NONE)
         return rc;
     writer->fd_plus_one = fd + 1;
-    const size_t size = write_header(header, type, rows, cols);
-    rc = file_write_all(writer->fd_plus_one - 1, header, size, writer->temporary, err);
+    writer->data_offset = write_header(header, type, rows, cols);
+    atomic_store(&writer->elements_left, writer->element_count);
+    rc = file_write_at(fd, header, (size_t)writer->data_offset, 0, writer->temporary, err);
     if (rc != ERROR_NONE)
         npy_writer_close(writer);
     return rc;
 }
 
+enum error_code npy_writer_put(struct npy_writer *writer, uint64_t first, const void *elements,
+                               uint64_t count, struct error *err)
+{
+    const size_t item_size = writer->type == NPY_F32 ? sizeof(float) : sizeof(int64_t);
+    must(count <= atomic_fetch_sub(&writer->elements_left, count));
+    return file_write_at(writer->fd_plus_one - 1, elements, (size_t)count * item_size,
+                         writer->data_offset + first * item_size, writer->temporary, err);
+}
+
 enum error_code npy_writer_add(struct npy_writer *writer, const void *elements, uint64_t count,
                                struct error *err)
 {
-    must(count <= writer->elements_left);
-    writer->elements_left -= count;
-    const size_t item_size = writer->type == NPY_F32 ? sizeof(float) : sizeof(int64_t);
-    return file_write_all(writer->fd_plus_one - 1, elements, (size_t)count * item_size,
-                          writer->temporary, err);
+    return npy_writer_put(writer, writer->element_count - atomic_load(&writer->elements_left),
+                          elements, count, err);
 }
 
 enum error_code npy_writer_finish(struct npy_writer *writer, struct error *err)
 {
-    must(writer->elements_left == 0);
+    must(atomic_load(&writer->elements_left) == 0);
     enum error_code rc = ERROR_NONE;
     if (fsync(writer->fd_plus_one - 1) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", writer->temporary);

@@ -23,6 +23,7 @@
 #include "common/base/error.h"
 #include "common/base/file.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -84,7 +85,9 @@ MUST_CHECK enum error_code npy_reader_float(const struct npy_reader *reader, uin
 struct npy_writer { /* {0} is a closed writer */
     int fd_plus_one;
     enum npy_type type;
-    uint64_t elements_left;
+    uint64_t data_offset;
+    uint64_t element_count;
+    atomic_uint_fast64_t elements_left;
     char path[FILE_PATH_SIZE];
     char temporary[FILE_PATH_SIZE];
 };
@@ -96,6 +99,9 @@ MUST_CHECK enum error_code npy_writer_open(struct npy_writer *writer, const char
 /* The next `count` elements: float or int64_t, as the type says. More than the shape is our bug. */
 MUST_CHECK enum error_code npy_writer_add(struct npy_writer *writer, const void *elements,
                                           uint64_t count, struct error *err);
+/* The same at any place, from element `first` on; each element once. Threads: any number. */
+MUST_CHECK enum error_code npy_writer_put(struct npy_writer *writer, uint64_t first,
+                                          const void *elements, uint64_t count, struct error *err);
 /* Flushes to disk and gives the file its name. All elements must have been added. */
 MUST_CHECK enum error_code npy_writer_finish(struct npy_writer *writer, struct error *err);
 /* Removes a file that was not finished. */

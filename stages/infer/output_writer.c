@@ -6,8 +6,10 @@
 #include "common/formats/npy.h"
 #include "common/nn/model_file.h"
 #include "common/nn/tasks/tally.h"
+#include "common/parallel/first_failure.h"
+#include "stages/infer/output_lines.h"
+#include "stages/infer/output_rows.h"
 #include "stages/infer/part_inference.h"
-#include "stages/infer/prediction_table.h"
 #include "stages/plan/run_result.h"
 #include "store/features/feature_source.h"
 #include "store/objects/artifact_cache.h"
@@ -21,7 +23,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PIECE_ROWS = 4096, METRICS_JSON_SIZE_MAX = OUTPUTS_METRICS_SIZE };
+enum { METRICS_JSON_SIZE_MAX = OUTPUTS_METRICS_SIZE, CHUNK_BYTES = 1 << 22 };
+
+/* Of the memory: rows in the order of the input, and what each tensor may keep of its shards. */
+enum { ROWS_SHARE = 5, ALL_ROWS_SHARES = 8, SOURCE_SHARE = 16 };
 
 struct outputs {
     const struct output_request *request;
@@ -32,13 +37,13 @@ struct outputs {
     uint8_t *split_of; /* [node_count] by partition id: enum split + 1, 0 for none */
     struct feature_source *logits, *labels, *embeddings;
     struct tally tally[SPLIT_COUNT];
+    struct output_rows rows;
     struct npy_writer embedding_file;
     struct prediction_table table;
-    float *piece;   /* [PIECE_ROWS, widest] */
-    uint32_t *node; /* [PIECE_ROWS] partition ids of the piece */
+    struct output_lines *lines;
+    char predictions[FILE_PATH_SIZE]; /* the path; empty: not wanted */
+    struct first_failure failure;     /* of chunks of embeddings */
 };
-
-static const char *const split_name[SPLIT_COUNT] = {"train", "valid", "test"};
 
 static enum error_code open_rows(const struct feature_source_config *config, uint32_t dim,
                                  struct feature_source **out, struct error *err)
@@ -64,7 +69,7 @@ static enum error_code open_layer(const struct output_request *request, int laye
         .part_count = context->book->part_count,
         .book = context->book->book,
         .tensor = layer_tensor,
-        .budget_bytes = context->memory_bytes / 4,
+        .budget_bytes = context->memory_bytes / SOURCE_SHARE,
         .pool = context->pool,
     };
     return open_rows(&config, model_layer_output_dim(request->model, layer - 1), out, err);
@@ -81,7 +86,7 @@ static enum error_code open_labels(const struct output_request *request,
         .part_count = context->book->part_count,
         .book = context->book->book,
         .tensor = "labels",
-        .budget_bytes = context->memory_bytes / 4,
+        .budget_bytes = context->memory_bytes / SOURCE_SHARE,
         .pool = context->pool,
     };
     const struct task *task = task_of(context->book->task);
@@ -97,7 +102,7 @@ static enum error_code mark_split(struct outputs *o, int split, struct error *er
         if (node[i] >= node_count)
             return error_set(err, ERROR_CORRUPT,
                              "split %s: expected nodes below %" PRIu32 ", found %" PRIu32,
-                             split_name[split], node_count, node[i]);
+                             output_split_name[split], node_count, node[i]);
         o->split_of[node[i]] = (uint8_t)(split + 1);
     }
     return ERROR_NONE;
@@ -156,9 +161,11 @@ static bool needs_ids(const struct outputs *o)
 static enum error_code open_files(struct outputs *o, struct error *err)
 {
     const struct stage_context *context = o->request->context;
-    const struct model *model = o->request->model;
     char path[FILE_PATH_SIZE];
     enum error_code rc = ERROR_NONE;
+    o->table = (struct prediction_table){.task = task_of(context->book->task),
+                                         .class_count = model_output_dim(o->request->model),
+                                         .ids = &o->ids};
     if (context->settings->infer.embeddings) {
         rc = file_path(path, err, "%s/embeddings.npy", o->folder);
         if (rc == ERROR_NONE)
@@ -166,25 +173,43 @@ static enum error_code open_files(struct outputs *o, struct error *err)
                 npy_writer_open(&o->embedding_file, path, NPY_F32, context->book->node_count,
                                 feature_source_dim(o->embeddings ? o->embeddings : o->logits), err);
     }
-    if (rc == ERROR_NONE && context->settings->infer.predictions) {
-        rc = file_path(path, err, "%s/predictions.csv", o->folder);
-        if (rc == ERROR_NONE)
-            rc = prediction_table_open(&o->table, path, context->book->task,
-                                       model_output_dim(model), &o->ids, err);
-    }
     if (rc == ERROR_NONE && needs_ids(o)) {
         rc = file_path(path, err, "%s/node_ids.csv", o->folder);
         if (rc == ERROR_NONE)
-            rc = prediction_table_write_ids(path, &o->ids, context->book->node_count, err);
+            rc = output_lines_write_ids(path, &o->table, context->book->node_count, err);
     }
+    if (rc == ERROR_NONE && context->settings->infer.predictions)
+        rc = file_path(o->predictions, err, "%s/predictions.csv", o->folder);
+    const struct output_lines_config lines = {.rows = &o->rows,
+                                              .table = &o->table,
+                                              .to_partition = o->permutation.to_partition,
+                                              .split_of = o->split_of,
+                                              .label_classes = context->book->class_count,
+                                              .tally = o->tally,
+                                              .pool = context->pool,
+                                              .path = *o->predictions ? o->predictions : NULL};
+    if (rc == ERROR_NONE)
+        rc = output_lines_open(&lines, &o->lines, err);
     return rc;
+}
+
+/* Room for rows in the order of the input. */
+static enum error_code open_range(struct outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    o->rows.source[OUTPUT_LOGITS] = o->logits;
+    o->rows.source[OUTPUT_LABELS] = o->labels;
+    o->rows.source[OUTPUT_EMBEDDINGS] = o->embeddings;
+    o->rows.permutation = &o->permutation;
+    o->rows.pool = context->pool;
+    return output_rows_init(&o->rows, OUTPUT_PIECE_ROWS,
+                            context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
 }
 
 static enum error_code open_all(struct outputs *o, struct error *err)
 {
     const struct model *model = o->request->model;
     const int layers = model->config.layer_count;
-    uint32_t widest = model_output_dim(model);
     enum error_code rc = store_scratch(o->request->context->store, o->folder, err);
     if (rc == ERROR_NONE)
         rc = read_splits(o, err);
@@ -198,19 +223,16 @@ static enum error_code open_all(struct outputs *o, struct error *err)
         rc = open_layer(o->request, layers - 1, &o->embeddings, err);
     if (rc == ERROR_NONE)
         rc = open_labels(o->request, &o->labels, err);
-    if (o->embeddings && feature_source_dim(o->embeddings) > widest)
-        widest = feature_source_dim(o->embeddings);
     if (rc == ERROR_NONE)
-        rc = memory_new(&o->piece, (size_t)PIECE_ROWS * widest, "a piece of output", err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&o->node, PIECE_ROWS, "a piece of node ids", err);
+        rc = open_range(o, err);
     return rc == ERROR_NONE ? open_files(o, err) : rc;
 }
 
 static void release(struct outputs *o)
 {
     npy_writer_close(&o->embedding_file);
-    prediction_table_close(&o->table);
+    output_lines_close(o->lines);
+    output_rows_release(&o->rows);
     feature_source_close(o->logits);
     feature_source_close(o->embeddings);
     feature_source_close(o->labels);
@@ -220,77 +242,62 @@ static void release(struct outputs *o)
     store_release_record(&o->ids.view);
     store_release_record(&o->permutation.view);
     memory_free(o->split_of);
-    memory_free(o->piece);
-    memory_free(o->node);
     if (o->folder[0])
         error_ignore(file_remove_all(o->folder, NULL)); /* store_sweep() takes what stays */
     *o = (struct outputs){0};
 }
 
-static const float *row_of(const struct feature_rows *rows, size_t i)
+static enum output_tensor embedded(const struct outputs *o)
 {
-    const size_t row = rows->row_index ? rows->row_index[i] : i;
-    return (const float *)rows->base + row * rows->stride;
+    return o->embeddings ? OUTPUT_EMBEDDINGS : OUTPUT_LOGITS;
 }
 
-static enum error_code write_embeddings(struct outputs *o, size_t count, struct error *err)
+/* Rows of a chunk of embeddings. */
+static uint32_t chunk_rows(const struct outputs *o)
 {
-    struct feature_rows rows = {0};
-    struct feature_source *source = o->embeddings ? o->embeddings : o->logits;
-    const enum error_code rc = feature_source_fetch(source, o->node, count, &rows, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (size_t i = 0; i < count; i++)
-        memcpy(o->piece + i * rows.dim, row_of(&rows, i), rows.dim * sizeof(float));
-    return npy_writer_add(&o->embedding_file, o->piece, count * rows.dim, err);
+    const size_t rows = CHUNK_BYTES / o->rows.row_bytes[embedded(o)];
+    return rows ? (uint32_t)rows : 1;
 }
 
-static enum error_code check_label(const struct outputs *o, uint32_t node, const void *row,
-                                   struct error *err)
+static void write_chunk(void *context, int64_t chunk, int thread)
 {
-    const struct partition_book *book = o->request->context->book;
-    const enum error_code rc = task_of(book->task)->label_check(row, book->class_count, err);
-    return rc == ERROR_NONE ? rc : error_context(err, rc, "label of node %" PRIu32, node);
+    struct outputs *o = context;
+    const struct output_rows *rows = &o->rows;
+    const uint32_t first = rows->first + (uint32_t)chunk * chunk_rows(o);
+    const uint32_t count = rows->end - first < chunk_rows(o) ? rows->end - first : chunk_rows(o);
+    const uint64_t dim = rows->row_bytes[embedded(o)] / sizeof(float);
+    struct error err = {0};
+    (void)thread;
+    const enum error_code rc = npy_writer_put(
+        &o->embedding_file, first * dim, output_row(rows, embedded(o), first), count * dim, &err);
+    first_failure_keep(&o->failure, rc, chunk, &err);
 }
 
-static enum error_code write_predictions(struct outputs *o, uint32_t first, size_t count,
-                                         struct error *err)
+static enum error_code write_embeddings(struct outputs *o, struct error *err)
 {
-    struct feature_rows logits = {0}, labels = {0};
-    enum error_code rc = feature_source_fetch(o->logits, o->node, count, &logits, err);
-    if (rc == ERROR_NONE)
-        rc = feature_source_fetch(o->labels, o->node, count, &labels, err);
-    for (size_t i = 0; rc == ERROR_NONE && i < count; i++) {
-        const int split = o->split_of[o->node[i]] - 1;
-        const float *logit = row_of(&logits, i), *label = row_of(&labels, i);
-        rc = check_label(o, o->node[i], label, err);
-        if (rc == ERROR_NONE && split >= 0)
-            rc = tally_add(&o->tally[split], logit, label, 1, err);
-        if (rc == ERROR_NONE && o->request->context->settings->infer.predictions)
-            rc = prediction_table_add(&o->table, first + (uint32_t)i,
-                                      split < 0 ? "" : split_name[split], logit, label, err);
-    }
-    return rc;
+    const int64_t count = (int64_t)o->rows.end - o->rows.first, rows = chunk_rows(o);
+    first_failure_init(&o->failure);
+    thread_pool_run(o->request->context->pool, (count + rows - 1) / rows, write_chunk, o);
+    return first_failure_end(&o->failure, err);
 }
 
 static enum error_code write_rows(struct outputs *o, struct error *err)
 {
     const struct partition_book *book = o->request->context->book;
+    const bool embeddings = o->request->context->settings->infer.embeddings;
     enum error_code rc = ERROR_NONE;
-    for (uint32_t first = 0, count = 0; rc == ERROR_NONE && first < book->node_count;
-         first += count) {
+    for (uint32_t first = 0; rc == ERROR_NONE && first < book->node_count; first = o->rows.end) {
         const uint32_t left = book->node_count - first;
-        count = left < PIECE_ROWS ? left : PIECE_ROWS;
-        memcpy(o->node, o->permutation.to_partition + first, count * sizeof *o->node);
-        rc = write_predictions(o, first, count, err);
-        if (rc == ERROR_NONE && o->request->context->settings->infer.embeddings)
-            rc = write_embeddings(o, count, err);
+        rc = output_rows_read(&o->rows, first, first + (left < o->rows.room ? left : o->rows.room),
+                              err);
+        if (rc == ERROR_NONE && embeddings)
+            rc = write_embeddings(o, err);
+        if (rc == ERROR_NONE)
+            rc = output_lines_write(o->lines, err);
     }
-    if (rc == ERROR_NONE && o->request->context->settings->infer.embeddings)
+    if (rc == ERROR_NONE && embeddings)
         rc = npy_writer_finish(&o->embedding_file, err);
-    if (rc == ERROR_NONE && o->request->context->settings->infer.predictions)
-        rc = prediction_table_finish(&o->table, err);
-    return rc;
+    return rc == ERROR_NONE ? output_lines_finish(o->lines, err) : rc;
 }
 
 static enum error_code write_metrics(struct outputs *o, struct outputs_seal *seal,
@@ -304,7 +311,7 @@ static enum error_code write_metrics(struct outputs *o, struct outputs_seal *sea
     json_put_int64(&json, "weights_version", o->request->identity->version);
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
         if (o->splits.count[split])
-            rc = tally_put_json(&o->tally[split], split_name[split], &json, err);
+            rc = tally_put_json(&o->tally[split], output_split_name[split], &json, err);
     json_close_object(&json);
     json_put_raw(&json, "\n");
     if (rc == ERROR_NONE)

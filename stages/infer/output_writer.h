@@ -10,8 +10,8 @@
  *                       predictions.csv beside the embeddings
  *   metrics.json        metrics of each split, over the whole split
  *
- * Rows are read in the order of the input from shards that are in the order of the partition, a bounded
- * piece at a time.
+ * Rows are read in the order of the input from shards that are in the order of the partition, as many at a time as
+ * there is memory for (output_rows.h), and written by all threads (output_lines.h).
  */
 #ifndef STAGES_INFER_OUTPUT_WRITER_H
 #define STAGES_INFER_OUTPUT_WRITER_H

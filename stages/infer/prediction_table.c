@@ -1,110 +1,111 @@
 #include "stages/infer/prediction_table.h"
 
-#include <errno.h>
-#include <inttypes.h>
+#include "common/base/memory.h"
+#include "common/base/text.h"
+
+#include <stdbool.h>
 #include <string.h>
 
-enum error_code prediction_table_open(struct prediction_table *table, const char *path,
-                                      enum task_kind task, uint32_t class_count,
-                                      const struct node_ids *ids, struct error *err)
+const char prediction_header[] = "node,split,label,prediction,probability\n";
+const char node_id_header[] = "node\n";
+
+void prediction_lines_release(struct prediction_lines *lines)
 {
-    *table = (struct prediction_table){.task = task, .class_count = class_count, .ids = ids};
-    const enum error_code rc = file_path(table->path, err, "%s", path);
-    if (rc != ERROR_NONE)
-        return rc;
-    table->file = fopen(path, "wxe");
-    if (!table->file)
-        return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
-    (void)fputs("node,split,label,prediction,probability\n", table->file);
-    return ERROR_NONE;
+    memory_free(lines->text);
+    *lines = (struct prediction_lines){0};
+}
+
+/* Room for `more` bytes: what follows appends without asking. */
+static enum error_code reserve(struct prediction_lines *lines, size_t more, struct error *err)
+{
+    return memory_grow(&lines->text, &lines->capacity, lines->size + more, "lines of predictions",
+                       err);
+}
+
+static void put_char(struct prediction_lines *lines, char c)
+{
+    lines->text[lines->size++] = c;
+}
+
+static void put_text(struct prediction_lines *lines, const char *text, size_t size)
+{
+    memcpy(lines->text + lines->size, text, size);
+    lines->size += size;
+}
+
+static void put_number(struct prediction_lines *lines, uint64_t value)
+{
+    lines->size += text_put_number(lines->text + lines->size, value);
 }
 
 /* A string id with a comma, quote or line end stands in quotes, quotes doubled (RFC 4180). */
-static void put_text_id(FILE *file, const char *text, size_t size)
+static void put_text_id(struct prediction_lines *lines, const char *text, size_t size)
 {
     bool plain = true;
     for (size_t i = 0; i < size; i++)
         plain = plain && text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
     if (plain) {
-        (void)fwrite(text, 1, size, file);
+        put_text(lines, text, size);
         return;
     }
-    (void)fputc('"', file);
+    put_char(lines, '"');
     for (size_t i = 0; i < size; i++) {
         if (text[i] == '"')
-            (void)fputc('"', file);
-        (void)fputc(text[i], file);
+            put_char(lines, '"');
+        put_char(lines, text[i]);
     }
-    (void)fputc('"', file);
+    put_char(lines, '"');
 }
 
-static void put_id(const struct prediction_table *table, uint32_t node)
+/* At most so many bytes. */
+static size_t id_size(const struct node_ids *ids, uint32_t node)
 {
-    const struct node_ids *ids = table->ids;
-    if (ids->integer)
-        (void)fprintf(table->file, "%" PRId64, ids->integer[node]);
-    else if (ids->offset)
-        put_text_id(table->file, ids->text + ids->offset[node],
+    return ids->offset ? 2 * (size_t)(ids->offset[node + 1] - ids->offset[node]) + 2
+                       : TEXT_NUMBER_SIZE;
+}
+
+static void put_id(struct prediction_lines *lines, const struct node_ids *ids, uint32_t node)
+{
+    if (ids->integer && ids->integer[node] < 0) {
+        put_char(lines, '-');
+        put_number(lines, -(uint64_t)ids->integer[node]);
+    } else if (ids->integer) {
+        put_number(lines, (uint64_t)ids->integer[node]);
+    } else if (ids->offset) {
+        put_text_id(lines, ids->text + ids->offset[node],
                     (size_t)(ids->offset[node + 1] - ids->offset[node]));
-    else
-        (void)fprintf(table->file, "%" PRIu32, node);
+    } else {
+        put_number(lines, node);
+    }
 }
 
-/* Says it with the cause of the first failure, which later calls of the library may have written over. */
-static enum error_code not_written(const struct prediction_table *table, struct error *err)
-{
-    errno = table->failure;
-    return error_set_errno(err, ERROR_IO, "%s cannot be written", table->path);
-}
-
-enum error_code prediction_table_add(struct prediction_table *table, uint32_t node,
+enum error_code prediction_lines_add(struct prediction_lines *lines,
+                                     const struct prediction_table *table, uint32_t node,
                                      const char *split, const float *logit, const void *label,
                                      struct error *err)
 {
-    errno = 0; /* a failure below sets it */
-    put_id(table, node);
-    (void)fprintf(table->file, ",%s,", split);
-    task_of(table->task)->print(table->file, logit, label, table->class_count);
-    (void)fputc('\n', table->file);
-    if (!ferror(table->file))
-        return ERROR_NONE;
-    table->failure = table->failure ? table->failure : errno;
-    return not_written(table, err);
-}
-
-enum error_code prediction_table_finish(struct prediction_table *table, struct error *err)
-{
-    FILE *file = table->file;
-    table->file = NULL;
-    errno = 0;
-    if (ferror(file) && !table->failure)
-        table->failure = errno ? errno : EIO;
-    if (fclose(file) != 0 && !table->failure)
-        table->failure = errno;
-    return table->failure ? not_written(table, err) : ERROR_NONE;
-}
-
-void prediction_table_close(struct prediction_table *table)
-{
-    if (table->file)
-        (void)fclose(table->file);
-    table->file = NULL;
-}
-
-enum error_code prediction_table_write_ids(const char *path, const struct node_ids *ids,
-                                           uint32_t node_count, struct error *err)
-{
-    struct prediction_table table = {.ids = ids};
-    enum error_code rc = file_path(table.path, err, "%s", path);
+    const size_t size = id_size(table->ids, node) + strlen(split) +
+                        task_print_size(table->task, table->class_count) + 3;
+    const enum error_code rc = reserve(lines, size, err);
     if (rc != ERROR_NONE)
         return rc;
-    table.file = fopen(path, "wxe");
-    if (!table.file)
-        return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
-    (void)fputs("node\n", table.file);
-    for (uint32_t node = 0; node < node_count; node++) {
-        put_id(&table, node);
-        (void)fputc('\n', table.file);
-    }
-    return prediction_table_finish(&table, err);
+    put_id(lines, table->ids, node);
+    put_char(lines, ',');
+    put_text(lines, split, strlen(split));
+    put_char(lines, ',');
+    lines->size += table->task->print(lines->text + lines->size, logit, label, table->class_count);
+    put_char(lines, '\n');
+    return ERROR_NONE;
+}
+
+enum error_code prediction_lines_add_id(struct prediction_lines *lines,
+                                        const struct prediction_table *table, uint32_t node,
+                                        struct error *err)
+{
+    const enum error_code rc = reserve(lines, id_size(table->ids, node) + 1, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    put_id(lines, table->ids, node);
+    put_char(lines, '\n');
+    return ERROR_NONE;
 }

@@ -5,9 +5,9 @@
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
 #include "common/nn/operators/aggregation.h"
+#include "common/parallel/first_failure.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 
 /* Destinations that a thread takes at a time, and edges that it gathers before their rows are added. */
@@ -46,9 +46,7 @@ struct source_windows {
     uint32_t block_count;
     struct aggregation aggregation;
 
-    pthread_mutex_t lock; /* of what follows: the first failure of a thread */
-    enum error_code failed;
-    struct error failure;
+    struct first_failure failure; /* of its threads */
 };
 
 /* Whether edges count by their weights. */
@@ -156,7 +154,6 @@ enum error_code source_windows_new(const struct source_windows_config *config,
     w->config = *config;
     w->dim = model_layer_input_dim(config->model, config->layer);
     w->node_count = config->topology->node_count;
-    must(pthread_mutex_init(&w->lock, NULL) == 0);
     rc = share_out(w, err);
     if (rc == ERROR_NONE)
         rc = allocate(w, err);
@@ -180,7 +177,6 @@ void source_windows_free(struct source_windows *windows)
     memory_free(windows->piece);
     memory_free(windows->value);
     arena_release(&windows->arena);
-    (void)pthread_mutex_destroy(&windows->lock);
     memory_free(windows);
 }
 
@@ -195,23 +191,12 @@ uint32_t source_windows_destinations(const struct source_windows *windows)
     return windows->destination_room;
 }
 
-/* --- failures of threads --- */
-
-static void keep_failure(struct source_windows *w, enum error_code rc, const struct error *err)
+static enum error_code run(struct source_windows *w, int64_t count, thread_pool_body body,
+                           struct error *err)
 {
-    (void)pthread_mutex_lock(&w->lock);
-    if (w->failed == ERROR_NONE) {
-        w->failed = rc;
-        w->failure = *err;
-    }
-    (void)pthread_mutex_unlock(&w->lock);
-}
-
-static enum error_code first_failure(const struct source_windows *w, struct error *err)
-{
-    if (w->failed != ERROR_NONE && err)
-        *err = w->failure;
-    return w->failed;
+    first_failure_init(&w->failure);
+    thread_pool_run(w->config.pool, count, body, w);
+    return first_failure_end(&w->failure, err);
 }
 
 /* --- reading a window --- */
@@ -250,9 +235,8 @@ static void read_block(void *context, int64_t block, int thread)
     (void)thread;
     const enum error_code rc = feature_source_read(
         w->config.input, first, end, w->window + (size_t)(first - w->window_first) * w->dim, &err);
-    if (rc != ERROR_NONE)
-        keep_failure(w, rc, &err);
-    else if (w->degree)
+    first_failure_keep(&w->failure, rc, block, &err);
+    if (rc == ERROR_NONE && w->degree)
         find_degrees(w, first, end); /* a block is of one part */
 }
 
@@ -264,9 +248,9 @@ static enum error_code read_window(struct source_windows *w, struct error *err)
                                           .degree = w->degree,
                                           .edge_value = w->value,
                                           .value_sum = w->value_sum};
-    thread_pool_run(w->config.pool, w->block_count, read_block, w);
-    if (w->failed != ERROR_NONE)
-        return first_failure(w, err);
+    const enum error_code rc = run(w, w->block_count, read_block, err);
+    if (rc != ERROR_NONE)
+        return rc;
     arena_reset(&w->arena);
     return model_weigh_block(w->config.model, w->config.layer, &sources, &w->arena, &w->aggregation,
                              err);
@@ -282,7 +266,7 @@ static void row_is_wrong(struct source_windows *w, uint32_t node, uint32_t found
                   "topology: row of node %" PRIu32 ": expected sources below %" PRIu32
                   ", ascending, found %" PRIu32,
                   node, w->node_count, found);
-    keep_failure(w, rc, &err);
+    first_failure_keep(&w->failure, rc, node, &err);
 }
 
 /* Gathers the edges of destination i to the window, behind the `count` that are there; false: there is no more room. */
@@ -383,7 +367,6 @@ enum error_code source_windows_sum(struct source_windows *windows, int part, uin
     w->part = &w->config.topology->part[part];
     w->first = first;
     w->end = end;
-    w->failed = ERROR_NONE;
     enum error_code rc = check_rows(w, false, err);
     for (uint32_t at = 0; rc == ERROR_NONE && at < w->node_count; at = w->window_end) {
         if (stop_signal_seen())
@@ -391,11 +374,8 @@ enum error_code source_windows_sum(struct source_windows *windows, int part, uin
         place_window(w, at);
         rc = read_window(w, err);
         if (rc == ERROR_NONE)
-            thread_pool_run(w->config.pool,
-                            ((int64_t)(end - first) + TILE_DESTINATIONS - 1) / TILE_DESTINATIONS,
-                            add_tile, w);
-        if (rc == ERROR_NONE)
-            rc = first_failure(w, err);
+            rc = run(w, ((int64_t)(end - first) + TILE_DESTINATIONS - 1) / TILE_DESTINATIONS,
+                     add_tile, err);
         *row_count += w->window_end - w->window_first;
     }
     if (rc == ERROR_NONE)

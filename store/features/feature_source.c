@@ -474,7 +474,12 @@ enum error_code feature_source_read(struct feature_source *source, uint32_t firs
 {
     enum error_code rc = ERROR_NONE;
     char *to = out;
-    must(!is_resident(source) && first <= end && end <= source->node_count);
+    must(first <= end && end <= source->node_count);
+    if (is_resident(source)) {
+        memcpy(to, (const char *)source->resident.bytes + first * row_bytes(source),
+               (end - first) * row_bytes(source));
+        return ERROR_NONE;
+    }
     for (uint32_t next = 0; rc == ERROR_NONE && first < end; first = next) {
         const int part = part_of(source, first);
         next = end_of_block(source, part, first);

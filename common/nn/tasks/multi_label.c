@@ -7,10 +7,12 @@
  *
  * Labels are float32 of 0 and 1, a row of NaN has none. expf and log1pf as single_label.c says.
  */
+#include "common/base/text.h"
 #include "common/nn/tasks/metrics.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 static bool any_columns(uint32_t columns)
 {
@@ -154,22 +156,25 @@ static enum error_code macro_f1(const struct tally *tally, double *out, struct e
 }
 
 /* Indices of the set bits, separated by spaces. */
-static void print_bits(FILE *file, const float *value, uint32_t class_count, float above)
+static size_t print_bits(char *out, const float *value, uint32_t class_count, float above)
 {
-    const char *gap = "";
+    size_t size = 0;
     for (uint32_t c = 0; c < class_count; c++)
         if (value[c] > above) {
-            (void)fprintf(file, "%s%" PRIu32, gap, c);
-            gap = " ";
+            if (size)
+                out[size++] = ' ';
+            size += text_put_number(out + size, c);
         }
+    return size;
 }
 
-static void print(FILE *file, const float *logit, const void *label, uint32_t class_count)
+static size_t print(char *out, const float *logit, const void *label, uint32_t class_count)
 {
-    print_bits(file, label, class_count, 0.5F);
-    (void)fputc(',', file);
-    print_bits(file, logit, class_count, 0.0F);
-    (void)fputc(',', file);
+    size_t size = print_bits(out, label, class_count, 0.5F);
+    out[size++] = ',';
+    size += print_bits(out + size, logit, class_count, 0.0F);
+    out[size++] = ',';
+    return size;
 }
 
 static const struct task_metric metrics[] = {

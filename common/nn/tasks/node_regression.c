@@ -12,6 +12,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static bool any_columns(uint32_t columns)
 {
@@ -132,19 +134,25 @@ static enum error_code mae(const struct tally *tally, double *out, struct error 
 }
 
 /* Nine digits say a float exactly. */
-static void print_numbers(FILE *file, const float *value, uint32_t count_of)
+static size_t print_numbers(char *out, const float *value, uint32_t count_of)
 {
-    for (uint32_t c = 0; c < count_of; c++)
-        (void)fprintf(file, "%s%.9g", c ? " " : "", (double)value[c]);
+    char text[32];
+    size_t size = 0;
+    for (uint32_t c = 0; c < count_of; c++) {
+        const int length = snprintf(text, sizeof text, "%s%.9g", c ? " " : "", (double)value[c]);
+        memcpy(out + size, text, (size_t)length);
+        size += (size_t)length;
+    }
+    return size;
 }
 
-static void print(FILE *file, const float *output, const void *label, uint32_t class_count)
+static size_t print(char *out, const float *output, const void *label, uint32_t class_count)
 {
-    if (has_label(label))
-        print_numbers(file, label, class_count);
-    (void)fputc(',', file);
-    print_numbers(file, output, class_count);
-    (void)fputc(',', file);
+    size_t size = has_label(label) ? print_numbers(out, label, class_count) : 0;
+    out[size++] = ',';
+    size += print_numbers(out + size, output, class_count);
+    out[size++] = ',';
+    return size;
 }
 
 static const struct task_metric metrics[] = {

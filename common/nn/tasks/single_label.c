@@ -7,10 +7,12 @@
  * A label is an int32, -1 for none. expf and logf, not exp and log: glibc's single-precision ones give the same bits
  * with and without fused multiply-add, the double ones do not.
  */
+#include "common/base/text.h"
 #include "common/nn/tasks/metrics.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CLASS_MAX = (1 << 20) - 1 }; /* a class needs weights; an id in the label file is a slip */
@@ -167,15 +169,32 @@ static enum error_code macro_f1(const struct tally *tally, double *out, struct e
     return ERROR_NONE;
 }
 
-static void print(FILE *file, const float *logit, const void *label, uint32_t class_count)
+/* From 0 to 1, with six digits. */
+static size_t put_probability(char *out, double probability)
+{
+    enum { UNIT = 1000000 };
+    const uint32_t millionths = (uint32_t)(probability * UNIT + 0.5);
+    size_t size = text_put_number(out, millionths / UNIT);
+    out[size++] = '.';
+    for (uint32_t unit = UNIT / 10; unit; unit /= 10)
+        out[size++] = (char)('0' + millionths / unit % 10);
+    return size;
+}
+
+static size_t print(char *out, const float *logit, const void *label, uint32_t class_count)
 {
     const size_t best = largest_of(logit, class_count);
     double sum = 0.0;
+    size_t size = has_label(label) ? text_put_number(out, (uint64_t)class_of(label)) : 0;
     for (uint32_t c = 0; c < class_count; c++)
         sum += (double)expf(logit[c] - logit[best]);
-    if (has_label(label))
-        (void)fprintf(file, "%" PRId32, class_of(label));
-    (void)fprintf(file, ",%zu,%.6f", best, 1.0 / sum);
+    out[size++] = ',';
+    size += text_put_number(out + size, best);
+    out[size++] = ',';
+    if (!isnan(sum))
+        return size + put_probability(out + size, 1.0 / sum);
+    memcpy(out + size, "nan", 3);
+    return size + 3;
 }
 
 static const struct task_metric metrics[] = {

@@ -19,7 +19,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* clang-format off */
 #define TASK_NUMBER(number, name) number,
@@ -75,13 +74,19 @@ struct task {
     void (*score)(const float *output, const void *label, float *score, uint8_t *truth);
     const struct task_metric *metric; /* [metric_count], in the order of metrics.json */
     int metric_count;
-    /* "label,prediction,probability" of a row. */
-    void (*print)(FILE *file, const float *output, const void *label, uint32_t class_count);
+    /* "label,prediction,probability" of a row into `out` [task_print_size()], without NUL; returns how many bytes. */
+    size_t (*print)(char *out, const float *output, const void *label, uint32_t class_count);
 };
 
 #define TASK_ROW(number, name) extern const struct task task_##name;
 TASK_LIST(TASK_ROW)
 #undef TASK_ROW
+
+/* Bytes of a row in predictions.csv at most: numbers of 24, and what stands between them. */
+static inline size_t task_print_size(const struct task *task, uint32_t class_count)
+{
+    return 24 * (4 + (task->is_class_number ? (size_t)0 : 2 * (size_t)class_count));
+}
 
 /* The row; NULL for TASK_UNKNOWN and TASK_NONE. */
 const struct task *task_of(enum task_kind kind);

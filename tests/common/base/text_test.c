@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void reads_whole_integers_only(void **state)
 {
@@ -71,10 +72,24 @@ static void expands_environment_variables(void **state)
                  &err);
 }
 
+static void puts_digits_alone(void **state)
+{
+    char out[TEXT_NUMBER_SIZE + 1];
+    (void)state;
+    memset(out, 'x', sizeof out);
+    assert_int_equal(text_put_number(out, 0), 1);
+    assert_memory_equal(out, "0x", 2);
+    assert_int_equal(text_put_number(out, 1024), 4);
+    assert_memory_equal(out, "1024x", 5);
+    assert_int_equal(text_put_number(out, UINT64_MAX), TEXT_NUMBER_SIZE);
+    assert_memory_equal(out, "18446744073709551615x", TEXT_NUMBER_SIZE + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_whole_integers_only),
+        cmocka_unit_test(puts_digits_alone),
         cmocka_unit_test(reads_sizes_with_suffixes),
         cmocka_unit_test(names_the_nearest_word),
         cmocka_unit_test(groups_digits_for_people),

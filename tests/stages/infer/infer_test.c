@@ -83,6 +83,37 @@ static void done_again_with_other_threads_and_memory_nothing_differs(void **stat
     infer_run_close(run);
 }
 
+/* Ranges of 256 rows to all, by any number of threads: the files are compared with their seal. */
+static void outputs_are_the_same_in_any_memory(void **state)
+{
+    static const uint64_t memory_bytes[] = {100000, 140000, 1000000};
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){.class_count = 2});
+    static struct outputs_seal first, again;
+    char folder[FILE_PATH_SIZE];
+    infer_everything(run);
+    read_seal(run, &first, folder);
+    for (int i = 0; i < 3; i++) {
+        start_again(run, i + 1, memory_bytes[i]);
+        assert_ok(store_remove(run->temp->store, infer_run_seal(run).text, &run->err), &run->err);
+        assert_ok(store_remove(run->temp->store,
+                               key_outputs(INFER_RUN_ID, infer_run_version(run), "").text,
+                               &run->err),
+                  &run->err);
+        assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+        assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+        read_seal(run, &again, folder);
+        assert_string_equal(first.files, again.files);
+        assert_string_equal(first.metrics, again.metrics);
+    }
+    start_again(run, 1, 20000);
+    assert_ok(stage.open(&run->context, &run->state, &run->err), &run->err);
+    assert_fails(infer_run_work(run, UNIT_OUTPUTS, 0, 0), ERROR_NO_MEMORY, "the budget is",
+                 &run->err);
+    thread_pool_free(run->context.pool);
+    run->context.pool = NULL;
+    infer_run_close(run);
+}
+
 static void outputs_of_a_killed_worker_are_taken_over(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
@@ -303,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_weights_are_used_unless_told_otherwise),
         test_with_store(done_again_with_other_threads_and_memory_nothing_differs),
+        test_with_store(outputs_are_the_same_in_any_memory),
         test_with_store(outputs_of_a_killed_worker_are_taken_over),
         test_with_store(a_replay_compares_and_writes_nothing),
         test_with_store(without_a_snapshot_there_is_nothing_to_do_yet),

@@ -2,34 +2,27 @@
 #include "stages/infer/prediction_table.h"
 #include "store/records/node_ids.h"
 
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
-#include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-static const char header[] = "node,split,label,prediction,probability\n";
-
-/* The table of one line, without its header. */
+/* One line behind what is there. */
 static void expect_line(const struct node_ids *ids, enum task_kind task, uint32_t node,
                         const float *logit, const void *label, const char *expected)
 {
     struct error err = {0};
-    struct temp_dir dir;
-    struct prediction_table table = {0};
-    char path[FILE_PATH_SIZE], *text = NULL;
-    size_t size = 0;
-    temp_dir_make(&dir);
-    assert_ok(file_path(path, &err, "%s/predictions.csv", dir.path), &err);
-    assert_ok(prediction_table_open(&table, path, task, 3, ids, &err), &err);
-    assert_ok(prediction_table_add(&table, node, "test", logit, label, &err), &err);
-    assert_ok(prediction_table_finish(&table, &err), &err);
-    prediction_table_close(&table);
-    assert_ok(file_read(path, 0, &text, &size, &err), &err);
-    assert_memory_equal(text, header, sizeof header - 1);
-    assert_string_equal(text + sizeof header - 1, expected);
-    memory_free(text);
-    temp_dir_remove(&dir);
+    const struct prediction_table table = {.task = task_of(task), .class_count = 3, .ids = ids};
+    struct prediction_lines lines = {0};
+    assert_ok(prediction_lines_add_id(&lines, &table, node, &err), &err);
+    const size_t before = lines.size;
+    assert_ok(prediction_lines_add(&lines, &table, node, "test", logit, label, &err), &err);
+    assert_int_equal(lines.size - before, strlen(expected));
+    assert_memory_equal(lines.text + before, expected, strlen(expected));
+    assert_int_equal(lines.text[before - 1], '\n');
+    assert_memory_equal(lines.text, expected, before - 1); /* the id alone */
+    prediction_lines_release(&lines);
 }
 
 static void a_line_has_class_and_probability(void **state)
@@ -81,27 +74,36 @@ static void ids_stand_as_in_the_input(void **state)
                 "9223372036854775807,test,,0,0.999753\n");
 }
 
-static void a_table_that_cannot_be_written_is_said(void **state)
+static void probabilities_have_six_digits(void **state)
+{
+    static const float sure[] = {200, 0, 0}, equal[] = {0, 0, 0}, nearly[] = {13.5F, 0, 0};
+    static const float no_number[] = {NAN, 0, 0};
+    static const int32_t label[] = {0};
+    static const struct node_ids ids = {0};
+    (void)state;
+    expect_line(&ids, TASK_SINGLE_LABEL, 10, sure, label, "10,test,0,0,1.000000\n");
+    expect_line(&ids, TASK_SINGLE_LABEL, 10, equal, label, "10,test,0,0,0.333333\n");
+    expect_line(&ids, TASK_SINGLE_LABEL, 10, nearly, label, "10,test,0,0,0.999997\n");
+    expect_line(&ids, TASK_SINGLE_LABEL, 10, no_number, label, "10,test,0,0,nan\n");
+}
+
+static void without_memory_nothing_is_lost(void **state)
 {
     static const float logit[] = {9, 0, 0};
     static const int32_t label[] = {-1};
+    static const struct node_ids ids = {0};
+    const struct prediction_table table = {
+        .task = &task_single_label, .class_count = 3, .ids = &ids};
     struct error err = {0};
-    struct prediction_table table = {0};
-    const struct node_ids ids = {0};
+    struct prediction_lines lines = {0};
     (void)state;
-    assert_fails(prediction_table_open(&table, "/nowhere/p.csv", TASK_SINGLE_LABEL, 3, &ids, &err),
-                 ERROR_IO, "/nowhere/p.csv cannot be created", &err);
-    table = (struct prediction_table){.task = TASK_SINGLE_LABEL, .class_count = 3, .ids = &ids};
-    table.file = fopen("/dev/full", "we");
-    if (!table.file)
-        skip();
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t node = 0; rc == ERROR_NONE && node < 10000; node++)
-        rc = prediction_table_add(&table, node, "", logit, label, &err);
-    assert_failed(rc, ERROR_NO_SPACE, "cannot be written: No space left", &err);
-    errno = 0; /* whatever the writer called since */
-    assert_fails(prediction_table_finish(&table, &err), ERROR_NO_SPACE, "cannot be written", &err);
-    prediction_table_close(&table);
+    memory_fail_after(0);
+    assert_fails(prediction_lines_add(&lines, &table, 7, "", logit, label, &err), ERROR_NO_MEMORY,
+                 "lines of predictions", &err);
+    memory_fail_after(-1);
+    assert_int_equal(lines.size, 0);
+    assert_ok(prediction_lines_add(&lines, &table, 7, "", logit, label, &err), &err);
+    prediction_lines_release(&lines);
 }
 
 int main(void)
@@ -111,7 +113,8 @@ int main(void)
         cmocka_unit_test(the_first_of_equal_classes_is_taken),
         cmocka_unit_test(several_labels_are_numbers_with_spaces),
         cmocka_unit_test(ids_stand_as_in_the_input),
-        cmocka_unit_test(a_table_that_cannot_be_written_is_said),
+        cmocka_unit_test(probabilities_have_six_digits),
+        cmocka_unit_test(without_memory_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

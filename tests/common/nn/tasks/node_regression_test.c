@@ -102,11 +102,9 @@ static void metrics_are_those_of_all_rows_however_they_are_cut(void **state)
 
 static void expect_line(const float *output, const float *label, const char *expected)
 {
-    char line[128] = "";
-    FILE *file = fmemopen(line, sizeof line, "w");
-    assert_non_null(file);
-    task->print(file, output, label, 2);
-    assert_int_equal(fclose(file), 0);
+    char line[256] = "";
+    assert_true(task_print_size(task, 2) < sizeof line);
+    assert_int_equal(task->print(line, output, label, 2), strlen(expected));
     assert_string_equal(line, expected);
 }
 

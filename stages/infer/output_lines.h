@@ -1,0 +1,51 @@
+/*
+ * output_lines - what is said of each node in a line, and counted: predictions.csv and the metrics of the splits.
+ *
+ * Nodes of the dataset are taken in pieces of OUTPUT_PIECE_ROWS, whatever the memory and the threads. Some pieces are
+ * made side by side, each in memory of its own; then it is known where each begins, and all are written side by side.
+ * Counts and losses are summed in each piece and then piece after piece: the same bits for any number of threads.
+ */
+#ifndef STAGES_INFER_OUTPUT_LINES_H
+#define STAGES_INFER_OUTPUT_LINES_H
+
+#include "common/base/error.h"
+#include "common/nn/tasks/tally.h"
+#include "common/parallel/thread_pool.h"
+#include "stages/infer/output_rows.h"
+#include "stages/infer/prediction_table.h"
+#include "store/records/node_splits.h"
+
+#include <stdint.h>
+
+enum { OUTPUT_PIECE_ROWS = 256 };
+
+extern const char *const output_split_name[SPLIT_COUNT];
+
+struct output_lines;
+
+struct output_lines_config { /* borrowed until output_lines_close() */
+    const struct output_rows *rows;
+    const struct prediction_table *table;
+    const uint32_t *to_partition; /* [node_count] */
+    const uint8_t *split_of;      /* [node_count] by partition id: enum split + 1, 0 for none */
+    uint32_t label_classes;       /* labels are below */
+    struct tally *tally;          /* [SPLIT_COUNT], added to */
+    struct thread_pool *pool;
+    const char *path; /* of predictions.csv, which is created; NULL: nodes are counted alone */
+};
+
+/* Fails: ERROR_IO, ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code output_lines_open(const struct output_lines_config *config,
+                                             struct output_lines **out, struct error *err);
+/* Of the range that config->rows has; ranges come in order, and all but the last are whole pieces.
+ * Fails: ERROR_CORRUPT for a label out of range; ERROR_IO, ERROR_NO_SPACE. */
+MUST_CHECK enum error_code output_lines_write(struct output_lines *lines, struct error *err);
+/* node_ids.csv: the ids of the dataset's nodes alone. */
+MUST_CHECK enum error_code output_lines_write_ids(const char *path,
+                                                  const struct prediction_table *table,
+                                                  uint32_t node_count, struct error *err);
+/* Closes the file. */
+MUST_CHECK enum error_code output_lines_finish(struct output_lines *lines, struct error *err);
+void output_lines_close(struct output_lines *lines); /* NULL is fine */
+
+#endif
