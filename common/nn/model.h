@@ -241,7 +241,8 @@ void model_join_rows(const struct model *model, const float *const *lower, const
                      size_t row_count, float *out);
 
 /* Layer `layer`, from 0, alone and without gradient; output [destination_count, output width of the layer] with what
- * follows the layer, as the next one reads it. */
+ * follows the layer, as the next one reads it. Linear kinds aggregate before they project, whatever they do in
+ * training: a node is a source of many blocks, and a destination of one. */
 MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,
                                              int layer, const struct layer_input *input,
                                              const struct model_workspace *workspace, float *output,
@@ -255,7 +256,7 @@ MUST_CHECK enum error_code model_infer_sums(const struct model *model, const flo
                                             const float *sum,
                                             const struct model_workspace *workspace, float *output,
                                             struct error *err);
-/* Whether layer `layer` (from 0) aggregates the rows of its sources as they are, and does so by sums. */
+/* Whether all that layer `layer` (from 0) needs of its sources is the sum of their rows, each with its weight. */
 bool model_sums_sources(const struct model *model, int layer);
 /* How layer `layer` aggregates on a block; arrays in the arena. Only where model_sums_sources(). */
 MUST_CHECK enum error_code model_weigh_block(const struct model *model, int layer,

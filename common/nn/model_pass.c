@@ -324,12 +324,13 @@ enum error_code model_infer_layer(const struct model *model, const float *value,
     must(!input->second == (model->layer[layer].second_input < 0));
     pass.second_input = input->second;
     pass.output = output;
+    pass.projects_first = false; /* sources are of many tiles, destinations of one */
     return rc == ERROR_NONE ? run_layer(model, value, &pass, &tail, false, workspace, err) : rc;
 }
 
 bool model_sums_sources(const struct model *model, int layer)
 {
-    return layer_aggregates_first(&model->layer[layer]);
+    return layer_sums_sources(&model->layer[layer]);
 }
 
 enum error_code model_weigh_block(const struct model *model, int layer,
@@ -375,6 +376,7 @@ enum error_code model_infer_sums(const struct model *model, const float *value, 
     must(!input->second == (model->layer[layer].second_input < 0));
     pass.second_input = input->second;
     pass.output = output;
+    pass.projects_first = false;
     pass.aggregated = aggregated;
     pass.aggregated_count = rows;
     thread_pool_run(workspace->pool, layer_pass_tiles(rows), finish_tile,

@@ -77,12 +77,16 @@ LAYER_LIST(ROW)
 
 const struct layer_type *layer_type_of(enum layer_kind kind);
 
-/* Whether a layer aggregates its input rows as they are, before anything else, and needs nothing of that but the sums:
- * then that may be done ahead. */
+/* Whether all that a layer needs of its sources is their sum, each with its weight. */
+static inline bool layer_sums_sources(const struct model_layer *layer)
+{
+    return layer->type->uses_edges && !layer->type->forward && layer->option.aggr != LAYER_AGGR_MAX;
+}
+
+/* Whether it also takes that sum of its input rows as they are, before anything else: then that may be done ahead. */
 static inline bool layer_aggregates_first(const struct model_layer *layer)
 {
-    return layer->type->uses_edges && !layer->type->forward && !layer->residual &&
-           layer->option.aggr != LAYER_AGGR_MAX &&
+    return layer_sums_sources(layer) && !layer->residual &&
            !layer->type->projects_first(layer->input_dim, layer->output_dim);
 }
 
