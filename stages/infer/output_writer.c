@@ -26,7 +26,7 @@
 enum { METRICS_JSON_SIZE_MAX = OUTPUTS_METRICS_SIZE, CHUNK_BYTES = 1 << 22 };
 
 /* Of the memory: rows in the order of the input, and what each tensor may keep of its shards. */
-enum { ROWS_SHARE = 5, ALL_ROWS_SHARES = 8, SOURCE_SHARE = 16 };
+enum { ROWS_SHARE = 3, ALL_ROWS_SHARES = 8, SOURCE_SHARE = 16 };
 
 struct outputs {
     const struct output_request *request;

@@ -31,6 +31,8 @@ YAML
 group=
 make_group() { # limit in bytes; the folder of a new group in $group, or nothing
     local made=
+    # Files in memory would be charged to the group, and are no memory of the program.
+    [ "$(stat -f -c %T "$work")" != tmpfs ] || return 0
     for made in /sys/fs/cgroup/graphmill-test-$$ /sys/fs/cgroup/memory/graphmill-test-$$; do
         mkdir "$made" 2>/dev/null || continue
         for file in memory.max memory.limit_in_bytes; do

@@ -39,12 +39,7 @@ expect 73 'runs that this program did not make' "$bench/epoch" "$source_folder/p
 expect 64 'is no count' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --rounds none
 expect 78 'did you mean' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --directory "$work/bad" --set train-step.hiden=3
 
-# inference: in the budget and out of it, beside a plain file
-"$bench/inference" --nodes 120000 --features 32 --hidden 32 --turns 1 --directory "$work/inference" >"$work/lines" 2>"$work/stderr" ||
-    fail "inference: $(tail -3 "$work/stderr")"
-for name in layers layers_quarter outputs outputs_quarter outputs_plain rows_read rows_read_quarter; do
-    grep -qE "^$name [0-9.]+ (s [0-9.]+|GB)$" "$work/lines" || fail "inference printed no line $name: $(cat "$work/lines")"
-done
+# inference: nothing of it is small, so here it is only refused
 expect 73 'files that this program did not make' "$bench/inference" --directory "$work"
 
 # the programs that can be told to do little
