@@ -11,9 +11,9 @@ static void labels_are_bits_in_all_columns_or_in_none(void **state)
         double column[3];
         const char *message; /* NULL: taken */
     } cases[] = {{{0, 1, 1}, NULL},
-                 {{NAN, NAN, NAN}, NULL},
+                 {{(double)NAN, (double)NAN, (double)NAN}, NULL},
                  {{0, 0.5, 1}, "label in column 2: expected 0 or 1, found 0.5"},
-                 {{0, NAN, 1}, "expected labels in all columns or in none, found 2 of 3"}};
+                 {{0, (double)NAN, 1}, "expected labels in all columns or in none, found 2 of 3"}};
     static const float half[] = {0, 0.5F, 1}, broken[] = {NAN, 0, NAN};
     struct error err = {0};
     float row[3];

@@ -13,11 +13,12 @@ static void labels_are_numbers_in_all_columns_or_in_none(void **state)
     static const struct {
         double column[3];
         const char *message; /* NULL: taken */
-    } cases[] = {{{0.25, -1e30, 3}, NULL},
-                 {{NAN, NAN, NAN}, NULL},
-                 {{0, 1e39, 1}, "label in column 2: expected a number of single precision"},
-                 {{0, INFINITY, 1}, "label in column 2: expected a number of single precision"},
-                 {{0, NAN, 1}, "expected labels in all columns or in none, found 2 of 3"}};
+    } cases[] = {
+        {{0.25, -1e30, 3}, NULL},
+        {{(double)NAN, (double)NAN, (double)NAN}, NULL},
+        {{0, 1e39, 1}, "label in column 2: expected a number of single precision"},
+        {{0, (double)INFINITY, 1}, "label in column 2: expected a number of single precision"},
+        {{0, (double)NAN, 1}, "expected labels in all columns or in none, found 2 of 3"}};
     static const float broken[] = {NAN, 0, NAN}, endless[] = {0, 1, INFINITY};
     struct error err = {0};
     float row[3];
