@@ -169,6 +169,14 @@ static enum error_code take_value(const struct place *place, enum edge_column co
                                (int64_t *)data + element, err);
 }
 
+enum error_code edge_fields_value(const struct field *field, enum edge_column column,
+                                  const char *where, int64_t line, void *data, uint32_t element,
+                                  struct error *err)
+{
+    const struct place place = {field, edge_column[column].words[0], where, line};
+    return take_value(&place, column, data, element, err);
+}
+
 enum error_code edge_fields_values(const struct edge_fields *fields, const struct field *field,
                                    const char *where, int64_t line, const struct edge_columns *out,
                                    struct error *err)
@@ -178,9 +186,8 @@ enum error_code edge_fields_values(const struct edge_fields *fields, const struc
         const struct edge_use *use = &fields->use[i];
         if (use->column == EDGE_FIELD_NONE)
             continue;
-        const struct place place = {&field[i], edge_column[use->column].words[0], where, line};
-        rc = take_value(&place, (enum edge_column)use->column, out->data[use->column], use->element,
-                        err);
+        rc = edge_fields_value(&field[i], (enum edge_column)use->column, where, line,
+                               out->data[use->column], use->element, err);
     }
     return rc;
 }

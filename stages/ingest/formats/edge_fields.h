@@ -50,6 +50,11 @@ MUST_CHECK enum error_code edge_fields_split(const struct edge_fields *fields,
 MUST_CHECK enum error_code edge_fields_integer(const struct field *field, const char *what,
                                                const char *where, int64_t line, int64_t *out,
                                                struct error *err);
+/* One field into element `element` of `data`, of the column's type.
+ * Fails: ERROR_INPUT naming file, line, what was expected and found. */
+MUST_CHECK enum error_code edge_fields_value(const struct field *field, enum edge_column column,
+                                             const char *where, int64_t line, void *data,
+                                             uint32_t element, struct error *err);
 /* The columns of an edge into edge 0 of `out`; source and target are left alone.
  * Fails: ERROR_INPUT naming file, line, what was expected and found. */
 MUST_CHECK enum error_code edge_fields_values(const struct edge_fields *fields,

@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/memory.h"
+#include "stages/ingest/formats/input_files.h"
 
 #include <inttypes.h>
 
@@ -47,11 +48,40 @@ enum error_code edge_files_open(struct edge_files *files, const char *folder, st
     return rc;
 }
 
+enum error_code edge_files_open_text(struct edge_files *files, const char *folder,
+                                     const char *const stem[EDGE_COLUMN_COUNT],
+                                     const char *const *endings, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = ERROR_NONE;
+    *files = (struct edge_files){0};
+    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
+        if (!stem[c])
+            continue;
+        rc = input_files_find(folder, stem[c], endings, path, err);
+        if (rc != ERROR_NONE || !path[0])
+            continue;
+        rc = edge_text_open(path, (enum edge_column)c, &files->text[c], err);
+        if (rc == ERROR_NONE)
+            files->width.of[c] = edge_text_width(files->text[c]);
+    }
+    if (rc != ERROR_NONE)
+        edge_files_close(files);
+    return rc;
+}
+
 void edge_files_close(struct edge_files *files)
 {
-    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
         npy_reader_close(&files->reader[c]);
+        edge_text_close(files->text[c]);
+    }
     *files = (struct edge_files){0};
+}
+
+static const char *path_of(const struct edge_files *files, enum edge_column column)
+{
+    return files->text[column] ? edge_text_path(files->text[column]) : files->reader[column].path;
 }
 
 enum error_code edge_files_join(const struct edge_files *files, const char *table,
@@ -61,7 +91,7 @@ enum error_code edge_files_join(const struct edge_files *files, const char *tabl
         if (files->width.of[c] && width->of[c])
             return error_set(err, ERROR_INPUT,
                              "expected %s in one of %s and %s, found them in both",
-                             edge_column[c].plural, table, files->reader[c].path);
+                             edge_column[c].plural, table, path_of(files, (enum edge_column)c));
         width->of[c] += files->width.of[c];
     }
     return ERROR_NONE;
@@ -90,25 +120,30 @@ static enum error_code read_integers(const struct npy_reader *reader, enum edge_
     return rc;
 }
 
+/* Rows of one .npy file, whose rows are `width` wide. */
+static enum error_code read_array(const struct npy_reader *reader, enum edge_column column,
+                                  uint32_t width, uint64_t first, size_t count, void *out,
+                                  struct error *err)
+{
+    if (first + count > reader->header.shape[0])
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected a row for each edge, found %" PRIu64 " rows and more edges",
+                         reader->path, reader->header.shape[0]);
+    if (edge_column[column].type == ELEMENT_F32)
+        return npy_reader_float(reader, first * width, count * width, out, err);
+    return read_integers(reader, column, first, count, out, err);
+}
+
 enum error_code edge_files_read(const struct edge_files *files, uint64_t first, size_t count,
                                 const struct edge_columns *out, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
-        const uint32_t width = files->width.of[c];
-        const struct npy_reader *reader = &files->reader[c];
-        if (!width)
-            continue;
-        if (first + count > reader->header.shape[0])
-            rc =
-                error_set(err, ERROR_INPUT,
-                          "%s: expected a row for each edge, found %" PRIu64 " rows and more edges",
-                          reader->path, reader->header.shape[0]);
-        else if (edge_column[c].type == ELEMENT_F32)
-            rc = npy_reader_float(reader, first * width, count * width, out->data[c], err);
-        else
-            rc = read_integers(reader, (enum edge_column)c, first, count, out->data[c], err);
-    }
+    for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++)
+        if (files->text[c])
+            rc = edge_text_read(files->text[c], count, out->data[c], err);
+        else if (files->width.of[c])
+            rc = read_array(&files->reader[c], (enum edge_column)c, files->width.of[c], first,
+                            count, out->data[c], err);
     return rc;
 }
 
@@ -116,7 +151,13 @@ enum error_code edge_files_check(const struct edge_files *files, uint64_t edge_c
                                  struct error *err)
 {
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (files->width.of[c] && files->reader[c].header.shape[0] != edge_count)
+        if (files->text[c] && !edge_text_is_done(files->text[c]))
+            return error_set(err, ERROR_INPUT,
+                             "%s:%" PRIu64 ": expected %" PRIu64
+                             " lines, one for each edge, found more",
+                             path_of(files, (enum edge_column)c), edge_count + 1, edge_count);
+        else if (!files->text[c] && files->width.of[c] &&
+                 files->reader[c].header.shape[0] != edge_count)
             return error_set(err, ERROR_INPUT,
                              "%s: expected %" PRIu64 " rows, one for each edge, found %" PRIu64,
                              files->reader[c].path, edge_count, files->reader[c].header.shape[0]);

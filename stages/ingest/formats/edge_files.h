@@ -1,6 +1,7 @@
 /*
- * edge_files - columns of edges in files of their own beside the edges of a folder: edge-weight.npy, edge-type.npy,
- * edge-time.npy, edge-id.npy and edge-feat.npy (common/graph/edge_column.h has their names).
+ * edge_files - columns of edges in files of their own beside the edges: edge-weight.npy, edge-type.npy,
+ * edge-time.npy, edge-id.npy and edge-feat.npy of a folder (common/graph/edge_column.h has their names), and the text
+ * files of an OGB folder (edge_text.h).
  *
  * Row i is that of edge i of the table: [edges], and edge-feat.npy [edges, width]. Weights and features are numbers of
  * any kind, the others integers.
@@ -11,23 +12,30 @@
 #include "common/base/error.h"
 #include "common/formats/npy.h"
 #include "common/graph/edge_column.h"
+#include "stages/ingest/formats/edge_text.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct edge_files { /* {0} has none */
     struct npy_reader reader[EDGE_COLUMN_COUNT];
+    struct edge_text *text[EDGE_COLUMN_COUNT]; /* NULL: the column is in `reader`, or nowhere */
     struct edge_widths width;
 };
 
 /* Those that there are in `folder`. Fails: ERROR_INPUT naming file and shape. */
 MUST_CHECK enum error_code edge_files_open(struct edge_files *files, const char *folder,
                                            struct error *err);
+/* The same of text files: stem[column] is the name of one without its ending, NULL that there is none. */
+MUST_CHECK enum error_code edge_files_open_text(struct edge_files *files, const char *folder,
+                                                const char *const stem[EDGE_COLUMN_COUNT],
+                                                const char *const *endings, struct error *err);
 void edge_files_close(struct edge_files *files);
 /* Of the table's columns `width` and these. Fails: ERROR_INPUT for a column that is in both. */
 MUST_CHECK enum error_code edge_files_join(const struct edge_files *files, const char *table,
                                            struct edge_widths *width, struct error *err);
-/* Rows `first`.. into edges 0.. of `out`. Fails: ERROR_INPUT naming file and row. */
+/* Rows `first`.. into edges 0.. of `out`; text files are read from row 0 on without gaps.
+ * Fails: ERROR_INPUT naming file and row or line. */
 MUST_CHECK enum error_code edge_files_read(const struct edge_files *files, uint64_t first,
                                            size_t count, const struct edge_columns *out,
                                            struct error *err);

@@ -8,6 +8,7 @@
 #include "common/formats/line_reader.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { META_SIZE_MAX = 1 << 20, TYPE_COLUMNS_MAX = 5 };
@@ -248,4 +249,19 @@ enum error_code folder_meta_read(const char *folder, struct folder_meta *meta, s
     if (rc == ERROR_NONE)
         rc = read_types(path, "etype,name,src_type,dst_type,count", meta, take_edge_type, err);
     return rc;
+}
+
+uint32_t folder_meta_name_types(struct folder_meta *meta, uint32_t found)
+{
+    if (meta->node_type_count == 0) {
+        meta->node_type_count = 1;
+        meta->node_type[0] = (struct node_type){"node", 0, (uint32_t)meta->node_count};
+    }
+    if (meta->edge_type_count)
+        return meta->edge_type_count;
+    for (uint32_t i = 0; i < found; i++)
+        (void)snprintf(meta->edge_type[i].name, TYPE_NAME_SIZE, "edge-%" PRIu32, i);
+    if (found == 0)
+        (void)snprintf(meta->edge_type[0].name, TYPE_NAME_SIZE, "edge");
+    return found ? found : 1;
 }

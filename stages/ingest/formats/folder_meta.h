@@ -33,5 +33,8 @@ struct folder_meta {
 /* Fails: ERROR_NOT_FOUND without meta.json; ERROR_INPUT naming file, line or key, expected, found. */
 MUST_CHECK enum error_code folder_meta_read(const char *folder, struct folder_meta *meta,
                                             struct error *err);
+/* Names for `found` edge types (0: of one) and for one node type, where no file says any.
+ * Returns how many edge types there are. */
+uint32_t folder_meta_name_types(struct folder_meta *meta, uint32_t found);
 
 #endif

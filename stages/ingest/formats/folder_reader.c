@@ -38,18 +38,9 @@ static enum error_code set_types(struct folder *folder, const char *edges, struc
         rc = folder_edges_count_types(edges, &found, err);
     if (rc != ERROR_NONE || (meta->node_type_count == 0 && found == 0))
         return rc;
-    if (meta->node_type_count == 0) {
-        meta->node_type_count = 1;
-        meta->node_type[0] = (struct node_type){"node", 0, (uint32_t)meta->node_count};
-    }
-    for (uint32_t i = 0; i < found; i++)
-        (void)snprintf(meta->edge_type[i].name, TYPE_NAME_SIZE, "edge-%" PRIu32, i);
-    if (meta->edge_type_count == 0 && found == 0)
-        (void)snprintf(meta->edge_type[0].name, TYPE_NAME_SIZE, "edge");
-    const uint32_t type_count = found ? found : 1;
-    return dataset_builder_set_types(
-        folder->builder, meta->node_type, meta->node_type_count, meta->edge_type,
-        meta->edge_type_count ? meta->edge_type_count : type_count, err);
+    const uint32_t edge_type_count = folder_meta_name_types(meta, found);
+    return dataset_builder_set_types(folder->builder, meta->node_type, meta->node_type_count,
+                                     meta->edge_type, edge_type_count, err);
 }
 
 struct naming {

@@ -17,6 +17,11 @@
 #include <sys/stat.h>
 
 static const char *const endings[] = {".csv.gz", ".csv", NULL};
+/* Files beside the edges, with a line an edge. */
+static const char *const column_stem[EDGE_COLUMN_COUNT] = {[EDGE_WEIGHT] = "edge_weight",
+                                                           [EDGE_TYPE] = "edge_reltype",
+                                                           [EDGE_TIME] = "edge_year",
+                                                           [EDGE_FEATURE] = "edge-feat"};
 enum { PIECE_FLOATS = 1 << 20, GRAPHS_READ = 1 << 16 /* to say how many graphs there are */ };
 
 struct ogb { /* one run */
@@ -57,15 +62,46 @@ static enum error_code read_count(const struct ogb *ogb, const char *stem, uint6
     return rc;
 }
 
+/* The builder has to know the types before the first edge: as many as the highest number says. */
+static enum error_code set_types(const struct ogb *ogb, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    struct edge_text *text = NULL;
+    uint32_t type_count = 0;
+    enum error_code rc = input_files_find(ogb->raw, column_stem[EDGE_TYPE], endings, path, err);
+    if (rc != ERROR_NONE || !path[0])
+        return rc;
+    rc = edge_text_open(path, EDGE_TYPE, &text, err);
+    while (rc == ERROR_NONE && !edge_text_is_done(text)) {
+        uint16_t type = 0;
+        rc = edge_text_read(text, 1, &type, err);
+        type_count = type >= type_count ? type + 1U : type_count;
+    }
+    edge_text_close(text);
+    if (rc != ERROR_NONE)
+        return rc;
+    static struct folder_meta meta; /* too large for the stack */
+    meta = (struct folder_meta){.node_count = ogb->node_count};
+    const uint32_t edge_type_count = folder_meta_name_types(&meta, type_count);
+    return dataset_builder_set_types(ogb->builder, meta.node_type, meta.node_type_count,
+                                     meta.edge_type, edge_type_count, err);
+}
+
 static enum error_code read_edges(const struct ogb *ogb, struct error *err)
 {
     char path[FILE_PATH_SIZE];
+    struct edge_files files = {0};
     uint64_t expected = 0, found = 0;
     enum error_code rc = read_count(ogb, "num-edge-list", &expected, err);
     if (rc == ERROR_NONE)
         rc = find_needed(ogb, "edge", path, err);
     if (rc == ERROR_NONE)
-        rc = folder_edges_read_csv(path, false, NULL, NULL, NULL, ogb->builder, &found, err);
+        rc = set_types(ogb, err);
+    if (rc == ERROR_NONE)
+        rc = edge_files_open_text(&files, ogb->raw, column_stem, endings, err);
+    if (rc == ERROR_NONE)
+        rc = folder_edges_read_csv(path, false, NULL, NULL, &files, ogb->builder, &found, err);
+    edge_files_close(&files);
     if (rc == ERROR_NONE && found != expected)
         rc = error_set(err, ERROR_INPUT,
                        "%s: expected %" PRIu64 " edges as num-edge-list says, found %" PRIu64, path,

@@ -4,6 +4,10 @@
  *   raw/edge.csv.gz           source,target a line, no header
  *   raw/num-node-list.csv.gz  one number: node data sets are one graph
  *   raw/num-edge-list.csv.gz  one number, checked
+ *   raw/edge-feat.csv.gz      optional: one row of numbers an edge, its features
+ *   raw/edge_reltype.csv.gz   optional: the type of an edge, a number from 0
+ *   raw/edge_weight.csv.gz    optional: its weight
+ *   raw/edge_year.csv.gz      optional: its time
  *   raw/node-feat.csv.gz      optional: one row of numbers a node
  *   raw/node-label.csv.gz     optional: a class a node, or 0 and 1 in several columns; NaN: none
  *   split/<name>/{train,valid,test}.csv.gz    optional; one <name>

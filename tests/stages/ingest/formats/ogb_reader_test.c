@@ -1,3 +1,4 @@
+#include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/ogb_reader.h"
 #include "store/records/node_splits.h"
 
@@ -108,6 +109,26 @@ static void names_file_line_expected_and_found(void **state)
         {"raw/node-label.csv", "1\n2\n", "node-label.csv:3: expected 3 lines"},
         {"split/time/train.csv", "a\n", "train.csv:1: expected one integer, found 'a'"},
         {"raw/edge.csv.gz", "0,1\n", "found both"},
+        {"raw/edge-feat.csv", "1,2\n",
+         "edge-feat.csv:2: expected a line for each edge, found the end"},
+        {"raw/edge-feat.csv", "1\n2\n3\n", "edge-feat.csv:3: expected 2 lines, one for each edge"},
+        {"raw/edge-feat.csv", "1,2\n3\n",
+         "edge-feat.csv:2: expected 2 columns of edge features, found 1"},
+        {"raw/edge-feat.csv", "1,2\n3,4,5\n",
+         "edge-feat.csv:2: expected 2 columns of edge features, found 3"},
+        {"raw/edge-feat.csv", "1,2\n3,x\n",
+         "edge-feat.csv:2: edge feature: expected a finite number, found 'x'"},
+        {"raw/edge-feat.csv", "1\n\n3\n",
+         "edge-feat.csv:2: expected 1 columns of edge features, found 0"},
+        {"raw/edge-feat.csv", "",
+         "edge-feat.csv:1: expected 1 to 65536 columns for the edge features, found 0"},
+        {"raw/edge_reltype.csv", "0\n", "edge_reltype.csv:2: expected a line for each edge"},
+        {"raw/edge_reltype.csv", "0\n1\n1\n", "edge_reltype.csv:3: expected 2 lines"},
+        {"raw/edge_reltype.csv", "0,1\n1,1\n",
+         "edge_reltype.csv:1: expected 1 column for the edge types, found 2"},
+        {"raw/edge_reltype.csv", "0\n-1\n", "edge_reltype.csv:2: edge type: expected 0 to 511"},
+        {"raw/edge_reltype.csv", "0\n512\n", "edge_reltype.csv:2: edge type: expected 0 to 511"},
+        {"raw/edge_weight.csv", "1\n1e39\n", "edge_weight.csv:2: weight"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct error err = {0};
@@ -120,6 +141,56 @@ static void names_file_line_expected_and_found(void **state)
         put_folder();
         assert_ok(run(TASK_UNKNOWN, &err), &err);
     }
+}
+
+static void reads_columns_of_edges(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    put_folder();
+    put("raw/edge-feat.csv", "0.5,1,-2\n3,4e-1,0\n");
+    put("raw/edge_reltype.csv", "0\n6\n");
+    put("raw/edge_weight.csv", "2\n0.25\n");
+    put("raw/edge_year.csv", "1999\n2004\n");
+    assert_ok(run(TASK_UNKNOWN, &err), &err);
+    assert_int_equal(recorded.edge_count, 2);
+    assert_int_equal(recorded.width.of[EDGE_FEATURE], 3);
+    static const float expected[] = {0.5F, 1, -2, 3, 0.4F, 0};
+    assert_memory_equal(recorded.column[EDGE_FEATURE], expected, sizeof expected);
+    assert_true(recorded_type()[0] == 0 && recorded_type()[1] == 6);
+    assert_true(recorded_weight()[0] == 2 && recorded_weight()[1] == 0.25F);
+    assert_true(recorded.column[EDGE_TIME][0] == 1999 && recorded.column[EDGE_TIME][1] == 2004);
+    assert_int_equal(recorded.edge_type_count, 7);
+    assert_int_equal(recorded.node_type_count, 1);
+    assert_string_equal(recorded.edge_type[6].name, "edge-6");
+}
+
+/* More edges than a reader holds at once: each has its own row. */
+static void reads_columns_in_pieces(void **state)
+{
+    (void)state;
+    enum { EDGES = EDGE_BUFFER_SIZE + 3, LINE = 16 };
+    struct error err = {0};
+    char *edges = NULL, *features = NULL, count[LINE];
+    size_t edges_size = 0, features_size = 0;
+    assert_ok(memory_new(&edges, (size_t)EDGES * LINE, "edges", &err), &err);
+    assert_ok(memory_new(&features, (size_t)EDGES * LINE, "features", &err), &err);
+    for (int i = 0; i < EDGES; i++) {
+        edges_size += (size_t)snprintf(edges + edges_size, LINE, "%d,%d\n", i % 3, i % 2);
+        features_size += (size_t)snprintf(features + features_size, LINE, "%d\n", i);
+    }
+    put_folder();
+    (void)snprintf(count, sizeof count, "%d\n", EDGES);
+    put("raw/num-edge-list.csv", count);
+    (void)temp_dir_write(&dir, "raw/edge.csv", edges, edges_size);
+    (void)temp_dir_write(&dir, "raw/edge-feat.csv", features, features_size);
+    assert_ok(run(TASK_UNKNOWN, &err), &err);
+    assert_int_equal(recorded.edge_count, EDGES);
+    const float *value = (const float *)(const void *)recorded.column[EDGE_FEATURE];
+    for (int i = 0; i < EDGES; i++)
+        assert_true(value[i] == (float)i);
+    memory_free(edges);
+    memory_free(features);
 }
 
 static void wants_its_files_and_one_split(void **state)
@@ -142,6 +213,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(reads_a_raw_folder),
         FOLDER_TEST(reads_many_labels),
+        FOLDER_TEST(reads_columns_of_edges),
+        FOLDER_TEST(reads_columns_in_pieces),
         FOLDER_TEST(names_file_line_expected_and_found),
         FOLDER_TEST(wants_its_files_and_one_split),
     };

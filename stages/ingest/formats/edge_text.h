@@ -1,0 +1,34 @@
+/*
+ * edge_text - one column of edges in a text file of its own, plain or gzip: line i is that of edge i, its numbers
+ * separated by commas, without a header (OGB's edge-feat.csv.gz and edge_reltype.csv.gz).
+ *
+ * The file is read from the first line to the last, a piece at a time.
+ */
+#ifndef STAGES_INGEST_FORMATS_EDGE_TEXT_H
+#define STAGES_INGEST_FORMATS_EDGE_TEXT_H
+
+#include "common/base/error.h"
+#include "common/graph/edge_column.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct edge_text;
+
+/* The first line says how wide the column is.
+ * Owns:  *out; free with edge_text_close().
+ * Fails: ERROR_INPUT for an empty file, or one wider than the column may be. */
+MUST_CHECK enum error_code edge_text_open(const char *path, enum edge_column column,
+                                          struct edge_text **out, struct error *err);
+void edge_text_close(struct edge_text *text); /* NULL is fine */
+uint32_t edge_text_width(const struct edge_text *text);
+const char *edge_text_path(const struct edge_text *text);
+/* Whether all lines are read. */
+bool edge_text_is_done(const struct edge_text *text);
+/* The next `count` lines into data [count, width], of the column's type.
+ * Fails: ERROR_INPUT naming file, line, what was expected and found. */
+MUST_CHECK enum error_code edge_text_read(struct edge_text *text, size_t count, void *data,
+                                          struct error *err);
+
+#endif
