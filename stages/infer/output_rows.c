@@ -42,6 +42,7 @@ static enum error_code find_room(struct output_rows *rows, uint32_t piece, uint6
     must(row_bytes); /* there are logits */
     const uint64_t fit = budget_bytes / row_bytes;
     const uint32_t least = piece < node_count ? piece : node_count;
+    must(piece > 0);
     char wanted[32], budget[32];
     if (fit < least)
         return error_set(err, ERROR_NO_MEMORY,

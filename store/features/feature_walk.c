@@ -142,7 +142,7 @@ static const void *enter_row(const struct feature_stripe *stripe, const struct f
     const struct feature_source *source = stripe->source;
     must(row < pin->row_count);
     const char *from =
-        (const char *)pin->rows + row * source->dim * tensor_type_bytes(source->type);
+        (const char *)pin->rows + (size_t)row * source->dim * tensor_type_bytes(source->type);
     if (!feature_source_converts(source))
         return from;
     char *to = stripe->converted + at * feature_source_row_bytes(source);

@@ -34,7 +34,7 @@ static void walk(const struct mini_batch *batch)
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) { /* every byte is there to be read */
         const size_t bytes = edge_column_bytes((enum edge_column)c, batch->columns.width.of[c]);
         for (uint64_t i = 0; i < batch->edge_count * bytes; i++)
-            sink += ((const char *)batch->columns.data[c])[i];
+            sink += (float)((const char *)batch->columns.data[c])[i];
     }
     for (uint32_t i = 0; batch->weight_sum && i < batch->node_count; i++)
         sink += batch->weight_sum[i];

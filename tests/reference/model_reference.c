@@ -329,7 +329,7 @@ static double *join(const struct model *model, double *const *output, uint32_t r
     const int count = model->config.layer_count - 1;
     const uint32_t width = model->layer[count].input_dim;
     double *joined = memory_alloc((size_t)rows * width, sizeof *joined);
-    must(joined);
+    must(joined && output[0]);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t c = 0, l = 0, at = 0; c < width; c++, at++) {
             double *out = &joined[(size_t)i * width + c];
@@ -340,8 +340,10 @@ static double *join(const struct model *model, double *const *output, uint32_t r
                 continue;
             }
             *out = output[0][(size_t)i * width + c];
-            for (int k = 1; k < count; k++)
+            for (int k = 1; k < count; k++) {
+                must(output[k]);
                 *out = fmax(*out, output[k][(size_t)i * width + c]);
+            }
         }
     return joined;
 }

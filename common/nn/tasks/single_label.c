@@ -193,8 +193,9 @@ static size_t print(char *out, const float *logit, const void *label, uint32_t c
     out[size++] = ',';
     if (!isnan(sum))
         return size + put_probability(out + size, 1.0 / sum);
-    memcpy(out + size, "nan", 3);
-    return size + 3;
+    for (const char *c = "nan"; *c; c++)
+        out[size++] = *c;
+    return size;
 }
 
 static const struct task_metric metrics[] = {

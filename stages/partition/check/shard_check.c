@@ -68,8 +68,8 @@ static enum error_code allocate(struct shard_sample *s, struct error *err)
     if (rc == ERROR_NONE)
         rc = memory_new(&s->row, dim * sizeof(float), "a row", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&s->block, FEATURE_BLOCK_ROWS * widest * sizeof(float), "a block of rows",
-                        err);
+        rc = memory_new(&s->block, (size_t)FEATURE_BLOCK_ROWS * widest * sizeof(float),
+                        "a block of rows", err);
     return rc;
 }
 

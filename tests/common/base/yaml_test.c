@@ -90,13 +90,17 @@ static void more_values_than_any_settings_have_are_refused(void **state)
     struct yaml_node *root = NULL;
     struct error err = {0};
     (void)state;
-    for (int i = 0; i < YAML_NODE_MAX - 2; i++)
-        memcpy(text + 4 + 2 * i, "1,", 2);
-    memcpy(text + 4 + 2 * (YAML_NODE_MAX - 2), "]", 2);
+    for (size_t i = 0; i < YAML_NODE_MAX - 2; i++) {
+        text[4 + 2 * i] = '1';
+        text[5 + 2 * i] = ',';
+    }
+    char *end = text + strlen(text);
+    *end = ']';
     assert_ok(yaml_parse(text, strlen(text), "p.yaml", &root, &err), &err);
     assert_int_equal(root->first->count, YAML_NODE_MAX - 2);
     yaml_tree_free(root);
-    memcpy(text + 4 + 2 * (YAML_NODE_MAX - 2), "1]", 3);
+    end[0] = '1';
+    end[1] = ']';
     assert_fails(yaml_parse(text, strlen(text), "p.yaml", &root, &err), ERROR_INVALID,
                  "p.yaml:1: more than 10000 values", &err);
 }

@@ -46,7 +46,7 @@ static void fill_slot(const struct model *model, int first, int end, float *grad
             buffer[c] = (float)mean;
             buffer[DIM + c] = (float)variance;
         }
-        buffer[2 * DIM] = (float)(end - first);
+        buffer[(size_t)2 * DIM] = (float)(end - first);
     }
 }
 
@@ -62,7 +62,7 @@ static void check_running(const struct model *model, const float *value, int row
                 square += pow(row_value(layer, row, c) - mean, 2);
             assert_float_equal(buffer[c], (float)(0.1 * mean), 1e-4F);
             assert_float_equal(buffer[DIM + c], (float)(0.9 + 0.1 * square / (rows - 1)), 1e-5F);
-            assert_float_equal(buffer[2 * DIM], 1, 0);
+            assert_float_equal(buffer[(size_t)2 * DIM], 1, 0);
         }
 }
 

@@ -15,7 +15,7 @@ static void put_counts(struct small_run *run, int32_t slot, uint64_t seeds, uint
                                  .seed_count = seeds,
                                  .correct_count = right,
                                  .loss_sum = loss,
-                                 .tally_size = 3 * SMALL_CLASSES,
+                                 .tally_size = (size_t)3 * SMALL_CLASSES,
                                  .tally = tally};
     assert_ok(evaluation_put(run->store, SMALL_RUN_ID, slot, &e, &run->err), &run->err);
 }

@@ -411,9 +411,10 @@ static void processes_of_a_host_share_one_copy(void **state)
     for (int part = 0; part < 2; part++) {
         const struct topology_arrays arrays = {.first_node = halves[part],
                                                .node_count = NODES / 2,
-                                               .edge_count = NODES / 2 * DEGREE,
+                                               .edge_count = (uint64_t)NODES / 2 * DEGREE,
                                                .row_start = row_start,
-                                               .neighbor = neighbor + part * NODES / 2 * DEGREE};
+                                               .neighbor =
+                                                   neighbor + (size_t)part * NODES / 2 * DEGREE};
         assert_ok(topology_write(f.store, "p", part, &arrays, &f.err), &f.err);
     }
     assert_ok(thread_pool_new(3, &pool, &f.err), &f.err);
@@ -428,12 +429,12 @@ static void processes_of_a_host_share_one_copy(void **state)
             const int p = topology_part_of(&t[i], node);
             const struct topology_part *part = &t[i].part[p];
             const uint64_t first = topology_row_start(part, node - part->first_node);
-            assert_memory_equal(topology_neighbor(part, first), neighbor + node * DEGREE,
+            assert_memory_equal(topology_neighbor(part, first), neighbor + (size_t)node * DEGREE,
                                 DEGREE * sizeof *neighbor);
-            assert_true(is_in_copy(&t[i], topology_neighbor(part, first), 4 * DEGREE));
+            assert_true(is_in_copy(&t[i], topology_neighbor(part, first), (size_t)4 * DEGREE));
         }
     topology_close(&t[0]);
-    assert_int_equal(*topology_neighbor(&t[1].part[1], 0), neighbor[NODES / 2 * DEGREE]);
+    assert_int_equal(*topology_neighbor(&t[1].part[1], 0), neighbor[(size_t)NODES / 2 * DEGREE]);
     topology_close(&t[1]);
     thread_pool_free(pool);
     shared_area_folder_set("/dev/shm");

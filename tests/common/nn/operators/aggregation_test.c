@@ -244,12 +244,12 @@ static void check_greatest_forward(const struct fixture *f)
             const uint32_t e = greatest_edge(f, i, column, &value);
             const size_t at = i * stride + column;
             const bool rounds = f->blocks.input.precision == PRECISION_BF16;
-            assert_int_equal(f->aggregation.greatest[i * f->dim + column], e);
+            assert_int_equal(f->aggregation.greatest[(size_t)i * f->dim + column], e);
             assert_true(rounds ? ((bf16 *)f->actual)[at] == bf16_of_float(value)
                                : f->actual[at] == value);
-            slope[i * f->dim + column] += f->gradient[i * f->width + f->dim + column];
+            slope[(size_t)i * f->dim + column] += f->gradient[i * f->width + f->dim + column];
             if (e != UINT32_MAX)
-                slope[f->blocks.neighbor[e] * f->dim + column] +=
+                slope[(size_t)f->blocks.neighbor[e] * f->dim + column] +=
                     f->gradient[i * f->width + column] *
                     (f->aggregation.edge_value ? f->edge_value[e] : 1);
         }

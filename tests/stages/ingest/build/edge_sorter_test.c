@@ -17,9 +17,9 @@ enum { NODES = 50, EDGES = 2000 };
 static struct temp_dir dir;
 static struct edge_spool spool;
 static struct input_edge {
+    double time;
     uint32_t source, target;
     float weight;
-    double time;
     uint16_t edge_type;
 } edges[EDGES];
 static uint32_t in_degree[NODES];

@@ -36,7 +36,7 @@ static void memory_is_bounded_whatever_the_input_looks_like(void **state)
     for (int64_t i = 0; i < 4LL * INPUT_PIECES_MAX; i++)
         assert_ok(input_lines_add(&lines, "a.csv", 2 * i + 1, 1, &err), &err);
     assert_int_equal(lines.piece_count, INPUT_PIECES_MAX);
-    assert_true(lines.piece_capacity < 2 * INPUT_PIECES_MAX);
+    assert_true(lines.piece_capacity < (size_t)2 * INPUT_PIECES_MAX);
     assert_true(input_lines_find(&lines, INPUT_PIECES_MAX - 1, &where, &line));
     assert_int_equal(line, 2 * INPUT_PIECES_MAX - 1);
     assert_false(input_lines_find(&lines, 3ULL * INPUT_PIECES_MAX, &where, &line));

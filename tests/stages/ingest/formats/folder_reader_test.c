@@ -110,7 +110,7 @@ static void assert_file_columns(const char *table)
     const float *feature = (const float *)(const void *)recorded.column[EDGE_FEATURE];
     for (int i = 0; i < 3; i++) {
         if (recorded_weight()[i] != 0.5F * (float)i || recorded.column[EDGE_TIME][i] != 100 + i ||
-            id[i] != -7 * i || recorded_type()[i] != i % 2)
+            id[i] != -7LL * i || recorded_type()[i] != i % 2)
             fail_msg("%s: edge %d has other values", table, i);
         for (int k = 0; k < 2; k++)
             assert_true(feature[2 * i + k] == (float)(10 * i + k));
