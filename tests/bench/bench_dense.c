@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REPEATS = 7 };
+enum { REPEATS = 7, SUM_COUNT = 16 };
 
 static const double seconds_at_least = 0.5;
 
@@ -64,7 +64,7 @@ static void prepare(struct bench *bench, struct shape shape, struct thread_pool 
     must(model_init_outline(&bench->model, &config, &err) == ERROR_NONE);
     bench->value = allocate(bench->model.value_count);
     bench->gradient = allocate(bench->model.value_count);
-    bench->weight_gradient = allocate((size_t)ACCUMULATOR_COUNT * bench->model.value_count);
+    bench->weight_gradient = allocate((size_t)SUM_COUNT * bench->model.value_count);
     bench->input = allocate((size_t)shape.rows * shape.input);
     bench->aggregated = allocate((size_t)shape.rows * shape.input * 2);
     bench->output = allocate((size_t)shape.rows * shape.output);
@@ -96,10 +96,9 @@ static void weight_accumulator(void *context, int64_t accumulator, int thread)
     const struct bench *b = context;
     const size_t width = (size_t)2 * b->shape.input;
     (void)thread;
-    for (int64_t tile = accumulator; tile < layer_pass_tiles(b->shape.rows);
-         tile += ACCUMULATOR_COUNT)
+    for (int64_t tile = accumulator; tile < layer_pass_tiles(b->shape.rows); tile += SUM_COUNT)
         blas_product(BLAS_TN, tile_of(b->slope, b->shape.rows, b->shape.output, tile),
-                     tile_of(b->aggregated, b->shape.rows, width, tile), tile >= ACCUMULATOR_COUNT,
+                     tile_of(b->aggregated, b->shape.rows, width, tile), tile >= SUM_COUNT,
                      b->weight_gradient + (size_t)accumulator * b->model.value_count, width);
 }
 
@@ -113,7 +112,7 @@ static double floor_forward(struct bench *b)
 static double floor_backward(struct bench *b)
 {
     const double start = clock_seconds();
-    thread_pool_run(b->pool, ACCUMULATOR_COUNT, weight_accumulator, b);
+    thread_pool_run(b->pool, SUM_COUNT, weight_accumulator, b);
     return clock_seconds() - start;
 }
 

@@ -29,6 +29,7 @@
 #include <string.h>
 
 enum {
+    SUM_COUNT = 16, /* partial sums of a gradient of weights */
     LAYERS = 3,
     NODES_OF_GRAPH = 2449029,
     FEATURES = 100,
@@ -141,7 +142,7 @@ static void make_batch(struct batch *batch, enum precision precision)
         batch->label[i] = (int32_t)(i % CLASSES);
     batch->left = filled((size_t)hop_end[LAYERS - 1] * 2 * HIDDEN);
     batch->right = filled((size_t)hop_end[LAYERS - 1] * HIDDEN);
-    batch->product = filled((size_t)ACCUMULATOR_COUNT * 2 * HIDDEN * HIDDEN);
+    batch->product = filled((size_t)SUM_COUNT * 2 * HIDDEN * HIDDEN);
 }
 
 /* --- the floor: dense products on the layer's shapes --- */
@@ -180,9 +181,9 @@ static void weight_accumulator(void *context, int64_t accumulator, int thread)
 {
     const struct product_job *job = context;
     (void)thread;
-    for (int64_t tile = accumulator; tile < layer_pass_tiles(job->rows); tile += ACCUMULATOR_COUNT)
+    for (int64_t tile = accumulator; tile < layer_pass_tiles(job->rows); tile += SUM_COUNT)
         blas_product(BLAS_TN, tile_of(job->batch->right, job->rows, job->out, tile),
-                     tile_of(job->batch->left, job->rows, job->in, tile), tile >= ACCUMULATOR_COUNT,
+                     tile_of(job->batch->left, job->rows, job->in, tile), tile >= SUM_COUNT,
                      job->batch->product + (size_t)accumulator * 2 * HIDDEN * HIDDEN, job->in);
 }
 
@@ -209,7 +210,7 @@ static void floor_once(const struct batch *batch, struct times *times)
         double part[PART_COUNT];
         thread_pool_run(batch->pool, layer_pass_tiles(job.rows), project_tile, &job);
         part[FORWARD] = seconds_since(&moment);
-        thread_pool_run(batch->pool, ACCUMULATOR_COUNT, weight_accumulator, &job);
+        thread_pool_run(batch->pool, SUM_COUNT, weight_accumulator, &job);
         if (layer > 0)
             thread_pool_run(batch->pool, layer_pass_tiles(job.rows), project_back_tile, &job);
         part[BACKWARD] = seconds_since(&moment);

@@ -1,6 +1,7 @@
 #include "common/nn/layers/attention.h"
 
 #include "common/math/vector.h"
+#include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/edge_softmax.h"
 #include "common/nn/operators/slot_aggregation.h"
@@ -239,10 +240,15 @@ enum error_code attention_forward(const struct attention_kind *kind, struct laye
 
 /* --- backward --- */
 
-/* Partial sums of one accumulator, one after the other. */
-struct sums {
-    float *output_bias;        /* [output_dim] */
-    float *vectors;            /* [attention_vector_floats()] */
+/* The sums of tiles of destinations, one after the other. */
+struct destination_sums {
+    float *output_bias; /* [output_dim] */
+    float *vectors;     /* [attention_vector_floats()] */
+};
+
+/* Those of tiles of sources. */
+struct source_sums {
+    float *vectors;            /* [ATTENTION_VECTOR_COUNT_MAX, width] */
     float *source_bias;        /* [width] */
     float *destination_bias;   /* [width] */
     float *source_weight;      /* [width, input_dim] */
@@ -255,29 +261,39 @@ struct backward_job {
     const struct layer_pass *above;
     const float *logits_gradient;
     bool is_first;
-    float *accumulator; /* [ACCUMULATOR_COUNT, sums_size()] */
-    float *scratch;     /* [threads, scratch_size] */
+    struct partial_sums destinations, sources;
+    float *scratch; /* [threads, scratch_size] */
     size_t scratch_size;
 };
 
-/* Floats of one accumulator. */
-static size_t sums_size(const struct attention *a)
+static size_t destination_sums_size(const struct attention *a)
 {
-    const size_t matrices = a->kind->parameters.destination_weight >= 0 ? 2 : 1;
-    return a->pass->output_dim + attention_vector_floats(a) + 2 * a->width +
-           matrices * a->width * a->pass->input_dim;
+    return a->pass->output_dim + attention_vector_floats(a);
 }
 
-/* Work is shared out by accumulator: number k has the tiles k, k + ACCUMULATOR_COUNT, ... in order. */
-static struct sums sums_of(const struct backward_job *job, int64_t accumulator)
+static struct destination_sums destination_sums_of(const struct attention *a, float *sum)
 {
-    const struct attention *a = job->a;
-    struct sums sums = {.output_bias = job->accumulator + (size_t)accumulator * sums_size(a)};
-    sums.vectors = sums.output_bias + a->pass->output_dim;
-    sums.source_bias = sums.vectors + attention_vector_floats(a);
+    return (struct destination_sums){sum, sum + a->pass->output_dim};
+}
+
+static size_t matrix_size(const struct attention *a)
+{
+    return a->width * a->pass->input_dim;
+}
+
+static size_t source_sums_size(const struct attention *a)
+{
+    const size_t matrices = a->kind->parameters.destination_weight >= 0 ? 2 : 1;
+    return (ATTENTION_VECTOR_COUNT_MAX + (size_t)2) * a->width + matrices * matrix_size(a);
+}
+
+static struct source_sums source_sums_of(const struct attention *a, float *sum)
+{
+    struct source_sums sums = {.vectors = sum};
+    sums.source_bias = sums.vectors + ATTENTION_VECTOR_COUNT_MAX * a->width;
     sums.destination_bias = sums.source_bias + a->width;
     sums.source_weight = sums.destination_bias + a->width;
-    sums.destination_weight = sums.source_weight + a->width * a->pass->input_dim;
+    sums.destination_weight = sums.source_weight + matrix_size(a);
     return sums;
 }
 
@@ -323,34 +339,26 @@ void attention_share_out(const struct attention *attention, const float *gradien
     share_out_to_heads(attention, gradient, count, out);
 }
 
-static void destination_tile(const struct backward_job *job, int64_t tile, const struct sums *sums,
-                             int thread)
+static void destination_tile(void *context, const struct partial_sums_tile *tile)
 {
+    const struct backward_job *job = context;
     struct attention *a = job->a;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, a->shape.block.destination_count);
+    const uint32_t first = tile->first, end = tile->end;
     const size_t dim = job->pass->output_dim;
-    float *scratch = backward_scratch(job, thread);
+    const struct destination_sums sums = destination_sums_of(a, tile->sum);
+    float *scratch = backward_scratch(job, tile->thread);
     const float *gradient = layer_pass_product_gradient(job->pass, job->above, job->logits_gradient,
                                                         first, end, scratch + dim);
-    add_column_sums(gradient, end - first, dim, scratch, sums->output_bias);
+    if (tile->fresh)
+        vector_zero(tile->sum, destination_sums_size(a));
+    add_column_sums(gradient, end - first, dim, scratch, sums.output_bias);
     share_out_to_heads(a, gradient, end - first, a->output_gradient + first * a->width);
     for (uint32_t row = first, next; row < end; row = next) {
         next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
         edge_score_dot(&a->shape, a->output_gradient, a->source, row, next, a->slot_gradient);
         attention_weigh_slots_back(a, row, next);
-        a->kind->score_backward(a, row, next, sums->vectors);
+        a->kind->score_backward(a, row, next, sums.vectors);
     }
-}
-
-static void destination_tiles(void *context, int64_t accumulator, int thread)
-{
-    const struct backward_job *job = context;
-    const struct sums sums = sums_of(job, accumulator);
-    const int64_t tiles = layer_pass_tiles(job->pass->block.destination_count);
-    vector_zero(sums.output_bias, sums_size(job->a));
-    for (int64_t tile = accumulator; tile < tiles; tile += ACCUMULATOR_COUNT)
-        destination_tile(job, tile, &sums, thread);
 }
 
 /* One of the projections on its way back. */
@@ -386,83 +394,84 @@ CPU_KERNEL(add_own_gradient, (float *restrict sum, const float *restrict x, size
     vector_add(sum, x, count);
 }
 
-static void source_tile(const struct backward_job *job, int64_t tile, const struct sums *sums,
-                        int thread)
+static void source_tile(void *context, const struct partial_sums_tile *tile)
 {
+    const struct backward_job *job = context;
     struct attention *a = job->a;
     struct layer_pass *pass = job->pass;
     const struct attention_parameters *at = &a->kind->parameters;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS), dim = pass->input_dim;
-    const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
+    const uint32_t first = tile->first, end = tile->end, dim = pass->input_dim;
     const uint32_t destinations = pass->block.destination_count;
     const uint32_t own_end = end < destinations ? end : destinations;
-    float *scratch = backward_scratch(job, thread);
+    const struct source_sums sums = source_sums_of(a, tile->sum);
+    float *scratch = backward_scratch(job, tile->thread);
     float *input = job->is_first ? NULL : pass->input_gradient + (size_t)first * dim;
     float *own = job->is_first ? NULL : scratch + (size_t)TILE_ROWS * dim;
+    if (tile->fresh)
+        vector_zero(tile->sum, source_sums_size(a));
     slot_aggregation_backward(&a->shape, &a->edges, a->weight, a->output_gradient, first, end,
                               a->source_gradient + first * a->width);
-    a->kind->score_transposed(a, first, end, sums->vectors);
+    a->kind->score_transposed(a, first, end, sums.vectors);
     const struct projection of_sources = {parameter_of(a, at->source_weight), a->source_gradient,
-                                          sums->source_weight, sums->source_bias};
+                                          sums.source_weight, sums.source_bias};
     project_back(job, &of_sources, first, end, input, scratch);
     if (at->destination_weight < 0 || first >= own_end)
         return;
     const struct projection of_own = {parameter_of(a, at->destination_weight),
-                                      a->destination_gradient, sums->destination_weight,
-                                      sums->destination_bias};
+                                      a->destination_gradient, sums.destination_weight,
+                                      sums.destination_bias};
     project_back(job, &of_own, first, own_end, own, scratch);
     if (input)
         add_own_gradient(input, own, (size_t)(own_end - first) * dim);
 }
 
-static void source_tiles(void *context, int64_t accumulator, int thread)
+/* What the scores of both ends add up to. */
+static void reduce_vectors(const struct backward_job *job, const struct layer_gradient *out)
 {
-    const struct backward_job *job = context;
-    const struct sums sums = sums_of(job, accumulator);
-    const int64_t tiles = layer_pass_tiles(job->pass->block.source_count);
-    for (int64_t tile = accumulator; tile < tiles; tile += ACCUMULATOR_COUNT)
-        source_tile(job, tile, &sums, thread);
+    const struct attention *a = job->a;
+    const size_t width = a->width;
+    for (int v = 0; v < a->kind->vector_count; v++) {
+        float *gradient = out->parameter[a->kind->parameters.vector[v]];
+        const size_t at = (size_t)v * width;
+        vector_copy(gradient,
+                    partial_sums_total(&job->destinations, job->pass->output_dim + at, width),
+                    width);
+        add_own_gradient(gradient, partial_sums_total(&job->sources, at, width), width);
+    }
 }
 
-CPU_KERNEL(add_accumulators, (const float *first, size_t stride, size_t count, float *restrict out),
-           (first, stride, count, out))
+static void reduce_edges(const struct backward_job *job, const struct layer_gradient *out)
 {
-    vector_copy(out, first, count);
-    for (size_t k = 1; k < ACCUMULATOR_COUNT; k++)
-        vector_add(out, first + k * stride, count);
+    const struct attention *a = job->a;
+    const size_t before = ATTENTION_VECTOR_COUNT_MAX * a->width;
+    if (job->pass->layer->edge_dim)
+        a->kind->finish_edges(a,
+                              partial_sums_total(&job->destinations, job->pass->output_dim + before,
+                                                 attention_vector_floats(a) - before),
+                              out);
 }
 
-void attention_add_accumulators(const float *first, size_t stride, size_t count, float *out)
-{
-    add_accumulators(first, stride, count, out);
-}
-
-static void reduce(const struct backward_job *job, const struct layer_gradient *out, int index,
-                   const float *sum, size_t count)
-{
-    if (index >= 0)
-        add_accumulators(sum, sums_size(job->a), count, out->parameter[index]);
-}
-
-static void reduce_all(const struct backward_job *job, const struct layer_gradient *out)
+static void reduce_all(const struct backward_job *job, const struct layer_gradient *out,
+                       struct thread_pool *pool)
 {
     const struct attention *a = job->a;
     const struct attention_parameters *at = &a->kind->parameters;
-    const struct sums sums = sums_of(job, 0);
-    const size_t matrix = a->width * job->pass->input_dim;
-    reduce(job, out, at->output_bias, sums.output_bias, job->pass->output_dim);
-    for (int v = 0; v < a->kind->vector_count; v++)
-        reduce(job, out, at->vector[v], sums.vectors + (size_t)v * a->width, a->width);
-    if (job->pass->layer->edge_dim) { /* the vectors before it are done */
-        const size_t before = ATTENTION_VECTOR_COUNT_MAX * a->width;
-        add_accumulators(sums.vectors + before, sums_size(a), attention_vector_floats(a) - before,
-                         job->scratch);
-        a->kind->finish_edges(a, job->scratch, out);
-    }
-    reduce(job, out, at->source_bias, sums.source_bias, a->width);
-    reduce(job, out, at->destination_bias, sums.destination_bias, a->width);
-    reduce(job, out, at->source_weight, sums.source_weight, matrix);
-    reduce(job, out, at->destination_weight, sums.destination_weight, matrix);
+    const size_t bias = ATTENTION_VECTOR_COUNT_MAX * a->width, weight = bias + 2 * a->width;
+    const struct {
+        int parameter;
+        size_t first, count;
+    } of_sources[] = {{at->source_bias, bias, a->width},
+                      {at->destination_bias, bias + a->width, a->width},
+                      {at->source_weight, weight, matrix_size(a)},
+                      {at->destination_weight, weight + matrix_size(a), matrix_size(a)}};
+    partial_sums_total_into(&job->destinations, pool, 0, job->pass->output_dim,
+                            out->parameter[at->output_bias]);
+    reduce_vectors(job, out);
+    reduce_edges(job, out);
+    for (size_t i = 0; i < sizeof of_sources / sizeof *of_sources; i++)
+        if (of_sources[i].parameter >= 0)
+            partial_sums_total_into(&job->sources, pool, of_sources[i].first, of_sources[i].count,
+                                    out->parameter[of_sources[i].parameter]);
 }
 
 enum error_code attention_find_slot_gradients(struct attention *attention, struct arena *arena,
@@ -488,8 +497,7 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     const size_t sources = block->source_count, destinations = block->destination_count;
     const size_t widest = a->width > pass->output_dim ? a->width : pass->output_dim;
     job->scratch_size =
-        layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest +
-                           attention_vector_floats(a)); /* of edges, in the end */
+        layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest);
     enum error_code rc = attention_find_slot_gradients(a, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->output_gradient, destinations * a->width, what, err);
@@ -500,7 +508,11 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     if (rc == ERROR_NONE && !job->is_first)
         rc = arena_new(arena, &pass->input_gradient, sources * pass->input_dim, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job->accumulator, ACCUMULATOR_COUNT * sums_size(a), what, err);
+        rc = partial_sums_init(&job->destinations, block->destination_count,
+                               destination_sums_size(a), threads, arena, err);
+    if (rc == ERROR_NONE)
+        rc = partial_sums_init(&job->sources, block->source_count, source_sums_size(a), threads,
+                               arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     return rc;
@@ -519,8 +531,8 @@ enum error_code attention_backward(struct layer_pass *pass, const struct layer_p
     const enum error_code rc = find_gradients(&job, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
-    thread_pool_run(pool, ACCUMULATOR_COUNT, destination_tiles, &job);
-    thread_pool_run(pool, ACCUMULATOR_COUNT, source_tiles, &job);
-    reduce_all(&job, out);
+    partial_sums_run(&job.destinations, pool, destination_tile, &job);
+    partial_sums_run(&job.sources, pool, source_tile, &job);
+    reduce_all(&job, out, pool);
     return ERROR_NONE;
 }

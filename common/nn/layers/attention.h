@@ -14,8 +14,8 @@
  *   dw_k = u_i . p_j,  ds = softmax's,  dp_j = sum over the slots of j of w_k u_i + what the score adds,
  *   dW_l = dp^T x,  dx = dp W_l (+ dq W_r for destinations)
  *
- * Work runs over tiles of TILE_ROWS rows of destinations or sources, with the partial sums of layer_pass.h: the same
- * bits for any number of threads. In fp32 alone. A neighbourhood that was sampled is taken as it is, as in PyG.
+ * Work runs over tiles of destinations or sources, backward with the partial sums of partial_sums.h: the same bits for
+ * any number of threads. In fp32 alone. A neighbourhood that was sampled is taken as it is, as in PyG.
  */
 #ifndef COMMON_NN_LAYERS_ATTENTION_H
 #define COMMON_NN_LAYERS_ATTENTION_H
@@ -71,7 +71,8 @@ struct attention_kind {
      * [attention_vector_floats()] is added their part of the gradient of the vectors. */
     void (*score_backward)(struct attention *attention, uint32_t first, uint32_t end,
                            float *vector_sum);
-    /* The same for sources, when that is done for all destinations: what the score adds to source_gradient. */
+    /* The same for sources, when that is done for all destinations: what the score adds to source_gradient, and to
+     * vector_sum [ATTENTION_VECTOR_COUNT_MAX, width]. */
     void (*score_transposed)(struct attention *attention, uint32_t first, uint32_t end,
                              float *vector_sum);
     /* Of layers that read edge features. What they need before the scores; floats of the sums that score_backward also
@@ -121,8 +122,6 @@ void attention_share_out(const struct attention *attention, const float *gradien
  * the rounding of long columns small. */
 void attention_add_columns(const float *rows, size_t count, size_t dim, float *tile_sum,
                            float *sum);
-/* The sum of ACCUMULATOR_COUNT parts that lie `stride` apart, in order. */
-void attention_add_accumulators(const float *first, size_t stride, size_t count, float *out);
 
 /* For struct layer_type. */
 MUST_CHECK enum error_code attention_forward(const struct attention_kind *kind,

@@ -3,12 +3,11 @@
 #include "common/math/blas.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/gat_edges.h"
+#include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/aggregation_walk.h"
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/edge_term.h"
 #include "common/nn/operators/slot_aggregation.h"
-
-#include <string.h>
 
 static const char what[] = "attention"; /* wants memory */
 
@@ -29,7 +28,7 @@ struct gat_rows {
     const float *logits_gradient;
     float *
         z_gradient; /* [destinations, wide]; NULL for the first layer, where each tile has its own */
-    float *accumulator; /* [ACCUMULATOR_COUNT, sums_size()] */
+    struct partial_sums destinations, sources;
 };
 
 bool gat_rows_pay(const struct layer_pass *pass)
@@ -179,52 +178,46 @@ enum error_code gat_rows_forward(const struct attention_kind *kind, struct layer
 
 /* --- backward --- */
 
-/* Partial sums of one accumulator, one after the other. */
-struct sums {
+/* The sums of tiles of destinations, one after the other; those of tiles of sources are dv [ENDS, heads, dim]. */
+struct destination_sums {
     float *output_bias; /* [output_dim] */
-    float *vectors;     /* dv [ENDS, heads, dim] */
     float *weight;      /* u^T z [width, dim] */
-    float *edge_vector; /* [edge_floats()] */
+    float *edge_vector; /* [gat_edges_floats()] */
 };
 
-static size_t edge_floats(const struct gat_rows *g)
+static size_t destination_sums_size(const struct gat_rows *g)
 {
-    return gat_edges_floats(g->attention);
+    return g->pass->output_dim + g->width * g->dim + gat_edges_floats(g->attention);
 }
 
-static size_t sums_size(const struct gat_rows *g)
+static struct destination_sums destination_sums_of(const struct gat_rows *g, float *sum)
 {
-    return g->pass->output_dim + ENDS * g->wide + g->width * g->dim + edge_floats(g);
+    float *weight = sum + g->pass->output_dim;
+    return (struct destination_sums){sum, weight, weight + g->width * g->dim};
 }
 
-static struct sums sums_of(const struct gat_rows *g, int64_t accumulator)
+static void destination_tile(void *context, const struct partial_sums_tile *tile)
 {
-    float *start = g->accumulator + (size_t)accumulator * sums_size(g);
-    float *vectors = start + g->pass->output_dim;
-    float *weight = vectors + ENDS * g->wide;
-    return (struct sums){start, vectors, weight, weight + g->width * g->dim};
-}
-
-static void destination_tile(const struct gat_rows *g, int64_t tile, const struct sums *sums,
-                             int thread)
-{
+    const struct gat_rows *g = context;
     struct attention *a = g->attention;
     const struct layer_pass *pass = g->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const uint32_t first = tile->first, end = tile->end;
     const size_t count = end - first;
-    float *tile_sum = scratch_of(g, thread), *given = tile_sum + pass->output_dim;
+    const struct destination_sums sums = destination_sums_of(g, tile->sum);
+    float *tile_sum = scratch_of(g, tile->thread), *given = tile_sum + pass->output_dim;
     float *u = given + TILE_ROWS * (size_t)pass->output_dim, *dz = u + TILE_ROWS * g->width;
     const float *gradient =
         layer_pass_product_gradient(pass, g->above, g->logits_gradient, first, end, given);
-    attention_add_columns(gradient, count, pass->output_dim, tile_sum, sums->output_bias);
+    if (tile->fresh)
+        vector_zero(tile->sum, destination_sums_size(g));
+    attention_add_columns(gradient, count, pass->output_dim, tile_sum, sums.output_bias);
     attention_share_out(a, gradient, count, u);
     if (g->z_gradient)
         dz = g->z_gradient + first * g->wide;
     for (size_t h = 0; h < g->heads; h++) {
         const struct matrix_view of_head = y_of(g, u, h, count);
         blas_product(BLAS_TN, of_head, z_of(g, g->z + first * g->wide, h, count), true,
-                     sums->weight + h * g->channels * g->dim, g->dim);
+                     sums.weight + h * g->channels * g->dim, g->dim);
         blas_product(BLAS_NN, of_head, weight_of(g, h), false, dz + h * g->dim, g->wide);
     }
     edge_score_dot_shared(&a->shape, dz, &pass->input, (uint32_t)g->dim, first, end,
@@ -233,17 +226,7 @@ static void destination_tile(const struct gat_rows *g, int64_t tile, const struc
     edge_score_add_backward(&a->shape, a->source_term, a->destination_term, a->edge_term, first,
                             end, a->slot_gradient, a->destination_gradient);
     if (a->edge_vector)
-        edge_term_backward(&a->shape, a->slot_gradient, first, end, sums->edge_vector);
-}
-
-static void destination_tiles(void *context, int64_t accumulator, int thread)
-{
-    const struct gat_rows *g = context;
-    const struct sums sums = sums_of(g, accumulator);
-    const int64_t tiles = layer_pass_tiles(g->pass->block.destination_count);
-    memset(sums.output_bias, 0, sums_size(g) * sizeof(float));
-    for (int64_t tile = accumulator; tile < tiles; tile += ACCUMULATOR_COUNT)
-        destination_tile(g, tile, &sums, thread);
+        edge_term_backward(&a->shape, a->slot_gradient, first, end, sums.edge_vector);
 }
 
 /* dv += dt x of rows first .. end - 1 at one end of an edge. */
@@ -274,17 +257,19 @@ CPU_KERNEL(add_term_gradients,
             vector_add_scaled(dx, v + h * g->dim, term_gradient[j * g->heads + h], g->dim);
 }
 
-static void source_tile(const struct gat_rows *g, int64_t tile, const struct sums *sums)
+static void source_tile(void *context, const struct partial_sums_tile *tile)
 {
+    const struct gat_rows *g = context;
     struct attention *a = g->attention;
     struct layer_pass *pass = g->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
+    const uint32_t first = tile->first, end = tile->end;
     const uint32_t destinations = pass->block.destination_count;
     const uint32_t own_end = end < destinations ? end : destinations;
+    if (tile->fresh)
+        vector_zero(tile->sum, ENDS * g->wide);
     edge_score_add_transposed(&a->shape, &a->edges, a->slot_gradient, first, end, a->term_gradient);
-    add_row_vectors(g, a->term_gradient, first, end, sums->vectors);
-    add_row_vectors(g, a->destination_gradient, first, own_end, sums->vectors + g->wide);
+    add_row_vectors(g, a->term_gradient, first, end, tile->sum);
+    add_row_vectors(g, a->destination_gradient, first, own_end, tile->sum + g->wide);
     if (!g->z_gradient)
         return;
     float *dx = pass->input_gradient + first * g->dim;
@@ -292,16 +277,6 @@ static void source_tile(const struct gat_rows *g, int64_t tile, const struct sum
                                      (uint32_t)g->dim, first, end, dx);
     add_term_gradients(g, SOURCE, a->term_gradient, first, end, dx);
     add_term_gradients(g, DESTINATION, a->destination_gradient, first, own_end, dx);
-}
-
-static void source_tiles(void *context, int64_t accumulator, int thread)
-{
-    const struct gat_rows *g = context;
-    const struct sums sums = sums_of(g, accumulator);
-    const int64_t tiles = layer_pass_tiles(g->pass->block.source_count);
-    (void)thread;
-    for (int64_t tile = accumulator; tile < tiles; tile += ACCUMULATOR_COUNT)
-        source_tile(g, tile, &sums);
 }
 
 /* datt = W dv, and dW += att dv^T, in each head. */
@@ -320,23 +295,22 @@ CPU_KERNEL(finish_gat_vector,
     }
 }
 
-static void reduce(const struct gat_rows *g, const struct layer_gradient *out)
+static void reduce(const struct gat_rows *g, const struct layer_gradient *out,
+                   struct thread_pool *pool)
 {
     const struct attention_parameters *at = &g->attention->kind->parameters;
-    const struct sums sums = sums_of(g, 0);
-    const size_t stride = sums_size(g);
-    float *vectors = g->scratch;
+    const size_t bias = g->pass->output_dim, matrix = g->width * g->dim;
     float *weight = out->parameter[at->source_weight];
-    attention_add_accumulators(sums.output_bias, stride, g->pass->output_dim,
-                               out->parameter[at->output_bias]);
-    attention_add_accumulators(sums.weight, stride, g->width * g->dim, weight);
-    attention_add_accumulators(sums.vectors, stride, ENDS * g->wide, vectors);
+    partial_sums_total_into(&g->destinations, pool, 0, bias, out->parameter[at->output_bias]);
+    partial_sums_total_into(&g->destinations, pool, bias, matrix, weight);
+    const float *vectors = partial_sums_total(&g->sources, 0, ENDS * g->wide);
     for (size_t end = 0; end < ENDS; end++)
         finish_gat_vector(g, end, vectors, out->parameter[at->vector[end]], weight);
-    if (!g->attention->edge_vector)
-        return;
-    attention_add_accumulators(sums.edge_vector, stride, edge_floats(g), vectors);
-    gat_edges_finish(g->attention, vectors, out);
+    if (g->attention->edge_vector)
+        gat_edges_finish(
+            g->attention,
+            partial_sums_total(&g->destinations, bias + matrix, gat_edges_floats(g->attention)),
+            out);
 }
 
 static enum error_code find_gradients(struct gat_rows *g, bool is_first, struct arena *arena,
@@ -346,8 +320,7 @@ static enum error_code find_gradients(struct gat_rows *g, bool is_first, struct 
     struct layer_pass *pass = g->pass;
     const size_t sources = pass->block.source_count, destinations = pass->block.destination_count;
     const size_t of_tile = pass->output_dim + g->width + (is_first ? g->wide : 0);
-    g->scratch_size = layer_pass_scratch(pass->output_dim + TILE_ROWS * of_tile + ENDS * g->wide +
-                                         edge_floats(g));
+    g->scratch_size = layer_pass_scratch(pass->output_dim + TILE_ROWS * of_tile);
     enum error_code rc = attention_find_slot_gradients(a, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->destination_gradient, destinations * g->heads, what, err);
@@ -356,7 +329,10 @@ static enum error_code find_gradients(struct gat_rows *g, bool is_first, struct 
     if (rc == ERROR_NONE && !is_first)
         rc = arena_new(arena, &pass->input_gradient, sources * g->dim, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &g->accumulator, ACCUMULATOR_COUNT * sums_size(g), what, err);
+        rc = partial_sums_init(&g->destinations, (uint32_t)destinations, destination_sums_size(g),
+                               threads, arena, err);
+    if (rc == ERROR_NONE)
+        rc = partial_sums_init(&g->sources, (uint32_t)sources, ENDS * g->wide, threads, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &g->scratch, (size_t)threads * g->scratch_size, what, err);
     return rc;
@@ -373,8 +349,8 @@ enum error_code gat_rows_backward(struct layer_pass *pass, const struct layer_pa
     const enum error_code rc = find_gradients(g, is_first, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE)
         return rc;
-    thread_pool_run(pool, ACCUMULATOR_COUNT, destination_tiles, g);
-    thread_pool_run(pool, ACCUMULATOR_COUNT, source_tiles, g);
-    reduce(g, out);
+    partial_sums_run(&g->destinations, pool, destination_tile, g);
+    partial_sums_run(&g->sources, pool, source_tile, g);
+    reduce(g, out, pool);
     return ERROR_NONE;
 }

@@ -13,7 +13,7 @@
  *   dW = u^T z,  dz_i = W^T u_i,  dw_k = dz_i . x_j,  dv = sum of dt_j x_j,  datt = W dv,  dW += att dv^T
  *   dx_j = sum over the slots of j of w_k dz_i + dt_j v
  *
- * Tiles and partial sums are those of attention.h.
+ * Backward has the partial sums of partial_sums.h, as in attention.h.
  */
 #ifndef COMMON_NN_LAYERS_GAT_ROWS_H
 #define COMMON_NN_LAYERS_GAT_ROWS_H

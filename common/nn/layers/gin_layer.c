@@ -13,6 +13,7 @@
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/layers/neighbor_weights.h"
+#include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/aggregation_walk.h"
 
 enum { EPS, WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, PARAMETER_COUNT };
@@ -126,12 +127,6 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
     return rc;
 }
 
-/* Sums for accumulator k, of its tiles in order. */
-struct eps_job {
-    const struct layer_pass *sum;
-    float *accumulator; /* [ACCUMULATOR_COUNT] */
-};
-
 CPU_KERNEL_OF(float, dots_of_rows,
               (const struct input_rows *x, const float *gradient, size_t dim, uint32_t first,
                uint32_t end),
@@ -143,29 +138,25 @@ CPU_KERNEL_OF(float, dots_of_rows,
     return sum;
 }
 
-static void eps_tiles(void *context, int64_t accumulator, int thread)
+static void eps_tile(void *context, const struct partial_sums_tile *tile)
 {
-    const struct eps_job *job = context;
-    const struct layer_pass *sum = job->sum;
-    const uint32_t rows = sum->block.destination_count;
-    float *total = &job->accumulator[accumulator];
-    (void)thread;
-    *total = 0;
-    for (int64_t tile = accumulator; tile < layer_pass_tiles(rows); tile += ACCUMULATOR_COUNT) {
-        const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-        *total += dots_of_rows(&sum->input, sum->aggregated_gradient, sum->input_dim, first,
-                               layer_pass_tile_end(first, rows));
-    }
+    const struct layer_pass *sum = context;
+    const float dots =
+        dots_of_rows(&sum->input, sum->aggregated_gradient, sum->input_dim, tile->first, tile->end);
+    *tile->sum = tile->fresh ? dots : *tile->sum + dots;
 }
 
-static void find_eps_gradient(const struct layer_pass *sum, struct thread_pool *pool, float *out)
+static enum error_code find_eps_gradient(struct layer_pass *sum, struct arena *arena,
+                                         struct thread_pool *pool, float *out, struct error *err)
 {
-    float accumulator[ACCUMULATOR_COUNT];
-    struct eps_job job = {sum, accumulator};
-    thread_pool_run(pool, ACCUMULATOR_COUNT, eps_tiles, &job);
-    *out = 0;
-    for (int k = 0; k < ACCUMULATOR_COUNT; k++)
-        *out += accumulator[k];
+    struct partial_sums eps;
+    const enum error_code rc = partial_sums_init(&eps, sum->block.destination_count, 1,
+                                                 thread_pool_size(pool), arena, err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    partial_sums_run(&eps, pool, eps_tile, sum);
+    *out = *partial_sums_total(&eps, 0, 1);
+    return ERROR_NONE;
 }
 
 static enum error_code backward(struct layer_pass *pass, const struct layer_pass *above,
@@ -185,11 +176,12 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
     if (rc == ERROR_NONE)
         rc = layer_pass_backward(sum, last, NULL, is_first && !trains_eps, &of_sum, arena, pool,
                                  err);
+    if (rc == ERROR_NONE && trains_eps)
+        rc = find_eps_gradient(sum, arena, pool, out->parameter[EPS], err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
-    *out->parameter[EPS] = 0;
-    if (trains_eps)
-        find_eps_gradient(sum, pool, out->parameter[EPS]);
+    if (!trains_eps)
+        *out->parameter[EPS] = 0;
     pass->aggregation = sum->aggregation;
     pass->aggregated_gradient = sum->aggregated_gradient;
     pass->edges = sum->edges;

@@ -13,8 +13,7 @@
  *
  * Everything runs over tiles of TILE_ROWS rows. Threads share the tiles out; a tile's products, its mean,
  * bias, ReLU and dropout are done while it is in cache. The gradient of weights is summed as partial_sums.h
- * says, by attention in ACCUMULATOR_COUNT partial sums: accumulator k takes the tiles k, k + ACCUMULATOR_COUNT, ... in order,
- * and the accumulators are added in order. So any number of threads gives the same bits.
+ * says. So any number of threads gives the same bits.
  *
  * In bf16 the rows that products read are kept rounded: the input, the aggregated rows, and the output when
  * another layer reads it. Bias, ReLU and dropout come before the rounding, and every gradient is in floats
@@ -44,7 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TILE_ROWS = 512, ACCUMULATOR_COUNT = 16 };
+enum { TILE_ROWS = 512 };
 
 /* Rows of an output that are finished before they are rounded: they stay in the second cache. */
 enum { LAYER_ROUNDED_ROWS = 128 };

@@ -2,6 +2,7 @@
 
 #include "common/base/cpu_kernel.h"
 #include "common/math/vector.h"
+#include "common/nn/layers/partial_sums.h"
 
 static const char what[] = "what follows a layer"; /* wants memory */
 
@@ -21,12 +22,16 @@ struct tile_rows {
     size_t count, dim, at;
 };
 
+static struct tile_rows rows_between(const struct layer_pass *pass, uint32_t first, uint32_t end)
+{
+    const size_t dim = pass->output_dim;
+    return (struct tile_rows){first, end, end - first, dim, first * dim};
+}
+
 static struct tile_rows rows_of_tile(const struct layer_pass *pass, int64_t tile)
 {
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
-    const size_t dim = pass->output_dim;
-    return (struct tile_rows){first, end, end - first, dim, first * dim};
+    return rows_between(pass, first, layer_pass_tile_end(first, pass->block.destination_count));
 }
 
 CPU_KERNEL(add_rows,
@@ -52,8 +57,8 @@ struct forward_job {
     const struct layer_pass *pass;
     float *scratch; /* [threads, scratch_size]: rows of the input of a tile, and their projection */
     size_t scratch_size;
-    double *statistics; /* [ACCUMULATOR_COUNT, 4, output_dim]: of an accumulator, and of a tile */
-    double *counts;     /* [ACCUMULATOR_COUNT] */
+    double *statistics; /* [PARTIAL_SUMS_CHAINS, 4, output_dim]: of a chain, and of a tile */
+    double *counts;     /* [PARTIAL_SUMS_CHAINS] */
 };
 
 static struct layer_tail tail_of_layer(const struct model *model, const struct model_layer *layer,
@@ -100,9 +105,9 @@ static enum error_code find_forward_room(struct forward_job *job, struct arena *
     if (rc == ERROR_NONE && norm == NORM_BATCH)
         rc = arena_new(arena, &tail->mean, dim, what, err);
     if (rc == ERROR_NONE && tail->uses_batch)
-        rc = arena_new(arena, &job->statistics, (size_t)4 * ACCUMULATOR_COUNT * dim, what, err);
+        rc = arena_new(arena, &job->statistics, (size_t)4 * PARTIAL_SUMS_CHAINS * dim, what, err);
     if (rc == ERROR_NONE && tail->uses_batch)
-        rc = arena_new(arena, &job->counts, ACCUMULATOR_COUNT, what, err);
+        rc = arena_new(arena, &job->counts, PARTIAL_SUMS_CHAINS, what, err);
     if (pass->layer->residual)
         job->scratch_size = layer_pass_scratch(TILE_ROWS * ((size_t)pass->input_dim + dim));
     if (rc == ERROR_NONE && job->scratch_size)
@@ -129,38 +134,43 @@ static void add_residual(const struct forward_job *job, const struct tile_rows *
     add_rows(z, projected, tile->dim, tile->dim, tile->count);
 }
 
-static struct column_statistics statistics_at(const struct forward_job *job, int64_t accumulator,
+static struct column_statistics statistics_at(const struct forward_job *job, int64_t chain,
                                               int which)
 {
     const size_t dim = job->pass->output_dim;
-    double *first = job->statistics + ((size_t)accumulator * 4 + (size_t)which * 2) * dim;
+    double *first = job->statistics + ((size_t)chain * 4 + (size_t)which * 2) * dim;
     return (struct column_statistics){.mean = first, .deviation = first + dim};
 }
 
-static void statistics_tiles(void *context, int64_t accumulator, int thread)
+/* The tiles and chains are those of partial_sums.h; chains are merged in order. */
+static void statistics_of_chain(void *context, int64_t chain, int thread)
 {
     const struct forward_job *job = context;
-    struct column_statistics sum = statistics_at(job, accumulator, 0);
-    struct column_statistics own = statistics_at(job, accumulator, 1);
+    const uint32_t rows = job->pass->block.destination_count;
+    const uint32_t tile_rows = partial_sums_tile_rows(rows);
+    struct column_statistics sum = statistics_at(job, chain, 0);
+    struct column_statistics own = statistics_at(job, chain, 1);
     for (size_t c = 0; c < job->pass->output_dim; c++)
         sum.mean[c] = sum.deviation[c] = 0;
-    for (int64_t number = accumulator; number < tiles_of(job->pass); number += ACCUMULATOR_COUNT) {
-        const struct tile_rows tile = rows_of_tile(job->pass, number);
+    for (uint64_t first = (uint64_t)chain * tile_rows; first < rows;
+         first += (uint64_t)PARTIAL_SUMS_CHAINS * tile_rows) {
+        const uint64_t end = first + tile_rows < rows ? first + tile_rows : rows;
+        const struct tile_rows tile = rows_between(job->pass, (uint32_t)first, (uint32_t)end);
         add_residual(job, &tile, thread);
         column_statistics_of(&own, job->tail->before + tile.at, tile.count, tile.dim);
         column_statistics_merge(&sum, &own, tile.dim);
     }
-    job->counts[accumulator] = sum.count;
+    job->counts[chain] = sum.count;
 }
 
 static void find_statistics(const struct forward_job *job, struct thread_pool *pool)
 {
     struct layer_tail *tail = job->tail;
     const size_t dim = job->pass->output_dim;
-    thread_pool_run(pool, ACCUMULATOR_COUNT, statistics_tiles, (void *)job);
+    thread_pool_run(pool, PARTIAL_SUMS_CHAINS, statistics_of_chain, (void *)job);
     tail->batch = statistics_at(job, 0, 0);
     tail->batch.count = job->counts[0];
-    for (int64_t k = 1; k < ACCUMULATOR_COUNT; k++) {
+    for (int64_t k = 1; k < PARTIAL_SUMS_CHAINS; k++) {
         struct column_statistics more = statistics_at(job, k, 0);
         more.count = job->counts[k];
         column_statistics_merge(&tail->batch, &more, dim);
@@ -225,9 +235,7 @@ struct backward_job {
     float *
         below; /* [destinations, input_dim] of a projected residual, unless this is the first layer */
     float *mean; /* [2, output_dim]: of du x^ and of du over all rows; zeros without a batch */
-    float *
-        accumulator; /* [ACCUMULATOR_COUNT, sums_size]: sums of du x^, of du, and dW of the residual */
-    size_t sums_size;
+    struct partial_sums sums; /* of du x^, of du, and dW of the residual */
     float *scratch; /* [threads, scratch_size]: u of a tile or rows of its input, and two rows */
     size_t scratch_size;
 };
@@ -235,11 +243,6 @@ struct backward_job {
 static float *scratch_of(const struct backward_job *job, int thread)
 {
     return job->scratch + (size_t)thread * job->scratch_size;
-}
-
-static float *sums_of(const struct backward_job *job, int64_t accumulator)
-{
-    return job->accumulator + (size_t)accumulator * job->sums_size;
 }
 
 /* The gradient of the output. */
@@ -313,46 +316,47 @@ static void residual_back(const struct backward_job *job, const struct tile_rows
                               job->below + (size_t)tile->first * pass->input_dim);
 }
 
-static void first_tiles(void *context, int64_t accumulator, int thread)
+static void first_tile(void *context, const struct partial_sums_tile *part)
 {
     const struct backward_job *job = context;
-    float *sums = sums_of(job, accumulator), *scratch = scratch_of(job, thread);
-    vector_zero(sums, job->sums_size);
-    for (int64_t number = accumulator; number < tiles_of(job->pass); number += ACCUMULATOR_COUNT) {
-        const struct tile_rows tile = rows_of_tile(job->pass, number);
-        gather_gradient(job, &tile);
-        activation_back(job, &tile, sums, scratch);
-        if (job->tail->uses_batch)
-            continue; /* the gradient of a row depends on all rows */
-        norm_back(job, &tile);
-        residual_back(job, &tile, sums, scratch);
-    }
+    const struct tile_rows tile = rows_between(job->pass, part->first, part->end);
+    float *scratch = scratch_of(job, part->thread);
+    if (part->fresh)
+        vector_zero(part->sum, job->sums.size);
+    gather_gradient(job, &tile);
+    activation_back(job, &tile, part->sum, scratch);
+    if (job->tail->uses_batch)
+        return; /* the gradient of a row depends on all rows */
+    norm_back(job, &tile);
+    residual_back(job, &tile, part->sum, scratch);
 }
 
-static void second_tiles(void *context, int64_t accumulator, int thread)
+static void second_tile(void *context, const struct partial_sums_tile *part)
 {
     const struct backward_job *job = context;
-    for (int64_t number = accumulator; number < tiles_of(job->pass); number += ACCUMULATOR_COUNT) {
-        const struct tile_rows tile = rows_of_tile(job->pass, number);
-        norm_back(job, &tile);
-        residual_back(job, &tile, sums_of(job, accumulator), scratch_of(job, thread));
+    const struct tile_rows tile = rows_between(job->pass, part->first, part->end);
+    if (part->fresh)
+        vector_zero(part->sum, job->sums.size);
+    norm_back(job, &tile);
+    residual_back(job, &tile, part->sum, scratch_of(job, part->thread));
+}
+
+static void reduce_norm(const struct backward_job *job, const struct layer_tail_gradient *out)
+{
+    const size_t dim = job->pass->output_dim;
+    vector_copy(out->weight, partial_sums_total(&job->sums, 0, dim), dim);
+    vector_copy(out->bias, partial_sums_total(&job->sums, dim, dim), dim);
+}
+
+/* From the gradients of weight and bias, which are those sums. */
+static void find_means(const struct backward_job *job, const struct layer_tail_gradient *out)
+{
+    const size_t dim = job->pass->output_dim;
+    const double count = job->tail->batch.count;
+    for (size_t c = 0; c < dim; c++) {
+        job->mean[c] = (float)((double)out->weight[c] / count);
+        job->mean[dim + c] = (float)((double)out->bias[c] / count);
     }
-}
-
-/* The sum over all accumulators, of `count` floats from `at` on. */
-static void reduce(const struct backward_job *job, size_t at, size_t count, float *out)
-{
-    vector_copy(out, job->accumulator + at, count);
-    for (int64_t k = 1; k < ACCUMULATOR_COUNT; k++)
-        add_rows(out, sums_of(job, k) + at, count, count, 1);
-}
-
-static void find_means(const struct backward_job *job)
-{
-    const size_t count = 2 * (size_t)job->pass->output_dim;
-    reduce(job, 0, count, job->mean);
-    for (size_t i = 0; i < count; i++)
-        job->mean[i] = (float)((double)job->mean[i] / job->tail->batch.count);
 }
 
 static void tell_statistics(const struct layer_tail *tail, size_t dim,
@@ -373,7 +377,6 @@ static enum error_code find_backward_room(struct backward_job *job, struct arena
     const size_t dim = pass->output_dim, rows = pass->block.destination_count;
     const size_t widest = dim > pass->input_dim ? dim : pass->input_dim;
     const bool projects = pass->layer->residual_parameter >= 0;
-    job->sums_size = 2 * dim + (projects ? dim * pass->input_dim : 0);
     job->scratch_size = layer_pass_scratch(TILE_ROWS * widest + 2 * dim);
     enum error_code rc = arena_new(arena, &job->gradient, row_floats(pass), what, err);
     if (rc == ERROR_NONE && projects && !job->backward->is_first)
@@ -381,7 +384,9 @@ static enum error_code find_backward_room(struct backward_job *job, struct arena
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->mean, 2 * dim, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job->accumulator, ACCUMULATOR_COUNT * job->sums_size, what, err);
+        rc = partial_sums_init(&job->sums, pass->block.destination_count,
+                               2 * dim + (projects ? dim * pass->input_dim : 0), threads, arena,
+                               err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     return rc;
@@ -410,17 +415,16 @@ enum error_code layer_tail_backward(struct tail_backward *backward, struct arena
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     vector_zero(job.mean, 2 * dim);
-    thread_pool_run(pool, ACCUMULATOR_COUNT, first_tiles, &job);
+    partial_sums_run(&job.sums, pool, first_tile, &job);
+    if (gradient->weight)
+        reduce_norm(&job, gradient);
     if (job.tail->uses_batch) {
-        find_means(&job);
-        thread_pool_run(pool, ACCUMULATOR_COUNT, second_tiles, &job);
-    }
-    if (gradient->weight) {
-        reduce(&job, 0, dim, gradient->weight);
-        reduce(&job, dim, dim, gradient->bias);
+        find_means(&job, gradient);
+        partial_sums_run(&job.sums, pool, second_tile, &job);
     }
     if (gradient->residual)
-        reduce(&job, 2 * dim, dim * pass->input_dim, gradient->residual);
+        partial_sums_total_into(&job.sums, pool, 2 * dim, dim * pass->input_dim,
+                                gradient->residual);
     if (gradient->batch_count)
         tell_statistics(job.tail, dim, gradient);
     return ERROR_NONE;

@@ -15,7 +15,7 @@
  * running ones were used). So it is part of the slot's record, and who makes the step makes new running ones out of it.
  *
  * Most layers have no tail: ReLU with dropout is done while a tile is in cache (layer_pass.h). In fp32 alone. Work is handed
- * to threads by accumulator, as in layer_backward.c.
+ * to threads as partial_sums.h says.
  */
 #ifndef COMMON_NN_LAYERS_LAYER_TAIL_H
 #define COMMON_NN_LAYERS_LAYER_TAIL_H

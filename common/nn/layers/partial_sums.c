@@ -16,7 +16,7 @@ static size_t round_up(size_t value, size_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-static uint32_t tile_rows_of(uint32_t rows)
+uint32_t partial_sums_tile_rows(uint32_t rows)
 {
     const size_t even = (rows + (size_t)PARTIAL_SUMS_CHAINS - 1) / PARTIAL_SUMS_CHAINS;
     const size_t whole = round_up(even, PARTIAL_SUMS_ROWS_UNIT);
@@ -46,7 +46,7 @@ enum error_code partial_sums_init(struct partial_sums *out, uint32_t rows, size_
     static const char what[] = "gradients";
     must(rows > 0);
     *out = (struct partial_sums){.rows = rows,
-                                 .tile_rows = tile_rows_of(rows),
+                                 .tile_rows = partial_sums_tile_rows(rows),
                                  .size = round_up(size, CACHE_LINE_FLOATS),
                                  .by_chain = threads > PARTIAL_SUMS_GROUPS};
     out->tiles = ((int64_t)rows + out->tile_rows - 1) / out->tile_rows;
@@ -116,4 +116,30 @@ const float *partial_sums_total(const struct partial_sums *sums, size_t first, s
             add_sum(total, of_group, count);
     }
     return total;
+}
+
+/* Floats of a total that a thread adds up at a time. */
+enum { FLOATS_AT_ONCE = 2048 };
+
+struct total_job {
+    const struct partial_sums *sums;
+    size_t first, count;
+    float *out;
+};
+
+static void total_part(void *context, int64_t part, int thread)
+{
+    const struct total_job *job = context;
+    const size_t at = (size_t)part * FLOATS_AT_ONCE, left = job->count - at;
+    const size_t count = left < FLOATS_AT_ONCE ? left : FLOATS_AT_ONCE;
+    (void)thread;
+    vector_copy(job->out + at, partial_sums_total(job->sums, job->first + at, count), count);
+}
+
+void partial_sums_total_into(const struct partial_sums *sums, struct thread_pool *pool,
+                             size_t first, size_t count, float *out)
+{
+    struct total_job job = {sums, first, count, out};
+    thread_pool_run(pool, (int64_t)(round_up(count, FLOATS_AT_ONCE) / FLOATS_AT_ONCE), total_part,
+                    &job);
 }

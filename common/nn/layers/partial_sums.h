@@ -50,6 +50,8 @@ struct partial_sums_tile {
 };
 typedef void (*partial_sums_body)(void *context, const struct partial_sums_tile *tile);
 
+/* Rows of a tile, but for the last one. */
+uint32_t partial_sums_tile_rows(uint32_t rows);
 /* Room for sums of `size` floats over `rows` rows (at least 1), for a pool of `threads`. */
 MUST_CHECK enum error_code partial_sums_init(struct partial_sums *out, uint32_t rows, size_t size,
                                              int threads, struct arena *arena, struct error *err);
@@ -59,5 +61,8 @@ void partial_sums_run(const struct partial_sums *sums, struct thread_pool *pool,
 /* The total of the floats first .. first + count - 1, after the run, once; valid as long as the arena. Threads may ask for
  * different floats at once. */
 const float *partial_sums_total(const struct partial_sums *sums, size_t first, size_t count);
+/* The same into out [count], by all threads of the pool. */
+void partial_sums_total_into(const struct partial_sums *sums, struct thread_pool *pool,
+                             size_t first, size_t count, float *out);
 
 #endif

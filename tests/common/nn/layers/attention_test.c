@@ -83,14 +83,14 @@ static void edge_features_count_in_the_scores(void **state)
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 18, 9, 3};
-    static const int threads[] = {1, 2, 4, 33};
+    static const int threads[] = {1, 2, 4, 33, 64};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     (void)state;
     for (int k = 0; k < 2; k++) {
         struct run alone;
         run_start(&alone, kinds[k], &sizes, 0.5F);
         run_both(&alone, &stream, NULL);
-        for (int t = 0; t < 4; t++) {
+        for (int t = 0; t < 5; t++) {
             struct error err = {0};
             struct thread_pool *pool = NULL;
             struct run run;

@@ -186,14 +186,14 @@ static void a_batch_of_one_row_goes_by_the_running_statistics(void **state)
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     static const struct sizes sizes = {3, {600, 1100, 9000, 12000}, 20, 18, 9, 3};
-    static const int threads[] = {1, 2, 4, 33};
+    static const int threads[] = {1, 2, 4, 33, 64};
     const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
     const struct model_config config = mixed_config(&sizes, 1, 0.5F);
     struct run alone;
     (void)state;
     run_start_config(&alone, &config, &sizes);
     run_both(&alone, &stream, NULL);
-    for (int t = 0; t < 4; t++) {
+    for (int t = 0; t < 5; t++) {
         struct error err = {0};
         struct thread_pool *pool = NULL;
         struct run run;

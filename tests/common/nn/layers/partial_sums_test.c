@@ -112,11 +112,44 @@ static void many_threads_have_work(void **state)
     arena_release(&arena);
 }
 
+enum { WIDE = 5000, WIDE_ROWS = 2000 };
+
+static void wide_body(void *context, const struct partial_sums_tile *tile)
+{
+    (void)context;
+    for (size_t k = 0; k < WIDE; k++)
+        tile->sum[k] = (tile->fresh ? 0 : tile->sum[k]) + element(tile->first, k % 97);
+}
+
+static void a_total_is_the_same_from_all_threads(void **state)
+{
+    static const int thread_counts[] = {1, 4, 33};
+    static float out[WIDE];
+    (void)state;
+    for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
+        struct error err = {0};
+        struct thread_pool *pool = NULL;
+        struct arena arena = {0};
+        struct partial_sums one, other;
+        assert_ok(thread_pool_new(thread_counts[t], &pool, &err), &err);
+        assert_ok(partial_sums_init(&one, WIDE_ROWS, WIDE, thread_counts[t], &arena, &err), &err);
+        assert_ok(partial_sums_init(&other, WIDE_ROWS, WIDE, thread_counts[t], &arena, &err), &err);
+        partial_sums_run(&one, pool, wide_body, NULL);
+        partial_sums_run(&other, pool, wide_body, NULL);
+        partial_sums_total_into(&one, pool, 3, WIDE - 3, out);
+        assert_memory_equal(out, partial_sums_total(&other, 3, WIDE - 3),
+                            (WIDE - 3) * sizeof(float));
+        thread_pool_free(pool);
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_threads_adds_in_one_order),
         cmocka_unit_test(many_threads_have_work),
+        cmocka_unit_test(a_total_is_the_same_from_all_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
