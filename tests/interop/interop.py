@@ -149,13 +149,14 @@ def compare_step(report, name, own, run, work):
     """The loss and the gradient of one stored mini-batch."""
     path = os.path.join(work, "step.safetensors")
     graphmill("export", run, "--what", "step", "--round", "2", "--output", path)
-    batch = load_file(path)
+    # In double precision, so that what differs is our rounding alone.
+    batch = {key: value.double() if value.is_floating_point() else value for key, value in load_file(path).items()}
     with safe_open(path, "pt") as file:
         loss = float(file.metadata()["loss"])
     with safe_open(os.path.join(run, "outputs", "model.safetensors"), "pt") as file:
         texts = file.metadata()
     model, compute = models.build_for_batch(own.settings["train-step.model"], texts, batch, own.pyg)
-    model.load_state_dict({key[8:]: value for key, value in batch.items() if key.startswith("weights.")}, strict=True)
+    model.double().load_state_dict({key[8:]: value for key, value in batch.items() if key.startswith("weights.")}, strict=True)
     theirs = models.loss_of(compute()[: len(batch["labels"])], batch["labels"])
     theirs.backward()
     report.compare(f"{name} loss", loss, theirs.item())

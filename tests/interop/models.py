@@ -107,16 +107,16 @@ def build_for_batch(kind, texts, batch, more):
             return model, lambda: layers_of_batch(model, batch["features"], edge_index, batch["mini_batch.hop_end"])
         named = {} if value is None else {"edge_weight": value}
         return model, lambda: model(batch["features"], edge_index, **named)
-    degree, count = batch["mini_batch.degree"].float(), len(batch["mini_batch.node"])
+    degree, count = batch["mini_batch.degree"].double(), len(batch["mini_batch.node"])
     is_loop = edge_index[0] == edge_index[1]
     source, destination = edge_index[:, ~is_loop]
-    found = torch.zeros(count).index_add_(0, destination, torch.ones(len(destination)))
-    share = torch.where((found > 0) & (found < degree), degree / found.clamp(min=1), torch.ones(count))
-    root, loops, of_loop = (degree + 1).rsqrt(), torch.arange(count), torch.ones(count)
-    value = torch.ones(edge_index.size(1)) if value is None else value
+    found = torch.zeros_like(degree).index_add_(0, destination, torch.ones_like(destination, dtype=degree.dtype))
+    share = torch.where((found > 0) & (found < degree), degree / found.clamp(min=1), torch.ones_like(degree))
+    root, loops, of_loop = (degree + 1).rsqrt(), torch.arange(count), torch.ones_like(degree)
+    value = torch.ones(edge_index.size(1), dtype=degree.dtype) if value is None else value
     if "mini_batch.weight_sum" in batch:
         total = batch["mini_batch.weight_sum"]
-        root = torch.where(total > 0, total.rsqrt(), torch.zeros(count))
+        root = torch.where(total > 0, total.rsqrt(), torch.zeros_like(total))
         of_loop[edge_index[0, is_loop]] = value[is_loop]
     weight = torch.cat([value[~is_loop] * root[source] * root[destination] * share[destination], of_loop * root * root])
     edges = torch.stack([torch.cat([source, loops]), torch.cat([destination, loops])])
