@@ -22,11 +22,11 @@ class Propagated(MLP):
 
 
 class Stack(torch.nn.Module):
-    """Layers of GraphConv as BasicGNN would stack them."""
+    """Layers of one kind as BasicGNN would stack them."""
 
-    def __init__(self, widths, **more):
+    def __init__(self, layer, widths, **more):
         super().__init__()
-        self.convs = torch.nn.ModuleList(GraphConv(i, o, **more) for i, o in zip(widths, widths[1:]))
+        self.convs = torch.nn.ModuleList(layer(i, o, **more) for i, o in zip(widths, widths[1:]))
 
     def forward(self, x, edge_index, edge_weight=None):
         for conv in self.convs[:-1]:
@@ -57,9 +57,12 @@ def build_appnp(texts, alpha=0.1, given=False):
     return Propagated([inputs, hidden, outputs], norm=None, propagation=hops)
 
 
-def build_graph_conv(texts, **more):
-    inputs, hidden, layers, outputs = sizes(texts)
-    return Stack([inputs] + [hidden] * (layers - 1) + [outputs], **more)
+def stack_of(layer):
+    def build_stack(texts, **more):
+        inputs, hidden, layers, outputs = sizes(texts)
+        return Stack(layer, [inputs] + [hidden] * (layers - 1) + [outputs], **more)
+
+    return build_stack
 
 
 # train-step.model -> the model, from the texts and options. given: the edge weights are all that counts.
@@ -69,7 +72,7 @@ KINDS = {
     "gat": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), **more),
     "gatv2": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), v2=True, **more),
     "gin": lambda texts, **more: GIN(*sizes(texts), **more),
-    "graph_conv": build_graph_conv,
+    "graph_conv": stack_of(GraphConv),
     "mlp": lambda texts: Plain([*sizes(texts)[:2], sizes(texts)[3]], norm=None),
     "sgc": build_sgc,
     "appnp": build_appnp,

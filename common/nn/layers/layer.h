@@ -61,8 +61,7 @@ struct layer_type {
      * it projects each row as it is. */
     enum error_code (*weigh)(const struct model_layer *layer, const struct message_block *block,
                              struct arena *arena, struct aggregation *out, struct error *err);
-    /* Of any other kind, as layer_pass_forward() and layer_pass_backward(). Forward sets pass->activation.bias;
-     * backward leaves pass->input_gradient. Only in fp32. */
+    /* Of any other kind, as layer_pass_forward() and layer_pass_backward(); README.md says what they do. Only in fp32. */
     enum error_code (*forward)(struct layer_pass *pass, bool keep, struct arena *arena,
                                struct thread_pool *pool, struct error *err);
     enum error_code (*backward)(struct layer_pass *pass, const struct layer_pass *above,

@@ -51,6 +51,14 @@ CPU_KERNEL(add_tile_sum, (const float *tile_sum, size_t dim, bool fresh, float *
         vector_add(sum, tile_sum, dim);
 }
 
+enum error_code layer_pass_transpose_edges(struct layer_pass *pass, struct arena *arena,
+                                           struct error *err)
+{
+    return (aggregation_numbers_edges(&pass->aggregation) ? transposed_edges_number
+                                                          : transposed_edges_build)(
+        &pass->block, pass->aggregation.skip_self_loops, arena, &pass->edges, err);
+}
+
 static size_t weights_size(const struct layer_pass *pass)
 {
     return pass->output_dim * pass->aggregated_dim;
@@ -264,9 +272,7 @@ static enum error_code find_common_room(struct backward_job *job, struct arena *
         rc =
             arena_new(arena, &job->output_gradient, pass->block.destination_count * dim, what, err);
     if (rc == ERROR_NONE && pass->layer->type->uses_edges && (by_source || !job->is_first))
-        rc = (aggregation_numbers_edges(&pass->aggregation) ? transposed_edges_number
-                                                            : transposed_edges_build)(
-            &pass->block, pass->aggregation.skip_self_loops, arena, &pass->edges, err);
+        rc = layer_pass_transpose_edges(pass, arena, err);
     return rc;
 }
 

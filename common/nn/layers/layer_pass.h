@@ -77,7 +77,7 @@ struct layer_pass {
     /* Left by backward for the layer below, unless this is the first: */
     struct transposed_edges edges;
     float *aggregated_gradient; /* aggregation first: [destinations, aggregated_dim] */
-    float *input_gradient;      /* all others: [sources, input_dim] */
+    float *input_gradient;      /* all others: [sources, input_dim]; NULL: the above counts */
 };
 
 /* Fills everything but `output`, and draws no dropout. */
@@ -118,6 +118,10 @@ const float *layer_pass_product_gradient(const struct layer_pass *pass,
                                          const struct layer_pass *above,
                                          const float *logits_gradient, uint32_t first, uint32_t end,
                                          float *scratch);
+
+/* For a layer's backward that leaves `aggregated_gradient`: makes `edges`, as `aggregation` wants them. */
+MUST_CHECK enum error_code layer_pass_transpose_edges(struct layer_pass *pass, struct arena *arena,
+                                                      struct error *err);
 
 /* Of a pass after its backward: the gradient of its input rows first .. end - 1, of `dim` columns, in `scratch` or where
  * it lies. */

@@ -107,9 +107,7 @@ enum error_code propagation_backward(struct layer_pass *pass, const struct layer
         rc = arena_new(arena, &job.scratch, (size_t)thread_pool_size(pool) * job.scratch_size, what,
                        err);
     if (rc == ERROR_NONE)
-        rc = (aggregation_numbers_edges(&pass->aggregation) ? transposed_edges_number
-                                                            : transposed_edges_build)(
-            &pass->block, pass->aggregation.skip_self_loops, arena, &pass->edges, err);
+        rc = layer_pass_transpose_edges(pass, arena, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), backward_tile, &job);
