@@ -50,6 +50,7 @@ MODELS = {
     "gin-eps": Model({"train-step.model": "gin", "train-step.train_eps": "true"}, {"train_eps": True}, dgl="any", all_neighbors=True),
     "graph_conv": Model({"train-step.model": "graph_conv"}, all_neighbors=True, weights=("PyG",)),
     "graph_conv-max": Model({"train-step.model": "graph_conv", "train-step.aggr": "max"}, {"aggr": "max"}),
+    "le": Model({"train-step.model": "le"}, all_neighbors=True, weights=("PyG",)),
     "mlp": Model({"train-step.model": "mlp", "sample.fanouts": "", "sample.evaluation_fanouts": ""}),
     "sgc": Model({"train-step.model": "sgc"}, dgl="undirected", weights=("PyG",)),
     "appnp": Model({"train-step.model": "appnp", "train-step.alpha": 0.2}, {"alpha": 0.2}, dgl="undirected",

@@ -1,6 +1,6 @@
 """A graphmill model as one of PyG: from the texts of model.safetensors, and on a mini-batch of graphmill's."""
 import torch
-from torch_geometric.nn import APPNP, GAT, GCN, GIN, MLP, GraphConv, GraphSAGE, SGConv
+from torch_geometric.nn import APPNP, GAT, GCN, GIN, MLP, GraphConv, GraphSAGE, LEConv, SGConv
 
 
 class Plain(MLP):
@@ -73,6 +73,7 @@ KINDS = {
     "gatv2": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), v2=True, **more),
     "gin": lambda texts, **more: GIN(*sizes(texts), **more),
     "graph_conv": stack_of(GraphConv),
+    "le": stack_of(LEConv),
     "mlp": lambda texts: Plain([*sizes(texts)[:2], sizes(texts)[3]], norm=None),
     "sgc": build_sgc,
     "appnp": build_appnp,

@@ -11,6 +11,7 @@ graph_conv,aggr=mean           convs.1.lin_root.weight
 gin,train_eps=true             convs.1.nn.lins.1.weight
 sgc                            lin.weight
 appnp,alpha=0.2                lins.1.weight
+le                             convs.1.lin2.weight
 mlp                            lins.1.weight
 '
 

@@ -182,6 +182,30 @@ static void gin_row(const struct layer *layer, uint32_t i, double *y)
     memory_free(hidden);
 }
 
+/* The sum of w (W_1 x_j + b_1 - W_2 x_i), edge by edge, and W_3 x_i + b_3. */
+static void le_row(const struct layer *layer, uint32_t i, double *y)
+{
+    const struct message_block *block = layer->block;
+    double *own = memory_alloc(layer->out, sizeof *own),
+           *other = memory_alloc(layer->out, sizeof *other);
+    must(own && other);
+    for (uint32_t o = 0; o < layer->out; o++)
+        own[o] = 0;
+    add_product(layer, "lin2.weight", input_row(layer, i), own);
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+        for (uint32_t o = 0; o < layer->out; o++)
+            other[o] = 0;
+        add_product(layer, "lin1.weight", input_row(layer, block->neighbor[e]), other);
+        add_bias(layer, "lin1.bias", other);
+        for (uint32_t o = 0; o < layer->out; o++)
+            y[o] += correction(block, i) * value_of(block, e) * (other[o] - own[o]);
+    }
+    add_product(layer, "lin3.weight", input_row(layer, i), y);
+    add_bias(layer, "lin3.bias", y);
+    memory_free(own);
+    memory_free(other);
+}
+
 static void appnp_row(const struct layer *layer, uint32_t i, double *y)
 {
     const double alpha = own_of(layer)->option.alpha;
@@ -208,6 +232,8 @@ static void linear_row(const struct layer *layer, uint32_t i, double *y)
         propagate(layer, i, y);
     if (kind == LAYER_APPNP)
         appnp_row(layer, i, y);
+    if (kind == LAYER_LE)
+        le_row(layer, i, y);
     if (kind == LAYER_MLP) {
         add_product(layer, "weight", input_row(layer, i), y);
         add_bias(layer, "bias", y);

@@ -21,7 +21,8 @@
     ROW(GIN, gin, "two matrices behind the sum of a node and its neighbours")                      \
     ROW(PROPAGATE, propagate, "a hop of gcn without a matrix, for train-step.layers")              \
     ROW(SGC, sgc, "hops of gcn, then one matrix")                                                  \
-    ROW(APPNP, appnp, "mlp, then hops of gcn that go back to it")
+    ROW(APPNP, appnp, "mlp, then hops of gcn that go back to it")                                  \
+    ROW(LE, le, "sums of differences to neighbours, with a matrix for either end")
 
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)

@@ -30,6 +30,9 @@ static const struct trial trials[] = {
     {3, {LAYER_MLP, LAYER_PROPAGATE, LAYER_SGC}, LAYER_AGGR_AUTO, true},
     {3, {LAYER_MLP, LAYER_APPNP, LAYER_APPNP}, LAYER_AGGR_AUTO, false},
     {4, {LAYER_MLP, LAYER_APPNP, LAYER_APPNP, LAYER_MLP}, LAYER_AGGR_AUTO, true},
+    {2, {LAYER_LE, LAYER_LE}, LAYER_AGGR_AUTO, false},
+    {2, {LAYER_LE, LAYER_LE}, LAYER_AGGR_AUTO, true},
+    {4, {LAYER_MLP, LAYER_LE, LAYER_GCN, LAYER_MLP}, LAYER_AGGR_AUTO, true},
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 
