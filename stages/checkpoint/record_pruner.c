@@ -2,100 +2,35 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "store/objects/keys.h"
+#include "stages/plan/unit_records.h"
+#include "stages/plan/units/unit_row.h"
 
 #include <string.h>
 
-/* --- the series --- */
+/* --- one series: the records at one place among the keys of a kind's units --- */
 
 struct series {
-    struct key (*key)(const char *run_id, int64_t number, int slot);
-    int32_t (*slot_count)(const struct schedule *schedule, int64_t number);
-    int64_t (*before)(const struct schedule *schedule, int64_t number); /* below 0: none */
-    int64_t (*after)(const struct schedule *schedule, int64_t number);
+    enum unit_kind kind;
+    int record; /* of unit_keys() */
 };
 
-static struct key weights_key(const char *run_id, int64_t version, int slot)
+static struct key key_at(const struct stage_context *context, const struct series *series,
+                         int64_t number, int32_t slot)
 {
-    (void)slot;
-    return key_weights(run_id, version);
+    struct key keys[UNIT_KEYS_MAX];
+    const struct unit unit = unit_at(series->kind, number, slot);
+    const int count = unit_keys(context->schedule, context->run_id, &unit, keys);
+    must(series->record < count);
+    return keys[series->record];
 }
-
-static struct key optimizer_key(const char *run_id, int64_t version, int slot)
-{
-    (void)slot;
-    return key_optimizer_state(run_id, version);
-}
-
-static int32_t one_slot(const struct schedule *schedule, int64_t number)
-{
-    (void)schedule;
-    (void)number;
-    return 1;
-}
-
-static int32_t evaluation_slots(const struct schedule *schedule, int64_t version)
-{
-    (void)version;
-    return schedule->evaluation_slot_count;
-}
-
-static int64_t number_before(const struct schedule *schedule, int64_t number)
-{
-    (void)schedule;
-    return number - 1;
-}
-
-static int64_t number_after(const struct schedule *schedule, int64_t number)
-{
-    (void)schedule;
-    return number + 1;
-}
-
-/* The rounds in which mini-batches are made: those of the first epoch of each sampling pass. */
-static int64_t sampled_round_before(const struct schedule *schedule, int64_t round)
-{
-    const int64_t before = round - 1;
-    if (before < 0 || schedule_samples(schedule, before))
-        return before;
-    const int64_t epoch = schedule_epoch(schedule, before);
-    return (epoch - epoch % schedule->reuse_epochs + 1) * schedule->rounds_per_epoch - 1;
-}
-
-static int64_t sampled_round_after(const struct schedule *schedule, int64_t round)
-{
-    const int64_t after = round + 1;
-    if (schedule_samples(schedule, after))
-        return after;
-    const int64_t epoch = schedule_epoch(schedule, after);
-    return (epoch - epoch % schedule->reuse_epochs + schedule->reuse_epochs) *
-           schedule->rounds_per_epoch;
-}
-
-static int64_t snapshot_after(const struct schedule *schedule, int64_t version)
-{
-    return schedule_snapshot_at_or_after(schedule, version + 1);
-}
-
-static const struct series mini_batches = {key_mini_batch, schedule_slot_count,
-                                           sampled_round_before, sampled_round_after};
-static const struct series gradients = {key_gradient, schedule_slot_count, number_before,
-                                        number_after};
-static const struct series weights = {weights_key, one_slot, number_before, number_after};
-static const struct series optimizer_states = {optimizer_key, one_slot, number_before,
-                                               number_after};
-static const struct series evaluations = {key_evaluation, evaluation_slots,
-                                          schedule_snapshot_before, snapshot_after};
-
-/* --- pruning one --- */
 
 static enum error_code remove_slots(const struct stage_context *context,
                                     const struct series *series, int64_t number, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (int32_t slot = series->slot_count(context->schedule, number) - 1;
+    for (int32_t slot = unit_slot_count(context->schedule, series->kind, number) - 1;
          slot >= 0 && rc == ERROR_NONE; slot--)
-        rc = store_remove(context->store, series->key(context->run_id, number, slot).text, err);
+        rc = store_remove(context->store, key_at(context, series, number, slot).text, err);
     return rc;
 }
 
@@ -105,16 +40,17 @@ static enum error_code prune(const struct stage_context *context, const struct s
     const struct schedule *schedule = context->schedule;
     enum error_code rc = ERROR_NONE;
     int64_t oldest = limit;
-    for (int64_t number = series->before(schedule, limit); number >= 0;
-         number = series->before(schedule, number)) {
+    for (int64_t number = unit_number_before(schedule, series->kind, limit);
+         number >= 0 && unit_slot_count(schedule, series->kind, number) > 0;
+         number = unit_number_before(schedule, series->kind, number)) {
         bool found = false;
-        rc = store_has(context->store, series->key(context->run_id, number, 0).text, &found, err);
+        rc = store_has(context->store, key_at(context, series, number, 0).text, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
         oldest = number;
     }
     for (int64_t number = oldest; number < limit && rc == ERROR_NONE;
-         number = series->after(schedule, number))
+         number = unit_number_after(schedule, series->kind, number))
         rc = remove_slots(context, series, number, err);
     return rc;
 }
@@ -149,32 +85,46 @@ static enum error_code visit_snapshot(void *context, const char *key, bool is_ar
     return add_superfluous(search, version, err);
 }
 
-static enum error_code prune_snapshots(const struct stage_context *context,
+static enum error_code prune_snapshots(const struct stage_context *context, enum unit_kind kind,
                                        const struct retention *retention, struct error *err)
 {
     struct snapshot_search search = {.retention = retention};
-    enum error_code rc = store_list(context->store, key_run(context->run_id, "snapshot").text,
-                                    visit_snapshot, &search, err);
+    struct series series = {.kind = kind};
+    struct key folder = key_at(context, &series, 0, 0);
+    *strrchr(folder.text, '/') = '\0';
+    enum error_code rc = store_list(context->store, folder.text, visit_snapshot, &search, err);
     for (size_t i = 0; i < search.count && rc == ERROR_NONE; i++)
-        rc = store_remove(context->store, key_snapshot(context->run_id, search.superfluous[i]).text,
-                          err);
+        rc = remove_slots(context, &series, search.superfluous[i], err);
     memory_free(search.superfluous);
+    return rc;
+}
+
+/* --- all --- */
+
+static enum error_code prune_kind(const struct stage_context *context, enum unit_kind kind,
+                                  const struct retention *retention, struct error *err)
+{
+    const struct unit_row *row = unit_row_of(kind);
+    if (row->line == LINE_NONE || row->retention == RETAINED_TO_THE_END)
+        return ERROR_NONE;
+    if (row->retention == RETAINED_SNAPSHOTS)
+        return prune_snapshots(context, kind, retention, err);
+    const int64_t limit = row->retention == RETAINED_PASSES ? retention->oldest_mini_batch
+                                                            : retention->oldest_version;
+    struct key keys[UNIT_KEYS_MAX];
+    const struct unit any = unit_at(kind, limit, 0);
+    const int count = unit_keys(context->schedule, context->run_id, &any, keys);
+    enum error_code rc = ERROR_NONE;
+    for (int record = 0; record < count && rc == ERROR_NONE; record++)
+        rc = prune(context, &(struct series){kind, record}, limit, err);
     return rc;
 }
 
 enum error_code record_pruner_run(const struct stage_context *context,
                                   const struct retention *retention, struct error *err)
 {
-    enum error_code rc = prune_snapshots(context, retention, err);
-    if (rc == ERROR_NONE)
-        rc = prune(context, &mini_batches, retention->oldest_mini_batch, err);
-    if (rc == ERROR_NONE)
-        rc = prune(context, &gradients, retention->oldest_version, err);
-    if (rc == ERROR_NONE)
-        rc = prune(context, &weights, retention->oldest_version, err);
-    if (rc == ERROR_NONE)
-        rc = prune(context, &optimizer_states, retention->oldest_version, err);
-    if (rc == ERROR_NONE && context->schedule->evaluation_slot_count > 0)
-        rc = prune(context, &evaluations, retention->oldest_version, err);
+    enum error_code rc = ERROR_NONE;
+    for (enum unit_kind kind = UNIT_KIND_COUNT - 1; kind > UNIT_UNKNOWN && rc == ERROR_NONE; kind--)
+        rc = prune_kind(context, kind, retention, err);
     return rc;
 }

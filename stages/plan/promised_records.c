@@ -5,6 +5,8 @@
 #include "common/base/text.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/retention_rule.h"
+#include "stages/plan/unit_records.h"
+#include "stages/plan/units/unit_row.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/snapshot.h"
@@ -126,46 +128,65 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
     return ERROR_NONE;
 }
 
-static enum error_code expect_snapshots(const struct search *search, const struct run_binding *run,
-                                        const struct kept_rounds *kept, struct error *err)
+static enum error_code expect_of_unit(const struct search *search, const struct run_binding *run,
+                                      const struct unit *unit, struct error *err)
 {
-    const struct schedule *s = &run->schedule;
-    const char *id = run->plan.id;
+    struct key keys[UNIT_KEYS_MAX];
+    const int count = unit_keys(&run->schedule, run->plan.id, unit, keys);
     enum error_code rc = ERROR_NONE;
-    for (int64_t v = schedule_snapshot_at_or_after(s, kept->oldest); v <= kept->version;
-         v = schedule_snapshot_at_or_after(s, v + 1)) {
-        if (rc == ERROR_NONE)
-            rc = expect(search, key_snapshot(id, v), err);
-        for (int32_t k = 0; rc == ERROR_NONE && k < s->evaluation_slot_count; k++)
-            rc = expect(search, key_evaluation(id, v, k), err);
-        if (v == s->round_count)
-            break;
-    }
-    for (int32_t k = 0; rc == ERROR_NONE && k < s->evaluation_slot_count; k++)
-        rc = expect(search, key_evaluation_mini_batch(id, k), err);
+    for (int i = 0; i < count && rc == ERROR_NONE; i++)
+        rc = expect(search, keys[i], err);
     return rc;
 }
 
-static enum error_code expect_rounds(const struct search *search, const struct run_binding *run,
-                                     const struct kept_rounds *kept, struct error *err)
+static enum error_code expect_slots(const struct search *search, const struct run_binding *run,
+                                    enum unit_kind kind, int64_t number, struct error *err)
+{
+    const int32_t count = unit_slot_count(&run->schedule, kind, number);
+    enum error_code rc = ERROR_NONE;
+    for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++) {
+        const struct unit unit = unit_at(kind, number, slot);
+        rc = expect_of_unit(search, run, &unit, err);
+    }
+    return rc;
+}
+
+/* Records of a round lead to the version behind it: there are none yet of the round of the newest version. */
+static int64_t newest_number(const struct unit_row *row, const struct kept_rounds *kept)
+{
+    const bool is_of_round = row->line == LINE_ROUNDS && row->begun_by == UNIT_UNKNOWN;
+    return is_of_round ? kept->version - 1 : kept->version;
+}
+
+static enum error_code expect_kind(const struct search *search, const struct run_binding *run,
+                                   const struct kept_rounds *kept, enum unit_kind kind,
+                                   struct error *err)
 {
     const struct schedule *s = &run->schedule;
-    const char *id = run->plan.id;
+    const struct unit_row *row = unit_row_of(kind);
+    const bool serves_later = row->retention == RETAINED_PASSES && !kept->stopped;
+    const int64_t oldest = serves_later ? schedule_oldest_needed(s, kept->oldest) : kept->oldest;
     enum error_code rc = ERROR_NONE;
-    for (int64_t v = kept->oldest; v <= kept->version && rc == ERROR_NONE; v++) {
-        rc = expect(search, key_weights(id, v), err);
-        if (rc == ERROR_NONE)
-            rc = expect(search, key_optimizer_state(id, v), err);
+    if (row->line == LINE_NONE) /* what initialise makes is version 0 of aggregate's line */
+        return row->retention == RETAINED_TO_THE_END ? expect_slots(search, run, kind, 0, err)
+                                                     : ERROR_NONE;
+    for (int64_t number = unit_number_after(s, kind, oldest - 1);
+         number <= newest_number(row, kept) && rc == ERROR_NONE;
+         number = unit_number_after(s, kind, number))
+        rc = expect_slots(search, run, kind, number, err);
+    return rc;
+}
+
+/* Of inference expect_end() tells. */
+static enum error_code expect_training(const struct search *search, const struct run_binding *run,
+                                       const struct kept_rounds *kept, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const struct unit_row *row = unit_row_of(kind);
+        if (rc == ERROR_NONE && row->output && row->line != LINE_WEIGHTS)
+            rc = expect_kind(search, run, kept, kind, err);
     }
-    const int64_t oldest_batch =
-        kept->stopped ? kept->oldest : schedule_oldest_needed(s, kept->oldest);
-    for (int64_t r = oldest_batch; r < kept->version; r++)
-        for (int32_t k = 0; rc == ERROR_NONE && k < schedule_slot_count(s, r); k++) {
-            if (schedule_samples(s, r))
-                rc = expect(search, key_mini_batch(id, r, k), err);
-            if (rc == ERROR_NONE && r >= kept->oldest)
-                rc = expect(search, key_gradient(id, r, k), err);
-        }
     return rc;
 }
 
@@ -184,6 +205,7 @@ static enum error_code expect_end(const struct search *search, const struct run_
     const char *id = run->plan.id;
     const struct key folder = key_run(id, "outputs");
     struct chain_state state = {0};
+    struct unit_list layers = {0};
     bool has_outputs = false;
     enum error_code rc = store_list(search->store, folder.text, note_any, &has_outputs, err);
     if (rc == ERROR_NONE && has_outputs && !kept->stopped && kept->version < s->round_count)
@@ -191,14 +213,11 @@ static enum error_code expect_end(const struct search *search, const struct run_
     if (rc == ERROR_NONE)
         rc = chain_state_read(s, search->store, id, &state, err);
     *whole = state.finished;
-    for (int layer = 1; state.finished && layer <= s->layer_count; layer++)
-        for (int part = 0; rc == ERROR_NONE && part < run->book.part_count; part++) {
-            const struct key shard = key_infer(id, state.weights_version, layer, part, "shard");
-            rc = expect(search, shard, err);
-            if (rc == ERROR_NONE)
-                rc = expect(search, key_infer(id, state.weights_version, layer, part, "shard_seal"),
-                            err);
-        }
+    for (int32_t layer = 1; rc == ERROR_NONE && state.finished && layer <= s->layer_count; layer++)
+        rc = unit_list_add_layer(&layers, s, state.weights_version, layer, err);
+    for (int64_t i = 0; rc == ERROR_NONE && i < layers.count; i++)
+        rc = expect_of_unit(search, run, &layers.unit[i], err);
+    unit_list_release(&layers);
     return rc;
 }
 
@@ -208,9 +227,7 @@ static enum error_code expect_of_run(const struct search *search, const struct r
     enum error_code rc = expect_end(search, run, kept, whole, err);
     if (rc == ERROR_NONE && kept->version > 0 && !kept->is_named)
         search->visit(search->context, key_run(run->plan.id, "current_snapshot").text);
-    if (rc == ERROR_NONE && kept->version > 0)
-        rc = expect_snapshots(search, run, kept, err);
-    return rc == ERROR_NONE && kept->version > 0 ? expect_rounds(search, run, kept, err) : rc;
+    return rc == ERROR_NONE && kept->version > 0 ? expect_training(search, run, kept, err) : rc;
 }
 
 static void count_missing(void *context, const char *key)

@@ -1,67 +1,14 @@
 #include "stages/plan/run_rewind.h"
 
-#include "common/base/text.h"
-#include "store/objects/keys.h"
+#include "stages/plan/unit_records.h"
+#include "stages/plan/units/unit_row.h"
 #include "store/records/snapshot.h"
-
-#include <string.h>
 
 struct rewind {
     struct store *store;
     const struct run_binding *run;
     const struct kept_rounds *kept;
 };
-
-/* --- what a key is of --- */
-
-enum loss_kind {
-    LOSS_OF_OTHER, /* nothing that training made */
-    LOSS_OF_MINI_BATCH,
-    LOSS_OF_GRADIENT,
-    LOSS_OF_VERSION, /* weights or optimizer state */
-    LOSS_OF_EVALUATION,
-    LOSS_OF_EVALUATION_BATCH,
-    LOSS_OF_SNAPSHOT,
-    LOSS_OF_LAYER
-};
-
-struct loss {
-    enum loss_kind kind;
-    int64_t number; /* round or version */
-    int64_t slot;   /* of an evaluation batch; the layer of infer */
-};
-
-/* The number that follows `name` in `key`. */
-static bool number_after(const char *key, const char *name, int64_t *out)
-{
-    const char *at = strstr(key, name);
-    return at && text_int64(at + strlen(name), strcspn(at + strlen(name), "/"), out);
-}
-
-static struct loss loss_of(const char *key)
-{
-    static const struct {
-        const char *name;
-        enum loss_kind kind;
-    } kinds[] = {{"/weights/", LOSS_OF_VERSION},
-                 {"/optimizer/", LOSS_OF_VERSION},
-                 {"/snapshot/", LOSS_OF_SNAPSHOT},
-                 {"/result/", LOSS_OF_EVALUATION}};
-    struct loss loss = {LOSS_OF_OTHER, 0, 0};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (number_after(key, kinds[i].name, &loss.number)) {
-            loss.kind = kinds[i].kind;
-            return loss;
-        }
-    if (number_after(key, "/infer/", &loss.number)) {
-        const char *rest = strchr(strstr(key, "/infer/") + strlen("/infer/"), '/');
-        loss.kind = rest && number_after(rest, "/", &loss.slot) ? LOSS_OF_LAYER : LOSS_OF_OTHER;
-    } else if (number_after(key, "/round/", &loss.number))
-        loss.kind = strstr(key, "/gradient") ? LOSS_OF_GRADIENT : LOSS_OF_MINI_BATCH;
-    else if (number_after(key, "/evaluation/", &loss.slot))
-        loss.kind = LOSS_OF_EVALUATION_BATCH;
-    return loss;
-}
 
 /* --- how far back --- */
 
@@ -78,121 +25,117 @@ static enum error_code restore(const struct rewind *r, int64_t version, bool *re
     return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? ERROR_NONE : rc;
 }
 
-/* The newest version that the run may stand at for the loss to be made good. What is older than the run keeps, or
- * newer than where it stands, is made again without that, or never. */
-static enum error_code limit_of(const struct rewind *r, const struct loss *loss, int64_t *limit,
-                                struct error *err)
+/* The version that a run has to stand at, at most, to make this unit again: that of its round, or the one before. */
+static int64_t version_before(const struct unit *unit)
+{
+    const bool is_of_round = unit_row_of(unit->kind)->line == LINE_ROUNDS;
+    return is_of_round || unit->round == 0 ? unit->round : unit->round - 1;
+}
+
+/* Mini-batches of a pass that began before what the run keeps serve later rounds, too. */
+static int64_t limit_of_pass(const struct rewind *r, const struct unit *lost)
 {
     const struct kept_rounds *kept = r->kept;
-    const int64_t number = loss->number;
+    if (lost->round >= kept->oldest)
+        return lost->round;
+    const bool is_passed = lost->round < schedule_oldest_needed(&r->run->schedule, kept->version);
+    return is_passed ? kept->oldest : kept->version;
+}
+
+/* The newest version that the run may stand at for the loss to be made good. What is older than the run keeps, or
+ * newer than where it stands, is made again without that, or never. */
+static enum error_code limit_of(const struct rewind *r, const struct unit *lost, int64_t *limit,
+                                struct error *err)
+{
+    const struct unit_row *row = unit_row_of(lost->kind);
+    const struct kept_rounds *kept = r->kept;
+    const int64_t number = unit_number(lost);
     bool restored = false;
+    enum error_code rc = ERROR_NONE;
     *limit = kept->version;
-    switch (loss->kind) {
-    case LOSS_OF_OTHER:
-    case LOSS_OF_LAYER:
-        return ERROR_NONE;
-    case LOSS_OF_MINI_BATCH:
-        if (number < kept->oldest) { /* of a pass that serves later rounds, too */
-            if (number < schedule_oldest_needed(&r->run->schedule, kept->version))
-                *limit = kept->oldest;
-            return ERROR_NONE;
-        }
-        *limit = number;
-        return ERROR_NONE;
-    case LOSS_OF_GRADIENT:
-        if (number >= kept->oldest)
-            *limit = number;
-        return ERROR_NONE;
-    case LOSS_OF_EVALUATION:
-    case LOSS_OF_SNAPSHOT:
-        if (number >= kept->oldest)
-            *limit = number - 1;
-        return ERROR_NONE;
-    case LOSS_OF_EVALUATION_BATCH:
-        if (kept->stopped)
+    if (row->retention == RETAINED_PASSES)
+        *limit = limit_of_pass(r, lost);
+    else if (row->retention == RETAINED_TO_THE_END) {
+        if (row->line == LINE_NONE &&
+            kept->stopped) /* a batch of validation: the last one reads it */
             *limit = kept->version - 1;
-        return ERROR_NONE;
-    case LOSS_OF_VERSION:
-        break;
+    } else if (number >= kept->oldest) {
+        if (row->is_in_snapshot && number <= kept->version)
+            rc = restore(r, number, &restored, err);
+        if (!restored)
+            *limit = version_before(lost);
     }
-    if (number < kept->oldest || number > kept->version)
-        return ERROR_NONE;
-    const enum error_code rc = restore(r, number, &restored, err);
-    if (!restored)
-        *limit = number > 0 ? number - 1 : 0;
     return rc;
 }
 
 /* --- what has to wait for it --- */
 
-/* What comes of round `round`, up to the next snapshot. */
-static enum error_code remove_after(const struct rewind *r, int64_t round, struct error *err)
+static enum error_code remove_slots(const struct rewind *r, enum unit_kind kind, int64_t round,
+                                    int32_t count, struct error *err)
 {
-    const struct schedule *s = &r->run->schedule;
-    const char *id = r->run->plan.id;
-    const int64_t end = schedule_snapshot_at_or_after(s, round + 1);
     enum error_code rc = ERROR_NONE;
-    for (; round < end && rc == ERROR_NONE; round++) {
-        for (int32_t k = 0; k < schedule_slot_count(s, round) && rc == ERROR_NONE; k++)
-            rc = store_remove(r->store, key_gradient(id, round, k).text, err);
-        if (rc == ERROR_NONE)
-            rc = store_remove(r->store, key_weights(id, round + 1).text, err);
-        if (rc == ERROR_NONE)
-            rc = store_remove(r->store, key_optimizer_state(id, round + 1).text, err);
+    for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++) {
+        const struct unit unit = {.kind = kind, .round = round, .slot = slot};
+        rc = unit_remove(&r->run->schedule, r->store, r->run->plan.id, &unit, err);
     }
-    for (int32_t k = 0; k < s->evaluation_slot_count && rc == ERROR_NONE; k++)
-        rc = store_remove(r->store, key_evaluation(id, end, k).text, err);
     return rc;
 }
 
-static enum error_code remove_sealed(const struct rewind *r, struct key seal, struct key artifact,
-                                     struct error *err)
+/* What all units of this line made of round or version `number`, and the run keeps as long as its rounds. */
+static enum error_code remove_line(const struct rewind *r, enum unit_line line, int64_t number,
+                                   struct error *err)
 {
-    const enum error_code rc = store_remove(r->store, seal.text, err);
-    return rc == ERROR_NONE ? store_remove(r->store, artifact.text, err) : rc;
+    enum error_code rc = ERROR_NONE;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const struct unit_row *row = unit_row_of(kind);
+        if (rc == ERROR_NONE && row->line == line && row->retention == RETAINED_ROUNDS)
+            rc = remove_slots(r, kind, number, unit_slot_count(&r->run->schedule, kind, number),
+                              err);
+    }
+    return rc;
+}
+
+/* What comes of round `round`, up to the next snapshot. */
+static enum error_code remove_after(const struct rewind *r, int64_t round, struct error *err)
+{
+    const int64_t end = schedule_snapshot_at_or_after(&r->run->schedule, round + 1);
+    enum error_code rc = ERROR_NONE;
+    for (; round < end && rc == ERROR_NONE; round++)
+        rc = remove_line(r, LINE_ROUNDS, round, err);
+    return rc == ERROR_NONE ? remove_line(r, LINE_VERSIONS, end, err) : rc;
 }
 
 /* The layers above, and the outputs that the run wants: it is not finished while they are made. */
-static enum error_code remove_above(const struct rewind *r, const struct loss *loss,
+static enum error_code remove_above(const struct rewind *r, const struct unit *lost,
                                     struct error *err)
 {
     const struct schedule *s = &r->run->schedule;
-    const char *id = r->run->plan.id;
-    const int64_t version = loss->number;
+    struct unit_list above = {0};
     enum error_code rc = ERROR_NONE;
-    for (int layer = (int)loss->slot + 1; layer <= s->layer_count; layer++)
-        for (int part = 0; part < r->run->book.part_count && rc == ERROR_NONE; part++)
-            rc = remove_sealed(r, key_infer(id, version, layer, part, "shard_seal"),
-                               key_infer(id, version, layer, part, "shard"), err);
-    return rc == ERROR_NONE ? remove_sealed(r, key_outputs_seal(id, version, s->outputs_tag),
-                                            key_outputs(id, version, s->outputs_tag), err)
-                            : rc;
+    for (int32_t layer = lost->layer + 1; layer <= s->layer_count && rc == ERROR_NONE; layer++)
+        rc = unit_list_add_layer(&above, s, lost->round, layer, err);
+    if (rc == ERROR_NONE)
+        rc = unit_list_add_slots(&above, UNIT_OUTPUTS, lost->round, 1, err);
+    for (int64_t i = 0; i < above.count && rc == ERROR_NONE; i++)
+        rc = unit_remove(s, r->store, r->run->plan.id, &above.unit[i], err);
+    unit_list_release(&above);
+    return rc;
 }
 
-static enum error_code remove_what_waits(const struct rewind *r, const struct loss *loss,
+static enum error_code remove_what_waits(const struct rewind *r, const struct unit *lost,
                                          struct error *err)
 {
-    const char *id = r->run->plan.id;
+    const struct unit_row *row = unit_row_of(lost->kind);
     const int64_t version = r->kept->version;
-    switch (loss->kind) {
-    case LOSS_OF_MINI_BATCH:
-    case LOSS_OF_GRADIENT:
-        return loss->number < version ? remove_after(r, loss->number, err) : ERROR_NONE;
-    case LOSS_OF_VERSION:
-        /* those of version 0 are made before round 0 */
-        return loss->number <= version
-                   ? remove_after(r, loss->number > 0 ? loss->number - 1 : 0, err)
-                   : ERROR_NONE;
-    case LOSS_OF_EVALUATION_BATCH:
-        return store_remove(r->store, key_evaluation(id, version, (int)loss->slot).text, err);
-    case LOSS_OF_LAYER:
-        return remove_above(r, loss, err);
-    case LOSS_OF_EVALUATION:
-    case LOSS_OF_SNAPSHOT:
-    case LOSS_OF_OTHER:
-        return ERROR_NONE;
+    if (row->has_layer)
+        return remove_above(r, lost, err);
+    if (row->line == LINE_NONE && row->has_slot) { /* a batch of validation */
+        const struct unit last = {.kind = UNIT_EVALUATE, .round = version, .slot = lost->slot};
+        return unit_remove(&r->run->schedule, r->store, r->run->plan.id, &last, err);
     }
-    return ERROR_NONE;
+    const bool leads_to_weights = row->line == LINE_ROUNDS || row->is_in_snapshot;
+    return leads_to_weights && lost->round < version ? remove_after(r, lost->round, err)
+                                                     : ERROR_NONE;
 }
 
 static enum error_code set_back(const struct rewind *r, int64_t limit, struct error *err)
@@ -217,10 +160,12 @@ enum error_code run_rewind(struct store *store, const struct run_binding *run,
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; i < count && rc == ERROR_NONE; i++) {
         int64_t limit = kept->version;
-        const struct loss loss = loss_of(lost[i]);
-        rc = limit_of(&r, &loss, &limit, err);
-        if (rc == ERROR_NONE && (limit < kept->version || loss.kind == LOSS_OF_LAYER))
-            rc = remove_what_waits(&r, &loss, err);
+        struct unit unit;
+        if (!unit_of_key(&run->schedule, run->plan.id, lost[i], &unit))
+            continue;
+        rc = limit_of(&r, &unit, &limit, err);
+        if (rc == ERROR_NONE && (limit < kept->version || unit_row_of(unit.kind)->has_layer))
+            rc = remove_what_waits(&r, &unit, err);
         back_to = limit < back_to ? limit : back_to;
     }
     return rc == ERROR_NONE && back_to < kept->version ? set_back(&r, back_to, err) : rc;

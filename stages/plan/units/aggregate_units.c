@@ -23,6 +23,13 @@ static struct key initialise_output(const struct schedule *s, const char *run_id
     return key_weights(run_id, 0);
 }
 
+static struct key initialise_companion(const struct schedule *s, const char *run_id,
+                                       const struct unit *unit)
+{
+    (void)s, (void)unit;
+    return key_optimizer_state(run_id, 0);
+}
+
 static bool initialise_is_covered(const struct schedule *s, const struct chain_state *state,
                                   const struct unit *unit)
 {
@@ -35,9 +42,12 @@ const struct unit_row initialise_unit = {
     .stage = "aggregate",
     .replay_option = "initial",
     .recomputable = true,
+    .retention = RETAINED_ROUNDS,
+    .is_in_snapshot = true,
     .check = check_initialise,
     .sets_free = initialise_sets_free,
     .output = initialise_output,
+    .companion = initialise_companion,
     .is_covered = initialise_is_covered,
 };
 
@@ -90,6 +100,13 @@ static struct key aggregate_output(const struct schedule *s, const char *run_id,
     return key_weights(run_id, unit->round + 1);
 }
 
+static struct key aggregate_companion(const struct schedule *s, const char *run_id,
+                                      const struct unit *unit)
+{
+    (void)s;
+    return key_optimizer_state(run_id, unit->round + 1);
+}
+
 static bool aggregate_is_covered(const struct schedule *s, const struct chain_state *state,
                                  const struct unit *unit)
 {
@@ -102,10 +119,14 @@ const struct unit_row aggregate_unit = {
     .stage = "aggregate",
     .line = LINE_ROUNDS,
     .recomputable = true,
+    .retention = RETAINED_ROUNDS,
+    .is_in_snapshot = true,
+    .begun_by = UNIT_INITIALISE,
     .check = check_aggregate,
     .waits_for = aggregate_waits_for,
     .sets_free = aggregate_sets_free,
     .reads_weights_after = aggregate_reads_weights_after,
     .output = aggregate_output,
+    .companion = aggregate_companion,
     .is_covered = aggregate_is_covered,
 };

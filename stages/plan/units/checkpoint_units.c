@@ -62,6 +62,7 @@ const struct unit_row checkpoint_unit = {
     .stage = "checkpoint",
     .line = LINE_VERSIONS,
     .may_end_run = true,
+    .retention = RETAINED_SNAPSHOTS,
     .check = check,
     .waits_for = waits_for,
     .sets_free = sets_free,

@@ -70,6 +70,12 @@ static struct key infer_artifact(const struct schedule *s, const char *run_id,
     return key_infer(run_id, unit->round, unit->layer, unit->slot, "shard");
 }
 
+static int32_t infer_slot_count(const struct schedule *s, int64_t version)
+{
+    (void)version;
+    return s->part_count;
+}
+
 static bool infer_is_covered(const struct schedule *s, const struct chain_state *state,
                              const struct unit *unit)
 {
@@ -88,6 +94,7 @@ const struct unit_row infer_unit = {
     .waits_for = infer_waits_for,
     .sets_free = infer_sets_free,
     .output = infer_output,
+    .slot_count = infer_slot_count,
     .artifact = infer_artifact,
     .is_covered = infer_is_covered,
 };

@@ -50,16 +50,39 @@ static bool sample_is_covered(const struct schedule *s, const struct chain_state
     return state->stopped || (version > 0 && unit->round < schedule_oldest_needed(s, version));
 }
 
+/* The rounds in which mini-batches are made: those of the first epoch of each sampling pass. */
+static int64_t sampled_round_before(const struct schedule *s, int64_t round)
+{
+    const int64_t before = round - 1;
+    if (before < 0 || schedule_samples(s, before))
+        return before;
+    const int64_t epoch = schedule_epoch(s, before);
+    return (epoch - epoch % s->reuse_epochs + 1) * s->rounds_per_epoch - 1;
+}
+
+static int64_t sampled_round_after(const struct schedule *s, int64_t round)
+{
+    const int64_t after = round + 1;
+    if (schedule_samples(s, after))
+        return after;
+    const int64_t epoch = schedule_epoch(s, after);
+    return (epoch - epoch % s->reuse_epochs + s->reuse_epochs) * s->rounds_per_epoch;
+}
+
 const struct unit_row sample_unit = {
     .name = "sample",
     .stage = "sample",
     .line = LINE_ROUNDS,
     .has_slot = true,
     .recomputable = true,
+    .retention = RETAINED_PASSES,
     .check = check_sample,
     .waits_for = sample_waits_for,
     .sets_free = sample_sets_free,
     .output = sample_output,
+    .slot_count = schedule_slot_count,
+    .number_before = sampled_round_before,
+    .number_after = sampled_round_after,
     .is_covered = sample_is_covered,
 };
 
@@ -103,5 +126,6 @@ const struct unit_row sample_evaluation_unit = {
     .check = check_evaluation,
     .sets_free = evaluation_sets_free,
     .output = evaluation_output,
+    .slot_count = unit_evaluation_slots,
     .is_covered = evaluation_is_covered,
 };

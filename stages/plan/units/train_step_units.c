@@ -62,11 +62,13 @@ const struct unit_row train_step_unit = {
     .has_slot = true,
     .recomputable = true,
     .is_made_of_weights = true,
+    .retention = RETAINED_ROUNDS,
     .check = unit_check_slot,
     .waits_for = step_waits_for,
     .reads = step_reads,
     .sets_free = step_sets_free,
     .output = step_output,
+    .slot_count = schedule_slot_count,
     .is_covered = step_is_covered,
 };
 
@@ -134,10 +136,12 @@ const struct unit_row evaluate_unit = {
     .replay_option = "evaluation",
     .recomputable = true,
     .is_made_of_weights = true,
+    .retention = RETAINED_ROUNDS,
     .check = check_evaluate,
     .waits_for = evaluate_waits_for,
     .reads = evaluate_reads,
     .sets_free = evaluate_sets_free,
     .output = evaluate_output,
+    .slot_count = unit_evaluation_slots,
     .is_covered = evaluate_is_covered,
 };

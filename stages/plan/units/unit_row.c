@@ -50,6 +50,12 @@ enum error_code unit_check_slot(const struct schedule *s, const struct unit *uni
                      unit->slot, unit->round, count - 1);
 }
 
+int32_t unit_evaluation_slots(const struct schedule *s, int64_t version)
+{
+    (void)version;
+    return s->evaluation_slot_count;
+}
+
 enum error_code unit_check_version(const struct schedule *s, int64_t version, struct error *err)
 {
     if (version <= s->round_count && schedule_has_snapshot(s, version))

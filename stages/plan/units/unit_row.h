@@ -1,7 +1,7 @@
 /*
  * unit_row - all that the program knows of a kind of unit: one row each, in units/<stage>_units.c.
  *
- * Names, the chain, what is repaired, watched, timed and replayed read these rows and ask for no kind by its name.
+ * Names, the chain, what is kept, repaired, watched, timed and replayed read these rows and ask for no kind by its name.
  */
 #ifndef STAGES_PLAN_UNITS_UNIT_ROW_H
 #define STAGES_PLAN_UNITS_UNIT_ROW_H
@@ -24,6 +24,14 @@ enum unit_line {
     LINE_WEIGHTS   /* the one version that inference takes; known when the run has ended */
 };
 
+/* How long the run keeps its records. */
+enum unit_retention {
+    RETAINED_TO_THE_END, /* or made before there is a run */
+    RETAINED_ROUNDS,     /* from the oldest version on that is kept (retention_rule.h) */
+    RETAINED_PASSES,     /* and those of the sampling pass that serves that version's rounds */
+    RETAINED_SNAPSHOTS   /* from that version on, and the best */
+};
+
 struct unit_row {
     const char *name, *stage;
     enum unit_line line;
@@ -32,6 +40,11 @@ struct unit_row {
     bool recomputable;         /* its record can be made again from others that are kept as long */
     bool is_made_of_weights;   /* of a version that it does not wait for itself */
     bool may_end_run;          /* its record says whether */
+    enum unit_retention retention;
+    bool is_in_snapshot; /* a snapshot of that version holds its records, too */
+    /* Aggregate of round r makes version r + 1: its records lie one further on the line than its own number, and this
+     * kind makes those of version 0. UNIT_UNKNOWN: they lie at its own number. */
+    enum unit_kind begun_by;
 
     /* The rest is NULL for ingest and partition, which come before a run. */
 
@@ -53,6 +66,13 @@ struct unit_row {
     /* The record whose presence says that it is done; with an artifact, that one's seal. */
     struct key (*output)(const struct schedule *s, const char *run_id, const struct unit *unit);
     struct key (*artifact)(const struct schedule *s, const char *run_id, const struct unit *unit);
+    /* A second record, which is written before that one. NULL: there is one only. */
+    struct key (*companion)(const struct schedule *s, const char *run_id, const struct unit *unit);
+    /* Slots of the units at this number of its line; of infer the parts. NULL: one. */
+    int32_t (*slot_count)(const struct schedule *s, int64_t number);
+    /* The numbers of its line that have units. NULL: all of the line. Before the first: below 0. */
+    int64_t (*number_before)(const struct schedule *s, int64_t number);
+    int64_t (*number_after)(const struct schedule *s, int64_t number);
     /* Does the newest snapshot cover it, so that its record may be pruned by now? */
     bool (*is_covered)(const struct schedule *s, const struct chain_state *state,
                        const struct unit *unit);
@@ -70,5 +90,6 @@ MUST_CHECK enum error_code unit_check_slot(const struct schedule *s, const struc
                                            int64_t weights_version, struct error *err);
 MUST_CHECK enum error_code unit_check_version(const struct schedule *s, int64_t version,
                                               struct error *err);
+int32_t unit_evaluation_slots(const struct schedule *s, int64_t version);
 
 #endif

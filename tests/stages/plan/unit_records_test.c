@@ -1,0 +1,137 @@
+/* The keys of every kind of unit lead back to it, and its numbers are those at which it has units. */
+#include "stages/plan/chain.h"
+#include "stages/plan/unit_records.h"
+#include "stages/plan/units/unit_row.h"
+
+#include "tests/support/test.h"
+
+#include <string.h>
+
+static const char run_id[] = "20261122"; /* no number of a unit, though it looks like one */
+
+/* Two passes of two epochs of three rounds; the last round of an epoch has a slot less. */
+static const struct schedule schedule = {
+    .batches_per_epoch = 11,
+    .batches_per_round = 4,
+    .rounds_per_epoch = 3,
+    .epochs = 4,
+    .round_count = 12,
+    .evaluation_slot_count = 2,
+    .reuse_epochs = 2,
+    .every_rounds = 5,
+    .layer_count = 3,
+    .part_count = 2,
+    .outputs_tag = "7a-3",
+};
+
+static void keys_lead_back(const struct unit *unit)
+{
+    struct key keys[UNIT_KEYS_MAX];
+    const int count = unit_keys(&schedule, run_id, unit, keys);
+    assert_in_range(count, 1, UNIT_KEYS_MAX);
+    for (int i = 0; i < count; i++) {
+        struct unit found;
+        assert_true(unit_of_key(&schedule, run_id, keys[i].text, &found));
+        assert_true(unit_equal(&found, unit));
+        assert_false(unit_of_key(&schedule, "2026112", keys[i].text, &found));
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(keys[i].text, keys[j].text);
+    }
+}
+
+/* All numbers of its line, or 0. */
+static void every_key_leads_back_to_its_unit(void **state)
+{
+    (void)state;
+    int checked = 0;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const struct unit_row *row = unit_row_of(kind);
+        const int64_t end = row->line == LINE_NONE ? 0 : schedule.round_count;
+        for (int64_t number = 0; row->output && number <= end; number++)
+            for (int32_t slot = 0; slot < unit_slot_count(&schedule, kind, number); slot++)
+                for (int32_t layer = row->has_layer; layer <= 3 * row->has_layer; layer++) {
+                    struct unit unit = unit_at(kind, number, slot);
+                    unit.layer = layer;
+                    assert_true(unit.kind != kind || unit_number(&unit) == number);
+                    keys_lead_back(&unit);
+                    checked++;
+                }
+    }
+    assert_true(checked > 100);
+}
+
+static void what_no_unit_makes_is_none(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {
+        "run/20261122/plan",
+        "run/20261122/",
+        "run/20261122/weights/1",
+        "run/20261122/weights/0000000001/copy",
+        "run/20261122/round/0000000001/slot/00001",
+        "run/20261122/round/9223372036854775807/slot/9223372036854775807/gradient",
+        "run/20261122/outputs/0000000012",
+        "dataset/20261122/splits",
+    };
+    struct unit unit;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (unit_of_key(&schedule, run_id, keys[i], &unit))
+            fail_msg("%s is taken for a unit's", keys[i]);
+}
+
+/* What lies at `number` of a kind's line, and is no unit of the run. */
+static bool is_of_run(enum unit_kind kind, int64_t number)
+{
+    const struct unit unit = unit_at(kind, number, 0);
+    return chain_check_unit(&schedule, &unit, -1, NULL) == ERROR_NONE;
+}
+
+static void numbers_are_those_that_have_units(void **state)
+{
+    (void)state;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const enum unit_line line = unit_row_of(kind)->line;
+        if (line != LINE_ROUNDS && line != LINE_VERSIONS)
+            continue;
+        int64_t last = -1;
+        for (int64_t number = 0; number <= schedule.round_count; number++) {
+            if (!is_of_run(kind, number))
+                continue;
+            assert_int_equal(unit_number_after(&schedule, kind, number - 1), number);
+            assert_int_equal(unit_number_after(&schedule, kind, last), number);
+            const int64_t before = unit_number_before(&schedule, kind, number);
+            assert_true(last < 0 ? before < 0 : before == last);
+            last = number;
+        }
+        assert_true(last > 0);
+        assert_true(unit_number_after(&schedule, kind, last) > last);
+    }
+}
+
+/* The pruner takes a record by its place among the keys. */
+static void who_begins_a_line_makes_the_same_records(void **state)
+{
+    (void)state;
+    struct key keys[UNIT_KEYS_MAX];
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        if (unit_row_of(kind)->begun_by == UNIT_UNKNOWN)
+            continue;
+        const struct unit first = unit_at(kind, 0, 0), second = unit_at(kind, 1, 0);
+        assert_int_equal(first.kind, unit_row_of(kind)->begun_by);
+        assert_int_equal(second.kind, kind);
+        assert_int_equal(unit_keys(&schedule, run_id, &first, keys),
+                         unit_keys(&schedule, run_id, &second, keys));
+        assert_int_equal(unit_row_of(first.kind)->retention, unit_row_of(kind)->retention);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_leads_back_to_its_unit),
+        cmocka_unit_test(what_no_unit_makes_is_none),
+        cmocka_unit_test(numbers_are_those_that_have_units),
+        cmocka_unit_test(who_begins_a_line_makes_the_same_records),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
