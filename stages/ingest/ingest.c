@@ -97,7 +97,10 @@ static enum error_code read_input(const struct stage_context *context,
 {
     const struct pipeline_settings *settings = context->settings;
     struct node_files files = node_files_of(settings);
-    const struct edge_list_input edge_list = {.name = settings->ingest.path, .nodes = &files};
+    const struct edge_list_input edge_list = {
+        .name = settings->ingest.path,
+        .nodes = &files,
+        .edge_features = (enum edge_feature_choice)settings->ingest.edge_features};
     switch ((enum ingest_format)settings->ingest.format) {
     case FORMAT_FOLDER:
         return folder_reader_run(settings, builder, err);

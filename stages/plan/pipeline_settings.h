@@ -42,6 +42,7 @@ enum feature_choice {
 enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
 enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
+enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURES_NONE };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 
 struct split_shares { /* of ingest.split */
@@ -74,6 +75,7 @@ struct pipeline_settings {
         char split_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* train, valid, test */
         char split[SETTING_NAME_SIZE];
         int64_t id_type;
+        int64_t edge_features; /* enum edge_feature_choice */
         int64_t direction;
         int64_t self_loops;
         int64_t duplicates;

@@ -15,6 +15,10 @@ static const char *const format_names[] = {[FORMAT_FOLDER] = "folder",
                                            NULL};
 static const char *const id_type_names[] = {
     [ID_TYPE_AUTO] = "auto", [ID_TYPE_INTEGER] = "integer", [ID_TYPE_STRING] = "string", NULL};
+static const char *const edge_feature_names[] = {[EDGE_FEATURES_AUTO] = "auto",
+                                                 [EDGE_FEATURES_NAMED] = "named",
+                                                 [EDGE_FEATURES_NONE] = "none",
+                                                 NULL};
 static const char *const direction_names[] = {[DIRECTION_AUTO] = "auto",
                                               [DIRECTION_AS_GIVEN] = "as_given",
                                               [DIRECTION_UNDIRECTED] = "undirected",
@@ -144,6 +148,7 @@ const struct setting_spec setting_table[] = {
     PATH(DATASET_IF("ingest.format=edge_list"), "ingest.test", ingest.split_file[2], "edge_list: the same for the test"),
     TEXT(DATASET, "ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
+    CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.edge_features", ingest.edge_features, "auto", edge_feature_names, "edge_list: auto (each column of numbers that is nothing else), named (those that a header calls feat, feat_0, ...) or none"),
     CHOICE(DATASET, "ingest.direction", ingest.direction, "auto", direction_names, "auto (what the data says), as_given, undirected (both ways), reversed"),
     CHOICE(DATASET, "ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
     CHOICE(DATASET, "ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),

@@ -139,7 +139,8 @@ static enum error_code survey_row(struct survey *survey, const struct text_line 
 
 /* What the fields behind source and target hold: what the header says; without one weight, time; each further one
  * of numbers is an edge feature. */
-static void choose_columns(struct survey *survey, bool first_counts)
+static void choose_columns(struct survey *survey, bool first_counts,
+                           enum edge_feature_choice edge_features)
 {
     struct edge_fields *fields = &survey->fields;
     for (size_t i = 0; i < fields->count; i++) {
@@ -150,14 +151,18 @@ static void choose_columns(struct survey *survey, bool first_counts)
         const enum edge_column column = survey->is_named || i > 3 ? EDGE_FEATURE
                                         : i == 2                  ? EDGE_WEIGHT
                                                                   : EDGE_TIME;
-        (void)edge_fields_take(fields, i, column); /* one more than a column may have is left out */
+        if (column != EDGE_FEATURE || edge_features == EDGE_FEATURES_AUTO)
+            (void)edge_fields_take(fields, i, column); /* one more than it may have is left out */
     }
+    if (edge_features == EDGE_FEATURES_NONE)
+        edge_fields_drop(fields, EDGE_FEATURE);
 }
 
 /* Decides on header, ids and columns when all surveyed lines are known. */
-static enum error_code survey_decide(struct survey *survey, enum id_type id_type, const char *where,
-                                     struct error *err)
+static enum error_code survey_decide(struct edge_list *list, struct error *err)
 {
+    struct survey *survey = &list->survey;
+    const enum id_type id_type = list->id_type;
     const bool has_unnamed_header = !survey->is_named && survey->row_count > 1 &&
                                     id_type != ID_TYPE_STRING && !survey->first_line_is_integer &&
                                     survey->others_are_integer;
@@ -166,12 +171,12 @@ static enum error_code survey_decide(struct survey *survey, enum id_type id_type
         survey->row_count--;
     }
     if (survey->row_count == 0)
-        return error_set(err, ERROR_INPUT, "%s: expected edges, found none", where);
+        return error_set(err, ERROR_INPUT, "%s: expected edges, found none", list->input->name);
     const bool first_counts = !survey->is_named && !has_unnamed_header;
     const bool are_integer =
         survey->others_are_integer && (!first_counts || survey->first_line_is_integer);
     survey->of_strings = id_type == ID_TYPE_STRING || (id_type == ID_TYPE_AUTO && !are_integer);
-    choose_columns(survey, first_counts);
+    choose_columns(survey, first_counts, list->input->edge_features);
     return ERROR_NONE;
 }
 
@@ -197,7 +202,7 @@ static enum error_code survey_run(struct edge_list *list, struct error *err)
             rc = survey_row(survey, &line, where, err);
     }
     line_reader_close(reader);
-    return rc == ERROR_NONE ? survey_decide(survey, list->id_type, where, err) : rc;
+    return rc == ERROR_NONE ? survey_decide(list, err) : rc;
 }
 
 /* One pass over all rows. */

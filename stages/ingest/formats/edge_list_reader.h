@@ -5,8 +5,9 @@
  *   source  target  [weight  [time]]          a header line is optional; plain or gzip
  *   8412    -17     0.5      1289241911.7     ids: any signed 64-bit integers, or any strings
  *
- * With a header, columns go by their names and unknown ones are left out. Without one, a third column
- * of numbers is the weight and a fourth the time. Of the first lines is also learned what ids are
+ * With a header, columns go by their names. Without one, a third column of numbers is the weight and a fourth
+ * the time. Further columns of numbers are edge features, as far as `edge_features` lets them; others are left
+ * out. Of the first lines is also learned what ids are
  * (id_type: auto); a later line that does not fit is an error which names both. SNAP's comments
  * "# Undirected graph" and "# Directed graph" count as what the data says about direction.
  *
@@ -19,6 +20,7 @@
 #include "common/base/error.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/formats/node_files.h"
+#include "stages/plan/pipeline_settings.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +31,7 @@ struct edge_list_input {
     const void *data;
     size_t size;
     struct node_files *nodes; /* labels, features and splits beside it, or NULL */
+    enum edge_feature_choice edge_features;
 };
 
 /* Pushes nodes, edges, ids and what node files say into `builder`, which the caller finishes.

@@ -178,6 +178,37 @@ static void gives_everything_back_when_memory_fails(void **state)
     }
 }
 
+/* How wide the edge features are with each choice, of a file with and without a header. */
+static void leaves_edge_features_out(void **state)
+{
+    (void)state;
+    static const char named[] = "src,dst,weight,feat_0,price\n1,2,0.5,3,4\n2,3,0.25,5,6\n";
+    static const char plain[] = "1 2 0.5 9 3 4\n2 3 0.25 9 5 6\n";
+    static const struct {
+        enum edge_feature_choice choice;
+        uint32_t named, plain;
+    } cases[] = {
+        {EDGE_FEATURES_AUTO, 2, 2}, {EDGE_FEATURES_NAMED, 1, 0}, {EDGE_FEATURES_NONE, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct error err = {0};
+        struct edge_list_input input = {.name = "g.tsv",
+                                        .data = named,
+                                        .size = sizeof named - 1,
+                                        .edge_features = cases[i].choice};
+        assert_ok(edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), &err), &err);
+        assert_int_equal(recorded.width.of[EDGE_FEATURE], cases[i].named);
+        assert_true(recorded_weight()[0] == 0.5F && recorded_weight()[1] == 0.25F);
+        const float *value = (const float *)(const void *)recorded.column[EDGE_FEATURE];
+        assert_true(cases[i].named == 0 || value[0] == 3);
+        input.data = plain;
+        input.size = sizeof plain - 1;
+        assert_ok(edge_list_reader_run(&input, ID_TYPE_AUTO, 0, recording_start(), &err), &err);
+        assert_int_equal(recorded.width.of[EDGE_FEATURE], cases[i].plain);
+        assert_int_equal(recorded.width.of[EDGE_TIME], 1);
+        assert_true(recorded_weight()[1] == 0.25F);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +222,7 @@ int main(void)
         cmocka_unit_test(says_which_lines_made_ids_integers),
         cmocka_unit_test(refuses_more_ids_than_the_budget_holds),
         cmocka_unit_test(gives_everything_back_when_memory_fails),
+        cmocka_unit_test(leaves_edge_features_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
