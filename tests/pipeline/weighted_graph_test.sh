@@ -52,6 +52,36 @@ done
 found=$(run sampled "$work/weighted.yaml" --set sample.fanouts=[4] | accuracy_of)
 is_above "$found" 0.8 || fail "test accuracy with weights of four neighbours is $found"
 
+# Edge features that alone tell which of the neighbours count: a layer that scores edges learns it.
+{
+    echo 'src dst weight feat_0 feat_1 price'
+    awk '{ print $0, ($3 > 1), 1 - ($3 > 1), NR % 5 }' "$work/edges"
+} >"$work/flagged"
+replay() {
+    local name=$1 said
+    shift
+    said=$("$bin/graphmill" replay "$work/$name" "$@" 2>&1) || fail "replay of $name $*: $said"
+    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
+}
+for model in gat gatv2; do
+    with=(--set ingest.path="$work/flagged" --set ingest.edge_features=named --set train-step.model=$model --set train-step.heads=2
+        --set checkpoint.keep=0)
+    answer=$(run $model "$work/weighted.yaml" "${with[@]}")
+    hash=$(json weights_hash <<<"$answer")
+    found=$(accuracy_of <<<"$answer")
+    is_above "$found" 0.95 || fail "$model: test accuracy with edge features is $found"
+    without=$(run $model-without "$work/weighted.yaml" "${with[@]}" --set ingest.edge_features=none | accuracy_of)
+    is_above 0.75 "$without" || fail "$model: test accuracy without edge features is $without"
+    other=$(run $model-3 "$work/weighted.yaml" "${with[@]}" --workers 3 --threads 1 | json weights_hash)
+    [ "$other" = "$hash" ] || fail "$model: three workers give $other, one gave $hash"
+    for round in 0 119; do
+        replay $model sample --round $round --slot 0
+        replay $model train-step --round $round --slot 0
+    done
+    for round in 6 120; do replay $model train-step --evaluation --round $round --slot 0; done
+    replay $model infer --layer 1 --part 0
+done
+
 # The same graph in a folder, with the weights in the table.
 mkdir "$work/folder"
 { echo 'src,dst,weight'; tr ' ' , <"$work/edges"; } >"$work/folder/edges.csv"
