@@ -16,7 +16,7 @@
 
 struct dataset_builder {
     uint64_t node_count, edge_count, id_count, feature_rows, label_count;
-    uint32_t dim;
+    uint32_t dim, edge_feature_width;
 };
 
 enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
@@ -38,6 +38,9 @@ enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
         double value = 0.0;
         must(edge_columns_not_finite(&piece->columns, i, &value) == EDGE_COLUMN_COUNT);
     }
+    const uint32_t width = piece->columns.width.of[EDGE_FEATURE];
+    must(builder->edge_count == 0 || width == builder->edge_feature_width);
+    builder->edge_feature_width = width;
     builder->edge_count += piece->count;
     return ERROR_NONE;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A graph whose labels the weights of edges alone tell: each node hears three of one kind and three of the other, and
-# its label is the kind whose edges weigh more. By kinds of layer, parts, workers and formats; and what does not fit is
-# said.
+# its label is the kind whose edges weigh more. By kinds of layer, parts, workers and formats; what does not fit is
+# said; and the same with edge features, also where they are damaged.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 awk -v to="$work" 'BEGIN {
     srand(7)
@@ -80,6 +80,21 @@ for model in gat gatv2; do
     done
     for round in 6 120; do replay $model train-step --evaluation --round $round --slot 0; done
     replay $model infer --layer 1 --part 0
+done
+
+# Damage where columns are: what holds them is found, and the same run makes it again.
+result() { run "$1" "$work/weighted.yaml" "${with[@]}" --set epochs=4 | json weights_hash && (cd "$work/$1/outputs/" && sha256sum -- *); }
+result whole >"$work/expected"
+for path in 'dataset/*/edges/*.record' 'partition/*/part/*/topology' 'run/*/mini_batch.record'; do
+    rm -rf "$work/hurt" && cp -r "$work/whole" "$work/hurt" && chmod -R u+w "$work/hurt"
+    file=$(find "$work/hurt/store" -type f -path "$work/hurt/store/$path" | sort | tail -1)
+    at=$(($(stat -c %s "$file") / 2))
+    printf "$(printf '\\%03o' $(($(od -An -tu1 -j$at -N1 "$file") ^ 1)))" | dd of="$file" bs=1 seek=$at conv=notrunc status=none
+    expect 65 '' "$bin/graphmill" verify "$work/hurt"
+    expect 65 '' "$bin/graphmill" verify "$work/hurt" --remove
+    result hurt >"$work/found"
+    cmp -s "$work/expected" "$work/found" || fail "$path, damaged: $(diff "$work/expected" "$work/found")"
+    "$bin/graphmill" verify "$work/hurt" >"$work/said" 2>&1 || fail "$path: still damaged: $(cat "$work/said")"
 done
 
 # The same graph in a folder, with the weights in the table.
