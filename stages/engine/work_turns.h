@@ -1,0 +1,60 @@
+/*
+ * work_turns - the turns of one loop of a worker: claim a unit, do it, publish, hand over, until the run is finished.
+ *
+ * For work_loop.c alone, which has as many of these side by side as the stage has units in hand.
+ */
+#ifndef STAGES_ENGINE_WORK_TURNS_H
+#define STAGES_ENGINE_WORK_TURNS_H
+
+#include "stages/engine/failure_policy.h"
+#include "stages/engine/hand_over.h"
+#include "stages/engine/queue_watch.h"
+#include "stages/engine/straggler.h"
+#include "stages/engine/work_keeper.h"
+#include "stages/engine/work_loop.h"
+#include "stages/plan/chain_state.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What the units in hand have in common. */
+struct work_shared {
+    void *stage_state;
+    char store_id[STORE_IDENTITY_SIZE];
+    struct chain_state at_start;
+    _Atomic(struct work_turns *) first_failed; /* the others end their unit and stop */
+};
+
+/* One unit at a time, on a thread of its own. */
+struct work_turns {
+    const struct work_loop_config *config;
+    struct work_shared *shared;
+    struct stage_context own_context;
+    const struct stage_context *context;
+    char worker[WORKER_NAME_SIZE];
+    pthread_t thread;
+    bool started;
+    enum error_code rc;
+    struct error err;
+    struct work_queue_config queue_config;
+    struct work_queue *queue;
+    struct work_keeper *keeper;
+    struct chain_state state; /* what storage said of the run at state_ms */
+    int64_t state_ms;
+    struct hand_over next;
+    struct failure_policy policy;
+    struct queue_watch watch;
+    struct straggler straggler;
+};
+
+/* A worker of its own as far as the queue knows, "<worker>+<number>" but for the first: claims, leases and heartbeats are
+ * those of one unit at a time. Times are kept of the first loop alone. `config` and `shared` must outlive it.
+ * Fails: ERROR_INVALID for too long a name. */
+MUST_CHECK enum error_code work_turns_init(struct work_turns *loop, int number,
+                                           const struct work_loop_config *config,
+                                           struct work_shared *shared, struct error *err);
+/* For pthread_create(), with an initialised struct work_turns. Leaves loop->rc and loop->err, and names itself in
+ * shared->first_failed when it is the first that failed. Returns NULL. */
+void *work_turns_run(void *loop);
+
+#endif
