@@ -213,7 +213,7 @@ double cache_policy_reads(const struct use_counts *use, const struct feature_sou
             const uint32_t left = use->book[p + 1] - v;
             double miss = 0;
             for (end = v + (left < FEATURE_BLOCK_ROWS ? left : FEATURE_BLOCK_ROWS); v < end; v++)
-                miss += feature_source_keeps(features, v) ? 0 : logs[use->count[v]];
+                miss += feature_source_has_cached(features, v) ? 0 : logs[use->count[v]];
             reads += -expm1(miss);
         }
     return reads;
@@ -250,11 +250,11 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
 {
     const struct partition_book *book = preparer->context->book;
     struct prepared_batch batch = {0};
-    const size_t most = feature_source_keep_count(preparer->features, bytes);
+    const size_t most = feature_source_cache_capacity(preparer->features, bytes);
     const uint64_t beside = /* `node`, and what puts it in order when its rows are read */
         most * sizeof(uint32_t) + feature_source_visit_bytes(preparer->features, most);
     bytes -= beside < bytes ? beside : bytes;
-    const size_t capacity = feature_source_keep_count(preparer->features, bytes);
+    const size_t capacity = feature_source_cache_capacity(preparer->features, bytes);
     uint8_t *use_count = NULL;
     uint32_t *node = NULL;
     size_t count = 0;
@@ -269,12 +269,12 @@ static enum error_code choose(const struct batch_preparer *preparer, int64_t rou
         const struct use_counts use = {use_count, *seen, book->book, book->part_count};
         double reads = 0;
         rc = cache_policy_make(&use, capacity, node, &count, &reads, err);
-        better = feature_source_kept(preparer->features) == 0 ||
+        better = feature_source_cached(preparer->features) == 0 ||
                  reads < cache_policy_reads(&use, preparer->features) * (1 - worthwhile);
     }
     memory_free(use_count);
     if (rc == ERROR_NONE && better)
-        rc = feature_source_keep(preparer->features, node, count, bytes, err);
+        rc = feature_source_cache(preparer->features, node, count, bytes, err);
     memory_free(node);
     return rc;
 }
@@ -314,7 +314,7 @@ void cache_policy_refresh(struct cache_policy *policy, const struct batch_prepar
     policy->bytes = bytes;
     if (rc == ERROR_NONE)
         log_info("%u rows of features are kept, chosen by %d mini-batches",
-                 (unsigned)feature_source_kept(preparer->features), seen);
+                 (unsigned)feature_source_cached(preparer->features), seen);
     else
         log_warn("no rows of features are kept: %s", err.message);
 }

@@ -136,12 +136,12 @@ static uint64_t order_bytes(const struct feature_source *source)
     return order->capacity ? row_order_bytes(order->capacity, source->node_count) : 0;
 }
 
-static uint64_t kept_bytes(const struct feature_source *source)
+static uint64_t cache_bytes(const struct feature_source *source)
 {
-    const struct kept_rows *kept = &source->kept;
-    return kept->slot_of ? kept->mapped_bytes + (uint64_t)kept->count * sizeof *kept->node +
-                               (uint64_t)source->node_count * sizeof *kept->slot_of
-                         : 0;
+    const struct feature_cache *cache = &source->cache;
+    return cache->slot_of ? cache->mapped_bytes + (uint64_t)cache->count * sizeof *cache->node +
+                                (uint64_t)source->node_count * sizeof *cache->slot_of
+                          : 0;
 }
 
 static uint64_t fetch_bytes(const struct feature_source *source, size_t count)
@@ -229,12 +229,12 @@ static void release_rows(struct feature_source *source)
     source->row_capacity = 0;
 }
 
-static void release_kept(struct feature_source *source)
+static void release_cache(struct feature_source *source)
 {
-    memory_unmap(source->kept.row, source->kept.mapped_bytes);
-    memory_free(source->kept.slot_of);
-    memory_free(source->kept.node);
-    source->kept = (struct kept_rows){0};
+    memory_unmap(source->cache.row, source->cache.mapped_bytes);
+    memory_free(source->cache.slot_of);
+    memory_free(source->cache.node);
+    source->cache = (struct feature_cache){0};
 }
 
 void feature_source_close(struct feature_source *source)
@@ -244,7 +244,7 @@ void feature_source_close(struct feature_source *source)
     feature_parts_close(&source->parts);
     shared_area_close(&source->resident);
     release_rows(source);
-    release_kept(source);
+    release_cache(source);
     row_order_release(&source->order);
     feature_stripe_release(&source->stripe);
     memory_free(source->book);
@@ -266,63 +266,64 @@ uint64_t feature_source_bytes(const struct feature_source *source)
     if (is_resident(source))
         return source->resident.size /
                (source->resident.is_shared ? (uint64_t)source->sharers : UINT64_C(1));
-    return fixed_bytes(source) + order_bytes(source) + kept_bytes(source) +
+    return fixed_bytes(source) + order_bytes(source) + cache_bytes(source) +
            fetch_bytes(source, source->row_capacity);
 }
 
-/* --- keep --- */
+/* --- the feature cache --- */
 
 static uint64_t table_bytes(const struct feature_source *source)
 {
-    return (uint64_t)source->node_count * sizeof *source->kept.slot_of;
+    return (uint64_t)source->node_count * sizeof *source->cache.slot_of;
 }
 
-size_t feature_source_keep_count(const struct feature_source *source, uint64_t bytes)
+size_t feature_source_cache_capacity(const struct feature_source *source, uint64_t bytes)
 {
     const uint64_t left = bytes > table_bytes(source) ? bytes - table_bytes(source) : 0;
-    const uint64_t rows = left / (row_bytes(source) + sizeof *source->kept.node);
+    const uint64_t rows = left / (row_bytes(source) + sizeof *source->cache.node);
     return rows < source->node_count ? (size_t)rows : source->node_count;
 }
 
-uint32_t feature_source_kept(const struct feature_source *source)
+uint32_t feature_source_cached(const struct feature_source *source)
 {
-    return source->kept.count;
+    return source->cache.count;
 }
 
-bool feature_source_keeps(const struct feature_source *source, uint32_t node)
+bool feature_source_has_cached(const struct feature_source *source, uint32_t node)
 {
-    return source->kept.slot_of && source->kept.slot_of[node];
+    return source->cache.slot_of && source->cache.slot_of[node];
 }
 
 /* Gives up the rows behind the first `count`. */
-static void keep_only(struct feature_source *source, size_t count)
+static void shrink_cache(struct feature_source *source, size_t count)
 {
-    struct kept_rows *kept = &source->kept;
-    if (count >= kept->count)
+    struct feature_cache *cache = &source->cache;
+    if (count >= cache->count)
         return;
     if (!count) {
-        release_kept(source);
+        release_cache(source);
         return;
     }
-    for (uint32_t slot = (uint32_t)count; slot < kept->count; slot++)
-        kept->slot_of[kept->node[slot]] = 0;
-    kept->count = (uint32_t)count;
-    void *node = memory_resize(kept->node, count, sizeof *kept->node);
-    kept->node = node ? node : kept->node;
-    kept->mapped_bytes =
-        memory_unmap_tail(kept->row, kept->mapped_bytes, count * row_bytes(source));
+    for (uint32_t slot = (uint32_t)count; slot < cache->count; slot++)
+        cache->slot_of[cache->node[slot]] = 0;
+    cache->count = (uint32_t)count;
+    void *node = memory_resize(cache->node, count, sizeof *cache->node);
+    cache->node = node ? node : cache->node;
+    cache->mapped_bytes =
+        memory_unmap_tail(cache->row, cache->mapped_bytes, count * row_bytes(source));
 }
 
 /* Makes room for `bytes` beside what cannot go. */
 static void make_room(struct feature_source *source, uint64_t bytes)
 {
     const uint64_t budget = source->budget_bytes;
-    if (bytes + kept_bytes(source) <= budget)
+    if (bytes + cache_bytes(source) <= budget)
         return;
     const uint64_t beside = bytes + PAGE_BYTES; /* rows go page by page */
-    keep_only(source, feature_source_keep_count(source, budget > beside ? budget - beside : 0));
-    if (bytes + kept_bytes(source) > budget) /* larger pages */
-        keep_only(source, 0);
+    shrink_cache(source,
+                 feature_source_cache_capacity(source, budget > beside ? budget - beside : 0));
+    if (bytes + cache_bytes(source) > budget) /* larger pages */
+        shrink_cache(source, 0);
 }
 
 void feature_source_limit(struct feature_source *source, uint64_t budget_bytes)
@@ -333,47 +334,48 @@ void feature_source_limit(struct feature_source *source, uint64_t budget_bytes)
                               fetch_bytes(source, source->row_capacity));
 }
 
-static void keep_rows(void *context, const struct feature_visit *visit)
+static void cache_rows(void *context, const struct feature_visit *visit)
 {
     struct feature_source *source = context;
     for (uint32_t i = 0; i < visit->count; i++)
-        memcpy(source->kept.row + visit->place[i] * row_bytes(source), visit->row[i],
+        memcpy(source->cache.row + visit->place[i] * row_bytes(source), visit->row[i],
                row_bytes(source));
 }
 
-enum error_code feature_source_keep(struct feature_source *source, const uint32_t *node,
-                                    size_t count, uint64_t bytes, struct error *err)
+enum error_code feature_source_cache(struct feature_source *source, const uint32_t *node,
+                                     size_t count, uint64_t bytes, struct error *err)
 {
-    struct kept_rows kept = {0};
+    struct feature_cache cache = {0};
     const uint64_t beside = fixed_bytes(source) + fetch_bytes(source, source->row_capacity) +
                             row_order_bytes(count, source->node_count);
     const uint64_t left = source->budget_bytes > beside ? source->budget_bytes - beside : 0;
-    const size_t most = feature_source_keep_count(source, bytes < left ? bytes : left);
+    const size_t most = feature_source_cache_capacity(source, bytes < left ? bytes : left);
     count = count < most ? count : most;
-    release_kept(source);
+    release_cache(source);
     if (is_resident(source) || count == 0)
         return ERROR_NONE;
-    kept.mapped_bytes = count * row_bytes(source);
-    kept.row = memory_map(kept.mapped_bytes);
-    if (!kept.row)
+    cache.mapped_bytes = count * row_bytes(source);
+    cache.row = memory_map(cache.mapped_bytes);
+    if (!cache.row)
         return error_set(err, ERROR_NO_MEMORY, "no memory for %zu rows of tensor %s", count,
                          source->tensor);
-    source->kept = kept;
-    enum error_code rc = memory_new(&source->kept.node, count, "the nodes of kept rows", err);
+    source->cache = cache;
+    enum error_code rc = memory_new(&source->cache.node, count, "the nodes of cached rows", err);
     if (rc == ERROR_NONE)
-        rc = feature_source_visit(source, node, count, keep_rows, source, NULL, err);
+        rc = feature_source_visit(source, node, count, cache_rows, source, NULL, err);
     row_order_release(&source->order);
     if (rc == ERROR_NONE)
-        rc = memory_new(&source->kept.slot_of, source->node_count, "the slots of kept rows", err);
+        rc =
+            memory_new(&source->cache.slot_of, source->node_count, "the slots of cached rows", err);
     if (rc != ERROR_NONE) {
-        release_kept(source);
+        release_cache(source);
         return rc;
     }
     for (size_t slot = 0; slot < count; slot++) {
-        source->kept.node[slot] = node[slot];
-        source->kept.slot_of[node[slot]] = (uint32_t)slot + 1;
+        source->cache.node[slot] = node[slot];
+        source->cache.slot_of[node[slot]] = (uint32_t)slot + 1;
     }
-    source->kept.count = (uint32_t)count;
+    source->cache.count = (uint32_t)count;
     return ERROR_NONE;
 }
 

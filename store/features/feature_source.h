@@ -6,7 +6,7 @@
  * (common/parallel/shared_area.h). When they do not, the rows that a batch
  * wants are visited in ascending order of their nodes, block after block: each block that is needed is
  * read once, and rows that the caller chose to keep are in memory. What a row is does not depend on the
- * budget, nor on what is kept.
+ * budget, nor on what is cached.
  *
  * Rows are handed out as floats, or in bf16 at half the bytes, whichever of these or f16 they are stored in: they are
  * converted once, when their block is read.
@@ -126,15 +126,15 @@ MUST_CHECK enum error_code feature_source_visit_begin(struct feature_source *sou
                                                       struct error *err);
 uint64_t feature_source_visit_bytes(const struct feature_source *source, size_t count);
 
-/* Reads the rows of `node` [count], each once, best first, and keeps as many of them as fit into `bytes`,
- * instead of those kept so far. When a visit or a fetch needs their room, the last ones go. */
-MUST_CHECK enum error_code feature_source_keep(struct feature_source *source, const uint32_t *node,
-                                               size_t count, uint64_t bytes, struct error *err);
-/* How many rows `bytes` can keep. */
-size_t feature_source_keep_count(const struct feature_source *source, uint64_t bytes);
-uint32_t feature_source_kept(const struct feature_source *source);
-bool feature_source_keeps(const struct feature_source *source, uint32_t node);
-/* From now on at most so many bytes; kept rows go when need be. */
+/* Reads the rows of `node` [count], each once, best first, and caches as many of them as fit into `bytes`,
+ * instead of those cached so far. When a visit or a fetch needs their room, the last ones go. */
+MUST_CHECK enum error_code feature_source_cache(struct feature_source *source, const uint32_t *node,
+                                                size_t count, uint64_t bytes, struct error *err);
+/* How many rows a cache of `bytes` holds. */
+size_t feature_source_cache_capacity(const struct feature_source *source, uint64_t bytes);
+uint32_t feature_source_cached(const struct feature_source *source);
+bool feature_source_has_cached(const struct feature_source *source, uint32_t node);
+/* From now on at most so many bytes; cached rows go when need be. */
 void feature_source_limit(struct feature_source *source, uint64_t budget_bytes);
 
 #endif

@@ -10,9 +10,9 @@
 #include "store/features/feature_walk.h"
 #include "store/features/row_order.h"
 
-/* Rows that stay in memory. */
-struct kept_rows { /* {0} is none */
-    char *row;     /* [count] rows */
+/* The feature cache: rows that stay in memory. */
+struct feature_cache { /* {0} is none */
+    char *row;         /* [count] rows */
     size_t mapped_bytes;
     uint32_t *slot_of; /* [node_count]: slot + 1, or 0 */
     uint32_t *node;    /* [count]: of each slot */
@@ -35,7 +35,7 @@ struct feature_source {
 
     /* Out of the budget: */
     struct row_order order;
-    struct kept_rows kept;
+    struct feature_cache cache;
     struct feature_stripe stripe;
     char *rows; /* [row_capacity] of the last fetch */
     size_t row_capacity;

@@ -116,19 +116,19 @@ bool feature_walk_next(struct feature_walk *walk, struct feature_stripe *stripe)
 
 /* --- reading them --- */
 
-static const char *kept_row(const struct feature_source *source, uint32_t node)
+static const char *cached_row(const struct feature_source *source, uint32_t node)
 {
-    const struct kept_rows *kept = &source->kept;
-    const uint32_t slot = kept->slot_of ? kept->slot_of[node] : 0;
-    return slot ? kept->row + (slot - 1) * feature_source_row_bytes(source) : NULL;
+    const struct feature_cache *cache = &source->cache;
+    const uint32_t slot = cache->slot_of ? cache->slot_of[node] : 0;
+    return slot ? cache->row + (slot - 1) * feature_source_row_bytes(source) : NULL;
 }
 
-/* Finds those that are kept, and NULL for others; whether there are others. */
-static bool find_kept(struct feature_stripe *stripe, uint32_t first, uint32_t end)
+/* Finds those that are cached, and NULL for others; whether there are others. */
+static bool find_cached(struct feature_stripe *stripe, uint32_t first, uint32_t end)
 {
     bool others = false;
     for (uint32_t i = first; i < end; i++) {
-        stripe->row[i] = kept_row(stripe->source, stripe->node[stripe->place[i]]);
+        stripe->row[i] = cached_row(stripe->source, stripe->node[stripe->place[i]]);
         others = others || !stripe->row[i];
     }
     return others;
@@ -155,7 +155,7 @@ static enum error_code read_block(struct feature_stripe *stripe, struct feature_
 {
     const struct feature_source *source = stripe->source;
     const uint32_t start = source->book[block->part] + block->number * FEATURE_BLOCK_ROWS;
-    if (!find_kept(stripe, first, block->end))
+    if (!find_cached(stripe, first, block->end))
         return ERROR_NONE;
     struct feature_shard *shard = NULL;
     enum error_code rc = feature_parts_shard(&stripe->source->parts, block->part, &shard, err);

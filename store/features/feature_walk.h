@@ -3,7 +3,7 @@
  *
  * A stripe is some blocks that follow each other in the order of the batch, with the rows that are wanted of
  * them. Its blocks are read, each once, and stay where they were read until the rows were used: nothing is
- * copied. A row that is kept comes from there, and a block whose wanted rows are all kept is not read.
+ * copied. A row that is cached comes from there, and a block whose wanted rows are all cached is not read.
  *
  * Stripes are taken one after the other, which is cheap, and may then be read on several threads side by side.
  */

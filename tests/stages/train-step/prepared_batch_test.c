@@ -71,7 +71,7 @@ static void rows_that_are_mostly_zero_are_copied_and_said_to_be(void **state)
     }
 }
 
-static void kept_rows_make_way_for_a_batch(void **state)
+static void cached_rows_make_way_for_a_batch(void **state)
 {
     static uint32_t node[FIXTURE_NODES];
     struct batch_fixture f;
@@ -80,11 +80,11 @@ static void kept_rows_make_way_for_a_batch(void **state)
     batch_fixture_put(&f, 0, true);
     for (uint32_t i = 0; i < FIXTURE_NODES; i++)
         node[i] = i;
-    assert_ok(feature_source_keep(f.preparer.features, node, FIXTURE_NODES, 240000, &f.err),
+    assert_ok(feature_source_cache(f.preparer.features, node, FIXTURE_NODES, 240000, &f.err),
               &f.err);
-    const uint32_t kept = feature_source_kept(f.preparer.features);
+    const uint32_t kept = feature_source_cached(f.preparer.features);
     prepare(&f, &batch, 0);
-    assert_in_range(feature_source_kept(f.preparer.features), 1, kept - 1);
+    assert_in_range(feature_source_cached(f.preparer.features), 1, kept - 1);
     prepared_batch_release(&f.preparer, &batch);
     batch_fixture_close(&f);
 }
@@ -165,7 +165,7 @@ int main(void)
                                         temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(rows_that_are_mostly_zero_are_copied_and_said_to_be,
                                         temp_store_setup, temp_store_teardown),
-        cmocka_unit_test_setup_teardown(kept_rows_make_way_for_a_batch, temp_store_setup,
+        cmocka_unit_test_setup_teardown(cached_rows_make_way_for_a_batch, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(an_area_can_be_lent, temp_store_setup, temp_store_teardown),
         cmocka_unit_test_setup_teardown(a_budget_that_is_too_small_is_named, temp_store_setup,

@@ -79,18 +79,18 @@ static void rows_come_in_the_same_order_as_without_it(void **state)
     assert_int_equal(memory_live_blocks(), blocks);
 }
 
-static void kept_rows_come_in_their_turn(void **state)
+static void cached_rows_come_in_their_turn(void **state)
 {
     static uint32_t node[MOST], kept[FIXTURE_NODES / 3];
     struct batch_fixture f;
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 240000);
     for (uint32_t i = 0; i < FIXTURE_NODES / 3; i++)
         kept[i] = 3 * i;
-    assert_ok(feature_source_keep(f.preparer.features, kept, FIXTURE_NODES / 3, 240000, &f.err),
+    assert_ok(feature_source_cache(f.preparer.features, kept, FIXTURE_NODES / 3, 240000, &f.err),
               &f.err);
     draw_nodes(node, 900, 4);
     check_visit(&f, node, 900);
-    assert_true(feature_source_kept(f.preparer.features) > 0);
+    assert_true(feature_source_cached(f.preparer.features) > 0);
     batch_fixture_close(&f);
 }
 
@@ -176,7 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_come_in_the_same_order_as_without_it, temp_store_setup,
                                         temp_store_teardown),
-        cmocka_unit_test_setup_teardown(kept_rows_come_in_their_turn, temp_store_setup,
+        cmocka_unit_test_setup_teardown(cached_rows_come_in_their_turn, temp_store_setup,
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(what_the_order_of_a_batch_meets_is_told, temp_store_setup,
                                         temp_store_teardown),

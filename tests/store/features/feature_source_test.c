@@ -385,7 +385,7 @@ static void layers_of_infer_must_agree_in_dim_and_be_of_the_weights_asked_for(vo
     close_fixture(&f);
 }
 
-/* --- visits and kept rows --- */
+/* --- visits and cached rows --- */
 
 struct seen {
     const uint32_t *node;
@@ -439,7 +439,7 @@ static void a_visit_shows_each_row_in_the_order_of_nodes(void **state)
     close_fixture(&f);
 }
 
-static void kept_rows_change_nothing_but_the_reads(void **state)
+static void cached_rows_change_nothing_but_the_reads(void **state)
 {
     (void)state;
     struct fixture f = open_fixture();
@@ -450,21 +450,21 @@ static void kept_rows_change_nothing_but_the_reads(void **state)
     for (uint32_t i = 0; i < NODE_COUNT; i++)
         node[i] = (i * 1999 + 7) % NODE_COUNT; /* 1999 is prime: each once */
     for (size_t count = 1; count <= NODE_COUNT; count += 333) {
-        assert_ok(feature_source_keep(source, node, count, budget, &f.err), &f.err);
+        assert_ok(feature_source_cache(source, node, count, budget, &f.err), &f.err);
         assert_true(feature_source_bytes(source) <= budget);
-        const size_t most = feature_source_keep_count(source, budget);
-        assert_in_range(feature_source_kept(source), 1, count < most ? count : most);
+        const size_t most = feature_source_cache_capacity(source, budget);
+        assert_in_range(feature_source_cached(source), 1, count < most ? count : most);
         visit_batches(&f, source);
         assert_true(feature_source_bytes(source) <= budget);
     }
     fetch_batches(&f, source, budget, BATCH_SIZE_MAX);
-    const uint32_t kept = feature_source_kept(source);
+    const uint32_t kept = feature_source_cached(source);
     feature_source_limit(source, 30000);
     assert_true(feature_source_bytes(source) <= 30000);
-    assert_true(feature_source_kept(source) < kept);
+    assert_true(feature_source_cached(source) < kept);
     fetch_batches(&f, source, 30000, 200);
-    assert_ok(feature_source_keep(source, node, 100, 0, &f.err), &f.err);
-    assert_int_equal(feature_source_kept(source), 0);
+    assert_ok(feature_source_cache(source, node, 100, 0, &f.err), &f.err);
+    assert_int_equal(feature_source_cached(source), 0);
     feature_source_close(source);
     assert_int_equal(memory_live_blocks(), blocks);
     close_fixture(&f);
@@ -539,7 +539,7 @@ static void damage_is_named_and_never_served(void **state)
     close_fixture(&f);
 }
 
-static void a_visit_of_kept_rows_reads_no_block(void **state)
+static void a_visit_of_cached_rows_reads_no_block(void **state)
 {
     (void)state;
     struct fixture f = open_fixture();
@@ -550,8 +550,8 @@ static void a_visit_of_kept_rows_reads_no_block(void **state)
     struct feature_source *source = open_source(&f, 40000);
     for (uint32_t i = 0; i < 200; i++)
         node[i] = 600 + 3 * (199 - i);
-    assert_ok(feature_source_keep(source, node, 200, 40000, &f.err), &f.err);
-    assert_int_equal(feature_source_kept(source), 200);
+    assert_ok(feature_source_cache(source, node, 200, 40000, &f.err), &f.err);
+    assert_int_equal(feature_source_cached(source), 200);
     shard_damage_empty_tables(f.store, key_part("p", 5, "shard"));
     assert_ok(feature_source_visit(source, node, 200, see, &seen, NULL, &f.err), &f.err);
     node[0]++;
@@ -579,7 +579,7 @@ static void every_refused_allocation_leaves_nothing(void **state)
             if (rc == ERROR_NONE)
                 rc = feature_source_fetch(source, node, count, &rows, &f.err);
             if (rc == ERROR_NONE)
-                rc = feature_source_keep(source, node + 2, 1, 20000, &f.err);
+                rc = feature_source_cache(source, node + 2, 1, 20000, &f.err);
             memory_fail_after(-1);
             assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
             if (rc == ERROR_NONE)
@@ -605,8 +605,8 @@ int main(void)
         cmocka_unit_test(a_source_that_cannot_be_is_refused),
         cmocka_unit_test(layers_of_infer_must_agree_in_dim_and_be_of_the_weights_asked_for),
         cmocka_unit_test(a_visit_shows_each_row_in_the_order_of_nodes),
-        cmocka_unit_test(kept_rows_change_nothing_but_the_reads),
-        cmocka_unit_test(a_visit_of_kept_rows_reads_no_block),
+        cmocka_unit_test(cached_rows_change_nothing_but_the_reads),
+        cmocka_unit_test(a_visit_of_cached_rows_reads_no_block),
         cmocka_unit_test(a_visit_that_is_told_to_stop_stops),
         cmocka_unit_test(damage_is_named_and_never_served),
         cmocka_unit_test(every_refused_allocation_leaves_nothing),

@@ -134,9 +134,10 @@ static void check_precision(struct store *store, enum precision precision)
         check_walk(source, node, pick_nodes(node, step), precision);
     for (uint32_t i = 0; i < 500; i++) /* all of some blocks, and some of others */
         kept[i] = i < 300 ? 2500 + i : 8 * i;
-    assert_ok(feature_source_keep(source, kept, 500, 1000000, &err), &err);
-    assert_int_equal(feature_source_kept(source), 500);
-    assert_true(feature_source_keeps(source, 2500) && !feature_source_keeps(source, 2499));
+    assert_ok(feature_source_cache(source, kept, 500, 1000000, &err), &err);
+    assert_int_equal(feature_source_cached(source), 500);
+    assert_true(feature_source_has_cached(source, 2500) &&
+                !feature_source_has_cached(source, 2499));
     for (uint32_t step = 1; step < 800; step = 3 * step + 1)
         check_walk(source, node, pick_nodes(node, step), precision);
     feature_source_close(source);
