@@ -3,6 +3,7 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/ingest/formats/input_files.h"
+#include "store/records/dataset_schema.h"
 
 #include <inttypes.h>
 
@@ -117,6 +118,30 @@ static enum error_code read_integers(const struct npy_reader *reader, enum edge_
                 error_set(err, ERROR_INPUT, "%s: row %" PRIu64 ": expected 0 to %d, found %" PRId64,
                           reader->path, first + i, UINT16_MAX, value[i]);
     memory_free(value);
+    return rc;
+}
+
+enum error_code edge_files_count_types(const struct edge_files *files, uint32_t *type_count,
+                                       struct error *err)
+{
+    enum { PIECE = 4096 };
+    uint16_t type[PIECE];
+    const struct npy_reader *reader = &files->reader[EDGE_TYPE];
+    const uint64_t count = files->width.of[EDGE_TYPE] ? reader->header.shape[0] : 0;
+    enum error_code rc = ERROR_NONE;
+    *type_count = 0;
+    for (uint64_t at = 0; rc == ERROR_NONE && at < count; at += PIECE) {
+        const size_t piece = count - at < PIECE ? (size_t)(count - at) : (size_t)PIECE;
+        rc = read_integers(reader, EDGE_TYPE, at, piece, type, err);
+        for (size_t i = 0; rc == ERROR_NONE && i < piece; i++) {
+            if (type[i] >= EDGE_TYPE_COUNT_MAX)
+                rc = error_set(err, ERROR_INPUT,
+                               "%s: row %" PRIu64 ": expected an edge type from 0 to %d, found %d",
+                               reader->path, at + i, EDGE_TYPE_COUNT_MAX - 1, type[i]);
+            else if (type[i] >= *type_count)
+                *type_count = type[i] + 1U;
+        }
+    }
     return rc;
 }
 

@@ -34,6 +34,9 @@ void edge_files_close(struct edge_files *files);
 /* Of the table's columns `width` and these. Fails: ERROR_INPUT for a column that is in both. */
 MUST_CHECK enum error_code edge_files_join(const struct edge_files *files, const char *table,
                                            struct edge_widths *width, struct error *err);
+/* The highest type in edge-type.npy, plus one; 0 without such a file. Fails: ERROR_INPUT naming file and row. */
+MUST_CHECK enum error_code edge_files_count_types(const struct edge_files *files,
+                                                  uint32_t *type_count, struct error *err);
 /* Rows `first`.. into edges 0.. of `out`; text files are read from row 0 on without gaps.
  * Fails: ERROR_INPUT naming file and row or line. */
 MUST_CHECK enum error_code edge_files_read(const struct edge_files *files, uint64_t first,

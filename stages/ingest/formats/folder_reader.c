@@ -29,12 +29,16 @@ struct folder { /* one run */
 
 /* Types of the schema: those of the type files, and names for what has none. The builder has to know
  * them before the first edge. */
-static enum error_code set_types(struct folder *folder, const char *edges, struct error *err)
+static enum error_code set_types(struct folder *folder, const char *edges,
+                                 const struct edge_files *files, struct error *err)
 {
     struct folder_meta *meta = &folder->meta;
     uint32_t found = 0;
     enum error_code rc = ERROR_NONE;
-    if (meta->edge_type_count == 0 && !input_files_ends_in(edges, ".npy"))
+    if (meta->edge_type_count == 0)
+        rc = edge_files_count_types(files, &found, err);
+    if (rc == ERROR_NONE && meta->edge_type_count == 0 && found == 0 &&
+        !input_files_ends_in(edges, ".npy"))
         rc = folder_edges_count_types(edges, &found, err);
     if (rc != ERROR_NONE || (meta->node_type_count == 0 && found == 0))
         return rc;
@@ -107,11 +111,10 @@ static enum error_code read_edges(struct folder *folder, struct error *err)
                          "%s holds numbers, but node-ids.csv says that nodes have ids: expected "
                          "edges.csv with these ids, or no node-ids.csv",
                          path);
-    rc = set_types(folder, path, err);
-    if (rc != ERROR_NONE)
-        return rc;
     struct edge_files files;
     rc = edge_files_open(&files, folder->path, err);
+    if (rc == ERROR_NONE)
+        rc = set_types(folder, path, &files, err);
     if (rc == ERROR_NONE)
         rc = input_files_ends_in(path, ".npy")
                  ? folder_edges_read_npy(path, &files, folder->builder, &row_count, err)

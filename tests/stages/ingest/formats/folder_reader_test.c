@@ -163,6 +163,29 @@ static void reads_columns_of_edges_from_files_of_their_own(void **state)
                  &err);
 }
 
+static void counts_the_types_of_a_file_of_their_own(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const int64_t edge[] = {0, 1, 2, 1, 2, 0};
+    const int16_t type[] = {0, 4, 1}, many[] = {0, 1, 512};
+    put("meta.json", "{\"num_nodes\": 3, \"directed\": true}");
+    put_npy("edge-type.npy", "<i2", "(3,)", type, sizeof type);
+    put_npy("edges.npy", "<i8", "(2, 3)", edge, sizeof edge);
+    assert_ok(run(&err), &err);
+    assert_int_equal(recorded.edge_type_count, 5);
+    assert_string_equal(recorded.edge_type[4].name, "edge-4");
+    drop("edges.npy");
+    put("edges.csv", "src,dst\n0,1\n1,2\n2,0\n");
+    assert_ok(run(&err), &err);
+    assert_int_equal(recorded.edge_type_count, 5);
+    assert_int_equal(recorded.node_type_count, 1);
+    assert_int_equal(recorded_type()[1], 4);
+    put_npy("edge-type.npy", "<i2", "(3,)", many, sizeof many);
+    assert_fails(run(&err), ERROR_INPUT,
+                 "edge-type.npy: row 2: expected an edge type from 0 to 511, found 512", &err);
+}
+
 static void reads_npy_files(void **state)
 {
     (void)state;
@@ -479,6 +502,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(reads_csv_files),
+        FOLDER_TEST(counts_the_types_of_a_file_of_their_own),
         FOLDER_TEST(reads_npy_files),
         FOLDER_TEST(reads_columns_of_edges_from_files_of_their_own),
         FOLDER_TEST(makes_dense_rows_of_sparse_features),
