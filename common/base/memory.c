@@ -20,9 +20,15 @@ static int allowed(void)
     return 1;
 }
 
+/* Nothing is larger than a difference of pointers can say; some allocators end the program that asks for it. */
+static int is_too_large(size_t count, size_t size)
+{
+    return size && count > PTRDIFF_MAX / size;
+}
+
 void *memory_alloc(size_t count, size_t size)
 {
-    if (size && count > SIZE_MAX / size)
+    if (is_too_large(count, size))
         return NULL;
     if (!allowed())
         return NULL;
@@ -43,7 +49,7 @@ enum error_code memory_new_bytes(void **out, size_t count, size_t size, const ch
 
 void *memory_resize(void *p, size_t count, size_t size)
 {
-    if (size && count > SIZE_MAX / size)
+    if (is_too_large(count, size))
         return NULL;
     if (!allowed())
         return NULL;

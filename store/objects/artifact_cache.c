@@ -1,6 +1,7 @@
 #include "store/objects/artifact_cache.h"
 
 #include "common/base/clock.h"
+#include "common/base/host.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/objects/object_store.h"
@@ -44,11 +45,7 @@ static enum error_code cache_folder(const struct store *store, char folder[FILE_
 static struct checksum name_of(const struct artifact_request *request)
 {
     static const char kind[] = "artifact, version 1";
-    struct {
-        int64_t time;
-        pid_t process;
-        const void *place;
-    } own = {.time = clock_ms(), .process = getpid(), .place = &own};
+    const uint64_t own = host_random_64();
     const struct checksum_part part[] = {
         {kind, sizeof kind},
         {request->key, strlen(request->key)},
