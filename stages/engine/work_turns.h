@@ -53,8 +53,8 @@ struct work_turns {
 MUST_CHECK enum error_code work_turns_init(struct work_turns *loop, int number,
                                            const struct work_loop_config *config,
                                            struct work_shared *shared, struct error *err);
-/* For pthread_create(), with an initialised struct work_turns. Leaves loop->rc and loop->err, and names itself in
+/* For pthread_create(); `context` is an initialised struct work_turns. Leaves its rc and err, and names it in
  * shared->first_failed when it is the first that failed. Returns NULL. */
-void *work_turns_run(void *loop);
+void *work_turns_run(void *context);
 
 #endif
