@@ -3,12 +3,10 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
+#include "common/nn/model_texts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { NUMBER_COUNT = 8, TEXT_COUNT = 20, TEXT_SIZE = 32 };
 
 struct named_tensors {
     char name[PARAMETER_COUNT_MAX][PARAMETER_NAME_SIZE];
@@ -80,55 +78,21 @@ static enum error_code encode_and_write(const struct model *model,
                                         int64_t version, enum model_flavor flavor, const char *path,
                                         struct error *err)
 {
-    char number[NUMBER_COUNT][TEXT_SIZE];
-    const struct model_config *c = &model->config;
-    const int count = c->layer_count - (c->jumping_knowledge != JUMP_NONE); /* without `lin` */
-    (void)snprintf(number[0], TEXT_SIZE, "%d", count);
-    (void)snprintf(number[1], TEXT_SIZE, "%" PRIu32, c->input_dim);
-    (void)snprintf(number[2], TEXT_SIZE, "%" PRIu32, c->layer[0].output_dim);
-    (void)snprintf(number[3], TEXT_SIZE, "%" PRIu32, model_output_dim(model));
-    (void)snprintf(number[4], TEXT_SIZE, "%.9g", (double)c->layer[0].dropout);
-    (void)snprintf(number[5], TEXT_SIZE, "%" PRId64, version);
-    (void)snprintf(number[6], TEXT_SIZE, "%" PRId64, model->layer[0].option.heads);
-    struct safetensors_text text[TEXT_COUNT] = {
-        {"model", model->layer[count - 1].type->pyg_name},
-        {"num_layers", number[0]},
-        {"in_channels", number[1]},
-        {"hidden_channels", number[2]},
-        {"out_channels", number[3]},
-        {"dropout", number[4]},
-        {"weights_version", number[5]},
-        {"run", run_id},
-        {"flavor", flavor == MODEL_FLAVOR_DGL ? "dgl" : "pyg"},
-        {"format", "pt"},
-    };
-    size_t text_count = 10;
-    if (model->layer[0].type->has_heads) {
-        text[text_count++] = (struct safetensors_text){"heads", number[6]};
-        text[text_count++] =
-            (struct safetensors_text){"v2", c->layer[0].kind == LAYER_GATV2 ? "True" : "False"};
-    }
-    if (c->layer[0].norm != NORM_NONE)
-        text[text_count++] = (struct safetensors_text){"norm", norm_names[c->layer[0].norm]};
-    if (model->layer[0].has_tail && c->layer[0].activation != ACTIVATION_RELU)
-        text[text_count++] =
-            (struct safetensors_text){"act", activation_names[c->layer[0].activation]};
-    if (c->jumping_knowledge != JUMP_NONE)
-        text[text_count++] =
-            (struct safetensors_text){"jk", jumping_knowledge_names[c->jumping_knowledge]};
-    if (c->layer[0].residual)
-        text[text_count++] = (struct safetensors_text){"residual", "True"};
     struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];
+    struct model_texts texts;
     memcpy(tensor, named->tensor, sizeof tensor);
-    const struct safetensors content = {.tensor = tensor,
-                                        .tensor_count = (size_t)model->parameter_count,
-                                        .metadata = text,
-                                        .metadata_count = text_count};
     uint8_t *bytes = NULL;
     size_t size = 0;
-    enum error_code rc = safetensors_encode(&content, &bytes, &size, err);
+    enum error_code rc = model_texts_find(&texts, model, run_id, version, flavor, err);
+    const struct safetensors content = {.tensor = tensor,
+                                        .tensor_count = (size_t)model->parameter_count,
+                                        .metadata = texts.text,
+                                        .metadata_count = texts.count};
+    if (rc == ERROR_NONE)
+        rc = safetensors_encode(&content, &bytes, &size, err);
     if (rc == ERROR_NONE)
         rc = file_replace(path, bytes, size, false, err);
+    model_texts_release(&texts);
     memory_free(bytes);
     return rc;
 }

@@ -23,8 +23,8 @@
 
 enum model_flavor { MODEL_FLAVOR_PYG, MODEL_FLAVOR_DGL };
 
-/* Writes `path` whole or not at all. value [model->value_count]. The metadata says model, sizes, run and
- * version. Equal input gives equal bytes.
+/* Writes `path` whole or not at all. value [model->value_count]. The metadata says how to build the
+ * model, and of which run and version it is (model_texts.h). Equal input gives equal bytes.
  * Fails: ERROR_INVALID for a flavour that has no such layers; ERROR_IO. */
 MUST_CHECK enum error_code model_file_write(const struct model *model, const float *value,
                                             const char *run_id, int64_t version,

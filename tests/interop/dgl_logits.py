@@ -1,8 +1,7 @@
-"""Logits of an exported model in DGL: dgl_logits.py MODEL.safetensors GRAPH.npz OUT.npy OPTIONS, in DGL's own environment.
+"""Logits of an exported model in DGL: dgl_logits.py MODEL.safetensors GRAPH.npz OUT.npy, in DGL's own environment.
 
-GRAPH.npz has edge_index [2, edges], x [nodes, dim] and, of a weighted graph, weights [edges]; OPTIONS is JSON: "kind", as train-step.model, and what a layer takes.
+GRAPH.npz has edge_index [2, edges], x [nodes, dim] and, of a weighted graph, weights [edges].
 """
-import json
 import sys
 
 import dgl
@@ -52,16 +51,17 @@ def sgc(texts, tensors, graph, x):
     return layer(with_loops(graph), x)
 
 
-def appnp(texts, tensors, graph, x, alpha=0.1):
+def appnp(texts, tensors, graph, x):
     first = Linear(int(texts["in_channels"]), int(texts["hidden_channels"]))
     second = Linear(int(texts["hidden_channels"]), int(texts["out_channels"]))
     load({0: first, 1: second}, tensors)
-    hops = APPNPConv(int(texts["num_layers"]) - 2, alpha)
+    hops = APPNPConv(int(texts["num_layers"]) - 2, float(texts["alpha"]))
     return hops(with_loops(graph), second(torch.relu(first(x))))
 
 
-def stack(kind, texts, tensors, graph, x, weights=None, **more):
-    layer, prepare = STACKS[kind]
+def stack(texts, tensors, graph, x, weights=None):
+    layer, prepare = STACKS[texts["kind"]]
+    more = {"train_eps": texts["train_eps"] == "True"} if "train_eps" in texts else {}
     count = int(texts["num_layers"])
     widths = [int(texts["in_channels"])] + [int(texts["hidden_channels"])] * (count - 1) + [int(texts["out_channels"])]
     layers = {k: layer(widths[k], widths[k + 1], **more) for k in range(count)}
@@ -75,12 +75,9 @@ def stack(kind, texts, tensors, graph, x, weights=None, **more):
     return x
 
 
-def main(model_path, graph_path, out_path, options):
-    more = json.loads(options)
-    kind = more.pop("kind")
+def main(model_path, graph_path, out_path):
     arrays = np.load(graph_path)
-    if "weights" in arrays:
-        more["weights"] = torch.from_numpy(arrays["weights"])
+    more = {"weights": torch.from_numpy(arrays["weights"])} if "weights" in arrays else {}
     x = torch.from_numpy(arrays["x"])
     source, destination = torch.from_numpy(arrays["edge_index"])
     graph = dgl.graph((source, destination), num_nodes=len(x))
@@ -88,7 +85,7 @@ def main(model_path, graph_path, out_path, options):
         texts = file.metadata()
     arguments = (texts, load_file(model_path), graph, x)
     with torch.no_grad():
-        y = {"sgc": sgc, "appnp": appnp}[kind](*arguments, **more) if kind not in STACKS else stack(kind, *arguments, **more)
+        y = {"sgc": sgc, "appnp": appnp}.get(texts["kind"], stack)(*arguments, **more)
     np.save(out_path, y.numpy())
 
 

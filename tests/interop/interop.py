@@ -26,7 +26,6 @@ class Model(NamedTuple):
     """A row for each kind of layer, and each option that changes what it computes."""
 
     settings: dict
-    pyg: dict = {}  # what the constructor in models.py is given beside the sizes
     dgl: str = ""  # the graphs on which DGL gives the same: "any", "undirected"; "": it has no such layer
     all_neighbors: bool = False  # sums of sampled neighbours are scaled to all of them, which PyG's are not
     on_arxiv: dict = {}  # settings there, on top
@@ -35,25 +34,25 @@ class Model(NamedTuple):
 
 MODELS = {
     "sage": Model({"train-step.model": "sage"}, dgl="any", weights=("DGL",)),
-    "sage-batch": Model({"train-step.model": "sage", "train-step.norm": "batch"}, {"norm": "batch_norm"}),
-    "sage-layer": Model({"train-step.model": "sage", "train-step.norm": "layer"},
-                        {"norm": "layer_norm", "norm_kwargs": {"mode": "node"}}),
-    "sage-jump-cat": Model({"train-step.model": "sage", "train-step.jumping_knowledge": "cat"}, {"jk": "cat"}),
-    "gcn-jump-max": Model({"train-step.model": "gcn", "train-step.jumping_knowledge": "max"}, {"jk": "max"}),
-    "sage-jump-last": Model({"train-step.model": "sage", "train-step.jumping_knowledge": "last"}, {"jk": "last"}),
-    "sage-max": Model({"train-step.model": "sage", "train-step.aggr": "max"}, {"aggr": "max"}),
+    "sage-batch": Model({"train-step.model": "sage", "train-step.norm": "batch"}),
+    "sage-layer": Model({"train-step.model": "sage", "train-step.norm": "layer"}),
+    "sage-jump-cat": Model({"train-step.model": "sage", "train-step.jumping_knowledge": "cat"}),
+    "gcn-jump-max": Model({"train-step.model": "gcn", "train-step.jumping_knowledge": "max"}),
+    "sage-jump-last": Model({"train-step.model": "sage", "train-step.jumping_knowledge": "last"}),
+    "sage-max": Model({"train-step.model": "sage", "train-step.aggr": "max"}),
     "gcn": Model({"train-step.model": "gcn"}, dgl="any", weights=("PyG",)),
     "gat": Model({"train-step.model": "gat", "train-step.heads": 4}, on_arxiv=SMALL),
-    "gat-elu": Model({"train-step.model": "gat", "train-step.heads": 4, "train-step.activation": "elu"}, {"act": "elu"}, on_arxiv=SMALL),
+    "gat-elu": Model({"train-step.model": "gat", "train-step.heads": 4, "train-step.activation": "elu"}, on_arxiv=SMALL),
     "gatv2": Model({"train-step.model": "gatv2", "train-step.heads": 4}, on_arxiv=SMALL),
     "gin": Model({"train-step.model": "gin"}, dgl="any", all_neighbors=True),
-    "gin-eps": Model({"train-step.model": "gin", "train-step.train_eps": "true"}, {"train_eps": True}, dgl="any", all_neighbors=True),
+    "gin-batch": Model({"train-step.model": "gin", "train-step.norm": "batch"}, all_neighbors=True),
+    "gin-eps": Model({"train-step.model": "gin", "train-step.train_eps": "true"}, dgl="any", all_neighbors=True),
     "graph_conv": Model({"train-step.model": "graph_conv"}, all_neighbors=True, weights=("PyG",)),
-    "graph_conv-max": Model({"train-step.model": "graph_conv", "train-step.aggr": "max"}, {"aggr": "max"}),
+    "graph_conv-max": Model({"train-step.model": "graph_conv", "train-step.aggr": "max"}),
     "le": Model({"train-step.model": "le"}, all_neighbors=True, weights=("PyG",)),
     "mlp": Model({"train-step.model": "mlp", "sample.fanouts": "", "sample.evaluation_fanouts": ""}),
     "sgc": Model({"train-step.model": "sgc"}, dgl="undirected", weights=("PyG",)),
-    "appnp": Model({"train-step.model": "appnp", "train-step.alpha": 0.2}, {"alpha": 0.2}, dgl="undirected",
+    "appnp": Model({"train-step.model": "appnp", "train-step.alpha": 0.2}, dgl="undirected",
                    on_arxiv={"aggregate.learning_rate": 0.0002}, weights=("PyG",)),
 }
 
@@ -156,7 +155,7 @@ def compare_step(report, name, own, run, work):
         loss = float(file.metadata()["loss"])
     with safe_open(os.path.join(run, "outputs", "model.safetensors"), "pt") as file:
         texts = file.metadata()
-    model, compute = models.build_for_batch(own.settings["train-step.model"], texts, batch, own.pyg)
+    model, compute = models.build_for_batch(texts, batch)
     model.double().load_state_dict({key[8:]: value for key, value in batch.items() if key.startswith("weights.")}, strict=True)
     theirs = models.loss_of(compute()[: len(batch["labels"])], batch["labels"])
     theirs.backward()
@@ -182,14 +181,13 @@ def compare_logits(report, name, own, run, edges, weights, work, dgl_python):
         graphmill("export", run, "--flavor", "dgl", "--output", path["model"])
         np.savez(path["graph.npz"], edge_index=edges, x=x, **({} if weights is None else {"weights": weights}))
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dgl_logits.py")
-        options = json.dumps({"kind": own.settings["train-step.model"], **own.pyg})
-        subprocess.run([dgl_python, script, path["model"], path["graph.npz"], path["theirs.npy"], options], check=True)
+        subprocess.run([dgl_python, script, path["model"], path["graph.npz"], path["theirs.npy"]], check=True)
         report.compare(f"{name} logits DGL", ours, np.load(path["theirs.npy"]), is_sum=is_sum)
 
 
 def compare_pyg(report, name, own, path, ours, x, edges, weights, is_sum):
     with safe_open(path, "pt") as file:
-        model = models.build(own.settings["train-step.model"], file.metadata(), **own.pyg)
+        model = models.build(file.metadata())
     model.load_state_dict(load_file(path), strict=True)
     model.eval()
     named = {} if weights is None else {"edge_weight": torch.from_numpy(weights)}

@@ -46,32 +46,59 @@ def sizes(texts):
     return tuple(int(texts[name]) for name in ("in_channels", "hidden_channels", "num_layers", "out_channels"))
 
 
+NORMS = {"none": {}, "batch": {"norm": "batch_norm"}, "layer": {"norm": "layer_norm", "norm_kwargs": {"mode": "node"}}}
+
+
+def options(texts):
+    """What a BasicGNN is given beside its sizes."""
+    named = {"act": texts["activation"], "jk": texts["jumping_knowledge"]}
+    more = {name: None if text == "none" else text for name, text in named.items()} | NORMS[texts["norm"]]
+    if "heads" in texts:
+        more.update(heads=int(texts["heads"]), v2=texts["v2"] == "True")
+    if "aggr" in texts:
+        more["aggr"] = texts["aggr"]
+    if "train_eps" in texts:
+        more["train_eps"] = texts["train_eps"] == "True"
+    if "edge_dim" in texts:
+        more["edge_dim"] = int(texts["edge_dim"])
+    return more
+
+
+def build_gin(texts):
+    """PyG's GIN has its norm inside each layer's two matrices as well; graphmill's has it behind the layer alone."""
+    model = GIN(*sizes(texts), **options(texts))
+    for conv in model.convs:
+        conv.nn.norms[0] = torch.nn.Identity()
+    return model
+
+
 def build_sgc(texts, given=False):
     inputs, _, hops, outputs = sizes(texts)
     return (Hops if given else SGConv)(inputs, outputs, K=hops)
 
 
-def build_appnp(texts, alpha=0.1, given=False):
+def build_appnp(texts, given=False):
     inputs, hidden, layers, outputs = sizes(texts)
-    hops = {"K": layers - 2, "alpha": alpha, "add_self_loops": not given, "normalize": not given}
+    hops = {"K": layers - 2, "alpha": float(texts["alpha"]), "add_self_loops": not given, "normalize": not given}
     return Propagated([inputs, hidden, outputs], norm=None, propagation=hops)
 
 
 def stack_of(layer):
-    def build_stack(texts, **more):
+    def build_stack(texts):
         inputs, hidden, layers, outputs = sizes(texts)
+        more = {"aggr": texts["aggr"]} if "aggr" in texts else {}
         return Stack(layer, [inputs] + [hidden] * (layers - 1) + [outputs], **more)
 
     return build_stack
 
 
-# train-step.model -> the model, from the texts and options. given: the edge weights are all that counts.
+# texts["kind"] -> the model, from the texts. given: the edge weights are all that counts.
 KINDS = {
-    "sage": lambda texts, **more: GraphSAGE(*sizes(texts), **more),
-    "gcn": lambda texts, given=False, **more: GCN(*sizes(texts), normalize=not given, add_self_loops=not given, **more),
-    "gat": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), **more),
-    "gatv2": lambda texts, **more: GAT(*sizes(texts), heads=int(texts["heads"]), v2=True, **more),
-    "gin": lambda texts, **more: GIN(*sizes(texts), **more),
+    "sage": lambda texts: GraphSAGE(*sizes(texts), **options(texts)),
+    "gcn": lambda texts, given=False: GCN(*sizes(texts), normalize=not given, add_self_loops=not given, **options(texts)),
+    "gat": lambda texts: GAT(*sizes(texts), **options(texts)),
+    "gatv2": lambda texts: GAT(*sizes(texts), **options(texts)),
+    "gin": build_gin,
     "graph_conv": stack_of(GraphConv),
     "le": stack_of(LEConv),
     "mlp": lambda texts: Plain([*sizes(texts)[:2], sizes(texts)[3]], norm=None),
@@ -81,9 +108,9 @@ KINDS = {
 NORMALISED = ("gcn", "sgc", "appnp")
 
 
-def build(kind, texts, **more):
+def build(texts, **more):
     """The model that model.safetensors with these texts is loaded into."""
-    return KINDS[kind](texts, **more)
+    return KINDS[texts["kind"]](texts, **more)
 
 
 def layers_of_batch(model, x, edge_index, hop_end):
@@ -97,7 +124,7 @@ def layers_of_batch(model, x, edge_index, hop_end):
     return x
 
 
-def build_for_batch(kind, texts, batch, more):
+def build_for_batch(texts, batch):
     """The model, and a function of its logits, on a mini-batch as `graphmill export --what step` gives it.
 
     In a mini-batch PyG's GCN would divide by degrees of the mini-batch. graphmill divides by those of the whole graph, and
@@ -105,9 +132,9 @@ def build_for_batch(kind, texts, batch, more):
     """
     edge_index = batch["mini_batch.edge_index"]
     value = batch.get("mini_batch.weight")
-    if kind not in NORMALISED:
-        model = build(kind, texts, **more)
-        if more.get("norm"):
+    if texts["kind"] not in NORMALISED:
+        model = build(texts)
+        if texts["norm"] != "none":
             return model, lambda: layers_of_batch(model, batch["features"], edge_index, batch["mini_batch.hop_end"])
         named = {} if value is None else {"edge_weight": value}
         return model, lambda: model(batch["features"], edge_index, **named)
@@ -124,7 +151,7 @@ def build_for_batch(kind, texts, batch, more):
         of_loop[edge_index[0, is_loop]] = value[is_loop]
     weight = torch.cat([value[~is_loop] * root[source] * root[destination] * share[destination], of_loop * root * root])
     edges = torch.stack([torch.cat([source, loops]), torch.cat([destination, loops])])
-    model = build(kind, texts, given=True, **more)
+    model = build(texts, given=True)
     return model, lambda: model(batch["features"], edges, edge_weight=weight)
 
 

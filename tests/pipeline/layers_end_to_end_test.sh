@@ -36,7 +36,7 @@ check appnp 4 --set 'train-step.layers=[{kind: mlp, dropout: 0.3}, {kind: mlp}, 
 check cat 4 --set train-step.jumping_knowledge=cat --set train-step.norm=batch --set sample.fanouts=4,4,4
 check max 3 --set train-step.model=gcn --set train-step.jumping_knowledge=max --set sample.fanouts=4,4
 names=$(head -c 8192 "$work/cat/outputs/model.safetensors" | tr -c '[:print:]' ' ')
-[[ $names == *lin.weight* && $names == *'"jk":"cat"'* && $names == *'"num_layers":"3"'* ]] || fail "the model's file has no lin: $names"
+[[ $names == *lin.weight* && $names == *'"jumping_knowledge":"cat"'* && $names == *'"num_layers":"3"'* ]] || fail "the model's file has no lin: $names"
 
 # The list says it all: what holds for all layers has no effect beside it, so it is the same run.
 same=$(run mixed "$pipeline" --set "train-step.layers=$mixed" --set sample.fanouts=4,4 --set train-step.norm=batch --set checkpoint.keep=0 \
