@@ -287,6 +287,7 @@ static size_t source_sums_size(const struct attention *a)
     return (ATTENTION_VECTOR_COUNT_MAX + (size_t)2) * a->width + matrices * matrix_size(a);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): what it returns is written */
 static struct source_sums source_sums_of(const struct attention *a, float *sum)
 {
     struct source_sums sums = {.vectors = sum};

@@ -419,6 +419,7 @@ enum error_code layer_tail_backward(struct tail_backward *backward, struct arena
     if (gradient->weight)
         reduce_norm(&job, gradient);
     if (job.tail->uses_batch) {
+        must(gradient->weight);
         find_means(&job, gradient);
         partial_sums_run(&job.sums, pool, second_tile, &job);
     }

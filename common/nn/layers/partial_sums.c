@@ -136,8 +136,10 @@ static void total_part(void *context, int64_t part, int thread)
     vector_copy(job->out + at, partial_sums_total(job->sums, job->first + at, count), count);
 }
 
+/* Threads write `out`. NOLINTBEGIN(readability-non-const-parameter) */
 void partial_sums_total_into(const struct partial_sums *sums, struct thread_pool *pool,
                              size_t first, size_t count, float *out)
+/* NOLINTEND(readability-non-const-parameter) */
 {
     struct total_job job = {sums, first, count, out};
     thread_pool_run(pool, (int64_t)(round_up(count, FLOATS_AT_ONCE) / FLOATS_AT_ONCE), total_part,
