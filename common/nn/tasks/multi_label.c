@@ -8,69 +8,30 @@
  * Labels are float32 of 0 and 1, a row of NaN has none. expf and log1pf as single_label.c says.
  */
 #include "common/base/text.h"
+#include "common/nn/tasks/float_labels.h"
 #include "common/nn/tasks/metrics.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-static bool any_columns(uint32_t columns)
+static bool is_bit(double value)
 {
-    (void)columns;
-    return true;
+    return (value <= 0 && value >= 0) || (value <= 1 && value >= 1);
 }
+
+static const struct float_label_rule rule = {is_bit, "0 or 1"};
 
 static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
                             struct error *err)
 {
-    float *out = row;
-    uint32_t nan_count = 0;
     (void)class_limit;
-    for (uint32_t i = 0; i < columns; i++) {
-        const double value = column[i];
-        const bool is_bit = value >= 0.0 && value <= 1.0 && !(floor(value) < value);
-        nan_count += isnan(value) ? 1 : 0;
-        if (!isnan(value) && !is_bit)
-            return error_set(err, ERROR_INPUT,
-                             "label in column %" PRIu32 ": expected 0 or 1, found %.15g", i + 1,
-                             value);
-        out[i] = isnan(value) ? NAN : value > 0.5 ? 1.0F : 0.0F;
-    }
-    if (nan_count && nan_count != columns)
-        return error_set(err, ERROR_INPUT,
-                         "expected labels in all columns or in none, found %" PRIu32 " of %" PRIu32,
-                         columns - nan_count, columns);
-    return ERROR_NONE;
-}
-
-static uint32_t every_class(uint32_t class_count)
-{
-    return class_count;
-}
-
-static bool has_label(const void *row)
-{
-    return !isnan(((const float *)row)[0]);
+    return float_labels_take(&rule, column, columns, row, err);
 }
 
 static enum error_code check(const void *row, uint32_t class_count, struct error *err)
 {
-    const float *label = row;
-    for (uint32_t c = 0; c < class_count; c++) {
-        const bool is_bit = (label[c] <= 0 && label[c] >= 0) || (label[c] <= 1 && label[c] >= 1);
-        if (has_label(row) ? !is_bit : !isnan(label[c]))
-            return error_set(err, ERROR_CORRUPT,
-                             "column %" PRIu32 ": expected 0 or 1, or nan in the whole row, found "
-                             "%g",
-                             c + 1, (double)label[c]);
-    }
-    return ERROR_NONE;
-}
-
-static uint32_t count_classes(const void *row, uint64_t rows, uint32_t columns)
-{
-    (void)row, (void)rows;
-    return columns;
+    return float_labels_check(&rule, row, class_count, err);
 }
 
 static void describe(uint32_t class_count, char *text, size_t size)
@@ -103,12 +64,9 @@ static struct loss_result binary_loss(const float *output, const void *labels, s
     struct loss_result result = {0};
     uint64_t correct_bits = 0;
     must(class_count > 0);
-    for (size_t row = 0; row < rows; row++)
-        result.label_count += has_label(label + row * class_count);
-    const double share =
-        result.label_count ? 1 / ((double)result.label_count * (double)class_count) : 0;
+    const double share = float_labels_share(label, rows, class_count, &result.label_count);
     for (size_t row = 0; row < rows; row++) {
-        const bool labelled = has_label(label + row * class_count);
+        const bool labelled = float_labels_has_label(label + row * class_count);
         double sum = 0;
         for (size_t at = row * class_count; at < (row + 1) * class_count; at++) {
             float *slope = gradient ? gradient + at : NULL;
@@ -132,7 +90,7 @@ static void count(const float *output, const void *labels, size_t rows, uint32_t
     for (size_t row = 0; row < rows; row++) {
         const float *logit = output + row * class_count;
         const float *truth = (const float *)labels + row * class_count;
-        for (size_t c = 0; has_label(truth) && c < class_count; c++)
+        for (size_t c = 0; float_labels_has_label(truth) && c < class_count; c++)
             metrics_count(confusion, class_count, c, logit[c] > 0, truth[c] > 0.5F);
     }
 }
@@ -186,12 +144,12 @@ static const struct task_metric metrics[] = {
 
 const struct task task_multi_label = {
     .name = "multi_label",
-    .takes_columns = any_columns,
+    .takes_columns = float_labels_takes_columns,
     .label_take = take,
-    .label_width = every_class,
+    .label_width = float_labels_width,
     .label_check = check,
-    .has_label = has_label,
-    .class_count = count_classes,
+    .has_label = float_labels_has_label,
+    .class_count = float_labels_class_count,
     .describe = describe,
     .is_in_class = is_in_class,
     .loss = binary_loss,

@@ -8,6 +8,7 @@
  * Labels are float32, a row of NaN has none. Metrics are over rows and columns: the root of the mean square (rmse), and
  * the mean of |z - y| (mae), which is what is counted.
  */
+#include "common/nn/tasks/float_labels.h"
 #include "common/nn/tasks/tally.h"
 
 #include <inttypes.h>
@@ -15,60 +16,24 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool any_columns(uint32_t columns)
+/* Infinities are no numbers to learn, and NaN stands for no label. */
+static bool is_number(double value)
 {
-    (void)columns;
-    return true;
+    return isfinite((float)value);
 }
+
+static const struct float_label_rule rule = {is_number, "a number of single precision"};
 
 static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
                             struct error *err)
 {
-    float *out = row;
-    uint32_t nan_count = 0;
     (void)class_limit;
-    for (uint32_t i = 0; i < columns; i++) {
-        out[i] = isnan(column[i]) ? NAN : (float)column[i] + 0.0F; /* -0 is 0 */
-        nan_count += isnan(column[i]) ? 1 : 0;
-        if (isinf(out[i]))
-            return error_set(err, ERROR_INPUT,
-                             "label in column %" PRIu32
-                             ": expected a number of single precision, found %.15g",
-                             i + 1, column[i]);
-    }
-    if (nan_count && nan_count != columns)
-        return error_set(err, ERROR_INPUT,
-                         "expected labels in all columns or in none, found %" PRIu32 " of %" PRIu32,
-                         columns - nan_count, columns);
-    return ERROR_NONE;
-}
-
-static uint32_t every_column(uint32_t class_count)
-{
-    return class_count;
-}
-
-static bool has_label(const void *row)
-{
-    return !isnan(((const float *)row)[0]);
+    return float_labels_take(&rule, column, columns, row, err);
 }
 
 static enum error_code check(const void *row, uint32_t class_count, struct error *err)
 {
-    const float *label = row;
-    for (uint32_t c = 0; c < class_count; c++)
-        if (has_label(row) ? !isfinite(label[c]) : !isnan(label[c]))
-            return error_set(err, ERROR_CORRUPT,
-                             "column %" PRIu32
-                             ": expected a number, or nan in the whole row, found %g",
-                             c + 1, (double)label[c]);
-    return ERROR_NONE;
-}
-
-static uint32_t count_columns(const void *row, uint64_t rows, uint32_t columns)
-{
-    (void)row, (void)rows;
-    return columns;
+    return float_labels_check(&rule, row, class_count, err);
 }
 
 static void describe(uint32_t class_count, char *text, size_t size)
@@ -82,12 +47,9 @@ static struct loss_result square_loss(const float *output, const void *labels, s
 {
     const float *label = labels;
     struct loss_result result = {0};
-    for (size_t row = 0; row < rows; row++)
-        result.label_count += has_label(label + row * class_count);
-    const double share =
-        result.label_count ? 1 / ((double)result.label_count * (double)class_count) : 0;
+    const double share = float_labels_share(label, rows, class_count, &result.label_count);
     for (size_t row = 0; row < rows; row++) {
-        const bool labelled = has_label(label + row * class_count);
+        const bool labelled = float_labels_has_label(label + row * class_count);
         double sum = 0;
         for (size_t at = row * class_count; at < (row + 1) * class_count; at++) {
             const double off = labelled ? (double)output[at] - (double)label[at] : 0;
@@ -113,7 +75,7 @@ static void count(const float *output, const void *labels, size_t rows, uint32_t
     for (size_t row = 0; row < rows; row++) {
         const float *truth = (const float *)labels + row * class_count;
         double sum = 0;
-        for (size_t c = 0; has_label(truth) && c < class_count; c++)
+        for (size_t c = 0; float_labels_has_label(truth) && c < class_count; c++)
             sum += fabs((double)output[row * class_count + c] - (double)truth[c]);
         *absolute += sum / (double)class_count;
     }
@@ -148,7 +110,7 @@ static size_t print_numbers(char *out, const float *value, uint32_t count_of)
 
 static size_t print(char *out, const float *output, const void *label, uint32_t class_count)
 {
-    size_t size = has_label(label) ? print_numbers(out, label, class_count) : 0;
+    size_t size = float_labels_has_label(label) ? print_numbers(out, label, class_count) : 0;
     out[size++] = ',';
     size += print_numbers(out + size, output, class_count);
     out[size++] = ',';
@@ -163,12 +125,12 @@ static const struct task_metric metrics[] = {
 
 const struct task task_node_regression = {
     .name = "node_regression",
-    .takes_columns = any_columns,
+    .takes_columns = float_labels_takes_columns,
     .label_take = take,
-    .label_width = every_column,
+    .label_width = float_labels_width,
     .label_check = check,
-    .has_label = has_label,
-    .class_count = count_columns,
+    .has_label = float_labels_has_label,
+    .class_count = float_labels_class_count,
     .describe = describe,
     .loss = square_loss,
     .count_size = one_count,
