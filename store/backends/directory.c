@@ -1,9 +1,9 @@
-#define _GNU_SOURCE /* renameat2(). NOLINT(*-reserved-identifier,cert-dcl*) */
 #include "store/backends/directory.h"
 
-#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/backends/directory_files.h"
+#include "store/backends/directory_refs.h"
 #include "store/backends/file_system.h"
 #include "store/backends/key_walk.h"
 #include "store/backends/scratch_space.h"
@@ -15,22 +15,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
-
-enum { RETRY_COUNT = 100, REF_SIZE = 8192, LOCK_POLL_MS = 2 };
-
-struct directory {
-    char root[FILE_PATH_SIZE];
-    int64_t timeout_ms;
-    bool is_local; /* its file system is of this host: files are mapped, and pages made ahead */
-    atomic_bool no_links; /* link() was refused once: it is not tried again */
-    struct scratch_space scratch;
-    struct spare_files spares;
-    struct written_files written;
-};
 
 /* --- open and names --- */
 
@@ -119,198 +105,6 @@ static enum error_code artifact_path(const struct directory *directory, const ch
     return rc == ERROR_NONE ? file_path(path, err, "%s/%s", directory->root, key) : rc;
 }
 
-/* Cuts the last name off; false when that would leave the store's root. */
-static bool to_parent(const struct directory *directory, char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (slash <= path + strlen(directory->root))
-        return false;
-    *slash = '\0';
-    return true;
-}
-
-/* Flushes the folders from `path`'s own up to the store's root. One that is gone was pruned with all in it. */
-static enum error_code flush_folders(const struct directory *directory,
-                                     const char path[FILE_PATH_SIZE], struct error *err)
-{
-    char folder[FILE_PATH_SIZE];
-    enum error_code rc = ERROR_NONE;
-    (void)text_copy(folder, sizeof folder, path);
-    while (rc == ERROR_NONE && to_parent(directory, folder)) {
-        rc = file_sync(folder, err);
-        rc = rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
-    }
-    return rc == ERROR_NONE ? file_sync(directory->root, err) : rc;
-}
-
-static enum error_code make_parents(const struct directory *directory,
-                                    const char path[FILE_PATH_SIZE], struct error *err)
-{
-    char folder[FILE_PATH_SIZE];
-    (void)text_copy(folder, sizeof folder, path);
-    return to_parent(directory, folder) ? file_make_folders(folder, err) : ERROR_NONE;
-}
-
-/* Removes the folders above `path` that have become empty. */
-static void remove_empty_parents(const struct directory *directory, const char path[FILE_PATH_SIZE])
-{
-    char folder[FILE_PATH_SIZE];
-    (void)text_copy(folder, sizeof folder, path);
-    while (to_parent(directory, folder) && rmdir(folder) == 0)
-        continue;
-}
-
-/* --- moving to a final name --- */
-
-/* True when the file was linked, whatever link() says: over NFS an answer can be lost and the repeated
- * request then fails with EEXIST (open(2)). */
-static bool link_was_made(const char *temporary, const char *path)
-{
-    struct stat ours, there;
-    return stat(temporary, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
-           ours.st_ino == there.st_ino;
-}
-
-/* What link() says where there are no hard links; a file that has too many is no sign of that. */
-static bool has_no_links(int cause)
-{
-    return cause == EPERM || cause == EOPNOTSUPP || cause == ENOSYS;
-}
-
-static int link_or_move(struct directory *directory, const char *temporary, const char *path)
-{
-    if (!atomic_load(&directory->no_links)) {
-        if (link(temporary, path) == 0)
-            return 0;
-        if (!has_no_links(errno) && errno != EMLINK)
-            return -1;
-        atomic_store(&directory->no_links, has_no_links(errno));
-    }
-    return renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
-}
-
-/* Gives the file `temporary` its final name, unless something has it. The old name may stay. Most records come
- * to a folder that is there, so folders are made only when the link finds none. */
-static enum error_code link_first(struct directory *directory, const char *temporary,
-                                  const char *path, bool *existed, struct error *err)
-{
-    *existed = false;
-    for (int i = 0; i < RETRY_COUNT; i++) {
-        if (link_or_move(directory, temporary, path) == 0)
-            return ERROR_NONE;
-        const int cause = errno;
-        if (link_was_made(temporary, path))
-            return ERROR_NONE;
-        *existed = cause == EEXIST;
-        if (*existed)
-            return ERROR_NONE;
-        errno = cause;
-        if (cause != ENOENT)
-            break;
-        const enum error_code rc = make_parents(directory, path, err);
-        if (rc != ERROR_NONE)
-            return rc;
-    }
-    return error_set_errno(
-        err, ERROR_IO,
-        "%s cannot be named %s (a store needs hard links, or renames that do not "
-        "replace)",
-        temporary, path);
-}
-
-/* The same for a folder, which cannot be linked. */
-static enum error_code rename_first(const struct directory *directory, const char *from,
-                                    const char *path, bool *existed, struct error *err)
-{
-    for (int i = 0; i < RETRY_COUNT; i++) {
-        bool found = false;
-        enum error_code rc = make_parents(directory, path, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        rc = file_rename(from, path, err);
-        const int cause = errno;
-        *existed = rc != ERROR_NONE && (cause == EEXIST || cause == ENOTEMPTY || cause == ENOTDIR);
-        if (rc == ERROR_NONE || *existed)
-            return ERROR_NONE;
-        if (cause != ENOENT || file_is_there(from, &found, NULL) != ERROR_NONE || !found)
-            return rc;
-    }
-    return error_set(err, ERROR_IO, "%s: the folders above it vanish whenever they are made", path);
-}
-
-/* Pieces in as few calls as the system allows: a record has many small ones. */
-static enum error_code write_pieces(int fd, const struct object_piece *piece, size_t piece_count,
-                                    const char *path, struct error *err)
-{
-    struct iovec vector[OBJECT_PIECE_COUNT_MAX];
-    size_t first = 0,
-           skipped = 0; /* what is written: the pieces before `first`, and so much of it */
-    while (first < piece_count) {
-        size_t count = 0;
-        for (size_t i = first; i < piece_count; i++, count++) {
-            const size_t skip = i == first ? skipped : 0;
-            memcpy(&vector[count].iov_base, &piece[i].data, sizeof vector[count].iov_base);
-            vector[count].iov_base = (char *)vector[count].iov_base + skip;
-            vector[count].iov_len = piece[i].size - skip;
-        }
-        const ssize_t n = writev(fd, vector, (int)count);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return error_set_errno(err, ERROR_IO, "%s cannot be written", path);
-        skipped += (size_t)n;
-        while (first < piece_count && skipped >= piece[first].size)
-            skipped -= piece[first++].size;
-    }
-    return ERROR_NONE;
-}
-
-static enum error_code write_body(int fd, const struct object_body *body, const char *path,
-                                  struct error *err)
-{
-    struct object_piece piece[OBJECT_PIECE_COUNT_MAX];
-    enum error_code rc = ERROR_NONE;
-    uint64_t offset = 0;
-    for (size_t count = 1; rc == ERROR_NONE && count;) {
-        rc = body->next(body->context, offset, piece, &count, err);
-        for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
-            offset += piece[i].size;
-        if (rc == ERROR_NONE)
-            rc = write_pieces(fd, piece, count, path, err);
-    }
-    return rc;
-}
-
-/* Writes a body to a new file in tmp/, which stands at `path`, whole, on success. */
-static enum error_code write_temporary(struct directory *directory, const struct object_body *body,
-                                       enum store_durability durability, char path[FILE_PATH_SIZE],
-                                       struct error *err)
-{
-    int fd = -1;
-    enum error_code rc = ERROR_NONE;
-    const size_t size = (size_t)body->size;
-    const bool is_spare = spare_files_take(&directory->spares, size, path, &fd);
-    if (!is_spare)
-        rc = scratch_space_file(&directory->scratch, path, &fd, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const double before = clock_thread_seconds();
-    rc = write_body(fd, body, path, err);
-    if (directory->is_local)
-        spare_files_note(&directory->spares, size, is_spare, clock_thread_seconds() - before);
-    if (rc == ERROR_NONE && is_spare && ftruncate(fd, (off_t)size) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be cut", path);
-    if (rc == ERROR_NONE && durability == STORE_DURABLE && fsync(fd) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
-    if (rc == ERROR_NONE && durability == STORE_RECOMPUTABLE && directory->is_local)
-        written_files_add(&directory->written, fd, size);
-    if (close(fd) != 0 && rc == ERROR_NONE)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be closed", path);
-    if (rc != ERROR_NONE)
-        (void)unlink(path);
-    return rc;
-}
-
 /* --- records --- */
 
 static enum error_code put_record(void *state, const char *key, const struct object_body *body,
@@ -324,13 +118,13 @@ static enum error_code put_record(void *state, const char *key, const struct obj
         rc = file_is_there(path, existed, err);
     if (rc != ERROR_NONE || *existed)
         return rc;
-    rc = write_temporary(directory, body, durability, temporary, err);
+    rc = directory_write_temporary(directory, body, durability, temporary, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = link_first(directory, temporary, path, existed, err);
+    rc = directory_link_first(directory, temporary, path, existed, err);
     (void)unlink(temporary);
     if (rc == ERROR_NONE && !*existed && durability == STORE_DURABLE)
-        rc = flush_folders(directory, path, err);
+        rc = directory_flush_folders(directory, path, err);
     return rc;
 }
 
@@ -340,7 +134,7 @@ static enum error_code flush_record(void *state, const char *key, struct error *
     enum error_code rc = record_path(state, key, path, err);
     if (rc == ERROR_NONE)
         rc = file_sync(path, err);
-    return rc == ERROR_NONE ? flush_folders(state, path, err) : rc;
+    return rc == ERROR_NONE ? directory_flush_folders(state, path, err) : rc;
 }
 
 /* One after the other: a local file takes microseconds, and the page cache has most of them. */
@@ -379,7 +173,7 @@ static enum error_code discard_record(void *state, const char *key, const struct
         return errno == ENOENT ? ERROR_NONE : rc;
     rc = stored_bytes_read(&moved, aside, directory->is_local, err);
     if (rc == ERROR_NONE && !same_bytes(&moved, seen))
-        rc = link_first(directory, aside, path, &existed, err);
+        rc = directory_link_first(directory, aside, path, &existed, err);
     stored_bytes_release(&moved);
     (void)unlink(aside);
     return rc;
@@ -415,7 +209,7 @@ static enum error_code mark_folder(const char *folder, struct error *err)
 static void remove_empty_scratch(const struct directory *directory, const char *path)
 {
     char folder[FILE_PATH_SIZE];
-    if (file_path(folder, NULL, "%s", path) == ERROR_NONE && to_parent(directory, folder))
+    if (file_path(folder, NULL, "%s", path) == ERROR_NONE && directory_to_parent(directory, folder))
         (void)rmdir(folder); /* the space itself holds its lease */
 }
 
@@ -438,11 +232,11 @@ static enum error_code publish_artifact(void *state, const char *built, const ch
     if (rc == ERROR_NONE)
         rc = file_sync_tree(built, err);
     if (rc == ERROR_NONE && kind == FILE_FOLDER)
-        rc = rename_first(directory, built, target, existed, err);
+        rc = directory_rename_first(directory, built, target, existed, err);
     else if (rc == ERROR_NONE)
-        rc = link_first(directory, built, target, existed, err);
+        rc = directory_link_first(directory, built, target, existed, err);
     if (rc == ERROR_NONE)
-        rc = flush_folders(directory, target, err);
+        rc = directory_flush_folders(directory, target, err);
     if (rc == ERROR_NONE)
         rc = file_remove_all(built, err);
     remove_empty_scratch(directory, built);
@@ -548,7 +342,7 @@ static enum error_code remove_key(void *state, const char *key, struct error *er
         if (rc == ERROR_NONE)
             rc = file_remove_all(aside, err);
     }
-    remove_empty_parents(directory, path);
+    directory_remove_empty_parents(directory, path);
     return rc;
 }
 
@@ -584,123 +378,6 @@ static enum error_code sweep_scratch(void *state, struct error *err)
     return scratch_space_sweep(&((struct directory *)state)->scratch, err);
 }
 
-/* --- refs --- */
-
-static enum error_code ref_path(const struct directory *directory, const char *name,
-                                char path[FILE_PATH_SIZE], struct error *err)
-{
-    return file_path(path, err, "%s/switch/%s", directory->root, name);
-}
-
-static enum error_code get_ref(void *state, const char *name, char *text, size_t size,
-                               struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    char *data = NULL;
-    size_t length = 0;
-    enum error_code rc = ref_path(state, name, path, err);
-    if (rc == ERROR_NONE)
-        rc = file_read(path, REF_SIZE, &data, &length, err);
-    if (rc == ERROR_NONE && (strlen(data) != length || !text_copy(text, size, data)))
-        rc = error_set(err, ERROR_CORRUPT, "%s: expected text of at most %zu bytes, found %zu",
-                       path, size - 1, length);
-    memory_free(data);
-    return rc == ERROR_INPUT ? ERROR_CORRUPT : rc;
-}
-
-static enum error_code next_of_text(void *context, uint64_t offset,
-                                    struct object_piece piece[OBJECT_PIECE_COUNT_MAX],
-                                    size_t *count, struct error *err)
-{
-    const char *text = context;
-    (void)err;
-    piece[0] = (struct object_piece){text, strlen(text)};
-    *count = offset < strlen(text);
-    return ERROR_NONE;
-}
-
-/* Flushed before it counts: what a ref names is, too. */
-static enum error_code replace_ref(struct directory *directory, const char *path, const char *text,
-                                   struct error *err)
-{
-    char temporary[FILE_PATH_SIZE], *given = NULL;
-    memcpy(&given, &text, sizeof given); /* read only */
-    const struct object_body body = {.size = strlen(text), .next = next_of_text, .context = given};
-    enum error_code rc = make_parents(directory, path, err);
-    if (rc == ERROR_NONE)
-        rc = write_temporary(directory, &body, STORE_DURABLE, temporary, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = file_rename(temporary, path, err);
-    if (rc != ERROR_NONE) {
-        (void)unlink(temporary);
-        return rc;
-    }
-    return flush_folders(directory, path, err);
-}
-
-static enum error_code set_ref(void *state, const char *name, const char *text, struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    enum error_code rc = ref_path(state, name, path, err);
-    if (rc == ERROR_NONE && text)
-        return replace_ref(state, path, text, err);
-    if (rc == ERROR_NONE && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be removed", path);
-    return rc;
-}
-
-/* A lock over all refs for who exchanges one: *fd is to be closed. A file system without locks has none to give, and two
- * hosts that exchange the same ref within microseconds then may both succeed. */
-static enum error_code lock_refs(const struct directory *directory, int *fd, struct error *err)
-{
-    char path[FILE_PATH_SIZE];
-    const int64_t end = clock_ms() + directory->timeout_ms;
-    enum error_code rc = ref_path(directory, ".lock", path, err);
-    if (rc == ERROR_NONE)
-        rc = make_parents(directory, path, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*fd < 0)
-        return error_set_errno(err, ERROR_IO, "%s cannot be opened", path);
-    while (flock(*fd, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
-        if (clock_ms() >= end) {
-            (void)close(*fd);
-            return error_set(err, ERROR_UNAVAILABLE, "%s: another has held it for %lld ms", path,
-                             (long long)directory->timeout_ms);
-        }
-        clock_sleep_ms(LOCK_POLL_MS);
-    }
-    return ERROR_NONE;
-}
-
-static enum error_code exchange_ref(void *state, const char *name, const char *expected,
-                                    const char *text, bool *matched, struct error *err)
-{
-    char found[REF_SIZE];
-    int fd = -1;
-    *matched = false;
-    enum error_code rc = lock_refs(state, &fd, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = get_ref(state, name, found, sizeof found, err);
-    if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND) {
-        *matched = rc == ERROR_NONE ? expected && strcmp(found, expected) == 0 : !expected;
-        rc = *matched ? set_ref(state, name, text, err) : ERROR_NONE;
-    }
-    (void)close(fd);
-    return rc;
-}
-
-static enum error_code list_refs(void *state, store_visitor visit, void *context, struct error *err)
-{
-    char folder[FILE_PATH_SIZE];
-    const enum error_code rc =
-        file_path(folder, err, "%s/switch", ((const struct directory *)state)->root);
-    return rc == ERROR_NONE ? key_walk(folder, "", "", visit, context, err) : rc;
-}
-
 /* --- notes --- */
 
 static enum error_code note_path(const void *state, const char *name, char path[FILE_PATH_SIZE],
@@ -715,7 +392,7 @@ static enum error_code put_note(void *state, const char *name, const char *text,
     char path[FILE_PATH_SIZE];
     enum error_code rc = note_path(state, name, path, err);
     if (rc == ERROR_NONE)
-        rc = make_parents(state, path, err);
+        rc = directory_make_parents(state, path, err);
     return rc == ERROR_NONE ? file_replace(path, text, size, false, err) : rc;
 }
 
@@ -746,10 +423,10 @@ const struct object_backend directory_backend = {
     .has = has_key,
     .remove = remove_key,
     .list = list_keys,
-    .ref_get = get_ref,
-    .ref_set = set_ref,
-    .ref_cas = exchange_ref,
-    .ref_list = list_refs,
+    .ref_get = directory_ref_get,
+    .ref_set = directory_ref_set,
+    .ref_cas = directory_ref_exchange,
+    .ref_list = directory_ref_list,
     .note_put = put_note,
     .note_get = get_note,
     .note_path = note_path,
