@@ -216,22 +216,12 @@ static void a_warm_step_makes_no_allocation(void **state)
 static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
 {
     static const struct sizes sizes = {2, {300, 700, 1500}, 30, 16, 5, 1};
-    struct error err = {0};
     (void)state;
     for (int turn = 0; turn < 2 * form_count(); turn++) {
         struct run run;
         run_start(&run, turn % 2 ? LAYER_GCN : LAYER_SAGE, &sizes, 0.5F);
         take_form(&run, turn / 2);
-        run_both(&run, NULL, NULL);
-        float *kept = memory_alloc(run.logit_count, sizeof *kept);
-        memcpy(kept, run.logits, run.logit_count * sizeof *kept);
-        const struct model_workspace workspace = {.arena = &run.arena};
-        const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
-        arena_reset(&run.arena);
-        assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
-                  &err);
-        assert_memory_equal(run.logits, kept, run.logit_count * sizeof *kept);
-        memory_free(kept);
+        run_check_forward_alone(&run);
         run_end(&run);
     }
 }

@@ -199,4 +199,20 @@ static inline void check_gradient(const struct run *run, const struct random_str
     memory_free(value);
 }
 
+/* Forward without a backward to come gives the logits of forward with one. */
+static inline void run_check_forward_alone(struct run *run)
+{
+    struct error err = {0};
+    run_both(run, NULL, NULL);
+    float *kept = memory_alloc(run->logit_count, sizeof *kept);
+    memcpy(kept, run->logits, run->logit_count * sizeof *kept);
+    const struct model_workspace workspace = {.arena = &run->arena};
+    const struct model_input input = {.block = run->blocks.block, .rows = run->blocks.input};
+    arena_reset(&run->arena);
+    assert_ok(model_forward(&run->model, run->value, &input, &workspace, run->logits, NULL, &err),
+              &err);
+    assert_memory_equal(run->logits, kept, run->logit_count * sizeof *kept);
+    memory_free(kept);
+}
+
 #endif

@@ -144,21 +144,11 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
 
 static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
 {
-    struct error err = {0};
     (void)state;
     for (size_t t = 0; t < TRIAL_COUNT; t++) {
         struct run run;
         start(&run, &trials[t], &all_sizes[2], 0.5F);
-        run_both(&run, NULL, NULL);
-        float *kept = memory_alloc(run.logit_count, sizeof *kept);
-        memcpy(kept, run.logits, run.logit_count * sizeof *kept);
-        const struct model_workspace workspace = {.arena = &run.arena};
-        const struct model_input input = {.block = run.blocks.block, .rows = run.blocks.input};
-        arena_reset(&run.arena);
-        assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
-                  &err);
-        assert_memory_equal(run.logits, kept, run.logit_count * sizeof *kept);
-        memory_free(kept);
+        run_check_forward_alone(&run);
         run_end(&run);
     }
 }
