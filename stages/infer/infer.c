@@ -100,7 +100,8 @@ static enum error_code infer_open(const struct stage_context *context, void **op
     return rc;
 }
 
-/* Topology and sampler are opened when the first unit comes: until the end of training there is none. */
+/* Topology and sampler are opened when the first unit comes: until the end of training there is none. Its parts are
+ * opened by the units that read them. */
 static enum error_code open_topology(const struct stage_context *context, struct infer_state *state,
                                      struct error *err)
 {
@@ -119,6 +120,15 @@ static enum error_code open_topology(const struct stage_context *context, struct
     if (rc != ERROR_NONE)
         topology_close(&state->topology);
     return rc;
+}
+
+/* A layer that weighs its sources by their degrees or by sums of weights asks the parts of all of them. */
+static enum error_code open_parts(const struct stage_context *context,
+                                  const struct infer_state *state, int part, struct error *err)
+{
+    return state->model.needs_degree || state->edge_use.weight_sum
+               ? topology_open_parts(&state->topology, context->pool, err)
+               : topology_open_part(&state->topology, part, err);
 }
 
 /* Keeps the weights that inference takes of this snapshot. */
@@ -286,6 +296,8 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
         return output_writer_run(&request, err);
     }
     rc = open_topology(context, state, err);
+    if (rc == ERROR_NONE)
+        rc = open_parts(context, state, unit->slot, err);
     if (rc == ERROR_NONE)
         rc = open_input(context, state, unit->layer, err);
     stage_times_enter(context->times, TIME_COMPUTE);

@@ -90,7 +90,9 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     rc = topology_open(context->store, book, &state->topology, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = sampler_check(sampler_of_run(context), &state->topology, err);
+    rc = topology_open_parts(&state->topology, context->pool, err);
+    if (rc == ERROR_NONE)
+        rc = sampler_check(sampler_of_run(context), &state->topology, err);
     if (rc == ERROR_NONE)
         rc = node_splits_get(context->store, splits.text, book->id, &state->splits, err);
     if (rc != ERROR_NONE)

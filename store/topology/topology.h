@@ -4,7 +4,7 @@
  * partition writes it once; sample, infer and partition's own check read it. Node ids here are those
  * of the partition: part p owns book[p] .. book[p + 1]. Row v holds the sources of the edges that end
  * in v, ascending. Each array is stored in values of at most 1 GiB, built with MDB_WRITEMAP and
- * MDB_RESERVE; readers verify the hash of the whole file against its seal, then open it
+ * MDB_RESERVE; readers verify the hash of the whole file against its seal when its part is first needed, then open it
  * MDB_RDONLY | MDB_NOLOCK and get pointers without a copy. On network storage the file is copied to a
  * local scratch folder first (LMDB's rule), unless the storage is declared local.
  *
@@ -57,11 +57,13 @@ struct topology { /* {0} is closed; the parts of one partition, opened together 
     struct edge_widths width;   /* of the edge columns */
     const uint32_t *book;       /* [part_count + 1], owned */
     struct topology_part *part; /* [part_count], owned */
-    struct checksum content;    /* of all files, by their seals */
-    struct shared_area copy;    /* {0}: the arrays are in the files */
+    struct topology_source
+        *source; /* [part_count], owned, topology.c's; NULL: the arrays are the caller's */
+    struct checksum content; /* of all files, by their seals */
+    struct shared_area copy; /* {0}: the arrays are in the files */
 };
 
-/* What a reader needs of one part; inlined in hot loops. Arrays of 2^27 elements a chunk. */
+/* What a reader needs of one part; inlined in hot loops. Arrays of 2^27 elements a chunk, there once the part is open. */
 struct topology_part {
     uint32_t first_node;
     uint32_t node_count;
@@ -71,23 +73,32 @@ struct topology_part {
     struct edge_widths width;
     const char **column_chunk[EDGE_COLUMN_COUNT]; /* NULL where there is none: topology_column() */
     const float **weight_sum_chunk;               /* NULL without weights: topology_weight_sum() */
-    void *environment;                            /* LMDB's, private to topology.c */
 };
 
-/* Opens all parts of the partition `book`, which is borrowed during the call, each on a file system of this host
- * (store/objects/artifact_cache.h). A process opens a partition once and shares it between its threads.
- * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found; ERROR_IO;
+/* Opens the partition `book`, which is borrowed during the call: its seals are read, no file is. Counts and widths of all
+ * parts are there, their arrays once a part is open. A process opens a partition once and shares it between its threads.
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact that does not fit the book or the others; ERROR_IO;
  * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code topology_open(struct store *store, const struct partition_book *book,
                                          struct topology *out, struct error *err);
+/* Has the arrays of a part at hand, from a file on a file system of this host (store/objects/artifact_cache.h) that was
+ * hashed, on its way here if it had to be fetched. Before anything is read of the part; doing it again is success and
+ * costs a lock. One that failed may be tried again.
+ * Fails:   ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact, hash expected and found; ERROR_IO; ERROR_NO_MEMORY.
+ * Threads: any number, parts side by side. */
+MUST_CHECK enum error_code topology_open_part(const struct topology *topology, int part,
+                                              struct error *err);
+/* All of them, by the threads of `pool`, which may be NULL. Of several failures that of the lowest part is told. */
+MUST_CHECK enum error_code topology_open_parts(const struct topology *topology,
+                                               struct thread_pool *pool, struct error *err);
 void topology_close(struct topology *topology);
 
-/* What topology_copy() takes. */
+/* What topology_copy() takes; no part need be open. */
 uint64_t topology_copy_bytes(const struct topology *topology);
 /* Has row starts and neighbours in memory on 2 MB pages, which all processes of the host that have this topology
  * share (common/parallel/shared_area.h), and lets go of their pages of the files; no more than 16 MB a thread are
- * held twice meanwhile. The other arrays stay in the files. Doing it again is success. `only_shared`: rather not at all
- * than in memory of this process alone. `pool` may be NULL.
+ * held twice meanwhile. All parts are open before. The other arrays stay in the files. Doing it again is success.
+ * `only_shared`: rather not at all than in memory of this process alone. `pool` may be NULL.
  * Fails: ERROR_NO_MEMORY; the topology is as before. */
 MUST_CHECK enum error_code topology_copy(struct topology *topology, bool only_shared,
                                          struct thread_pool *pool, struct error *err);

@@ -176,8 +176,10 @@ static void stored_graph_make(struct stored_graph *stored, const struct power_la
     stop_on(store_open(folder, 0, &stored->store, &err), &err);
     stop_on(topology_write(stored->store, book.id, 0, &arrays, &err), &err);
     stop_on(topology_open(stored->store, &book, &stored->copied, &err), &err);
+    stop_on(topology_open_parts(&stored->copied, NULL, &err), &err);
     stop_on(topology_copy(&stored->copied, false, NULL, &err), &err);
     stop_on(topology_open(stored->store, &book, &stored->mapped, &err), &err);
+    stop_on(topology_open_parts(&stored->mapped, NULL, &err), &err);
     stop_on(neighbor_sampler_new(&copied, &stored->from_copied, &err), &err);
     stop_on(neighbor_sampler_new(&mapped, &stored->from_mapped, &err), &err);
 }

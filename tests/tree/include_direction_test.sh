@@ -27,7 +27,7 @@ bad=$(
             sed "s|\$|: only $2 may include <$1|"
     }
     one_file 'rocksdb/' store/features/shard_database.c
-    one_file 'lmdb\.h' store/topology/topology.c
+    one_file 'lmdb\.h' store/topology/topology_file.c
     one_file 'hiredis' store/queue/redis_connection.c
     one_file 'metis\.h' stages/partition/methods/metis_partitioner.c
     one_file 'cblas' common/math/blas.c

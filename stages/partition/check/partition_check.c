@@ -124,8 +124,11 @@ static enum error_code sum_parts(const struct partition_check *check,
     enum error_code rc = topology_open(check->store, check->book, &topology, err);
     if (rc == ERROR_NONE && !edge_widths_equal(&topology.width, &check->schema->edge_width))
         rc = error_set(err, ERROR_CORRUPT, "the parts have other edge columns than the dataset");
-    for (int p = 0; rc == ERROR_NONE && p < topology.part_count; p++)
-        rc = sum_part(check, p, &topology.part[p], facts, err);
+    for (int p = 0; rc == ERROR_NONE && p < topology.part_count; p++) {
+        rc = topology_open_part(&topology, p, err);
+        if (rc == ERROR_NONE)
+            rc = sum_part(check, p, &topology.part[p], facts, err);
+    }
     topology_close(&topology);
     return rc;
 }

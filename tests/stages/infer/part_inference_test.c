@@ -86,6 +86,7 @@ static void infer_all_layers(struct infer_run *run, const struct infer_condition
     struct topology topology = {0};
     struct thread_pool *pool = NULL;
     assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
+    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
     assert_ok(thread_pool_new(how->threads, &pool, &run->err), &run->err);
     run->context.pool = pool;
     for (int layer = 1; layer <= run->model.config.layer_count; layer++)
@@ -180,6 +181,7 @@ static void windows_that_do_not_fit_are_refused(void **state)
     struct topology topology = {0};
     struct source_windows *windows = NULL;
     assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
+    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
     struct feature_source *input = open_input(run, 1, 300000);
     const struct source_windows_config config = {.topology = &topology,
                                                  .input = input,
@@ -203,6 +205,7 @@ static void other_weights_are_another_output(void **state)
     struct topology topology = {0};
     infer_all_layers(run, &plenty);
     assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
+    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
     const struct neighbor_sampler_config config = {.topology = &topology, .has_self_loops = true};
     struct arena arena = {0};
     struct part_inference inference = {.arena = &arena,
@@ -229,6 +232,7 @@ static void a_stop_or_a_small_budget_leaves_nothing(void **state)
     struct topology topology = {0};
     bool found = true;
     assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
+    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
     const struct neighbor_sampler_config config = {.topology = &topology, .has_self_loops = true};
     struct arena arena = {0};
     struct part_inference inference = {.arena = &arena,

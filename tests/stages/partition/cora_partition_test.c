@@ -58,6 +58,7 @@ static void check_edges(struct store *store, const char *folder, const struct pa
     }
     (void)fclose(file);
     assert_ok(topology_open(store, book, &topology, &err), &err);
+    assert_ok(topology_open_parts(&topology, NULL, &err), &err);
     for (int p = 0; p < topology.part_count; p++) {
         const struct topology_part *part = &topology.part[p];
         for (uint32_t row = 0; row < part->node_count; row++)

@@ -90,7 +90,9 @@ static enum error_code open_topology(void *context, struct error *err)
 {
     const struct scene *scene = context;
     struct topology topology = {0};
-    const enum error_code rc = topology_open(scene->store, &scene->book, &topology, err);
+    enum error_code rc = topology_open(scene->store, &scene->book, &topology, err);
+    if (rc == ERROR_NONE)
+        rc = topology_open_part(&topology, 0, err);
     if (rc == ERROR_NONE)
         assert_int_equal(*topology_neighbor(&topology.part[0], 2), 0);
     topology_close(&topology);

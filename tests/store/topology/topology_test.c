@@ -151,6 +151,16 @@ static int count_name(const char *folder)
     return (int)strtol(text, NULL, 10);
 }
 
+/* With all its parts. */
+static enum error_code open_all(struct fixture *f, struct thread_pool *pool, struct topology *out)
+{
+    const enum error_code rc = topology_open(f->store, &f->book, out, &f->err);
+    const enum error_code parts = rc == ERROR_NONE ? topology_open_parts(out, pool, &f->err) : rc;
+    if (parts != ERROR_NONE)
+        topology_close(out);
+    return parts;
+}
+
 static void every_row_of_every_part_reads_back(void **state)
 {
     (void)state;
@@ -159,7 +169,7 @@ static void every_row_of_every_part_reads_back(void **state)
         const long blocks = memory_live_blocks();
         struct topology t = {0};
         write_all(&f, all);
-        assert_ok(topology_open(f.store, &f.book, &t, &f.err), &f.err);
+        assert_ok(open_all(&f, NULL, &t), &f.err);
         assert_int_equal(t.part_count, PART_COUNT);
         assert_int_equal(t.width.of[EDGE_WEIGHT] && t.width.of[EDGE_TIME] && t.width.of[EDGE_TYPE],
                          all);
@@ -242,7 +252,7 @@ static void a_replay_compares_the_file(void **state)
 static void assert_not_opened(struct fixture *f)
 {
     struct topology t = {0};
-    assert_fails(topology_open(f->store, &f->book, &t, &f->err), ERROR_CORRUPT,
+    assert_fails(open_all(f, NULL, &t), ERROR_CORRUPT,
                  "artifact partition/p/part/0000000003/topology: expected hash ", &f->err);
     assert_non_null(strstr(f->err.message, ", found "));
     assert_null(t.part);
@@ -265,7 +275,7 @@ static void every_flipped_bit_is_reported_before_lmdb_sees_it(void **state)
         temp_dir_flip_bit(path, bit);
     }
     struct topology t = {0};
-    assert_ok(topology_open(f.store, &f.book, &t, &f.err), &f.err);
+    assert_ok(open_all(&f, NULL, &t), &f.err);
     topology_close(&t);
     close_fixture(&f);
 }
@@ -277,8 +287,7 @@ static void a_file_cut_short_or_missing_is_reported(void **state)
     struct topology t = {0};
     char path[FILE_PATH_SIZE];
     uint64_t size = 0;
-    assert_fails(topology_open(f.store, &f.book, &t, &f.err), ERROR_NOT_FOUND, "topology_seal",
-                 &f.err);
+    assert_fails(open_all(&f, NULL, &t), ERROR_NOT_FOUND, "topology_seal", &f.err);
     write_all(&f, false);
     artifact_path(&f, 3, path);
     assert_ok(file_size(path, &size, &f.err), &f.err);
@@ -287,8 +296,8 @@ static void a_file_cut_short_or_missing_is_reported(void **state)
     assert_int_equal(truncate(path, 0), 0);
     assert_not_opened(&f);
     assert_ok(store_remove(f.store, key_part("p", 3, "topology").text, &f.err), &f.err);
-    assert_fails(topology_open(f.store, &f.book, &t, &f.err), ERROR_NOT_FOUND,
-                 "partition/p/part/0000000003/topology", &f.err);
+    assert_fails(open_all(&f, NULL, &t), ERROR_NOT_FOUND, "partition/p/part/0000000003/topology",
+                 &f.err);
     close_fixture(&f);
 }
 
@@ -300,10 +309,10 @@ static void parts_that_do_not_fit_book_or_each_other_are_refused(void **state)
     struct topology t = {0};
     for (int p = 0; p < PART_COUNT; p++)
         assert_ok(write_part(&f, p, p != 2), &f.err);
-    assert_fails(topology_open(f.store, &f.book, &t, &f.err), ERROR_CORRUPT,
+    assert_fails(open_all(&f, NULL, &t), ERROR_CORRUPT,
                  "topology of part 2: expected the edge columns of part 0", &f.err);
     f.book.book = other;
-    assert_fails(topology_open(f.store, &f.book, &t, &f.err), ERROR_CORRUPT,
+    assert_fails(open_all(&f, NULL, &t), ERROR_CORRUPT,
                  "expected 256 nodes from 1, found 257 from 1", &f.err);
     close_fixture(&f);
 }
@@ -318,7 +327,7 @@ static void every_refused_allocation_leaves_nothing_open(void **state)
     for (long n = 0; rc != ERROR_NONE; n++) {
         struct topology t = {0};
         memory_fail_after(n);
-        rc = topology_open(f.store, &f.book, &t, &f.err);
+        rc = open_all(&f, NULL, &t);
         memory_fail_after(-1);
         assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
         assert_true((t.part != NULL) == (rc == ERROR_NONE));
@@ -344,7 +353,7 @@ static void a_copy_has_every_row_and_needs_no_file(void **state)
         const long blocks = memory_live_blocks();
         struct topology t = {0};
         write_all(&f, all);
-        assert_ok(topology_open(f.store, &f.book, &t, &f.err), &f.err);
+        assert_ok(open_all(&f, NULL, &t), &f.err);
         const uint64_t bytes = topology_copy_bytes(&t);
         assert_in_range(bytes, t.edge_count * 4 + 8000, t.edge_count * 4 + 10000);
         assert_ok(topology_copy(&t, false, NULL, &f.err), &f.err);
@@ -375,7 +384,7 @@ static void a_copy_that_is_refused_leaves_the_files_to_read(void **state)
     struct fixture f = open_fixture();
     struct topology t = {0};
     write_all(&f, true);
-    assert_ok(topology_open(f.store, &f.book, &t, &f.err), &f.err);
+    assert_ok(open_all(&f, NULL, &t), &f.err);
     for (long n = 0; n < 2; n++) {
         memory_fail_after(n);
         const enum error_code rc = topology_copy(&t, false, NULL, &f.err);
@@ -420,7 +429,7 @@ static void processes_of_a_host_share_one_copy(void **state)
     assert_ok(thread_pool_new(3, &pool, &f.err), &f.err);
     shared_area_folder_set(f.scratch);
     for (int i = 0; i < 2; i++) {
-        assert_ok(topology_open(f.store, &f.book, &t[i], &f.err), &f.err);
+        assert_ok(open_all(&f, pool, &t[i]), &f.err);
         assert_ok(topology_copy(&t[i], true, pool, &f.err), &f.err);
         assert_true(t[i].copy.is_shared);
     }
@@ -462,7 +471,7 @@ static void an_array_of_two_chunks_reads_back(void **state)
     const struct topology_arrays arrays = {
         .node_count = 1, .edge_count = edges, .row_start = row_start, .neighbor = neighbor};
     assert_ok(topology_write(f.store, "p", 0, &arrays, &f.err), &f.err);
-    assert_ok(topology_open(f.store, &f.book, &t, &f.err), &f.err);
+    assert_ok(open_all(&f, NULL, &t), &f.err);
     for (uint64_t edge = edges - 20; edge < edges; edge++)
         assert_int_equal(*topology_neighbor(&t.part[0], edge), neighbor[edge]);
     assert_ok(topology_copy(&t, false, NULL, &f.err), &f.err);
@@ -477,7 +486,7 @@ static void an_array_of_two_chunks_reads_back(void **state)
 static void assert_all_read(struct fixture *f)
 {
     struct topology t = {0};
-    assert_ok(topology_open(f->store, &f->book, &t, &f->err), &f->err);
+    assert_ok(open_all(f, NULL, &t), &f->err);
     for (uint32_t node = 0; node < 1000; node++)
         assert_row(&t, node, true);
     topology_close(&t);
@@ -540,7 +549,7 @@ static void parts_with_other_arrays_are_refused(void **state)
             assert_ok(topology_write(f.store, "p", p, &arrays, &f.err), &f.err);
         }
         assert_fails(
-            topology_open(f.store, &f.book, &t, &f.err), ERROR_CORRUPT,
+            open_all(&f, NULL, &t), ERROR_CORRUPT,
             "topology of part 1: expected the edge columns of part 0 (edge weights, edge types, "
             "edge times, edge features) in the same widths, found",
             &f.err);

@@ -1,0 +1,30 @@
+#include "store/topology/topology_array.h"
+
+#include "store/topology/topology.h"
+
+void topology_arrays_describe(uint32_t node_count, uint64_t edge_count,
+                              const struct edge_widths *width,
+                              struct topology_array out[TOPOLOGY_ARRAY_COUNT])
+{
+    out[TOPOLOGY_ROW_START] = (struct topology_array){.name = "row_start",
+                                                      .element_size = sizeof(uint64_t),
+                                                      .shift = TOPOLOGY_CHUNK_SHIFT,
+                                                      .count = (uint64_t)node_count + 1};
+    out[TOPOLOGY_NEIGHBOR] = (struct topology_array){.name = "neighbor",
+                                                     .element_size = sizeof(uint32_t),
+                                                     .shift = TOPOLOGY_CHUNK_SHIFT,
+                                                     .count = edge_count};
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
+        const enum edge_column column = (enum edge_column)c;
+        out[TOPOLOGY_FIRST_COLUMN + c] =
+            (struct topology_array){.name = edge_column[c].name,
+                                    .element_size = edge_column_bytes(column, width->of[c]),
+                                    .shift = topology_column_shift(column, width->of[c]),
+                                    .count = width->of[c] ? edge_count : 0};
+    }
+    out[TOPOLOGY_WEIGHT_SUM] =
+        (struct topology_array){.name = "weight_sum",
+                                .element_size = sizeof(float),
+                                .shift = TOPOLOGY_CHUNK_SHIFT,
+                                .count = width->of[EDGE_WEIGHT] ? node_count : 0};
+}

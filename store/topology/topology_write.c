@@ -1,0 +1,180 @@
+/*
+ * How the file of a part comes to be: built in scratch, read back, published and sealed. Declared in topology.h.
+ */
+#include "common/base/checksum.h"
+#include "common/base/memory.h"
+#include "store/objects/keys.h"
+#include "store/topology/topology.h"
+#include "store/topology/topology_artifact.h"
+#include "store/topology/topology_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUILD_ATTEMPTS = 3 };
+
+/* Of each node, see topology_weight_sum(); in the order of the row. */
+static enum error_code sum_weights(const struct topology_arrays *from, float **out,
+                                   struct error *err)
+{
+    const float *weight = from->columns.data[EDGE_WEIGHT];
+    *out = NULL;
+    if (!weight)
+        return ERROR_NONE;
+    const enum error_code rc = memory_new(out, from->node_count, "sums of weights", err);
+    for (uint32_t row = 0; rc == ERROR_NONE && row < from->node_count; row++) {
+        double sum = 0.0;
+        bool has_loop = false;
+        for (uint64_t e = from->row_start[row]; e < from->row_start[row + 1]; e++) {
+            sum += (double)weight[e];
+            has_loop |= from->neighbor[e] == from->first_node + row;
+        }
+        (*out)[row] = (float)(has_loop ? sum : sum + 1);
+    }
+    return rc;
+}
+
+static void list_arrays(const struct topology_arrays *from, const float *weight_sum,
+                        struct topology_array out[TOPOLOGY_ARRAY_COUNT])
+{
+    topology_arrays_describe(from->node_count, from->edge_count, &from->columns.width, out);
+    out[TOPOLOGY_ROW_START].data = (const char *)from->row_start;
+    out[TOPOLOGY_NEIGHBOR].data = (const char *)from->neighbor;
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        out[TOPOLOGY_FIRST_COLUMN + c].data = from->columns.data[c];
+    out[TOPOLOGY_WEIGHT_SUM].data = (const char *)weight_sum;
+}
+
+static enum error_code seal_of(const struct topology_arrays *arrays, const char *path,
+                               struct topology_seal *out, struct error *err)
+{
+    *out = (struct topology_seal){.first_node = arrays->first_node,
+                                  .node_count = arrays->node_count,
+                                  .edge_count = arrays->edge_count,
+                                  .width = arrays->columns.width};
+    return checksum_of_file(path, &out->file, &out->file_size, err);
+}
+
+/* What was written, read through LMDB anew, against the arrays: a hash of the file alone would seal whatever
+ * LMDB made of them. */
+static enum error_code compare_array(const struct topology_file *file,
+                                     const struct topology_array *array, struct error *err)
+{
+    const char **chunk = NULL;
+    enum error_code rc = topology_file_chunks(file, array, &chunk, err);
+    must(rc != ERROR_NONE || chunk);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < topology_array_chunks(array); i++)
+        if (memcmp(chunk[i], topology_array_at(array, i), topology_array_chunk_bytes(array, i)) !=
+            0)
+            rc = error_set(err, ERROR_CORRUPT,
+                           "chunk %s/%05" PRIu64 ": expected the array, found other bytes",
+                           array->name, i);
+    memory_free(chunk);
+    return rc;
+}
+
+static enum error_code read_back(const char *path, const struct topology_array *array,
+                                 struct error *err)
+{
+    struct topology_file file;
+    enum error_code rc = topology_file_open(path, &file, err);
+    for (int a = 0; rc == ERROR_NONE && a < TOPOLOGY_ARRAY_COUNT; a++)
+        rc = compare_array(&file, &array[a], err);
+    topology_file_close(&file);
+    return rc;
+}
+
+/* Writes the file, reads it and seals what was read; one that does not read back is thrown away and written
+ * again. */
+static enum error_code build(const struct topology_arrays *arrays, const char *path,
+                             struct topology_seal *seal, struct error *err)
+{
+    struct topology_array array[TOPOLOGY_ARRAY_COUNT];
+    float *weight_sum = NULL;
+    enum error_code rc = sum_weights(arrays, &weight_sum, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    list_arrays(arrays, weight_sum, array);
+    rc = ERROR_IO;
+    for (int i = 0; (rc == ERROR_IO || rc == ERROR_CORRUPT) && i < BUILD_ATTEMPTS; i++) {
+        (void)unlink(path);
+        rc = topology_file_write(path, array, err);
+        if (rc == ERROR_NONE)
+            rc = seal_of(arrays, path, seal, err);
+        if (rc == ERROR_NONE)
+            rc = read_back(path, array, err);
+    }
+    memory_free(weight_sum);
+    /* Nobody else has touched it, so what does not match is a trouble of this host. */
+    if (rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND)
+        rc = error_context(err, ERROR_IO, "does not read back as it was written");
+    return rc;
+}
+
+/* Whether a seal vouches for another file than ours. */
+static enum error_code is_sealed_otherwise(struct store *store, const char *partition_id, int part,
+                                           const struct topology_seal *seal, bool *otherwise,
+                                           struct error *err)
+{
+    struct topology_seal stored;
+    const enum error_code rc = topology_seal_get(store, partition_id, part, &stored, err);
+    *otherwise = rc == ERROR_NONE && !checksum_equal(&stored.file, &seal->file);
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
+}
+
+/* Compares what is stored under the key with what was written. */
+static enum error_code check_stored(struct store *store, const char *artifact,
+                                    const struct topology_seal *seal, struct error *err)
+{
+    struct artifact_handle file;
+    const enum error_code rc = topology_artifact_acquire(store, artifact, seal, &file, err);
+    if (rc == ERROR_NONE)
+        artifact_release(&file);
+    return rc;
+}
+
+/* Moves the file to its name. One that is there already and is the same stays. One that is not, be it what a
+ * power cut has left or what a disk has damaged, makes way, unless its seal says that another belongs there:
+ * that is an alarm, which putting our seal raises. */
+static enum error_code publish(struct store *store, const char *partition_id, int part,
+                               const char *path, const struct topology_seal *seal,
+                               struct error *err)
+{
+    const struct key artifact = key_part(partition_id, part, "topology");
+    bool existed = false, otherwise = false;
+    enum error_code rc = check_stored(store, artifact.text, seal, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    if (rc == ERROR_CORRUPT) {
+        rc = is_sealed_otherwise(store, partition_id, part, seal, &otherwise, err);
+        if (rc != ERROR_NONE || otherwise)
+            return rc;
+        rc = store_remove(store, artifact.text, err);
+    }
+    if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND)
+        rc = store_publish(store, path, artifact.text, &existed, err);
+    return rc == ERROR_NONE && existed ? check_stored(store, artifact.text, seal, err) : rc;
+}
+
+enum error_code topology_write(struct store *store, const char *partition_id, int part,
+                               const struct topology_arrays *arrays, struct error *err)
+{
+    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    struct topology_seal seal = {0};
+    must(arrays->row_start[0] == 0 && arrays->row_start[arrays->node_count] == arrays->edge_count);
+    must(arrays->edge_count >> TOPOLOGY_CHUNK_SHIFT < TOPOLOGY_CHUNK_COUNT_MAX);
+    enum error_code rc = store_scratch(store, scratch, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = file_path(path, err, "%s/topology", scratch);
+    if (rc == ERROR_NONE)
+        rc = build(arrays, path, &seal, err);
+    if (rc == ERROR_NONE)
+        rc = publish(store, partition_id, part, path, &seal, err);
+    if (rc == ERROR_NONE)
+        rc = topology_seal_put(store, partition_id, part, &seal, err);
+    const enum error_code removed = file_remove_all(scratch, rc == ERROR_NONE ? err : NULL);
+    rc = rc == ERROR_NONE ? removed : rc;
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "topology of part %d", part);
+}
