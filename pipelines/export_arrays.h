@@ -29,12 +29,17 @@ MUST_CHECK enum error_code export_features(const struct run_folder *folder, cons
  *   mini_batch.weight      F32 [edges]     where the model asks for weights; so are
  *   mini_batch.weight_sum  F32 [nodes]     in the whole graph, with 1 for a node without an edge to itself
  *   mini_batch.edge_feature F32 [edges, width]   where the model asks for them
+ *   mini_batch.edge_factor F32 [edges]     how many edges an edge stands for; of samplers that weigh, as is
+ *   mini_batch.seed_weight F32 [seeds]     what the loss of a seed counts
  *   features               F32 [nodes, dim]
  *   labels                 I64 [seeds], -1 for none; or F32 [seeds, classes], NaN for none
  *   weights.<name>         F32             of the round, under PyG's names
  *   gradient.<name>        F32             of the mean loss over the labelled seeds
  *
- * Its texts: run, round, slot, loss (the mean), seeds (those with a label), correct.
+ * Of a layered batch (store/records/batch_form.h) destinations count on from hop to hop: the rows of hop h begin where those
+ * of the hops before it end.
+ *
+ * Its texts: run, round, slot, form of the mini-batch (nested, layered, subgraph), loss (the mean), seeds (those with a label), correct.
  * Fails: ERROR_NOT_FOUND for records that were pruned or not made yet; ERROR_INVALID for numbers that the run has not.
  */
 MUST_CHECK enum error_code export_step(const struct run_folder *folder, int64_t round, int32_t slot,

@@ -20,7 +20,7 @@
 enum {
     TEXT_SIZE = 40,
     NAME_SIZE = 64,
-    TENSOR_COUNT = 8 + EDGE_COLUMN_COUNT + 2 * PARAMETER_COUNT_MAX
+    TENSOR_COUNT = 10 + EDGE_COLUMN_COUNT + 2 * PARAMETER_COUNT_MAX
 };
 
 struct step_export {
@@ -140,6 +140,12 @@ static enum error_code add_edges(struct step_export *step, struct error *err)
     if (batch->weight_sum)
         add(step, SAFETENSORS_F32, "mini_batch.weight_sum", batch->node_count, 0,
             batch->weight_sum);
+    if (batch->edge_factor)
+        add(step, SAFETENSORS_F32, "mini_batch.edge_factor", batch->edge_count, 0,
+            batch->edge_factor);
+    if (batch->seed_weight)
+        add(step, SAFETENSORS_F32, "mini_batch.seed_weight", batch->seed_count, 0,
+            batch->seed_weight);
     return ERROR_NONE;
 }
 
@@ -243,6 +249,7 @@ static void add_parameters(struct step_export *step, const char *what, const flo
 static enum error_code write_file(struct step_export *step, int64_t round, int32_t slot,
                                   const char *path, struct error *err)
 {
+    static const char *const form[BATCH_FORM_COUNT] = {"nested", "layered", "subgraph"};
     const struct gradient *gradient = &step->gradient;
     const double mean =
         gradient->seed_count ? gradient->loss_sum / (double)gradient->seed_count : 0;
@@ -256,6 +263,7 @@ static enum error_code write_file(struct step_export *step, int64_t round, int32
         {"run", step->folder->run.plan.id},
         {"round", number[0]},
         {"slot", number[1]},
+        {"form", form[step->batch.form]},
         {"loss", number[2]},
         {"seeds", number[3]},
         {"correct", number[4]},

@@ -22,6 +22,9 @@ struct message_block {
     const uint32_t *neighbor; /* [row_start[destination_count]], each < source_count */
     /* In-degree in the whole graph without self loops; NULL unless the layer asks for it (GCN). */
     const uint32_t *degree; /* [source_count]; bipartite: [destination_count] */
+    /* How many edges of the whole graph an edge stands for, where a sampler chose edges with chances that differ, so that a
+     * sum over them estimates that over all; it has degree, too. NULL: each as many as the others. Indexed like neighbor. */
+    const float *edge_factor;
     /* What an edge counts, its weight for instance, indexed like neighbor; NULL: 1. */
     const float *edge_value;
     /* With edge values, where a layer asks for its degree: the sum of the values of a node's edges in the whole graph,

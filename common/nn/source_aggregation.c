@@ -34,7 +34,9 @@ uint64_t source_aggregation_scratch(const struct message_block *block)
 {
     const uint64_t edges = block->row_start[block->destination_count] - block->row_start[0];
     const uint64_t weights = 2 * (uint64_t)block->destination_count + block->source_count;
-    const uint64_t values = block->edge_value ? edges : 0;
+    const bool both = block->edge_value && block->edge_factor; /* and their products */
+    const uint64_t products = both ? block->row_start[block->destination_count] : 0;
+    const uint64_t values = (block->edge_value || block->edge_factor ? edges : 0) + products;
     return 4 * (edges + values + weights + block->source_count) + 4096; /* and for alignment */
 }
 

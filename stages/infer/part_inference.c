@@ -128,17 +128,13 @@ static enum error_code infer_tile(struct part_inference *inference, int layer, u
                          batch.node_count * (uint64_t)rows.dim * sizeof(float));
     if (rc != ERROR_NONE)
         return rc;
-    struct layer_input input = {.block = {.destination_count = count,
-                                          .source_count = batch.node_count,
-                                          .row_start = batch.row_start,
-                                          .neighbor = batch.neighbor,
-                                          .degree = batch.degree},
+    const struct message_block every_row = {.destination_count = count, .source_count = count};
+    struct layer_input input = {.block = batch.hop_count ? mini_batch_block(&batch, 0) : every_row,
                                 .rows = {.base = rows.base,
                                          .stride = rows.stride,
                                          .row_index = rows.row_index,
                                          .mostly_zero = inference->mostly_zero},
                                 .second = second};
-    edge_use_give(&batch, &input.block);
     const struct model_workspace workspace = {.arena = inference->arena,
                                               .pool = inference->context->pool};
     return model_infer_layer(inference->model, inference->weights, layer - 1, &input, &workspace,

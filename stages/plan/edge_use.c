@@ -100,14 +100,6 @@ enum error_code edge_use_check_batch(const struct edge_use *use, const struct mi
     return ERROR_NONE;
 }
 
-void edge_use_give(const struct mini_batch *batch, struct message_block *block)
-{
-    block->edge_value = batch->columns.data[EDGE_WEIGHT];
-    block->value_sum = batch->weight_sum;
-    block->edge_feature = batch->columns.data[EDGE_FEATURE];
-    block->edge_feature_dim = batch->columns.width.of[EDGE_FEATURE];
-}
-
 size_t edge_use_edge_bytes(const struct edge_use *use, const struct edge_widths *width)
 {
     size_t bytes = 0;

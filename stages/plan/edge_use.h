@@ -9,7 +9,6 @@
 
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
-#include "common/graph/message_block.h"
 #include "common/nn/model.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
@@ -40,8 +39,6 @@ MUST_CHECK enum error_code edge_use_check(const struct pipeline_settings *settin
 /* Fails: ERROR_CORRUPT unless the mini-batch has them. */
 MUST_CHECK enum error_code edge_use_check_batch(const struct edge_use *use,
                                                 const struct mini_batch *batch, struct error *err);
-/* Lets the block have those that the mini-batch has; borrowed. */
-void edge_use_give(const struct mini_batch *batch, struct message_block *block);
 /* Bytes that they take of an edge, and of a node, in a mini-batch. */
 size_t edge_use_edge_bytes(const struct edge_use *use, const struct edge_widths *width);
 size_t edge_use_node_bytes(const struct edge_use *use);

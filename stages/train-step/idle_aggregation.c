@@ -35,7 +35,7 @@ static bool begin(struct idle_aggregation *idle)
     if (!batch->has_rows || batch->aggregated ||
         !input_aggregation_is_possible(idle->model, &batch->rows))
         return false;
-    const struct message_block block = prepared_batch_block(batch, 0);
+    const struct message_block block = mini_batch_block(&batch->batch, 0);
     const bool has_room =
         input_aggregation_begin(&idle->aggregation, idle->model, &block, &batch->rows,
                                 thread_pool_size(idle->pool), idle->arena, NULL) == ERROR_NONE;

@@ -47,20 +47,6 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
     from->rows = (struct input_rows){0};
 }
 
-struct message_block prepared_batch_block(const struct prepared_batch *prepared, int hop)
-{
-    const struct mini_batch *batch = &prepared->batch;
-    if (hop >= batch->hop_count)
-        return (struct message_block){0};
-    struct message_block block = {.destination_count = batch->hop_end[batch->hop_count - 1 - hop],
-                                  .source_count = batch->hop_end[batch->hop_count - hop],
-                                  .row_start = batch->row_start,
-                                  .neighbor = batch->neighbor,
-                                  .degree = batch->degree};
-    edge_use_give(batch, &block);
-    return block;
-}
-
 /* --- the record --- */
 
 /* The record is sound in itself (mini_batch_get); does it suit this model and this partition? */
@@ -198,7 +184,7 @@ static enum error_code fill_aggregated(struct batch_preparer *preparer,
                                        struct prepared_batch *prepared, uint64_t floats,
                                        const atomic_bool *stop, struct error *err)
 {
-    const struct message_block block = prepared_batch_block(prepared, 0);
+    const struct message_block block = mini_batch_block(&prepared->batch, 0);
     struct source_aggregation aggregation;
     enum error_code rc =
         reserve(preparer, prepared, floats * sizeof(float),
@@ -250,7 +236,7 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
                                     const atomic_bool *stop, struct error *err)
 {
     const struct mini_batch *batch = &out->batch;
-    const struct message_block block = prepared_batch_block(out, 0);
+    const struct message_block block = mini_batch_block(batch, 0);
     const uint64_t floats = source_aggregation_floats(preparer->model, block.destination_count);
     const uint64_t copied_bytes =
         (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features);

@@ -12,7 +12,6 @@
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
-#include "common/graph/message_block.h"
 #include "common/nn/model.h"
 #include "common/nn/sparse_rows.h"
 #include "stages/engine/stage.h"
@@ -74,8 +73,5 @@ void prepared_batch_forget(struct prepared_batch *batch);
 /* `from` has no rows any more, and its area is `to`'s, which has none. */
 void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to);
 void prepared_batch_release(struct batch_preparer *preparer, struct prepared_batch *batch);
-
-/* The edges of layer `layer` (from 0), borrowed from the batch. */
-struct message_block prepared_batch_block(const struct prepared_batch *prepared, int hop);
 
 #endif

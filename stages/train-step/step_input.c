@@ -215,15 +215,16 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
                          batch->node_count * (uint64_t)feature_source_row_bytes(input->features));
     *out = (struct step_batch){.seed_count = batch->seed_count,
                                .node = batch->node,
+                               .seed_weight = batch->seed_weight,
                                .rows = prepared->rows,
                                .aggregated = aggregated.aggregated,
                                .aggregated_count = aggregated.aggregated_count};
     if (prepared->aggregated) {
         out->aggregated = prepared->aggregated;
-        out->aggregated_count = prepared_batch_block(prepared, 0).destination_count;
+        out->aggregated_count = mini_batch_block(batch, 0).destination_count;
     }
     for (int hop = 0; hop < batch->hop_count; hop++)
-        out->block[hop] = prepared_batch_block(prepared, hop);
+        out->block[hop] = mini_batch_block(batch, hop);
     return ERROR_NONE;
 }
 

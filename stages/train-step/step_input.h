@@ -50,7 +50,8 @@ struct step_input { /* {0} is closed */
 /* One mini-batch as the model reads it; borrowed until the next batch is asked for. */
 struct step_batch {
     uint32_t seed_count;
-    const uint32_t *node; /* [seed_count] first, then all others */
+    const uint32_t *node;     /* [seed_count] first, then all others */
+    const float *seed_weight; /* [seed_count], what the loss of each counts; NULL: 1 */
     struct message_block block[LAYER_COUNT_MAX];
     struct input_rows rows;
     void *aggregated; /* as in struct model_input, as is the next */

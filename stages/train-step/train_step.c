@@ -116,8 +116,8 @@ static enum error_code compute_gradient(const struct stage_context *context, str
         return rc;
     const uint32_t class_count = context->book->class_count;
     const struct loss_result loss =
-        task_of(context->book->task)
-            ->loss(step.logits, step.labels, step.batch.seed_count, class_count, step.slope);
+        task_loss(task_of(context->book->task), step.logits, step.labels, step.batch.seed_weight,
+                  step.batch.seed_count, class_count, step.slope);
     rc = check_loss(&step, &loss, class_count, err);
     if (rc == ERROR_NONE)
         rc = model_backward(&t->input.model, t->input.weights.value, trace, step.slope, &workspace,

@@ -397,6 +397,14 @@ enum error_code record_expect(const struct record_view *view, enum record_kind k
     return check_number(view->key, AT_VERSION, "format version", version, view->version, err);
 }
 
+enum error_code record_expect_among(const struct record_view *view, enum record_kind kind,
+                                    uint32_t oldest, uint32_t newest, struct error *err)
+{
+    const uint32_t version =
+        view->version >= oldest && view->version <= newest ? view->version : newest;
+    return record_expect(view, kind, version, err);
+}
+
 static const struct record_section *find(const struct record_view *view, const char *name)
 {
     for (uint32_t i = 0; i < view->section_count; i++)

@@ -124,6 +124,10 @@ size_t record_gap_before(const struct record *record, uint32_t index);
 /* Fails: ERROR_CORRUPT unless the record is of this kind and version. */
 MUST_CHECK enum error_code record_expect(const struct record_view *view, enum record_kind kind,
                                          uint32_t version, struct error *err);
+/* The same of a kind of which versions `oldest` to `newest` are known. */
+MUST_CHECK enum error_code record_expect_among(const struct record_view *view,
+                                               enum record_kind kind, uint32_t oldest,
+                                               uint32_t newest, struct error *err);
 /* The elements of a section, borrowed from the view, 64-byte aligned. With `count` >= 0 exactly that
  * many are demanded. Fails: ERROR_CORRUPT naming record and section. */
 MUST_CHECK enum error_code record_section_get(const struct record_view *view, const char *name,

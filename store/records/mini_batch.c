@@ -3,6 +3,7 @@
 #include "common/base/cpu_kernel.h"
 #include "common/base/packed_integers.h"
 #include "common/graph/edge_discovery.h"
+#include "store/records/batch_form.h"
 #include "store/records/edge_sections.h"
 
 #include <inttypes.h>
@@ -15,12 +16,13 @@
  * checked in about a millisecond, most of it for "no node twice".
  */
 
-enum { VERSION = 3, PREFETCH_DISTANCE = 16 };
+enum { VERSION_WITHOUT_FORM = 3, VERSION = 4, PREFETCH_DISTANCE = 16 };
 
 /* The packed arrays, and so the elements of "width". */
 enum { PACKED_NODE, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_COUNT };
 
-static const char weight_sum[] = "weight_sum";
+static const char weight_sum[] = "weight_sum", form_name[] = "form", edge_factor[] = "edge_factor",
+                  seed_weight[] = "seed_weight", seed_of[] = "seed_of";
 
 static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "neighbor", "degree"};
 
@@ -51,6 +53,7 @@ struct packing {
     struct record record;
     struct arena *scratch;
     uint32_t width[PACKED_COUNT];
+    uint32_t form;
 };
 
 static enum error_code new_words(struct packing *packing, uint64_t count, unsigned width,
@@ -110,13 +113,42 @@ static enum error_code add_edges(struct packing *packing, const struct mini_batc
     return ERROR_NONE;
 }
 
+/* What version 3 does not have. */
+static enum error_code add_form(struct packing *packing, const struct mini_batch *batch,
+                                struct error *err)
+{
+    struct record *record = &packing->record;
+    uint64_t *words = NULL;
+    if (batch->form == BATCH_NESTED && !batch->edge_factor && !batch->seed_weight &&
+        !batch->seed_of)
+        return ERROR_NONE;
+    record->version = VERSION;
+    packing->form = batch->form;
+    record_add(record, form_name, ELEMENT_U32, &packing->form, 1);
+    if (batch->edge_factor)
+        record_add(record, edge_factor, ELEMENT_F32, batch->edge_factor, batch->edge_count);
+    if (batch->seed_weight)
+        record_add(record, seed_weight, ELEMENT_F32, batch->seed_weight, batch->seed_count);
+    if (!batch->seed_of)
+        return ERROR_NONE;
+    const unsigned width = packed_integers_width_of(batch->seed_count - 1);
+    const enum error_code rc = new_words(packing, batch->node_count, width, &words, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    packed_integers_pack(batch->seed_of, batch->node_count, width, words);
+    record_add(record, seed_of, ELEMENT_U64, words,
+               packed_integers_words(batch->node_count, width));
+    return ERROR_NONE;
+}
+
 enum error_code mini_batch_put(struct store *store, const char *key, const char *run_id,
                                const struct mini_batch *batch, struct arena *scratch,
                                struct error *err)
 {
-    struct packing packing = {.record = {.kind = RECORD_MINI_BATCH, .version = VERSION},
-                              .scratch = scratch};
+    struct packing packing = {
+        .record = {.kind = RECORD_MINI_BATCH, .version = VERSION_WITHOUT_FORM}, .scratch = scratch};
     must(batch->hop_count >= 0 && batch->hop_count <= HOP_COUNT_MAX);
+    must(batch->row_count == batch_form_rows(batch));
     must(batch->row_start[0] == 0 && batch->row_start[batch->row_count] == batch->edge_count);
     arena_reset(scratch);
     record_add(&packing.record, "hop_end", ELEMENT_U32, batch->hop_end,
@@ -134,42 +166,13 @@ enum error_code mini_batch_put(struct store *store, const char *key, const char 
     if (batch->weight_sum)
         record_add(&packing.record, weight_sum, ELEMENT_F32, batch->weight_sum, batch->node_count);
     edge_sections_add(&packing.record, &batch->columns, batch->edge_count);
-    return store_put(store, key, run_id, &packing.record, STORE_RECOMPUTABLE, err);
+    rc = add_form(&packing, batch, err);
+    return rc == ERROR_NONE
+               ? store_put(store, key, run_id, &packing.record, STORE_RECOMPUTABLE, err)
+               : rc;
 }
 
 /* --- checks --- */
-
-static enum error_code check_hops(const struct mini_batch *batch, struct error *err)
-{
-    if (batch->hop_end[0] == 0)
-        return error_set(err, ERROR_CORRUPT,
-                         "hop_end[0]: expected at least one seed node, found 0");
-    for (int i = 0; i < batch->hop_count; i++)
-        if (batch->hop_end[i + 1] < batch->hop_end[i])
-            return error_set(err, ERROR_CORRUPT,
-                             "hop_end[%d]: expected at least hop_end[%d] = %" PRIu32
-                             ", found %" PRIu32,
-                             i + 1, i, batch->hop_end[i], batch->hop_end[i + 1]);
-    return ERROR_NONE;
-}
-
-static enum error_code check_neighbors(const struct mini_batch *batch, struct error *err)
-{
-    for (int hop = 0; hop < batch->hop_count; hop++) {
-        const uint32_t limit = batch->hop_end[hop + 1];
-        const uint32_t first = batch->row_start[hop ? batch->hop_end[hop - 1] : 0];
-        const uint32_t last = batch->row_start[batch->hop_end[hop]];
-        const bool is_wrong =
-            first < last && largest_of(batch->neighbor + first, last - first) >= limit;
-        for (uint32_t e = first; is_wrong && e < last; e++)
-            if (batch->neighbor[e] >= limit)
-                return error_set(err, ERROR_CORRUPT,
-                                 "neighbor[%" PRIu32 "]: expected below hop_end[%d] = %" PRIu32
-                                 ", found %" PRIu32,
-                                 e, hop + 1, limit, batch->neighbor[e]);
-    }
-    return ERROR_NONE;
-}
 
 static inline uint32_t slot_of(uint32_t node, unsigned shift)
 {
@@ -231,7 +234,18 @@ static uint32_t enter_bits(const struct mini_batch *batch, uint64_t *set)
     return batch->node_count;
 }
 
-/* Whichever set is smaller. UINT32_MAX is no node id: ids are below a 32-bit count. */
+/* UINT32_MAX is no node id: ids are below a 32-bit count. */
+static enum error_code check_ids(const struct mini_batch *batch, struct error *err)
+{
+    for (uint32_t i = 0; batch->node_limit == 0 && i < batch->node_count; i++)
+        if (batch->node[i] == UINT32_MAX)
+            return error_set(err, ERROR_CORRUPT,
+                             "node[%" PRIu32 "]: expected at most %" PRIu32 ", found %" PRIu32, i,
+                             UINT32_MAX - 1, UINT32_MAX);
+    return ERROR_NONE;
+}
+
+/* Whichever set is smaller. */
 static enum error_code check_nodes(struct mini_batch *batch, struct error *err)
 {
     unsigned bits = 1;
@@ -240,11 +254,6 @@ static enum error_code check_nodes(struct mini_batch *batch, struct error *err)
     if (batch->node_count > 1U << 31) /* the set would have no free place left to stop at */
         return error_set(err, ERROR_CORRUPT, "expected at most 2147483648 nodes, found %" PRIu32,
                          batch->node_count);
-    for (uint32_t i = 0; batch->node_limit == 0 && i < batch->node_count; i++)
-        if (batch->node[i] == UINT32_MAX)
-            return error_set(err, ERROR_CORRUPT,
-                             "node[%" PRIu32 "]: expected at most %" PRIu32 ", found %" PRIu32, i,
-                             UINT32_MAX - 1, UINT32_MAX);
     const uint64_t bit_words = batch->node_limit / 64 + 1ULL;
     const bool is_hashed = bit_words * 64 > (1ULL << bits) * 32;
     const uint64_t words = is_hashed ? (1ULL << bits) / 2 : bit_words;
@@ -299,6 +308,25 @@ static enum error_code unpack(const struct record_view *view, const struct packe
     return rc;
 }
 
+static enum error_code read_form(const struct record_view *view, struct mini_batch *out,
+                                 struct error *err)
+{
+    const void *data = NULL;
+    if (!record_has(view, form_name))
+        return ERROR_NONE;
+    const enum error_code rc =
+        record_section_get(view, form_name, ELEMENT_U32, 1, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint32_t found = *(const uint32_t *)data;
+    if (found >= BATCH_FORM_COUNT)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section form: expected below %d, found %" PRIu32, view->key,
+                         BATCH_FORM_COUNT, found);
+    out->form = (enum batch_form)found;
+    return ERROR_NONE;
+}
+
 static enum error_code read_hops(const struct record_view *view, struct mini_batch *out,
                                  struct error *err)
 {
@@ -313,6 +341,8 @@ static enum error_code read_hops(const struct record_view *view, struct mini_bat
                          "record %s: section hop_end: expected 1 to %d elements, found %" PRIu64,
                          view->key, HOP_COUNT_MAX + 1, count);
     rc = arena_new(&out->memory, &hop_end, count, "a mini-batch", err);
+    if (rc == ERROR_NONE)
+        rc = read_form(view, out, err);
     if (rc != ERROR_NONE)
         return rc;
     memcpy(hop_end, data, count * sizeof *hop_end);
@@ -320,8 +350,8 @@ static enum error_code read_hops(const struct record_view *view, struct mini_bat
     out->hop_end = hop_end;
     out->seed_count = hop_end[0];
     out->node_count = hop_end[out->hop_count];
-    out->row_count = out->hop_count ? hop_end[out->hop_count - 1] : 0;
-    rc = check_hops(out, err);
+    out->row_count = (uint32_t)batch_form_rows(out);
+    rc = batch_form_check_hops(out, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", view->key);
 }
 
@@ -437,6 +467,33 @@ static enum error_code read_columns(const struct record_view *view, struct mini_
     return rc;
 }
 
+/* A section of floats that may be there. */
+static enum error_code read_floats(const struct record_view *view, const char *name, uint32_t count,
+                                   struct mini_batch *batch, const float **out, struct error *err)
+{
+    const void *data = NULL;
+    if (!record_has(view, name))
+        return ERROR_NONE;
+    enum error_code rc = record_section_get(view, name, ELEMENT_F32, count, &data, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = keep(batch, data, count * (uint64_t)sizeof **out, &data, err);
+    *out = data;
+    return rc;
+}
+
+static enum error_code read_seeds(const struct record_view *view, struct mini_batch *out,
+                                  struct error *err)
+{
+    uint32_t *seed = NULL;
+    const struct packed_array array = {seed_of, packed_integers_width_of(out->seed_count - 1),
+                                       out->node_count, 0, 0};
+    if (!record_has(view, seed_of))
+        return ERROR_NONE;
+    const enum error_code rc = unpack(view, &array, out, &seed, err);
+    out->seed_of = seed;
+    return rc;
+}
+
 static enum error_code read_optional(const struct record_view *view, uint32_t width,
                                      struct mini_batch *out, struct error *err)
 {
@@ -448,13 +505,18 @@ static enum error_code read_optional(const struct record_view *view, uint32_t wi
         rc = unpack(view, &array, out, &degree, err);
         out->degree = degree;
     }
-    if (rc == ERROR_NONE && record_has(view, weight_sum)) {
-        const void *data = NULL;
-        rc = record_section_get(view, weight_sum, ELEMENT_F32, out->node_count, &data, NULL, err);
-        if (rc == ERROR_NONE)
-            rc = keep(out, data, out->node_count * sizeof *out->weight_sum, &data, err);
-        out->weight_sum = data;
-    }
+    if (rc == ERROR_NONE)
+        rc = read_floats(view, weight_sum, out->node_count, out, &out->weight_sum, err);
+    if (rc == ERROR_NONE)
+        rc = read_floats(view, edge_factor, out->edge_count, out, &out->edge_factor, err);
+    if (rc == ERROR_NONE)
+        rc = read_floats(view, seed_weight, out->seed_count, out, &out->seed_weight, err);
+    if (rc == ERROR_NONE && out->edge_factor && !out->degree)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: expected a section degree beside edge_factor, found none",
+                         view->key);
+    if (rc == ERROR_NONE)
+        rc = read_seeds(view, out, err);
     return rc == ERROR_NONE ? read_columns(view, out, err) : rc;
 }
 
@@ -480,14 +542,17 @@ enum error_code mini_batch_decode(const struct record_view *view, struct mini_ba
                                   struct error *err)
 {
     mini_batch_forget(out);
-    enum error_code rc = record_expect(view, RECORD_MINI_BATCH, VERSION, err);
+    enum error_code rc =
+        record_expect_among(view, RECORD_MINI_BATCH, VERSION_WITHOUT_FORM, VERSION, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = read_sections(view, out, err);
     if (rc == ERROR_NONE) {
-        rc = check_neighbors(out, err);
+        rc = batch_form_check_neighbors(out, err);
         if (rc == ERROR_NONE)
-            rc = check_nodes(out, err);
+            rc = check_ids(out, err);
+        if (rc == ERROR_NONE)
+            rc = out->seed_of ? batch_form_check_disjoint(out, err) : check_nodes(out, err);
         if (rc != ERROR_NONE)
             rc = error_context(err, rc, "record %s", view->key);
     }

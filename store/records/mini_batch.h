@@ -1,5 +1,5 @@
 /*
- * mini_batch - one sampled neighbourhood: ids and local edges, no features.
+ * mini_batch - what a step trains on: ids and local edges, no features.
  *
  * Written by sample, read by train-step (and by infer's checks); lives until its round is older than
  * the oldest snapshot kept. Node ids are those of the partition.
@@ -17,17 +17,29 @@
  *                           (topology_weight_sum()); only when the model asks for it
  *             edge columns  [edges]  those that the model asks for (edge_sections.h), at most the weight, type, ... that
  *                           the graph has
+ *             "form"        U32 [1]  enum batch_form; without it NESTED
+ *             "edge_factor" F32 [edges]  how many edges of the whole graph an edge stands for; only of samplers that weigh
+ *             "seed_weight" F32 [seeds]  what the loss of a seed counts; only of samplers that weigh
+ *             "seed_of"     packed [nodes]  of a disjoint batch: the seed that a node was reached from; as many bits as
+ *                           the number of the last seed takes
+ *   version   4; a batch with none of the last four sections is written as version 3, in the bytes that it always had
  *   packed    U64 words as in common/base/packed_integers.h, of the width that the section "width" says; bits
  *             too; what is left of the last word is zero
- *   valid     rows exist for the nodes known before the last hop, each node once; a row's neighbours
- *             are below hop_end[h + 1] for a node of hop h; no node twice
+ *   valid     rows and their neighbours are as the form says (batch_form.h; of NESTED: rows exist for the nodes known
+ *             before the last hop, each once, and a row's neighbours are below hop_end[h + 1] for a node of hop h); no
+ *             node twice, but in a disjoint batch, where no edge joins nodes of two seeds; degrees with edge factors
  *
  * Why packed: the file system touches each page of a new record for the first time, which is slow on virtual
  * machines and made writing a third of what sampling takes. Nodes are numbered as edges find them, so that three edges of four are told by a
  * bit (common/graph/edge_discovery.h), and the rest is bits that would be zero. A reader gets plain arrays back.
  *
- * Each node is expanded once, at the hop where it first appears, with that hop's fan-out (PyG's rule).
- * Layer l of L (from 1) computes the nodes below hop_end[L - l] from those below hop_end[L - l + 1].
+ * NESTED: each node is expanded once, at the hop where it first appears, with that hop's fan-out (PyG's rule).
+ * Layer l of L (from 1) computes the nodes below hop_end[L - l] from those below hop_end[L - l + 1]. So it does of a
+ * LAYERED batch (FastGCN, LADIES), in which every hop draws for all nodes so far. A SUBGRAPH (GraphSAINT, Cluster-GCN,
+ * ShaDow) has the same edges for all layers; its seeds are those nodes whose loss counts.
+ *
+ * What degree and weight_sum mean: those of the whole graph, to which the sampled edges are an estimate; but in a SUBGRAPH
+ * without edge factors those in the subgraph, which its papers take for a graph of its own.
  */
 #ifndef STORE_RECORDS_MINI_BATCH_H
 #define STORE_RECORDS_MINI_BATCH_H
@@ -35,13 +47,18 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
+#include "common/graph/message_block.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
 
 enum { HOP_COUNT_MAX = 16 };
 
+/* Stored numbers: never renumber, only add. */
+enum batch_form { BATCH_NESTED, BATCH_LAYERED, BATCH_SUBGRAPH, BATCH_FORM_COUNT };
+
 struct mini_batch { /* {0} is empty; one that was read: mini_batch_release() */
+    enum batch_form form;
     int hop_count;
     uint32_t seed_count, node_count, row_count, edge_count;
     uint32_t node_limit;              /* of a batch that was read: no node is this or above */
@@ -52,8 +69,15 @@ struct mini_batch { /* {0} is empty; one that was read: mini_batch_release() */
     const uint32_t *degree;           /* [node_count] or NULL */
     const float *weight_sum;          /* [node_count] or NULL */
     struct edge_columns_view columns; /* [edge_count] */
+    const float *edge_factor;         /* [edge_count] or NULL; with degree */
+    const float *seed_weight;         /* [seed_count] or NULL */
+    const uint32_t *seed_of;          /* [node_count] or NULL */
     struct arena memory;              /* of a batch that was read: holds the arrays */
 };
+
+/* The edges of layer `layer` (from 0), borrowed from the batch; those of a layer that is none have no rows. Whoever computes
+ * on a batch gets its edges here, whatever the form. */
+struct message_block mini_batch_block(const struct mini_batch *batch, int layer);
 
 /* `scratch` is reset, holds the packed arrays meanwhile, and may bound them by its limit. */
 MUST_CHECK enum error_code mini_batch_put(struct store *store, const char *key, const char *run_id,

@@ -12,25 +12,35 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* What is read goes here, so that the reading is not optimised away: it is what sanitizers watch. */
 static volatile float sink;
 
-static void walk_row(const struct mini_batch *batch, uint32_t row, uint32_t limit)
+static void walk_layer(const struct mini_batch *batch, int layer)
 {
-    must(batch->row_start[row] <= batch->row_start[row + 1]);
-    for (uint32_t e = batch->row_start[row]; e < batch->row_start[row + 1]; e++)
-        must(batch->neighbor[e] < limit && batch->node[batch->neighbor[e]] != UINT32_MAX);
+    const struct message_block block = mini_batch_block(batch, layer);
+    must(block.destination_count <= block.source_count && block.source_count <= batch->node_count);
+    for (uint32_t row = 0; row < block.destination_count; row++) {
+        must(block.row_start[row] <= block.row_start[row + 1]);
+        for (uint32_t e = block.row_start[row]; e < block.row_start[row + 1]; e++) {
+            must(block.neighbor[e] < block.source_count);
+            must(!batch->seed_of || batch->seed_of[row] == batch->seed_of[block.neighbor[e]]);
+            sink += block.edge_factor ? block.edge_factor[e] + (float)block.degree[row] : 0;
+        }
+    }
 }
 
 static void walk(const struct mini_batch *batch)
 {
+    must(batch->form < BATCH_FORM_COUNT);
     must(batch->hop_count >= 0 && batch->hop_count <= HOP_COUNT_MAX);
     must(batch->seed_count == batch->hop_end[0] && batch->seed_count > 0);
     must(batch->node_count == batch->hop_end[batch->hop_count]);
     must(batch->row_start[0] == 0 && batch->row_start[batch->row_count] == batch->edge_count);
-    for (uint32_t hop = 0, row = 0; hop < (uint32_t)batch->hop_count; hop++)
-        for (; row < batch->hop_end[hop]; row++)
-            walk_row(batch, row, batch->hop_end[hop + 1]);
-    for (uint32_t i = 0; i < batch->node_count; i++)
-        for (uint32_t k = 0; k < i; k++)
+    for (int layer = 0; layer < batch->hop_count; layer++)
+        walk_layer(batch, layer);
+    for (uint32_t i = 0; i < batch->node_count; i++) {
+        must(batch->node[i] != UINT32_MAX);
+        must(!batch->seed_of || batch->seed_of[i] < batch->seed_count);
+        for (uint32_t k = 0; k < i && !batch->seed_of; k++)
             must(batch->node[i] != batch->node[k]);
+    }
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) { /* every byte is there to be read */
         const size_t bytes = edge_column_bytes((enum edge_column)c, batch->columns.width.of[c]);
         for (uint64_t i = 0; i < batch->edge_count * bytes; i++)
@@ -38,18 +48,21 @@ static void walk(const struct mini_batch *batch)
     }
     for (uint32_t i = 0; batch->weight_sum && i < batch->node_count; i++)
         sink += batch->weight_sum[i];
+    for (uint32_t i = 0; batch->seed_weight && i < batch->seed_count; i++)
+        sink += batch->seed_weight[i];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {
-        "hop_end", "width",      "node",        "row_length", "is_new", "neighbor", "degree",
-        "weight",  "weight_sum", "edge_widths", "edge_type",  "time",   "edge_id",  "edge_feature"};
+        "hop_end", "width",        "node",       "row_length",  "is_new",      "neighbor",
+        "degree",  "weight",       "weight_sum", "edge_widths", "edge_type",   "time",
+        "edge_id", "edge_feature", "form",       "edge_factor", "seed_weight", "seed_of"};
     struct record_view view;
     static struct mini_batch batch; /* its memory is used again */
     struct error err = {0};
     fuzz_record_view(data, size, RECORD_MINI_BATCH, names, sizeof names / sizeof *names, &view);
-    view.version = 3;
+    view.version = 4;
     const enum error_code rc = mini_batch_decode(&view, &batch, &err);
     must(rc == ERROR_NONE || (rc == ERROR_CORRUPT && strstr(err.message, "fuzz")));
     if (rc == ERROR_NONE)

@@ -1,5 +1,7 @@
 #include "common/nn/layers/gcn_weights.h"
 
+#include "common/nn/layers/neighbor_weights.h"
+
 #include <math.h>
 
 static uint32_t neighbors_of(const struct message_block *block, uint32_t i)
@@ -55,7 +57,7 @@ static void weigh_nodes(const struct message_block *block, float *destination_sc
         weigh_plain_nodes(block, source_scale, self_scale);
     for (uint32_t i = 0; i < block->destination_count; i++) {
         const uint32_t found = neighbors_of(block, i);
-        const bool sampled = found > 0 && found < block->degree[i];
+        const bool sampled = found > 0 && found < block->degree[i] && !block->edge_factor;
         destination_scale[i] =
             sampled ? source_scale[i] * ((float)block->degree[i] / (float)found) : source_scale[i];
     }
@@ -67,11 +69,14 @@ enum error_code gcn_weights(const struct model_layer *layer, const struct messag
     (void)layer;
     static const char what[] = "the weights of edges";
     float *destination_scale = NULL, *source_scale = NULL, *self_scale = NULL;
+    const float *edge_value = NULL;
     enum error_code rc = arena_new(arena, &destination_scale, block->destination_count, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &source_scale, block->source_count, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &self_scale, block->destination_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = neighbor_weights_values(block, arena, &edge_value, err);
     if (rc != ERROR_NONE)
         return rc;
     if (!arena->counts)
@@ -79,7 +84,7 @@ enum error_code gcn_weights(const struct model_layer *layer, const struct messag
     *out = (struct aggregation){.destination_count = block->destination_count,
                                 .destination_scale = destination_scale,
                                 .source_scale = source_scale,
-                                .edge_value = block->edge_value,
+                                .edge_value = edge_value,
                                 .self_scale = self_scale,
                                 .skip_self_loops = true};
     return ERROR_NONE;

@@ -9,7 +9,8 @@
  * edge takes w_ii for 1.
  *
  * When a row has fewer neighbours than its degree it was sampled, and the neighbours' part is scaled by degree /
- * neighbours: an unbiased estimate of the whole sum.
+ * neighbours: an unbiased estimate of the whole sum. Edges with factors (message_block.h) are multiplied by those instead. The
+ * own row is always there, and counts as it is.
  */
 #ifndef COMMON_NN_LAYERS_GCN_WEIGHTS_H
 #define COMMON_NN_LAYERS_GCN_WEIGHTS_H

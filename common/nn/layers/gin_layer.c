@@ -68,7 +68,8 @@ static enum error_code weigh(const struct model_layer *layer, const struct messa
     for (uint32_t i = 0; rc == ERROR_NONE && !arena->counts && i < block->destination_count; i++)
         scale[i] = neighbor_weights_correction(block, i);
     *out = (struct aggregation){.destination_count = block->destination_count,
-                                .destination_scale = scale};
+                                .destination_scale = scale,
+                                .edge_value = block->edge_factor};
     return rc;
 }
 

@@ -117,9 +117,10 @@ struct le_job {
 static float value_sum_of(const struct layer_pass *pass, uint32_t i)
 {
     const struct message_block *block = &pass->block;
+    const float *value = pass->aggregation.edge_value;
     float sum = 0;
     for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
-        sum += block->edge_value ? block->edge_value[e] : 1;
+        sum += value ? value[e] : 1;
     return pass->aggregation.destination_scale[i] * sum;
 }
 

@@ -9,6 +9,10 @@
  * w is 1 without edge values. An edge from i to itself is an edge like others. (How many of those a node has in the whole
  * graph is not known: what was sampled of them counts among the sampled, and among all.) A sampled neighbourhood needs no
  * correction for its mean; its greatest is less than the whole one's.
+ *
+ * Edges with factors (message_block.h) are counted by them: add is the sum of factor w_ij x_j, and mean that sum by the
+ * number of edges in the whole graph (its degree, and the edges to itself that were sampled). max takes the edges as
+ * they are, and so does attention.
  */
 #ifndef COMMON_NN_LAYERS_NEIGHBOR_WEIGHTS_H
 #define COMMON_NN_LAYERS_NEIGHBOR_WEIGHTS_H
@@ -22,7 +26,13 @@ MUST_CHECK enum error_code neighbor_weights(const struct model_layer *layer,
 /* For struct layer_type.projects_first: never. */
 bool neighbor_weights_project_first(uint32_t input_dim, uint32_t output_dim);
 
-/* The factor of the sum over the sampled edges of destination i: 1 when they are all. */
+/* What an edge counts in a sum: its value times its factor, in the arena where it has both. NULL: 1. Indexed like neighbor.
+ * Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code neighbor_weights_values(const struct message_block *block,
+                                                   struct arena *arena, const float **out,
+                                                   struct error *err);
+
+/* The factor of the sum over the sampled edges of destination i: 1 when they are all, or have factors of their own. */
 float neighbor_weights_correction(const struct message_block *block, uint32_t i);
 
 #endif

@@ -41,6 +41,30 @@ enum task_kind task_of_columns(uint32_t columns)
     return kind;
 }
 
+struct loss_result task_loss(const struct task *task, const float *output, const void *label,
+                             const float *weight, size_t rows, uint32_t class_count,
+                             float *gradient)
+{
+    const size_t label_bytes = task->label_width(class_count) * sizeof(float);
+    struct loss_result result = {0};
+    if (!weight)
+        return task->loss(output, label, rows, class_count, gradient);
+    for (size_t i = 0; i < rows; i++) {
+        const struct loss_result row =
+            task->loss(output + i * class_count, (const char *)label + i * label_bytes, 1,
+                       class_count, gradient ? gradient + i * class_count : NULL);
+        result.sum += row.label_count ? (double)weight[i] * row.sum : 0;
+        result.label_count += row.label_count;
+        result.correct_count += row.correct_count;
+    }
+    const double labelled = result.label_count ? (double)result.label_count : 1;
+    for (size_t i = 0; gradient && i < rows; i++)
+        for (size_t c = 0; c < class_count; c++)
+            gradient[i * class_count + c] =
+                (float)((double)gradient[i * class_count + c] * (double)weight[i] / labelled);
+    return result;
+}
+
 bool task_has_metric(const struct task *task, enum metric metric, uint32_t class_count)
 {
     for (int i = 0; i < task->metric_count; i++)

@@ -96,6 +96,11 @@ const char *task_name(enum task_kind kind);
 enum task_kind task_named(const char *name, size_t size);
 /* The first row that takes so many columns of labels. */
 enum task_kind task_of_columns(uint32_t columns);
+/* The loss, in which row i counts weight[i] times; NULL: once, as task->loss(). The sum is of weighted losses, and the gradient
+ * of that sum by the number of labelled rows: weights of mean 1 leave the size of a step as it is. */
+struct loss_result task_loss(const struct task *task, const float *output, const void *label,
+                             const float *weight, size_t rows, uint32_t class_count,
+                             float *gradient);
 bool task_has_metric(const struct task *task, enum metric metric, uint32_t class_count);
 
 struct metric_row {

@@ -86,22 +86,15 @@ static void a_mini_batch_has_to_have_what_the_model_reads(void **state)
     struct error err = {0};
     const struct edge_use use = {.columns = 1U << EDGE_WEIGHT, .weight_sum = true}, none = {0};
     struct mini_batch batch = {.edge_count = 4, .node_count = 2};
-    struct message_block block = {0};
     assert_ok(edge_use_check_batch(&none, &batch, &err), &err);
     assert_fails(edge_use_check_batch(&use, &batch, &err), ERROR_CORRUPT,
                  "expected a section weight, found none", &err);
-    edge_use_give(&batch, &block);
-    assert_null(block.edge_value);
     batch.columns.width.of[EDGE_WEIGHT] = 1;
     batch.columns.data[EDGE_WEIGHT] = weight;
     assert_fails(edge_use_check_batch(&use, &batch, &err), ERROR_CORRUPT,
                  "expected a section weight_sum, found none", &err);
     batch.weight_sum = sum;
     assert_ok(edge_use_check_batch(&use, &batch, &err), &err);
-    edge_use_give(&batch, &block);
-    assert_ptr_equal(block.edge_value, weight);
-    assert_ptr_equal(block.value_sum, sum);
-    assert_null(block.edge_feature);
 }
 
 int main(void)

@@ -172,7 +172,7 @@ static inline void batch_fixture_check(struct batch_fixture *f, const struct pre
     }
     if (!batch->aggregated)
         return;
-    const struct message_block block = prepared_batch_block(batch, 0);
+    const struct message_block block = mini_batch_block(&batch->batch, 0);
     const struct input_rows rows = {.base = f->feature, .stride = FIXTURE_DIM, .row_index = node};
     assert_ok(
         f->model.layer[0].type->weigh(&f->model.layer[0], &block, &arena, &aggregation, &f->err),

@@ -3,6 +3,7 @@
 
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <string.h>
 
 static void every_row_is_whole_and_found_by_its_name(void **state)
@@ -40,11 +41,45 @@ static void every_metric_has_names_and_someone_who_measures_it(void **state)
     assert_false(task_has_metric(&task_multi_label, METRIC_ROC_AUC, 2));
 }
 
+/* Weights of 1 are none; a row of weight 2 is worth two rows, by the number of those that are there. */
+static void rows_count_in_the_loss_by_their_weights(void **state)
+{
+    enum { ROWS = 4, CLASSES = 3 };
+    static const float output[ROWS * CLASSES] = {1, 0.5F, -1, 2, 2, 0, -3, 1, 0.25F, 0, 1, 5};
+    static const int32_t label[ROWS] = {0, 2, -1, 1};
+    static const float one[ROWS] = {1, 1, 1, 1}, weight[ROWS] = {2, 0.5F, 7, 0};
+    float plain[ROWS * CLASSES], weighted[ROWS * CLASSES], row[CLASSES];
+    double sum = 0;
+    (void)state;
+    struct loss_result a = task_loss(&task_single_label, output, label, NULL, ROWS, CLASSES, plain);
+    struct loss_result b =
+        task_loss(&task_single_label, output, label, one, ROWS, CLASSES, weighted);
+    assert_true(fabs(a.sum - b.sum) < 1e-12);
+    assert_int_equal(a.label_count, b.label_count);
+    assert_int_equal(a.correct_count, b.correct_count);
+    for (int i = 0; i < ROWS * CLASSES; i++)
+        assert_true(fabs((double)(plain[i] - weighted[i])) < 1e-6);
+    b = task_loss(&task_single_label, output, label, weight, ROWS, CLASSES, weighted);
+    assert_int_equal(b.label_count, 3);
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct loss_result own =
+            task_single_label.loss(output + i * CLASSES, label + i, 1, CLASSES, row);
+        sum += (double)weight[i] * own.sum * (double)own.label_count;
+        for (size_t c = 0; c < CLASSES; c++)
+            assert_true(fabs((double)weighted[i * CLASSES + c] - (double)(weight[i] * row[c]) / 3) <
+                        1e-6);
+    }
+    assert_true(fabs(b.sum - sum) < 1e-9);
+    b = task_loss(&task_single_label, output, label, weight, ROWS, CLASSES, NULL);
+    assert_true(fabs(b.sum - sum) < 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_whole_and_found_by_its_name),
         cmocka_unit_test(every_metric_has_names_and_someone_who_measures_it),
+        cmocka_unit_test(rows_count_in_the_loss_by_their_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
