@@ -101,23 +101,25 @@ enum error_code feature_parts_open(const struct feature_source_config *config,
     if (rc == ERROR_NONE)
         rc = read_seals(&parts, config, sums, err);
     checksum_stream_free(sums);
-    if (rc == ERROR_NONE) /* an array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
-        rc = memory_new(&parts.shard, (size_t)parts.part_count, "the shards of a tensor", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&parts.part, (size_t)parts.part_count, "the shards of a tensor", err);
     if (rc != ERROR_NONE)
         return rc;
+    for (int p = 0; p < parts.part_count; p++)
+        must(pthread_mutex_init(&parts.part[p].lock, NULL) == 0);
     *out = parts;
-    must(pthread_mutex_init(&out->lock, NULL) == 0);
     return ERROR_NONE;
 }
 
 void feature_parts_close(struct feature_parts *parts)
 {
-    if (!parts->shard)
+    if (!parts->part)
         return;
-    for (int p = 0; p < parts->part_count; p++)
-        feature_shard_close(parts->shard[p]);
-    memory_free(parts->shard);
-    (void)pthread_mutex_destroy(&parts->lock);
+    for (int p = 0; p < parts->part_count; p++) {
+        feature_shard_close(parts->part[p].shard);
+        (void)pthread_mutex_destroy(&parts->part[p].lock);
+    }
+    memory_free(parts->part);
     *parts = (struct feature_parts){0};
 }
 
@@ -131,11 +133,12 @@ enum error_code feature_parts_open_shard(const struct feature_parts *parts, int 
 enum error_code feature_parts_shard(struct feature_parts *parts, int part,
                                     struct feature_shard **out, struct error *err)
 {
+    struct feature_part *wanted = &parts->part[part];
     enum error_code rc = ERROR_NONE;
-    (void)pthread_mutex_lock(&parts->lock);
-    if (!parts->shard[part])
-        rc = feature_parts_open_shard(parts, part, &parts->shard[part], err);
-    *out = parts->shard[part];
-    (void)pthread_mutex_unlock(&parts->lock);
+    (void)pthread_mutex_lock(&wanted->lock);
+    if (!wanted->shard)
+        rc = feature_parts_open_shard(parts, part, &wanted->shard, err);
+    *out = wanted->shard;
+    (void)pthread_mutex_unlock(&wanted->lock);
     return rc;
 }

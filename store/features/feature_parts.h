@@ -2,9 +2,9 @@
  * feature_parts - the shards of all parts that hold one tensor.
  *
  * Their seals are read when the tensor is opened: they say whether rows, width and weights are what was asked for. A
- * shard itself is opened when a row of it is first wanted.
+ * shard itself is opened when a row of it is first wanted, by the thread that wants it.
  *
- * Threads: shards may be asked for by several at once.
+ * Threads: shards may be asked for by several at once; different ones are opened side by side.
  */
 #ifndef STORE_FEATURES_FEATURE_PARTS_H
 #define STORE_FEATURES_FEATURE_PARTS_H
@@ -18,6 +18,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
+struct feature_part {
+    pthread_mutex_t lock;
+    struct feature_shard *shard; /* NULL: not open yet */
+};
+
 struct feature_parts { /* {0} is closed */
     struct store *store;
     enum feature_origin origin;
@@ -28,9 +33,8 @@ struct feature_parts { /* {0} is closed */
     char tensor[TENSOR_NAME_SIZE];
     uint32_t dim;
     enum tensor_type type;
-    struct checksum content;      /* of the rows of all parts */
-    pthread_mutex_t lock;         /* over what follows */
-    struct feature_shard **shard; /* [part_count], NULL: not open yet */
+    struct checksum content;   /* of the rows of all parts */
+    struct feature_part *part; /* [part_count] */
 };
 
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the artifact when it is another than `config` asks for. */
