@@ -3,7 +3,7 @@
  *
  * One table of functions for each backend, in store/backends/: a directory, memory, and whatever else can put an object
  * unless there is one. A backend moves bytes; what they mean (hashes, equal or different, replay) is decided once, in
- * store.c, so that every backend behaves the same.
+ * store_record.c, so that every backend behaves the same.
  *
  *   record     bytes under a key, put whole or not at all, never changed
  *   artifact   files under a key: one, whose name is "", or the files of a folder; put whole or not at all

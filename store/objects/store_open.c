@@ -1,0 +1,129 @@
+/*
+ * Which backend a store is of, and how one is opened and closed. Declared in store.h and object_store.h.
+ */
+#include "common/base/memory.h"
+#include "store/backends/directory.h"
+#include "store/backends/memory_backend.h"
+#include "store/objects/store_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALL_TIMEOUT_MS = 30 * 1000 };
+
+static const uint64_t cache_bytes_default = (uint64_t)8 << 30;
+
+enum { BACKEND_COUNT = 2 };
+
+static const struct object_backend *const backends[BACKEND_COUNT] = {&directory_backend,
+                                                                     &memory_backend};
+
+/* How many bytes of `uri` are a scheme (RFC 3986) with a colon behind it; 0: it is a path. */
+static size_t scheme_size(const char *uri)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const size_t first = strspn(uri, letters);
+    const size_t size = first + strspn(uri + first, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                    "abcdefghijklmnopqrstuvwxyz0123456789+.-");
+    return first && uri[size] == ':' ? size : 0;
+}
+
+/* Splits "scheme:place"; a text without a scheme is a folder. */
+static enum error_code find_backend(const char *uri, const struct object_backend **backend,
+                                    const char **place, struct error *err)
+{
+    const size_t size = scheme_size(uri);
+    *backend = &directory_backend;
+    *place = uri;
+    if (size == 0)
+        return *uri ? ERROR_NONE : error_set(err, ERROR_INVALID, "the store has an empty name");
+    *place = uri + size + 1;
+    for (size_t i = 0; i < BACKEND_COUNT; i++) {
+        *backend = backends[i];
+        if (strlen((*backend)->scheme) == size && strncmp(uri, (*backend)->scheme, size) == 0)
+            return **place ? ERROR_NONE
+                           : error_set(err, ERROR_INVALID, "store %s names no place", uri);
+    }
+    return error_set(
+        err, ERROR_INVALID,
+        "store %s: stores are dir:PATH or a path, found the scheme '%.*s' (a folder of "
+        "that name is dir:%s; memory:NAME is of one process alone)",
+        uri, (int)size, uri, uri);
+}
+
+enum error_code store_open_on(const struct object_backend *backend, const char *place,
+                              unsigned flags, struct store **out, struct error *err)
+{
+    struct store *store = NULL;
+    const char *temporary = getenv("TMPDIR");
+    const struct object_options options = {
+        .make = !(flags & (STORE_READ_ONLY | STORE_REPLAY | STORE_MUST_EXIST)),
+        .timeout_ms = CALL_TIMEOUT_MS};
+    enum error_code rc = memory_new(&store, 1, "a store", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    store->flags = flags;
+    store->backend = backend;
+    rc = store_cache_set(store, temporary && *temporary ? temporary : "/tmp", cache_bytes_default,
+                         false, err);
+    if (rc == ERROR_NONE)
+        rc = backend->open(place, &options, &store->state, err);
+    if (rc != ERROR_NONE) {
+        memory_free(store);
+        return rc;
+    }
+    must(pthread_mutex_init(&store->lock, NULL) == 0);
+    *out = store;
+    return ERROR_NONE;
+}
+
+enum error_code store_open(const char *uri, unsigned flags, struct store **out, struct error *err)
+{
+    const struct object_backend *backend = NULL;
+    const char *place = NULL;
+    const enum error_code rc = find_backend(uri, &backend, &place, err);
+    return rc == ERROR_NONE ? store_open_on(backend, place, flags, out, err) : rc;
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    store->backend->close(store->state);
+    (void)pthread_mutex_destroy(&store->lock);
+    memory_free(store);
+}
+
+const char *store_root(const struct store *store)
+{
+    return store->backend->folder(store->state);
+}
+
+unsigned store_capabilities(const struct store *store)
+{
+    return store->backend->capabilities(store->state);
+}
+
+const struct object_backend *store_backend_of(const struct store *store, void **state)
+{
+    *state = store->state;
+    return store->backend;
+}
+
+enum error_code store_cache_set(struct store *store, const char *folder, uint64_t budget_bytes,
+                                bool storage_is_local, struct error *err)
+{
+    store->cache.budget_bytes = budget_bytes;
+    store->cache.storage_is_local = storage_is_local;
+    return file_path(store->cache.folder, err, "%s", folder);
+}
+
+const struct store_cache *store_cache_of(const struct store *store)
+{
+    return &store->cache;
+}
+
+bool store_may_write(const struct store *store)
+{
+    return !(store->flags & (STORE_READ_ONLY | STORE_REPLAY));
+}

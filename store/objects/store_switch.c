@@ -1,0 +1,101 @@
+/*
+ * Switches, with their checksums, and notes. Declared in store.h.
+ */
+#include "store/objects/store_state.h"
+#include "store/objects/switch_text.h"
+
+#include <string.h>
+
+static enum error_code check_switch(const struct store *store, const char *key, const char *text,
+                                    struct error *err)
+{
+    const enum error_code rc = store_check_change(store, key, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (strlen(text) > SWITCH_VALUE_MAX || strchr(text, '\n'))
+        return error_set(err, ERROR_INVALID,
+                         "switch %s: expected one line of at most %d bytes, found %zu", key,
+                         SWITCH_VALUE_MAX, strlen(text));
+    return ERROR_NONE;
+}
+
+enum error_code store_switch_set(struct store *store, const char *key, const char *text,
+                                 struct error *err)
+{
+    char line[SWITCH_LINE_SIZE];
+    const enum error_code rc = check_switch(store, key, text, err);
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
+    switch_text_encode(key, text, line);
+    return store->backend->ref_set(store->state, key, line, err);
+}
+
+enum error_code store_switch_exchange(struct store *store, const char *key, const char *expected,
+                                      const char *text, bool *matched, struct error *err)
+{
+    char old[SWITCH_LINE_SIZE], line[SWITCH_LINE_SIZE];
+    enum error_code rc = check_switch(store, key, text, err);
+    if (rc == ERROR_NONE && expected)
+        rc = check_switch(store, key, expected, err);
+    *matched = rc == ERROR_NONE;
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
+    if (expected)
+        switch_text_encode(key, expected, old);
+    switch_text_encode(key, text, line);
+    return store->backend->ref_cas(store->state, key, expected ? old : NULL, line, matched, err);
+}
+
+enum error_code store_switch_get(struct store *store, const char *key, char *text, size_t size,
+                                 struct error *err)
+{
+    char line[SWITCH_LINE_SIZE];
+    enum error_code rc = store_check_key(key, err);
+    if (rc == ERROR_NONE)
+        rc = store->backend->ref_get(store->state, key, line, sizeof line, err);
+    if (rc == ERROR_NOT_FOUND)
+        return error_set(err, rc, "switch %s is not set", key);
+    return rc == ERROR_NONE ? switch_text_decode(key, line, text, size, err) : rc;
+}
+
+enum error_code store_switch_remove(struct store *store, const char *key, struct error *err)
+{
+    const enum error_code rc = store_check_change(store, key, err);
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
+    return store->backend->ref_set(store->state, key, NULL, err);
+}
+
+enum error_code store_switch_list(struct store *store, store_visitor visit, void *context,
+                                  struct error *err)
+{
+    return store->backend->ref_list(store->state, visit, context, err);
+}
+
+enum error_code store_note_put(struct store *store, const char *name, const char *text, size_t size,
+                               struct error *err)
+{
+    const enum error_code rc = store_check_change(store, name, err);
+    if (rc != ERROR_NONE || store->flags & STORE_REPLAY)
+        return rc;
+    return store->backend->note_put(store->state, name, text, size, err);
+}
+
+enum error_code store_note_get(struct store *store, const char *name, char **text, size_t *size,
+                               struct error *err)
+{
+    const enum error_code rc = store_check_key(name, err);
+    return rc == ERROR_NONE ? store->backend->note_get(store->state, name, text, size, err) : rc;
+}
+
+enum error_code store_note_path(const struct store *store, const char *name,
+                                char path[FILE_PATH_SIZE], struct error *err)
+{
+    const enum error_code rc = store_check_key(name, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!store->backend->note_path)
+        return error_set(err, ERROR_INVALID, "note %s: a store in %s has no paths", name,
+                         store->backend->scheme);
+    return store->backend->note_path(store->state, name, path, err);
+}
