@@ -151,7 +151,8 @@ static enum error_code look_at_started(struct preview *p, struct error *err)
     enum error_code rc = run_open(p->folder.store, p->run_id, &p->run, err);
     const struct partition_book *book = &p->run.book;
     if (rc == ERROR_NONE)
-        rc = schedule_init(&schedule, &p->options->settings, book->train_count, book->valid_count,
+        rc = schedule_init(&schedule, &p->options->settings,
+                           (int64_t)partition_book_train_count(book), book->valid_count,
                            book->part_count, err);
     if (rc == ERROR_NONE)
         rc = chain_state_read(&schedule, p->folder.store, p->run_id, &state, err);

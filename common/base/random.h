@@ -17,14 +17,16 @@
 
 enum random_purpose {
     RANDOM_UNKNOWN = 0,
-    RANDOM_NEIGHBOR,  /* which neighbours a node keeps */
-    RANDOM_SHUFFLE,   /* the order of the seed nodes of an epoch */
-    RANDOM_REORDER,   /* the order of stored batches in a reused epoch */
-    RANDOM_DROPOUT,   /* which activations are dropped */
-    RANDOM_WEIGHT,    /* initial weights */
-    RANDOM_FEATURE,   /* fixed random features of featureless graphs */
-    RANDOM_GENERATOR, /* the generated graph: hop tells what is drawn */
-    RANDOM_SPLIT,     /* which labelled nodes are for training, validation and test */
+    RANDOM_NEIGHBOR,   /* which neighbours a node keeps */
+    RANDOM_SHUFFLE,    /* the order of the seed nodes of an epoch */
+    RANDOM_REORDER,    /* the order of stored batches in a reused epoch */
+    RANDOM_DROPOUT,    /* which activations are dropped */
+    RANDOM_WEIGHT,     /* initial weights */
+    RANDOM_FEATURE,    /* fixed random features of featureless graphs */
+    RANDOM_GENERATOR,  /* the generated graph: hop tells what is drawn */
+    RANDOM_SPLIT,      /* which labelled nodes are for training, validation and test */
+    RANDOM_EDGE_SPLIT, /* the same of edges */
+    RANDOM_NEGATIVE, /* the other ends of pairs that are no edges; hop: of training, validation or test */
 };
 
 struct random_stream {

@@ -49,7 +49,12 @@ static enum error_code add_settings(const struct pipeline_settings *settings,
 static bool uses_seed(const struct pipeline_settings *settings, bool has_features)
 {
     const int64_t features = settings->ingest.features.choice;
+    struct edge_split edges;
     if (settings->ingest.format == FORMAT_GENERATED || strcmp(settings->ingest.split, "given") != 0)
+        return true;
+    if (pipeline_learns_pairs(settings) &&
+        (pipeline_edge_split(settings, &edges, NULL) != ERROR_NONE ||
+         edges.kind == EDGE_SPLIT_RANDOM || edges.kind == EDGE_SPLIT_LEAVE_ONE_OUT))
         return true;
     if (features == FEATURES_AUTO)
         return !has_features;
@@ -100,7 +105,8 @@ static enum error_code read_input(const struct stage_context *context,
     const struct edge_list_input edge_list = {
         .name = settings->ingest.path,
         .nodes = &files,
-        .edge_features = (enum edge_feature_choice)settings->ingest.edge_features};
+        .edge_features = (enum edge_feature_choice)settings->ingest.edge_features,
+        .settings = settings};
     switch ((enum ingest_format)settings->ingest.format) {
     case FORMAT_FOLDER:
         return folder_reader_run(settings, builder, err);
@@ -211,11 +217,13 @@ static enum error_code make_dataset(const struct stage_context *context, const c
 static void print_summary(const struct dataset_schema *schema, bool unchanged, int warnings)
 {
     (void)printf("%sdataset=%s nodes=%" PRIu32 " edges=%" PRIu64 " features=%" PRIu32
-                 " classes=%" PRIu32 " train=%" PRIu32 " valid=%" PRIu32 " test=%" PRIu32
+                 " classes=%" PRIu32 " train=%" PRIu64 " valid=%" PRIu32 " test=%" PRIu32
                  " direction=%s warnings=%d\n",
                  unchanged ? "unchanged " : "", schema->id, schema->node_count, schema->edge_count,
-                 schema->feature_dim, schema->class_count, schema->train_count, schema->valid_count,
-                 schema->test_count, schema->undirected ? "undirected" : "directed", warnings);
+                 schema->feature_dim, schema->class_count,
+                 task_learns_pairs(schema->task) ? schema->edge_count : schema->train_count,
+                 schema->valid_count, schema->test_count,
+                 schema->undirected ? "undirected" : "directed", warnings);
 }
 
 static enum error_code ingest_work(const struct stage_context *context, void *state,
@@ -230,7 +238,8 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     must(unit->kind == UNIT_INGEST);
     progress_report_to(say_progress);
     enum error_code rc = ERROR_NONE;
-    if (context->settings->ingest.format == FORMAT_EDGE_LIST)
+    if (context->settings->ingest.format == FORMAT_EDGE_LIST &&
+        !pipeline_learns_pairs(context->settings))
         rc = node_files_check(context->settings, err);
     if (rc == ERROR_NONE)
         rc = ingest_dataset_id(context->store, context->settings,
@@ -262,7 +271,8 @@ const struct stage stage = {
     .name = "ingest",
     .summary = "read the user's graph, or generate one, into the records of a dataset",
     .reads = "",
-    .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, node_ids",
+    .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, "
+              "edge_splits, node_ids",
     .form = STAGE_ONCE,
     .work = ingest_work,
 };

@@ -220,6 +220,8 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
     if (rc == ERROR_NONE)
         rc = part_writer_splits(&writer, err);
     if (rc == ERROR_NONE)
+        rc = part_writer_edge_splits(&writer, err);
+    if (rc == ERROR_NONE)
         rc = partition_report_put(writer.store, partition_quality_finish(&job->quality), err);
     return rc;
 }
@@ -349,10 +351,10 @@ static enum error_code partition_work(const struct stage_context *context, void 
 const struct stage stage = {
     .name = "partition",
     .summary = "cuts the graph into parts and lays out their topology and features",
-    .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits",
-    .writes =
-        "assignment, topology_seal, shard_seal, node_splits, partition_report, node_permutation, "
-        "partition_book",
+    .reads = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, edge_splits",
+    .writes = "assignment, topology_seal, shard_seal, node_splits, edge_splits, partition_report, "
+              "node_permutation, "
+              "partition_book",
     .form = STAGE_ONCE,
     .open = partition_open,
     .work = partition_work,

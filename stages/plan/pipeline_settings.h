@@ -44,6 +44,17 @@ enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
 enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
 enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURES_NONE };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
+enum edge_split_kind {
+    EDGE_SPLIT_RANDOM,
+    EDGE_SPLIT_TIME,
+    EDGE_SPLIT_LEAVE_ONE_OUT,
+    EDGE_SPLIT_GIVEN
+};
+
+struct edge_split { /* of ingest.edge_split */
+    enum edge_split_kind kind;
+    int percent[SPLIT_SHARE_COUNT]; /* of random and time: train, valid, test; 100 in all */
+};
 
 struct split_shares { /* of ingest.split */
     bool is_random;
@@ -83,6 +94,8 @@ struct pipeline_settings {
         bool normalise_rows;
         bool standardise;
         int64_t task;
+        char edge_split[SETTING_NAME_SIZE];                   /* of link prediction */
+        char edge_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* of it, given; [0] is not used */
         /* generated */
         int64_t nodes;
         double average_degree;
@@ -187,6 +200,11 @@ MUST_CHECK enum error_code pipeline_settings_text(const struct pipeline_settings
 /* What ingest.split says: "given", or "random 60/20/20". Fails: ERROR_INVALID for anything else. */
 MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
                                                  struct split_shares *shares, struct error *err);
+/* What ingest.edge_split says: "random 85/5/10", "time 80/10/10", "leave_one_out" or "given". Fails: ERROR_INVALID. */
+MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
+                                               struct edge_split *split, struct error *err);
+/* Whether what is learnt is of pairs of nodes. */
+bool pipeline_learns_pairs(const struct pipeline_settings *settings);
 /* The reverse of pipeline_settings_text(). `where` stands in messages. */
 MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,
                                                    const char *text, const char *where,

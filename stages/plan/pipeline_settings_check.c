@@ -28,6 +28,77 @@ enum error_code pipeline_split_shares(const struct pipeline_settings *settings,
                      settings->ingest.split);
 }
 
+/* "<word> a/b/c" behind its word. */
+static bool read_percent(const char *text, int percent[SPLIT_SHARE_COUNT])
+{
+    int end = 0;
+    /* At most three digits each, so that nothing overflows. NOLINTNEXTLINE(cert-err34-c) */
+    return sscanf(text, " %3d/%3d/%3d%n", &percent[0], &percent[1], &percent[2], &end) ==
+               SPLIT_SHARE_COUNT &&
+           end > 0 && !text[end] && percent[0] > 0 && percent[1] >= 0 && percent[2] >= 0 &&
+           percent[0] + percent[1] + percent[2] == 100;
+}
+
+enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
+                                    struct edge_split *split, struct error *err)
+{
+    const char *text = settings->ingest.edge_split;
+    *split = (struct edge_split){.kind = EDGE_SPLIT_GIVEN};
+    if (strcmp(text, "given") == 0)
+        return ERROR_NONE;
+    split->kind = EDGE_SPLIT_LEAVE_ONE_OUT;
+    if (strcmp(text, "leave_one_out") == 0)
+        return ERROR_NONE;
+    split->kind = strncmp(text, "time", 4) == 0 ? EDGE_SPLIT_TIME : EDGE_SPLIT_RANDOM;
+    if ((strncmp(text, "time ", 5) == 0 && read_percent(text + 4, split->percent)) ||
+        (strncmp(text, "random ", 7) == 0 && read_percent(text + 6, split->percent)))
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.edge_split is '%s', expected random or time with percents of "
+                     "train/valid/test that make 100 (random 85/5/10), leave_one_out, or given",
+                     text);
+}
+
+bool pipeline_learns_pairs(const struct pipeline_settings *settings)
+{
+    return task_learns_pairs((enum task_kind)settings->ingest.task);
+}
+
+/* Datasets of links are made; training them follows. */
+static const bool is_trained = false;
+
+/* The edges that are held out of what messages travel over. */
+static enum error_code check_edge_split(const struct pipeline_settings *s, struct error *err)
+{
+    static const char *const names[] = {NULL, "valid_edges", "test_edges"};
+    struct edge_split split;
+    if (!pipeline_learns_pairs(s))
+        return ERROR_NONE;
+    if (!is_trained)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.task is link_prediction, which is not trained");
+    const enum error_code rc = pipeline_edge_split(s, &split, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (int i = 1; i < SPLIT_SHARE_COUNT; i++)
+        if (s->ingest.edge_file[i][0] && split.kind != EDGE_SPLIT_GIVEN)
+            return error_set(err, ERROR_INVALID,
+                             "ingest.edge_split is '%s', but ingest.%s names a file: write "
+                             "`edge_split: given`, or remove the file",
+                             s->ingest.edge_split, names[i]);
+    if (split.kind != EDGE_SPLIT_GIVEN)
+        return ERROR_NONE;
+    if (s->ingest.format == FORMAT_GENERATED)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.edge_split is given, but a generated graph has no files: expected "
+                         "random 85/5/10");
+    if (!s->ingest.edge_file[2][0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.edge_split is given, but ingest.test_edges is empty: expected a "
+                         "file with a line `source,target` an edge");
+    return ERROR_NONE;
+}
+
 static bool is_array(const char *path)
 {
     const size_t size = strlen(path);
@@ -117,6 +188,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
     if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
     enum error_code rc = check_beside_input(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_edge_split(s, err);
     if (rc == ERROR_NONE)
         rc = check_model(s, err);
     if (rc != ERROR_NONE)

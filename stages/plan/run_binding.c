@@ -69,8 +69,8 @@ static enum error_code plan_schedule(struct store *store, const struct pipeline_
     struct partition_book book = {0};
     enum error_code rc = partition_book_get(store, partition_id, &book, err);
     if (rc == ERROR_NONE)
-        rc = schedule_init(schedule, settings, book.train_count, book.valid_count, book.part_count,
-                           err);
+        rc = schedule_init(schedule, settings, (int64_t)partition_book_train_count(&book),
+                           book.valid_count, book.part_count, err);
     store_release_record(&book.view);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "partition %s", partition_id);
 }
@@ -243,8 +243,9 @@ enum error_code run_open(struct store *store, const char *run_id, struct run_bin
     if (rc == ERROR_NONE)
         rc = partition_book_get(store, out->plan.partition_id, &out->book, err);
     if (rc == ERROR_NONE)
-        rc = schedule_init(&out->schedule, &out->settings, out->book.train_count,
-                           out->book.valid_count, out->book.part_count, err);
+        rc = schedule_init(&out->schedule, &out->settings,
+                           (int64_t)partition_book_train_count(&out->book), out->book.valid_count,
+                           out->book.part_count, err);
     if (rc != ERROR_NONE) {
         run_close(out);
         return error_context(err, rc, "run %s", run_id);

@@ -83,6 +83,7 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 
 /* What a row is part of (enum setting_part), and the values of another setting without which it has no effect. */
 #define NOTHING            0, NULL
+#define LINKS(part)        SETTING_OF_##part, "ingest.task=link_prediction"
 #define EVERYTHING         SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING, NULL
 #define DATASET            SETTING_OF_DATASET, NULL
 #define DATASET_IF(when)   SETTING_OF_DATASET, when
@@ -156,6 +157,9 @@ const struct setting_spec setting_table[] = {
     BOOL(DATASET, "ingest.normalise_rows", ingest.normalise_rows, "false", "as PyG's NormalizeFeatures: less the smallest feature of all, then each row divided by its sum, or by 1 when that is below 1"),
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
     CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto, single_label or multi_label"),
+    TEXT(LINKS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "link prediction: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files)"),
+    PATH(LINKS(DATASET), "ingest.valid_edges", ingest.edge_file[1], "edge_split given: a file with a line `source,target` for each edge of validation; they are not among the edges of the input"),
+    PATH(LINKS(DATASET), "ingest.test_edges", ingest.edge_file[2], "the same for the test"),
     INT(DATASET_IF("ingest.format=generated"), "ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.degree_exponent", ingest.degree_exponent, "2.5", 2.05, 10, "generated: exponent of the power law of degrees"),

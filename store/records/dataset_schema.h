@@ -11,7 +11,8 @@
  *   valid     1 to 2^32 - 2 nodes, feature_dim >= 1, self loops <= edges; node types are consecutive
  *             and cover all nodes; edge types' counts add up to edge_count; feature_chunk_count as
  *             feature_chunk.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
- *             is no task; the three splits together hold at most node_count nodes
+ *             is no task; the three splits together hold at most node_count nodes (of a task of pairs valid_count and
+ *             test_count are edges, which are in edge_splits.h and not among edge_count)
  *
  * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
  * there is, by its name in common/graph/edge_column.h.
@@ -56,7 +57,8 @@ struct dataset_schema {
     char feature_origin[64]; /* "given", "degree", "random", "degree+random" */
     enum task_kind task;
     uint32_t class_count; /* outputs of a model: classes, or labels a node of multi-label */
-    uint32_t train_count, valid_count, test_count;
+    uint32_t train_count, valid_count,
+        test_count; /* nodes; of a task of pairs 0, and edges held out */
     uint64_t edge_chunk_count, feature_chunk_count;
     enum node_id_form node_id_form;
     uint32_t node_type_count, edge_type_count;

@@ -42,6 +42,11 @@ static enum error_code check_ranges(const struct partition_book *book, struct er
     return ERROR_NONE;
 }
 
+uint64_t partition_book_train_count(const struct partition_book *book)
+{
+    return task_learns_pairs(book->task) ? book->edge_count : book->train_count;
+}
+
 enum error_code partition_book_put(struct store *store, const struct partition_book *book,
                                    struct error *err)
 {

@@ -34,10 +34,14 @@ struct partition_book {
     uint32_t feature_dim, class_count;
     enum task_kind task;
     struct edge_widths edge_width; /* of the edge columns */
-    uint32_t train_count, valid_count, test_count;
+    uint32_t train_count, valid_count,
+        test_count;          /* nodes; of a task of pairs 0, and edges held out */
     const uint32_t *book;    /* [part_count + 1] */
     struct record_view view; /* release with store_release_record() */
 };
+
+/* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored direction one. */
+uint64_t partition_book_train_count(const struct partition_book *book);
 
 MUST_CHECK enum error_code partition_book_put(struct store *store,
                                               const struct partition_book *book, struct error *err);

@@ -86,8 +86,24 @@ static double area(const struct scored *item, size_t count)
     return p > 0 && n > 0 ? (rank_sum - p * (p + 1) / 2) / (p * n) : (double)NAN;
 }
 
-enum error_code metrics_roc_auc(const float *score, const uint8_t *truth, size_t count, double *out,
-                                struct error *err)
+/* Steps from the highest score down, all equal scores at once. */
+static double mean_precision(const struct scored *item, size_t count)
+{
+    double sum = 0;
+    size_t positives = 0;
+    for (size_t end = count, first; end > 0; end = first) {
+        size_t found = 0;
+        for (first = end; first > 0 && item[first - 1].score >= item[end - 1].score; first--)
+            found += item[first - 1].truth != 0;
+        positives += found;
+        sum += (double)found * (double)positives / (double)(count - first);
+    }
+    return positives ? sum / (double)positives : (double)NAN;
+}
+
+static enum error_code of_sorted(const float *score, const uint8_t *truth, size_t count,
+                                 double (*measure)(const struct scored *item, size_t count),
+                                 double *out, struct error *err)
 {
     struct scored *item = NULL;
     *out = (double)NAN;
@@ -97,9 +113,27 @@ enum error_code metrics_roc_auc(const float *score, const uint8_t *truth, size_t
     for (size_t i = 0; i < count; i++)
         item[i] = (struct scored){isnan(score[i]) ? -INFINITY : score[i], truth[i]};
     qsort(item, count, sizeof *item, by_score);
-    *out = area(item, count);
+    *out = measure(item, count);
     memory_free(item);
     return ERROR_NONE;
+}
+
+enum error_code metrics_roc_auc(const float *score, const uint8_t *truth, size_t count, double *out,
+                                struct error *err)
+{
+    return of_sorted(score, truth, count, area, out, err);
+}
+
+enum error_code metrics_average_precision(const float *score, const uint8_t *truth, size_t count,
+                                          double *out, struct error *err)
+{
+    return of_sorted(score, truth, count, mean_precision, out, err);
+}
+
+enum error_code metrics_tally_average_precision(const struct tally *tally, double *out,
+                                                struct error *err)
+{
+    return metrics_average_precision(tally->score, tally->truth, tally->score_count, out, err);
 }
 
 enum error_code metrics_tally_roc_auc(const struct tally *tally, double *out, struct error *err)

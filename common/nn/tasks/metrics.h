@@ -27,6 +27,12 @@ double metrics_macro_f1(const double *confusion, uint32_t class_count, bool is_m
 /* The same of a tally whose counts are a confusion; the next for the rows of tasks. */
 enum error_code metrics_tally_micro_f1(const struct tally *tally, double *out, struct error *err);
 enum error_code metrics_tally_roc_auc(const struct tally *tally, double *out, struct error *err);
+enum error_code metrics_tally_average_precision(const struct tally *tally, double *out,
+                                                struct error *err);
+/* The mean over the positives of the precision at their score, equal scores being one step, as scikit-learn's
+ * average_precision_score. NaN without positives. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code metrics_average_precision(const float *score, const uint8_t *truth,
+                                                     size_t count, double *out, struct error *err);
 /* Area under the ROC curve (Mann-Whitney, ties count half). NaN when one class is missing.
  * Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code metrics_roc_auc(const float *score, const uint8_t *truth, size_t count,

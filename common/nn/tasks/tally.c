@@ -96,6 +96,32 @@ enum error_code tally_merge(struct tally *tally, const struct loss_result *loss,
     return ERROR_NONE;
 }
 
+enum error_code tally_add_pairs(struct tally *tally, const struct loss_result *loss,
+                                const float *score, const uint8_t *truth, size_t count,
+                                struct error *err)
+{
+    const enum error_code rc = reserve_scores(tally, count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    add_loss(&tally->loss, loss);
+    if (count) {
+        memcpy(tally->score + tally->score_count, score, count * sizeof *score);
+        memcpy(tally->truth + tally->score_count, truth, count);
+    }
+    tally->score_count += count;
+    return ERROR_NONE;
+}
+
+void tally_add_rank(struct tally *tally, uint64_t above, uint64_t equal)
+{
+    static const double most[] = {1, 3, 10};
+    const double rank = 1 + (double)above + (double)equal / 2;
+    tally->count[LINK_COUNT_RANKED]++;
+    tally->count[LINK_COUNT_RECIPROCAL] += 1 / rank;
+    for (int i = 0; i < 3; i++)
+        tally->count[LINK_COUNT_HITS_1 + i] += rank <= most[i];
+}
+
 enum error_code tally_mean_loss(const struct tally *tally, double *out, struct error *err)
 {
     (void)err;
@@ -128,7 +154,9 @@ enum error_code tally_put_json(const struct tally *tally, const char *name,
     const struct task *task = tally->task;
     enum error_code rc = ERROR_NONE;
     json_open_object(json, name);
-    json_put_int64(json, "nodes", (int64_t)tally->loss.label_count);
+    json_put_int64(
+        json, task->example == EXAMPLE_PAIR ? "pairs" : "nodes",
+        (int64_t)(task->example == EXAMPLE_PAIR ? tally->score_count : tally->loss.label_count));
     for (int i = 0; i < task->metric_count && rc == ERROR_NONE; i++) {
         double value = 0;
         if (task->metric[i].needs_scores && tally->class_count != 2)

@@ -34,6 +34,22 @@ MUST_CHECK enum error_code tally_add(struct tally *tally, const float *output, c
 MUST_CHECK enum error_code tally_merge(struct tally *tally, const struct loss_result *loss,
                                        const double *count, const float *score,
                                        const uint8_t *truth, size_t score_count, struct error *err);
+/* What a tally of a task of pairs counts. */
+enum link_count {
+    LINK_COUNT_RANKED,     /* edges that were ranked */
+    LINK_COUNT_RECIPROCAL, /* sum of 1 / rank */
+    LINK_COUNT_HITS_1,     /* ranks up to 1, 3, 10 */
+    LINK_COUNT_HITS_3,
+    LINK_COUNT_HITS_10,
+    LINK_COUNT_COUNT
+};
+/* Adds pairs and what their loss is: score [count], truth [count], 1 for an edge. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code tally_add_pairs(struct tally *tally, const struct loss_result *loss,
+                                           const float *score, const uint8_t *truth, size_t count,
+                                           struct error *err);
+/* Adds an edge of which `above` candidates have a higher score and `equal` ones the same. */
+void tally_add_rank(struct tally *tally, uint64_t above, uint64_t equal);
+
 /* NaN where it is not defined, as of no rows, or where the task has no such metric. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code tally_measure(const struct tally *tally, enum metric metric, double *out,
                                          struct error *err);

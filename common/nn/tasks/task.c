@@ -33,6 +33,18 @@ enum task_kind task_named(const char *name, size_t size)
     return TASK_UNKNOWN;
 }
 
+bool task_has_labels(enum task_kind kind)
+{
+    const struct task *task = task_of(kind);
+    return task && task->example == EXAMPLE_NODE;
+}
+
+bool task_learns_pairs(enum task_kind kind)
+{
+    const struct task *task = task_of(kind);
+    return task && task->example == EXAMPLE_PAIR;
+}
+
 enum task_kind task_of_columns(uint32_t columns)
 {
     enum task_kind kind = TASK_UNKNOWN + 1;

@@ -28,6 +28,9 @@ enum metric { METRIC_LIST(METRIC_NUMBER) METRIC_COUNT };
 
 /* clang-format on */
 
+/* What one thing to learn from is. */
+enum task_example { EXAMPLE_NODE, EXAMPLE_PAIR };
+
 struct loss_result {
     double sum;             /* over the labelled rows; divide by their number for the mean */
     uint64_t label_count;   /* rows with a label */
@@ -45,6 +48,10 @@ struct task_metric {
 /* A row of labels is `label_width` elements of four bytes. */
 struct task {
     const char *name;
+    /* EXAMPLE_PAIR: the examples are edges, and pairs that are none, of which a decoder (common/nn/links/) makes scores
+     * out of the model's outputs. Nodes then have no labels, and the fields of labels say so; what follows
+     * them is NULL. */
+    enum task_example example;
     bool
         is_class_number; /* a label is the number of its node's only class, an int32; else labels are float32 */
     bool (*takes_columns)(uint32_t columns);
@@ -94,6 +101,9 @@ const struct task *task_of(enum task_kind kind);
 const char *task_name(enum task_kind kind);
 /* TASK_UNKNOWN when there is no such name. */
 enum task_kind task_named(const char *name, size_t size);
+/* Of any kind: whether nodes have labels; whether the examples are pairs of nodes. */
+bool task_has_labels(enum task_kind kind);
+bool task_learns_pairs(enum task_kind kind);
 /* The first row that takes so many columns of labels. */
 enum task_kind task_of_columns(uint32_t columns);
 /* The loss, in which row i counts weight[i] times; NULL: once, as task->loss(). The sum is of weighted losses, and the gradient

@@ -11,7 +11,8 @@
 #define TASK_LIST(ROW)                    \
     ROW(TASK_SINGLE_LABEL, single_label)  \
     ROW(TASK_MULTI_LABEL, multi_label)    \
-    ROW(TASK_NODE_REGRESSION, node_regression)
+    ROW(TASK_NODE_REGRESSION, node_regression) \
+    ROW(TASK_LINK_PREDICTION, link_prediction)
 
 /* ROW(number, name, title, less_is_better, is_told): `name` in checkpoint.metric and JSON; `title` for people, in the
  * result of a run when `is_told`, in this order. */
@@ -20,6 +21,11 @@
     ROW(METRIC_MACRO_F1, macro_f1, "macro F1", false, true)   \
     ROW(METRIC_MICRO_F1, micro_f1, "micro F1", false, false)  \
     ROW(METRIC_ROC_AUC, roc_auc, "ROC AUC", false, true)      \
+    ROW(METRIC_AVERAGE_PRECISION, average_precision, "average precision", false, true) \
+    ROW(METRIC_MRR, mrr, "MRR", false, true)                  \
+    ROW(METRIC_HITS_1, hits_1, "Hits@1", false, true)         \
+    ROW(METRIC_HITS_3, hits_3, "Hits@3", false, true)         \
+    ROW(METRIC_HITS_10, hits_10, "Hits@10", false, true)      \
     ROW(METRIC_RMSE, rmse, "RMSE", true, true)                \
     ROW(METRIC_MAE, mae, "MAE", true, true)                   \
     ROW(METRIC_LOSS, loss, "loss", true, true)

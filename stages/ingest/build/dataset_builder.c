@@ -107,6 +107,10 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
     if (rc == ERROR_NONE)
         rc = dataset_edges_open(&builder->edges, &builder->schema, builder->config.settings, path,
                                 err);
+    if (rc == ERROR_NONE)
+        rc = edge_holdout_init(&builder->edges.holdout, builder->config.settings, schema,
+                               builder->config.memory_bytes, err);
+    builder->edges.holdout.ids = &builder->targets.ids;
     if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&
         (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH))
         rc = reverse_detector_open(&builder->edges.reversals, err);
@@ -181,6 +185,8 @@ enum error_code dataset_builder_set_labels(struct dataset_builder *builder, cons
                                            struct error *err)
 {
     must(builder->schema.node_count > 0);
+    if (pipeline_learns_pairs(builder->config.settings))
+        return ERROR_NONE;
     return node_targets_set_labels(&builder->targets, where, first_line, labels, err);
 }
 
@@ -189,7 +195,19 @@ enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum 
                                           const int64_t *node, uint64_t count, struct error *err)
 {
     must(builder->schema.node_count > 0);
+    if (pipeline_learns_pairs(builder->config.settings))
+        return ERROR_NONE;
     return node_targets_set_split(&builder->targets, split, where, first_line, node, count, err);
+}
+
+enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum held_out split,
+                                         const char *where, int64_t line, int64_t source,
+                                         int64_t target, struct error *err)
+{
+    const bool reversed = builder->edges.reversed;
+    must(builder->schema.node_count > 0);
+    return edge_holdout_give(&builder->edges.holdout, split, where, line,
+                             reversed ? target : source, reversed ? source : target, err);
 }
 
 /* The ids as they will be stored; without set_ids() the numbers themselves. */
@@ -243,7 +261,7 @@ static enum error_code expect_training(const struct dataset_builder *builder, st
 {
     const struct training_advice *advice = builder->config.advice;
     const char *path = builder->config.settings->ingest.path;
-    if (!advice)
+    if (!advice || pipeline_learns_pairs(builder->config.settings))
         return ERROR_NONE;
     if (builder->targets.class_count == 0)
         return error_set(err, ERROR_INPUT, "%s: no node has a label: %s", path, advice->labels);
@@ -262,12 +280,14 @@ static enum error_code check_all(struct dataset_builder *builder, struct error *
     enum error_code rc = feature_maker_choose(features, settings, err);
     if (rc == ERROR_NONE)
         rc = pipeline_split_shares(settings, &shares, err);
-    if (rc == ERROR_NONE && shares.is_random)
+    if (rc == ERROR_NONE && shares.is_random && !pipeline_learns_pairs(settings))
         rc = node_targets_draw_splits(&builder->targets, shares.percent, (uint64_t)settings->seed,
                                       err);
     if (rc == ERROR_NONE)
-        rc = node_targets_check(&builder->targets, (enum task_kind)settings->ingest.task,
-                                &builder->schema.task, err);
+        rc = pipeline_learns_pairs(settings)
+                 ? edge_holdout_prepare(&builder->edges.holdout, &builder->edges.spool, err)
+                 : node_targets_check(&builder->targets, (enum task_kind)settings->ingest.task,
+                                      &builder->schema.task, err);
     if (rc == ERROR_NONE)
         rc = expect_training(builder, err);
     if (rc == ERROR_NONE && feature_maker_bytes(features) > builder->config.memory_bytes)
@@ -337,6 +357,24 @@ static enum error_code store_schema(struct dataset_builder *builder, bool one_wa
     return rc;
 }
 
+/* Of a task of pairs: the held-out edges, and what the schema says of them. */
+static enum error_code finish_pairs(struct dataset_builder *builder, struct error *err)
+{
+    const struct edge_holdout *holdout = &builder->edges.holdout;
+    struct dataset_schema *schema = &builder->schema;
+    const char *path = builder->config.settings->ingest.path;
+    schema->task = (enum task_kind)builder->config.settings->ingest.task;
+    schema->class_count = 1; /* a pair has a score */
+    schema->valid_count = (uint32_t)holdout->held[HELD_OUT_VALID].count;
+    schema->test_count = (uint32_t)holdout->held[HELD_OUT_TEST].count;
+    if (schema->edge_count == 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s: no training edges: of %" PRIu64 " edges of the input all are held "
+                         "out; expected fewer of them (ingest.edge_split)",
+                         path, schema->input_edge_rows);
+    return edge_holdout_put(holdout, builder->config.store, err);
+}
+
 enum error_code dataset_builder_finish(struct dataset_builder *builder,
                                        struct dataset_schema *schema, struct error *err)
 {
@@ -353,6 +391,8 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
     if (rc == ERROR_NONE)
         rc = dataset_edges_write(&builder->edges, builder->config.store,
                                  builder->config.memory_bytes, builder->features.use_degree, err);
+    if (rc == ERROR_NONE && pipeline_learns_pairs(builder->config.settings))
+        rc = finish_pairs(builder, err);
     if (rc == ERROR_NONE)
         rc = store_features(builder, err);
     if (rc == ERROR_NONE)

@@ -28,6 +28,7 @@
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/edge_splits.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_splits.h"
 
@@ -107,6 +108,11 @@ MUST_CHECK enum error_code dataset_builder_set_labels(struct dataset_builder *bu
                                                       const char *where, int64_t first_line,
                                                       const struct label_rows *labels,
                                                       struct error *err);
+/* A held-out edge that is given (edge_holdout.h). Fails: ERROR_INPUT for an end out of range. */
+MUST_CHECK enum error_code dataset_builder_hold_out(struct dataset_builder *builder,
+                                                    enum held_out split, const char *where,
+                                                    int64_t line, int64_t source, int64_t target,
+                                                    struct error *err);
 /* Node ids of one split, any order. A node in two splits, twice in one, out of range, or (train) without
  * a label is refused with where and line. */
 MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *builder,

@@ -32,6 +32,7 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
 void dataset_edges_close(struct dataset_edges *edges)
 {
     edge_chunk_writer_release(&edges->writer);
+    edge_holdout_release(&edges->holdout);
     edge_spool_close(&edges->spool);
     edge_columns_release(&edges->last);
     input_lines_release(&edges->lines);
@@ -263,11 +264,17 @@ static void count_stored(struct dataset_edges *edges, uint32_t node, const struc
 }
 
 static enum error_code store_row(void *context, uint32_t node, const struct edge_row *row,
-                                 const uint64_t *order, uint32_t kept, struct error *err)
+                                 uint64_t *order, uint32_t kept, struct error *err)
 {
     struct dataset_edges *edges = context;
     if (node % PROGRESS_ROWS == 0)
         progress_note("sorted edges", node, edges->schema->node_count);
+    if (edges->holdout.is_wanted) {
+        const enum error_code rc = edge_holdout_take(&edges->holdout, node, row, order, &kept, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        edges->in_degree[node] = kept;
+    }
     count_stored(edges, node, row, order, kept);
     return edge_chunk_writer_add(&edges->writer, row, order, kept, err);
 }

@@ -223,13 +223,30 @@ static void warn_of_classes(const struct lines *lines)
             untrained, text);
 }
 
+static void say_held_edges(const struct lines *lines)
+{
+    const struct dataset_schema *schema = lines->schema;
+    say(lines, false,
+        "links: %" PRIu64 " stored edges to train on, %" PRIu32 " held out for validation, %" PRIu32
+        " for the test; labels and splits of nodes are not used",
+        schema->edge_count, schema->valid_count, schema->test_count);
+    if (schema->valid_count == 0)
+        say(lines, true,
+            "no validation edges: nothing can be said about training on the way, and the last "
+            "weights are used instead of the best");
+    if (schema->test_count == 0)
+        say(lines, true, "no test edges: nothing will be measured at the end");
+}
+
 static void say_targets(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
     const struct dataset_summary *summary = lines->summary;
     char sizes[SUMMARY_LINE_SIZE], words[SUMMARY_LINE_SIZE];
     const struct task *task = task_of(schema->task);
-    if (!task)
+    if (task_learns_pairs(schema->task))
+        say_held_edges(lines);
+    if (!task_has_labels(schema->task))
         return;
     task->describe(schema->class_count, words, sizeof words);
     if (task->is_in_class)

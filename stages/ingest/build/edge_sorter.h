@@ -22,9 +22,9 @@
 #include <stdint.h>
 
 /* One row: its edges are at the positions (low halves) order[0 .. kept) of `row`; the high halves are
- * the neighbours. Borrowed for the call. */
+ * the neighbours. Borrowed for the call, which may reorder it. */
 typedef enum error_code (*edge_sorter_visitor)(void *context, uint32_t node,
-                                               const struct edge_row *row, const uint64_t *order,
+                                               const struct edge_row *row, uint64_t *order,
                                                uint32_t kept, struct error *err);
 
 struct edge_sorter {

@@ -6,6 +6,7 @@
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/edge_fields.h"
+#include "stages/ingest/formats/held_edge_files.h"
 #include "store/records/node_ids.h"
 
 #include <inttypes.h>
@@ -315,6 +316,8 @@ enum error_code edge_list_reader_run(const struct edge_list_input *input, enum i
         rc = push_edges(&list, builder, err);
     if (rc == ERROR_NONE && input->nodes)
         rc = node_files_push(input->nodes, &list.nodes, builder, err);
+    if (rc == ERROR_NONE && input->settings)
+        rc = held_edge_files_push(input->settings, &list.nodes, builder, err);
     edge_buffer_release(&list.buffer);
     edge_columns_release(&list.value);
     named_nodes_release(&list.nodes);

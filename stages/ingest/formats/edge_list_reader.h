@@ -32,6 +32,7 @@ struct edge_list_input {
     size_t size;
     struct node_files *nodes; /* labels, features and splits beside it, or NULL */
     enum edge_feature_choice edge_features;
+    const struct pipeline_settings *settings; /* for the files of held-out edges; NULL: none */
 };
 
 /* Pushes nodes, edges, ids and what node files say into `builder`, which the caller finishes.

@@ -5,6 +5,7 @@
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/folder_edges.h"
 #include "stages/ingest/formats/folder_meta.h"
+#include "stages/ingest/formats/held_edge_files.h"
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/integer_column.h"
 #include "stages/ingest/formats/keyed_file.h"
@@ -285,10 +286,12 @@ enum error_code folder_reader_run(const struct pipeline_settings *settings,
         rc = read_edges(&folder, err);
     if (rc == ERROR_NONE)
         rc = read_features(&folder, has_node_types, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
         rc = read_labels(&folder, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
         rc = read_splits(&folder, err);
+    if (rc == ERROR_NONE)
+        rc = held_edge_files_push(settings, names_of(&folder), builder, err);
     named_nodes_release(&folder.names);
     return rc;
 }

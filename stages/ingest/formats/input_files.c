@@ -118,6 +118,23 @@ static enum error_code sum_edge_list(const struct pipeline_settings *settings,
     return rc;
 }
 
+/* Held-out edges lie beside any input. */
+static enum error_code sum_held_edges(const struct pipeline_settings *settings,
+                                      const struct file_notes *notes, struct checksum_stream *sum,
+                                      struct error *err)
+{
+    static const char *const names[] = {"valid_edges", "test_edges"};
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < 2 && pipeline_learns_pairs(settings); i++) {
+        if (!settings->ingest.edge_file[1 + i][0])
+            continue;
+        rc = sum_file(notes, sum, settings->ingest.edge_file[1 + i], names[i], err);
+        if (rc != ERROR_NONE)
+            return error_context(err, rc, "ingest.%s", names[i]);
+    }
+    return rc;
+}
+
 enum error_code input_files_sum(const struct pipeline_settings *settings,
                                 const struct file_notes *notes, struct checksum_stream *sum,
                                 bool *has_features, struct error *err)
@@ -125,8 +142,9 @@ enum error_code input_files_sum(const struct pipeline_settings *settings,
     const enum ingest_format format = (enum ingest_format)settings->ingest.format;
     struct walk walk = {settings->ingest.path, "", format == FORMAT_OGB, sum, has_features, notes};
     *has_features = settings->ingest.features.path[0] != '\0';
-    if (format == FORMAT_GENERATED)
-        return ERROR_NONE;
+    const enum error_code rc = sum_held_edges(settings, notes, sum, err);
+    if (rc != ERROR_NONE || format == FORMAT_GENERATED)
+        return rc;
     if (format == FORMAT_EDGE_LIST)
         return sum_edge_list(settings, notes, sum, err);
     return file_list(settings->ingest.path, walk_entry, &walk, err);

@@ -25,6 +25,11 @@ struct node_files node_files_of(const struct pipeline_settings *settings)
     };
     for (int s = 0; s < SPLIT_COUNT; s++)
         files.split[s] = file_of(settings->ingest.split_file[s], KEYED_ID_ONLY);
+    if (pipeline_learns_pairs(settings)) { /* nothing is learnt of nodes */
+        files.labels.path = NULL;
+        for (int s = 0; s < SPLIT_COUNT; s++)
+            files.split[s].path = NULL;
+    }
     return files;
 }
 

@@ -7,6 +7,7 @@
 #include "stages/ingest/formats/feature_text.h"
 #include "stages/ingest/formats/folder_edges.h"
 #include "stages/ingest/formats/folder_reader.h"
+#include "stages/ingest/formats/held_edge_files.h"
 #include "stages/ingest/formats/input_files.h"
 #include "stages/ingest/formats/integer_column.h"
 #include "stages/ingest/formats/label_reader.h"
@@ -266,9 +267,11 @@ enum error_code ogb_reader_run(const struct pipeline_settings *settings,
         rc = read_edges(&ogb, err);
     if (rc == ERROR_NONE)
         rc = read_features(&ogb, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
         rc = read_labels(&ogb, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
         rc = read_splits(&ogb, err);
+    if (rc == ERROR_NONE)
+        rc = held_edge_files_push(settings, NULL, builder, err);
     return rc;
 }

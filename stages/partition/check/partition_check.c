@@ -6,6 +6,7 @@
 #include "stages/partition/layout/edge_walk.h"
 #include "store/objects/keys.h"
 #include "store/records/edge_chunk.h"
+#include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
 
@@ -205,11 +206,54 @@ static enum error_code check_splits(const struct partition_check *check, struct 
     return rc;
 }
 
+static enum error_code compare_edge_splits(const struct partition_check *check,
+                                           const struct edge_splits *expected,
+                                           const struct edge_splits *found, struct error *err)
+{
+    const uint32_t *to_dataset = check->permutation->to_dataset;
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        if (expected->count[s] != found->count[s])
+            return error_set(err, ERROR_CORRUPT, "%" PRIu64 " %s edges, expected %" PRIu64,
+                             found->count[s], held_out_name[s], expected->count[s]);
+        for (uint64_t i = 0; i < found->count[s]; i++)
+            if (to_dataset[found->source[s][i]] != expected->source[s][i] ||
+                to_dataset[found->target[s][i]] != expected->target[s][i])
+                return error_set(err, ERROR_CORRUPT,
+                                 "%s edge %" PRIu64 " is not that of the dataset", held_out_name[s],
+                                 i);
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code check_edge_splits(const struct partition_check *check, struct error *err)
+{
+    const struct key dataset_key = key_dataset(check->schema->id, "edge_splits");
+    const struct key key = key_partition(check->book->id, "edge_splits");
+    struct edge_splits expected = {0}, found = {0};
+    if (!task_learns_pairs(check->schema->task))
+        return ERROR_NONE;
+    enum error_code rc = edge_splits_get(check->store, dataset_key.text, check->schema->id,
+                                         check->book->node_count, &expected, err);
+    if (rc == ERROR_NONE)
+        rc = edge_splits_get(check->store, key.text, check->book->id, check->book->node_count,
+                             &found, err);
+    if (rc == ERROR_NONE) {
+        rc = compare_edge_splits(check, &expected, &found, err);
+        if (rc != ERROR_NONE)
+            rc = error_context(err, rc, "%s", key.text);
+    }
+    store_release_record(&found.view);
+    store_release_record(&expected.view);
+    return rc;
+}
+
 enum error_code partition_check(const struct partition_check *check, struct error *err)
 {
     enum error_code rc = check_edges(check, err);
     if (rc == ERROR_NONE)
         rc = check_splits(check, err);
+    if (rc == ERROR_NONE)
+        rc = check_edge_splits(check, err);
     if (rc == ERROR_NONE)
         rc = shard_check(check->store, check->schema, check->book, check->permutation,
                          check->feature_type, err);

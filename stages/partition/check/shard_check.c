@@ -179,7 +179,7 @@ enum error_code shard_check(struct store *store, const struct dataset_schema *sc
     };
     enum error_code rc = ERROR_NONE;
     const struct task *task = task_of(schema->task);
-    if (task) {
+    if (task_has_labels(schema->task)) {
         s.label_width = task->label_width(schema->class_count);
         s.label_type = task->is_class_number ? TENSOR_I32 : TENSOR_F32;
     }

@@ -6,6 +6,7 @@
 #include "store/features/feature_shard.h"
 #include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
+#include "store/records/edge_splits.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
 #include "store/topology/topology.h"
@@ -200,7 +201,7 @@ enum error_code part_writer_shards(const struct part_writer *writer, struct erro
                         FEATURE_ROWS * (size_t)writer->schema->feature_dim *
                             tensor_type_bytes(writer->feature_type),
                         "converted features", err);
-    if (rc == ERROR_NONE && writer->schema->task != TASK_NONE) {
+    if (rc == ERROR_NONE && task_has_labels(writer->schema->task)) {
         rc = node_labels_get(writer->store, writer->schema->id, &labels, err);
         if (rc == ERROR_NONE)
             rc = open_labels(writer->schema, &labels, &label_rows, err);
@@ -244,5 +245,42 @@ enum error_code part_writer_splits(const struct part_writer *writer, struct erro
         rc = node_splits_put(writer->store, key.text, writer->partition_id, &splits, err);
     for (int s = 0; s < SPLIT_COUNT; s++)
         memory_free(node[s]);
+    return rc;
+}
+
+enum error_code part_writer_edge_splits(const struct part_writer *writer, struct error *err)
+{
+    const struct dataset_schema *schema = writer->schema;
+    const struct numbering *n = writer->numbering;
+    const struct key from = key_dataset(schema->id, "edge_splits");
+    const uint32_t expected[HELD_OUT_COUNT] = {schema->valid_count, schema->test_count};
+    struct edge_splits splits = {0}, mapped = {0};
+    uint32_t *end[HELD_OUT_COUNT][2] = {{NULL}};
+    if (!task_learns_pairs(schema->task))
+        return ERROR_NONE;
+    enum error_code rc =
+        edge_splits_get(writer->store, from.text, schema->id, n->node_count, &splits, err);
+    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++) {
+        if (splits.count[s] != expected[s])
+            rc = error_set(err, ERROR_CORRUPT, "%s: %" PRIu64 " %s edges, expected %" PRIu32,
+                           from.text, splits.count[s], held_out_name[s], expected[s]);
+        for (int side = 0; rc == ERROR_NONE && side < 2; side++) {
+            const uint32_t *node = side ? splits.target[s] : splits.source[s];
+            rc = memory_new(&end[s][side], splits.count[s], "held-out edges", err);
+            for (uint64_t i = 0; rc == ERROR_NONE && i < splits.count[s]; i++)
+                end[s][side][i] = n->to_new[node[i]];
+        }
+        mapped.count[s] = splits.count[s];
+        mapped.source[s] = end[s][0];
+        mapped.target[s] = end[s][1];
+    }
+    if (rc == ERROR_NONE)
+        rc = edge_splits_put(writer->store, key_partition(writer->partition_id, "edge_splits").text,
+                             writer->partition_id, &mapped, err);
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        memory_free(end[s][0]);
+        memory_free(end[s][1]);
+    }
+    store_release_record(&splits.view);
     return rc;
 }

@@ -39,4 +39,9 @@ MUST_CHECK enum error_code part_writer_shards(const struct part_writer *writer, 
 /* partition/<id>/splits: the dataset's splits in partition ids, ascending. */
 MUST_CHECK enum error_code part_writer_splits(const struct part_writer *writer, struct error *err);
 
+/* Of a task of pairs: its held-out edges, in the order of the dataset. Fails: ERROR_CORRUPT when they are not as many as
+ * the schema says. */
+MUST_CHECK enum error_code part_writer_edge_splits(const struct part_writer *writer,
+                                                   struct error *err);
+
 #endif

@@ -58,6 +58,27 @@ static void area_is_the_share_of_pairs_in_order(void **state)
     assert_true(fabs(auc(score, truth, COUNT) - ordered / pairs) < 1e-12);
 }
 
+static double precision(const float *score, const uint8_t *truth, size_t count)
+{
+    struct error err = {0};
+    double mean = -1;
+    assert_ok(metrics_average_precision(score, truth, count, &mean, &err), &err);
+    return mean;
+}
+
+/* By scikit-learn 1.3: average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) is 0.8333. */
+static void average_precision_agrees_with_the_hand(void **state)
+{
+    const float score[] = {0.1F, 0.4F, 0.35F, 0.8F};
+    const uint8_t truth[] = {0, 0, 1, 1}, none[] = {0, 0, 0, 0};
+    const float tied[] = {1, 1, 1, 1};
+    (void)state;
+    assert_true(fabs(precision(score, truth, 4) - (1 + 2.0 / 3) / 2) < 1e-12);
+    assert_true(fabs(precision(tied, truth, 4) - 0.5) < 1e-12);
+    assert_true(isnan(precision(score, none, 4)));
+    assert_true(isnan(precision(score, truth, 0)));
+}
+
 static void one_class_alone_has_no_area(void **state)
 {
     const float score[] = {1, 2};
@@ -86,6 +107,7 @@ int main(void)
         cmocka_unit_test(f1_agrees_with_the_hand),
         cmocka_unit_test(area_under_the_curve_agrees_with_the_hand),
         cmocka_unit_test(area_is_the_share_of_pairs_in_order),
+        cmocka_unit_test(average_precision_agrees_with_the_hand),
         cmocka_unit_test(one_class_alone_has_no_area),
         cmocka_unit_test(area_says_when_memory_is_out),
     };

@@ -15,7 +15,11 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
         assert_int_equal(task_named(task->name, strlen(task->name)), kind);
         assert_true(task->takes_columns && task->label_take && task->label_width);
         assert_true(task->label_check && task->has_label && task->class_count && task->describe);
-        assert_true(task->loss && task->count_size && task->count && task->print);
+        assert_non_null(task->count_size);
+        assert_true(task_has_labels(kind) != task_learns_pairs(kind));
+        assert_int_equal(task_learns_pairs(kind), kind == TASK_LINK_PREDICTION);
+        if (task->example == EXAMPLE_NODE)
+            assert_true(task->loss && task->count && task->print);
         assert_true(task_has_metric(task, METRIC_LOSS, 2));
         for (int i = 0; i < task->metric_count; i++)
             assert_true(!task->metric[i].needs_scores || task->score);

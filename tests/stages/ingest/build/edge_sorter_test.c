@@ -89,7 +89,7 @@ struct heard {
 };
 
 static enum error_code hear(void *context, uint32_t node, const struct edge_row *row,
-                            const uint64_t *order, uint32_t kept, struct error *err)
+                            uint64_t *order, uint32_t kept, struct error *err)
 {
     struct heard *heard = context;
     (void)err;

@@ -138,6 +138,20 @@ enum error_code dataset_builder_add_features(struct dataset_builder *builder, co
     return ERROR_NONE;
 }
 
+enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum held_out split,
+                                         const char *where, int64_t line, int64_t source,
+                                         int64_t target, struct error *err)
+{
+    (void)builder;
+    (void)split;
+    (void)where;
+    (void)line;
+    (void)source;
+    (void)target;
+    (void)err;
+    return ERROR_NONE;
+}
+
 enum error_code dataset_builder_put_features(struct dataset_builder *builder, const char *where,
                                              int64_t line, uint64_t node, const float *row,
                                              uint32_t dim, struct error *err)

@@ -1,0 +1,76 @@
+/*
+ * edge_holdout - which edges are held out for validation and test, of a task whose examples are pairs of nodes.
+ *
+ * A held-out edge is in no row, neither itself nor, of an undirected graph, its way back: messages of training do not
+ * travel over it. Which ones, says ingest.edge_split:
+ *
+ *   random a/b/c    each pair of ends draws for itself, so all edges of a pair go together, and nothing is stored of
+ *                   those that stay; the shares come out about as said
+ *   time a/b/c      the first a percent of the edges by time stay, the next b are for validation; edges of one time are not
+ *                   torn apart, and go with the earlier ones
+ *   leave_one_out   of each node that is a source of three edges or more the last is for the test, the one before it for
+ *                   validation; by time, or, without times, by a draw (He et al. 2017, "Neural collaborative filtering")
+ *   given           those of two files, which are not among the edges of the input
+ *
+ * A self loop stays. Beside the lists of held-out edges, eight bytes each, which may take a quarter of the budget, memory is
+ * 64 bytes a node with leave_one_out.
+ */
+#ifndef STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
+#define STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
+
+#include "common/base/error.h"
+#include "stages/ingest/build/edge_row.h"
+#include "stages/ingest/build/edge_spool.h"
+#include "stages/plan/pipeline_settings.h"
+#include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/edge_splits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct held_edges {
+    uint32_t *source, *target; /* [count] */
+    int64_t *line;             /* [count] of those given */
+    char *where;               /* the file of those given; owned */
+    size_t count, source_capacity, target_capacity, line_capacity;
+};
+
+struct edge_holdout { /* {0} holds out none */
+    bool is_wanted;
+    const struct dataset_schema *schema; /* borrowed: node_count, undirected */
+    const struct node_ids *ids;          /* borrowed, for messages */
+    struct edge_split split;
+    uint64_t seed;
+    uint64_t memory_bytes;
+    double time_end
+        [HELD_OUT_COUNT]; /* up to the first edges stay, up to the second they are for validation */
+    struct last_edges *last; /* [node_count] of leave_one_out */
+    uint64_t *given; /* [given_size] split and position of a given edge + 1, 0: none; by pair */
+    uint64_t given_size;
+    struct held_edges held[HELD_OUT_COUNT];
+};
+
+/* Holds out none unless the settings learn pairs. `schema` is borrowed. Fails: ERROR_INVALID. */
+MUST_CHECK enum error_code edge_holdout_init(struct edge_holdout *holdout,
+                                             const struct pipeline_settings *settings,
+                                             const struct dataset_schema *schema,
+                                             uint64_t memory_bytes, struct error *err);
+void edge_holdout_release(struct edge_holdout *holdout);
+/* A held-out edge of a file. Fails: ERROR_INPUT for an end out of range; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out split,
+                                             const char *where, int64_t line, int64_t source,
+                                             int64_t target, struct error *err);
+/* When all edges are in the spool and the direction is known. Fails: ERROR_INPUT for edges without times that are split by
+ * time, and for a given edge that is an edge of the input or stands there twice, naming file and line. */
+MUST_CHECK enum error_code edge_holdout_prepare(struct edge_holdout *holdout,
+                                                struct edge_spool *spool, struct error *err);
+/* Takes the held-out edges of a row out of `order` [*kept] (edge_sorter.h), and notes them. Rows come in order. */
+MUST_CHECK enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
+                                             const struct edge_row *row, uint64_t *order,
+                                             uint32_t *kept, struct error *err);
+/* Behind the last row: the record. Fails: ERROR_IO. */
+MUST_CHECK enum error_code edge_holdout_put(const struct edge_holdout *holdout, struct store *store,
+                                            struct error *err);
+
+#endif

@@ -1,0 +1,83 @@
+#include "store/records/edge_splits.h"
+
+#include <inttypes.h>
+
+enum { EDGE_SPLITS_VERSION = 1 };
+
+const char *const held_out_name[HELD_OUT_COUNT] = {"valid", "test"};
+
+/* Of each split. */
+static const char *const source_name[HELD_OUT_COUNT] = {"valid_source", "test_source"};
+static const char *const target_name[HELD_OUT_COUNT] = {"valid_target", "test_target"};
+
+enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
+                                const struct edge_splits *splits, struct error *err)
+{
+    struct record record = {.kind = RECORD_EDGE_SPLITS, .version = EDGE_SPLITS_VERSION};
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        record_add(&record, source_name[s], ELEMENT_U32, splits->source[s], splits->count[s]);
+        record_add(&record, target_name[s], ELEMENT_U32, splits->target[s], splits->count[s]);
+    }
+    return store_put(store, key, owner, &record, STORE_DURABLE, err);
+}
+
+static enum error_code check_ends(const struct record_view *view, const char *section,
+                                  const uint32_t *node, uint64_t count, uint32_t node_count,
+                                  struct error *err)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (node[i] >= node_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: \"%s\" entry %" PRIu64 ": expected below %" PRIu32
+                             ", found %" PRIu32,
+                             view->key, section, i, node_count, node[i]);
+    return ERROR_NONE;
+}
+
+static enum error_code read_split(const struct record_view *view, int s, uint32_t node_count,
+                                  struct edge_splits *out, struct error *err)
+{
+    const void *source = NULL, *target = NULL;
+    enum error_code rc =
+        record_section_get(view, source_name[s], ELEMENT_U32, -1, &source, &out->count[s], err);
+    if (rc == ERROR_NONE && out->count[s] > UINT32_MAX)
+        rc = error_set(err, ERROR_CORRUPT, "%s: \"%s\": expected at most %u edges, found %" PRIu64,
+                       view->key, source_name[s], UINT32_MAX, out->count[s]);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, target_name[s], ELEMENT_U32, (int64_t)out->count[s], &target,
+                                NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->source[s] = source;
+    out->target[s] = target;
+    rc = check_ends(view, source_name[s], source, out->count[s], node_count, err);
+    return rc == ERROR_NONE
+               ? check_ends(view, target_name[s], target, out->count[s], node_count, err)
+               : rc;
+}
+
+enum error_code edge_splits_decode(const struct record_view *view, uint32_t node_count,
+                                   struct edge_splits *out, struct error *err)
+{
+    *out = (struct edge_splits){.view = *view};
+    enum error_code rc = record_expect(view, RECORD_EDGE_SPLITS, EDGE_SPLITS_VERSION, err);
+    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
+        rc = read_split(view, s, node_count, out, err);
+    return rc;
+}
+
+enum error_code edge_splits_get(struct store *store, const char *key, const char *owner,
+                                uint32_t node_count, struct edge_splits *out, struct error *err)
+{
+    struct record_view view = {0};
+    *out = (struct edge_splits){0};
+    enum error_code rc = store_get(store, key, owner, &view, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    rc = edge_splits_decode(&view, node_count, out, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    store_release_record(&view);
+    *out = (struct edge_splits){0};
+    return rc;
+}

@@ -1,0 +1,45 @@
+/*
+ * edge_splits - the edges that are held out for validation and test, of a task whose examples are pairs of nodes.
+ *
+ * Written by ingest in ids of the dataset and by partition, in the same order, in its own, which sample and infer read.
+ * Held-out edges are in no edge chunk and in no topology: messages do not travel over them. The training edges are those
+ * of the topology, and no list of them is stored. Of an undirected graph a held-out edge stands here once.
+ *
+ *   key       dataset/<id>/edge_splits, partition/<id>/edge_splits
+ *   sections  "valid_source", "valid_target", "test_source", "test_target" U32
+ *   valid     both ends of a split are equally many, each below the number of nodes
+ *
+ * Of several relations a section "valid_type", "test_type" U16 would say which; a reader that knows none takes one.
+ */
+#ifndef STORE_RECORDS_EDGE_SPLITS_H
+#define STORE_RECORDS_EDGE_SPLITS_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+
+#include <stdint.h>
+
+enum held_out { HELD_OUT_VALID, HELD_OUT_TEST, HELD_OUT_COUNT };
+
+extern const char *const held_out_name[HELD_OUT_COUNT]; /* "valid", "test" */
+
+/* For writing, fill counts and pointers and leave `view` zero. */
+struct edge_splits {
+    uint64_t count[HELD_OUT_COUNT];
+    const uint32_t *source[HELD_OUT_COUNT]; /* [count] */
+    const uint32_t *target[HELD_OUT_COUNT]; /* [count] */
+    struct record_view view;                /* release with store_release_record() */
+};
+
+MUST_CHECK enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
+                                           const struct edge_splits *splits, struct error *err);
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and section, what was expected and what was found. */
+MUST_CHECK enum error_code edge_splits_get(struct store *store, const char *key, const char *owner,
+                                           uint32_t node_count, struct edge_splits *out,
+                                           struct error *err);
+/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the two is to be released,
+ * failure or not. */
+MUST_CHECK enum error_code edge_splits_decode(const struct record_view *view, uint32_t node_count,
+                                              struct edge_splits *out, struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* fuzz_edge_splits - held-out edges from arbitrary sections. The first byte says how many nodes there are. */
+#include "store/records/edge_splits.h"
+
+#include "tests/fuzz/fuzz_record_view.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const names[] = {"valid_source", "valid_target", "test_source", "test_target"};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct record_view view;
+    struct edge_splits splits;
+    if (size == 0)
+        return 0;
+    const uint32_t node_count = data[0];
+    fuzz_record_view(data + 1, size - 1, RECORD_EDGE_SPLITS, names, sizeof names / sizeof *names,
+                     &view);
+    if (edge_splits_decode(&view, node_count, &splits, NULL) == ERROR_NONE)
+        for (int s = 0; s < HELD_OUT_COUNT; s++)
+            for (uint64_t i = 0; i < splits.count[s]; i++)
+                must(splits.source[s][i] < node_count && splits.target[s][i] < node_count);
+    fuzz_record_view_release(&view);
+    return 0;
+}

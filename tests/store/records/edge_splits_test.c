@@ -1,0 +1,52 @@
+#include "store/objects/keys.h"
+#include "store/records/edge_splits.h"
+
+#include "tests/support/record_tamper.h"
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+static const char key[] = "partition/p-1/edge_splits";
+static const uint32_t valid_source[] = {4, 0}, valid_target[] = {1, 3};
+static const uint32_t test_source[] = {2}, test_target[] = {2};
+static const struct edge_splits good = {
+    .count = {2, 1}, .source = {valid_source, test_source}, .target = {valid_target, test_target}};
+
+static void splits_read_back_as_written(void **state)
+{
+    struct temp_store *t = *state;
+    struct edge_splits read;
+    assert_string_equal(key_partition("p-1", "edge_splits").text, key);
+    assert_ok(edge_splits_put(t->store, key, "p-1", &good, &t->err), &t->err);
+    assert_ok(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), &t->err);
+    assert_int_equal(read.count[HELD_OUT_VALID], 2);
+    assert_int_equal(read.count[HELD_OUT_TEST], 1);
+    assert_memory_equal(read.source[HELD_OUT_VALID], valid_source, sizeof valid_source);
+    assert_memory_equal(read.target[HELD_OUT_VALID], valid_target, sizeof valid_target);
+    assert_int_equal(read.target[HELD_OUT_TEST][0], 2);
+    store_release_record(&read.view);
+    assert_fails(edge_splits_get(t->store, "partition/p-2/edge_splits", "p-2", 5, &read, &t->err),
+                 ERROR_NOT_FOUND, "p-2", &t->err);
+}
+
+static void wrong_ends_are_refused(void **state)
+{
+    struct temp_store *t = *state;
+    struct edge_splits read;
+    assert_ok(edge_splits_put(t->store, key, "p-1", &good, &t->err), &t->err);
+    assert_fails(edge_splits_get(t->store, key, "p-1", 4, &read, &t->err), ERROR_CORRUPT,
+                 "\"valid_source\" entry 0: expected below 4, found 4", &t->err);
+    const struct tamper change = {"test_target", ELEMENT_U32, valid_target, 2};
+    record_tamper(t->store, key, "p-1", &change);
+    assert_fails(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), ERROR_CORRUPT,
+                 "test_target: expected 1 elements, found 2", &t->err);
+    assert_int_equal(read.count[HELD_OUT_VALID], 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(splits_read_back_as_written),
+        test_with_store(wrong_ends_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
