@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 /* As many as a dataset's schema may have of each. */
-enum { RELATION_TYPE_COUNT_MAX = 16, RELATION_COUNT_MAX = 512, RELATION_NAME_SIZE = 64 };
+enum { RELATION_TYPE_COUNT_MAX = 16, RELATION_COUNT_MAX = 512, RELATION_NAME_SIZE = 160 };
 
 struct relation {
     char name[RELATION_NAME_SIZE];

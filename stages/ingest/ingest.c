@@ -56,6 +56,9 @@ static bool uses_seed(const struct pipeline_settings *settings, bool has_feature
         (pipeline_edge_split(settings, &edges, NULL) != ERROR_NONE ||
          edges.kind == EDGE_SPLIT_RANDOM || edges.kind == EDGE_SPLIT_LEAVE_ONE_OUT))
         return true;
+    if (features == FEATURES_AUTO && settings->ingest.relations)
+        return settings->ingest.missing_features == MISSING_RANDOM ||
+               settings->ingest.missing_features == MISSING_DEGREE_RANDOM;
     if (features == FEATURES_AUTO)
         return !has_features;
     return features == FEATURES_RANDOM || features == FEATURES_DEGREE_RANDOM;
@@ -216,11 +219,15 @@ static enum error_code make_dataset(const struct stage_context *context, const c
 
 static void print_summary(const struct dataset_schema *schema, bool unchanged, int warnings)
 {
-    (void)printf("%sdataset=%s nodes=%" PRIu32 " edges=%" PRIu64 " features=%" PRIu32
+    char types[64] = "";
+    if (schema->has_relations)
+        (void)snprintf(types, sizeof types, " types=%" PRIu32 " relations=%" PRIu32,
+                       schema->node_type_count, schema->edge_type_count);
+    (void)printf("%sdataset=%s nodes=%" PRIu32 " edges=%" PRIu64 "%s features=%" PRIu32
                  " classes=%" PRIu32 " train=%" PRIu64 " valid=%" PRIu32 " test=%" PRIu32
                  " direction=%s warnings=%d\n",
                  unchanged ? "unchanged " : "", schema->id, schema->node_count, schema->edge_count,
-                 schema->feature_dim, schema->class_count,
+                 types, schema->feature_dim, schema->class_count,
                  task_learns_pairs(schema->task) ? schema->edge_count : schema->train_count,
                  schema->valid_count, schema->test_count,
                  schema->undirected ? "undirected" : "directed", warnings);

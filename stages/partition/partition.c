@@ -69,6 +69,10 @@ static enum error_code read_dataset(struct partition_job *job, struct error *err
                        "partition.parts is %" PRId64 ", expected at most %" PRIu32
                        " parts: the dataset has that many nodes",
                        context->settings->partition.parts, job->schema.node_count);
+    if (rc == ERROR_NONE && job->schema.has_relations)
+        rc = error_set(err, ERROR_INVALID,
+                       "ingest.relations is true, but partition lays out one relation: write "
+                       "`relations: false` below `ingest:`");
     const uint64_t fixed = (uint64_t)BYTES_PER_NODE * job->schema.node_count + BYTES_ASIDE;
     if (context->memory_bytes > fixed)
         job->budget_bytes = context->memory_bytes - fixed;

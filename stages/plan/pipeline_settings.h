@@ -39,6 +39,13 @@ enum feature_choice {
     FEATURES_DEGREE_RANDOM,
     FEATURES_FILE /* no word, but the path of a file */
 };
+/* What nodes of a type without features get. */
+enum missing_features {
+    MISSING_NONE,
+    MISSING_DEGREE,
+    MISSING_RANDOM,
+    MISSING_DEGREE_RANDOM,
+};
 enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
 enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
@@ -87,6 +94,8 @@ struct pipeline_settings {
         char split[SETTING_NAME_SIZE];
         int64_t id_type;
         int64_t edge_features; /* enum edge_feature_choice */
+        bool relations, add_reverse;
+        int64_t missing_features; /* enum missing_features */
         int64_t direction;
         int64_t self_loops;
         int64_t duplicates;

@@ -32,6 +32,11 @@ static const char *const feature_names[] = {[FEATURES_AUTO] = "auto",
                                             [FEATURES_RANDOM] = "random",
                                             [FEATURES_DEGREE_RANDOM] = "degree+random",
                                             [FEATURES_FILE] = NULL};
+static const char *const missing_names[] = {[MISSING_NONE] = "none",
+                                            [MISSING_DEGREE] = "degree",
+                                            [MISSING_RANDOM] = "random",
+                                            [MISSING_DEGREE_RANDOM] = "degree+random",
+                                            NULL};
 #define TASK_CHOICE(number, name) [number] = #name,
 static const char *const task_names[] = {[TASK_UNKNOWN] = "auto",
                                          TASK_LIST(TASK_CHOICE)[TASK_NONE] = NULL};
@@ -150,6 +155,9 @@ const struct setting_spec setting_table[] = {
     TEXT(DATASET, "ingest.split", ingest.split, "given", "given (by the input), or random 60/20/20: percent of the labelled nodes for train/valid/test, drawn by the seed"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.id_type", ingest.id_type, "auto", id_type_names, "edge_list: what node ids are"),
     CHOICE(DATASET_IF("ingest.format=edge_list"), "ingest.edge_features", ingest.edge_features, "auto", edge_feature_names, "edge_list: auto (each column of numbers that is nothing else), named (those that a header calls feat, feat_0, ...) or none"),
+    BOOL(DATASET, "ingest.relations", ingest.relations, "false", "tell node types and relations apart: those of node-types.csv and edge-types.csv, each type with features of its own"),
+    BOOL(DATASET_IF("ingest.relations=true"), "ingest.add_reverse", ingest.add_reverse, "false", "relations: a relation rev_<name> for each, with its edges the other way"),
+    CHOICE(DATASET_IF("ingest.relations=true"), "ingest.missing_features", ingest.missing_features, "none", missing_names, "relations: what a type without features gets: none, degree, random or degree+random"),
     CHOICE(DATASET, "ingest.direction", ingest.direction, "auto", direction_names, "auto (what the data says), as_given, undirected (both ways), reversed"),
     CHOICE(DATASET, "ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
     CHOICE(DATASET, "ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),

@@ -4,7 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/objects/keys.h"
-#include "store/records/feature_chunk.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +13,7 @@
  * One table names every plain field, so that writing and reading cannot disagree. What has its own
  * form (texts, enums, lists of types) is written out below.
  */
-enum { SCHEMA_VERSION = 2 };
+enum { SCHEMA_VERSION = 2, RELATIONS_VERSION = 3 };
 
 enum field_type { FIELD_U32, FIELD_U64, FIELD_BOOL };
 
@@ -82,6 +82,8 @@ static void put_types(struct json_writer *w, const struct dataset_schema *schema
         json_put_string(w, "name", schema->node_type[i].name);
         json_put_int64(w, "first_node", schema->node_type[i].first_node);
         json_put_int64(w, "node_count", schema->node_type[i].node_count);
+        if (schema->has_relations)
+            json_put_int64(w, "feature_dim", schema->node_type[i].feature_dim);
         json_close_object(w);
     }
     json_close_array(w);
@@ -90,6 +92,10 @@ static void put_types(struct json_writer *w, const struct dataset_schema *schema
         json_open_object(w, NULL);
         json_put_string(w, "name", schema->edge_type[i].name);
         json_put_int64(w, "edge_count", (int64_t)schema->edge_type[i].edge_count);
+        if (schema->has_relations) {
+            json_put_int64(w, "source_type", schema->edge_type[i].source_type);
+            json_put_int64(w, "target_type", schema->edge_type[i].target_type);
+        }
         json_close_object(w);
     }
     json_close_array(w);
@@ -116,11 +122,15 @@ enum error_code dataset_schema_put_with_report(struct store *store,
     json_put_string(&w, "node_id_form", id_form_names[schema->node_id_form]);
     put_edge_columns(&w, &schema->edge_width);
     json_put_string(&w, "first_negative_weight", schema->first_negative_weight);
+    if (schema->has_relations)
+        json_put_int64(&w, "target_type", schema->target_type);
     put_types(&w, schema);
     json_close_object(&w);
     enum error_code rc = json_writer_finish(&w, err);
     if (rc == ERROR_NONE) {
-        struct record record = {.kind = RECORD_DATASET_SCHEMA, .version = SCHEMA_VERSION};
+        struct record record = {.kind = RECORD_DATASET_SCHEMA,
+                                .version =
+                                    schema->has_relations ? RELATIONS_VERSION : SCHEMA_VERSION};
         record_add_text(&record, "json", w.text);
         if (report)
             record_add_text(&record, "report", report);
@@ -255,9 +265,35 @@ static enum error_code get_node_types(const struct json_node *object, const char
             rc = get_u32(node, "first_node", key, &type->first_node, err);
         if (rc == ERROR_NONE)
             rc = get_u32(node, "node_count", key, &type->node_count, err);
+        if (rc == ERROR_NONE && out->has_relations)
+            rc = get_u32(node, "feature_dim", key, &type->feature_dim, err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "node type %u", i);
     }
+    return rc;
+}
+
+/* A node type by its number. */
+static enum error_code get_type_number(const struct json_node *object, const char *name,
+                                       const struct dataset_schema *schema, const char *key,
+                                       uint32_t *out, struct error *err)
+{
+    uint64_t number = 0;
+    const enum error_code rc =
+        get_number(object, name, (int64_t)schema->node_type_count - 1, key, &number, err);
+    *out = (uint32_t)number;
+    return rc;
+}
+
+static enum error_code get_ends(const struct json_node *object, const struct dataset_schema *schema,
+                                const char *key, struct edge_type *out, struct error *err)
+{
+    uint32_t source = 0, target = 0;
+    enum error_code rc = get_type_number(object, "source_type", schema, key, &source, err);
+    if (rc == ERROR_NONE)
+        rc = get_type_number(object, "target_type", schema, key, &target, err);
+    out->source_type = (uint16_t)source;
+    out->target_type = (uint16_t)target;
     return rc;
 }
 
@@ -273,6 +309,8 @@ static enum error_code get_edge_types(const struct json_node *object, const char
         rc = get_string(node, "name", key, type->name, sizeof type->name, err);
         if (rc == ERROR_NONE)
             rc = get_number(node, "edge_count", INT64_MAX, key, &type->edge_count, err);
+        if (rc == ERROR_NONE && out->has_relations)
+            rc = get_ends(node, out, key, type, err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "edge type %u", i);
     }
@@ -330,6 +368,8 @@ static enum error_code get_all(const struct json_node *root, const char *key,
                         sizeof out->first_negative_weight, err);
     if (rc == ERROR_NONE)
         rc = get_node_types(root, key, out, err);
+    if (rc == ERROR_NONE && out->has_relations)
+        rc = get_type_number(root, "target_type", out, key, &out->target_type, err);
     if (rc == ERROR_NONE)
         rc = get_edge_types(root, key, out, err);
     out->node_id_form = (enum node_id_form)form;
@@ -371,8 +411,7 @@ static enum error_code check_types(const struct dataset_schema *schema, const ch
 static enum error_code check_chunks(const struct dataset_schema *schema, const char *key,
                                     struct error *err)
 {
-    const uint64_t rows = feature_chunk_rows(schema->feature_dim);
-    const uint64_t wanted = (schema->node_count + rows - 1) / rows;
+    const uint64_t wanted = dataset_feature_chunks(schema);
     if (schema->feature_chunk_count != wanted)
         return error_set(err, ERROR_CORRUPT,
                          "%s: \"feature_chunk_count\": expected %" PRIu64 ", found %" PRIu64, key,
@@ -406,9 +445,14 @@ static enum error_code check(const struct dataset_schema *schema, const char *ke
     if (schema->node_count < 1 || schema->node_count > UINT32_MAX - 1)
         return error_set(err, ERROR_CORRUPT, "%s: \"node_count\": expected 1 to %u, found %u", key,
                          UINT32_MAX - 1, schema->node_count);
-    if (schema->feature_dim < 1)
+    if (schema->feature_dim < 1 && !schema->has_relations)
         return error_set(err, ERROR_CORRUPT, "%s: \"feature_dim\": expected 1 or more, found 0",
                          key);
+    if (schema->has_relations &&
+        schema->feature_dim != schema->node_type[schema->target_type].feature_dim)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s: \"feature_dim\": expected %u as the target type has, found %u", key,
+                         schema->node_type[schema->target_type].feature_dim, schema->feature_dim);
     if (schema->self_loop_count > schema->edge_count)
         return error_set(err, ERROR_CORRUPT,
                          "%s: \"self_loop_count\": expected at most %" PRIu64 ", found %" PRIu64,
@@ -421,6 +465,12 @@ static enum error_code check(const struct dataset_schema *schema, const char *ke
     return rc;
 }
 
+/* The version to expect of a record: its own, where that is known. */
+static uint32_t version_of(const struct record_view *view)
+{
+    return view->version == RELATIONS_VERSION ? RELATIONS_VERSION : SCHEMA_VERSION;
+}
+
 enum error_code dataset_schema_decode(const struct record_view *view, struct dataset_schema *out,
                                       struct error *err)
 {
@@ -428,7 +478,8 @@ enum error_code dataset_schema_decode(const struct record_view *view, struct dat
     uint64_t size = 0;
     struct json_document *document = NULL;
     *out = (struct dataset_schema){0};
-    enum error_code rc = record_expect(view, RECORD_DATASET_SCHEMA, SCHEMA_VERSION, err);
+    out->has_relations = view->version == RELATIONS_VERSION;
+    enum error_code rc = record_expect(view, RECORD_DATASET_SCHEMA, version_of(view), err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "json", ELEMENT_U8, -1, &text, &size, err);
     if (rc != ERROR_NONE)
@@ -470,7 +521,7 @@ enum error_code dataset_report_get(struct store *store, const char *dataset_id, 
     enum error_code rc =
         store_get(store, key_dataset(dataset_id, "schema").text, dataset_id, &view, err);
     if (rc == ERROR_NONE)
-        rc = record_expect(&view, RECORD_DATASET_SCHEMA, SCHEMA_VERSION, err);
+        rc = record_expect(&view, RECORD_DATASET_SCHEMA, version_of(&view), err);
     if (rc == ERROR_NONE &&
         record_section_get(&view, "report", ELEMENT_U8, -1, &text, &size, NULL) == ERROR_NONE) {
         rc = memory_new(report, (size_t)size + 1, "the report of a dataset", err);

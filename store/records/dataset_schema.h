@@ -13,33 +13,44 @@
  *             feature_chunk.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
  *             is no task; the three splits together hold at most node_count nodes (of a task of pairs valid_count and
  *             test_count are edges, which are in edge_splits.h and not among edge_count)
+ *   version   2: one graph, whose types of nodes and edges are names that nothing computes with. 3: has_relations;
+ *             each node type has a feature_dim of its own (0: its nodes have no features), each edge type is a
+ *             relation with a source and a target type, and feature_dim is that of the target type
  *
  * A homogeneous graph is one node type and one edge type. "edge_columns" has the width of each edge column that
- * there is, by its name in common/graph/edge_column.h.
+ * there is, by its name in common/graph/edge_column.h. Of a graph with relations the column EDGE_TYPE of the edge chunks
+ * is the relation; without that column all edges are of relation 0.
  */
 #ifndef STORE_RECORDS_DATASET_SCHEMA_H
 #define STORE_RECORDS_DATASET_SCHEMA_H
 
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
+#include "common/graph/relation_block.h"
 #include "common/nn/tasks/task.h"
 #include "store/objects/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TYPE_NAME_SIZE = 64, NODE_TYPE_COUNT_MAX = 16, EDGE_TYPE_COUNT_MAX = 512 };
+enum {
+    TYPE_NAME_SIZE = RELATION_NAME_SIZE,
+    NODE_TYPE_COUNT_MAX = RELATION_TYPE_COUNT_MAX,
+    EDGE_TYPE_COUNT_MAX = RELATION_COUNT_MAX
+};
 
 enum node_id_form { NODE_ID_UNKNOWN = 0, NODE_ID_CONSECUTIVE, NODE_ID_INTEGER, NODE_ID_STRING };
 
 struct node_type {
     char name[TYPE_NAME_SIZE];
     uint32_t first_node, node_count; /* nodes of one type are consecutive */
+    uint32_t feature_dim;            /* of a graph with relations; 0: no features */
 };
 
 struct edge_type {
     char name[TYPE_NAME_SIZE];
     uint64_t edge_count;
+    uint16_t source_type, target_type; /* of a graph with relations: node types, by number */
 };
 
 struct dataset_schema {
@@ -61,6 +72,8 @@ struct dataset_schema {
         test_count; /* nodes; of a task of pairs 0, and edges held out */
     uint64_t edge_chunk_count, feature_chunk_count;
     enum node_id_form node_id_form;
+    bool has_relations;   /* node types and relations are told apart */
+    uint32_t target_type; /* the node type of labels and splits */
     uint32_t node_type_count, edge_type_count;
     struct node_type node_type[NODE_TYPE_COUNT_MAX];
     struct edge_type edge_type[EDGE_TYPE_COUNT_MAX];

@@ -12,8 +12,10 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/build/dataset_edges.h"
+#include "stages/ingest/build/declared_types.h"
 #include "stages/ingest/build/feature_maker.h"
 #include "stages/ingest/build/node_targets.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +27,9 @@ struct dataset_builder {
     struct dataset_edges edges;
     enum stated_direction stated;
     struct node_targets targets;
-    struct feature_maker features;
+    struct feature_maker features[NODE_TYPE_COUNT_MAX]; /* of each type that is told apart */
+    uint32_t selected_type;
+    bool uses_degree;    /* one of them */
     struct node_ids ids; /* arrays are the builder's own */
     int64_t *id_integer;
     uint64_t *id_offset;
@@ -46,6 +50,7 @@ static enum error_code start(struct dataset_builder *builder, struct error *err)
     (void)text_copy(schema->node_type[0].name, TYPE_NAME_SIZE, "node");
     (void)text_copy(schema->edge_type[0].name, TYPE_NAME_SIZE, "edge");
     schema->node_id_form = NODE_ID_CONSECUTIVE;
+    schema->has_relations = config->settings->ingest.relations;
     return store_scratch(config->store, builder->scratch, err);
 }
 
@@ -72,7 +77,8 @@ void dataset_builder_free(struct dataset_builder *builder)
     if (!builder)
         return;
     dataset_edges_close(&builder->edges);
-    feature_maker_close(&builder->features);
+    for (int t = 0; t < NODE_TYPE_COUNT_MAX; t++)
+        feature_maker_close(&builder->features[t]);
     node_targets_release(&builder->targets);
     memory_free(builder->id_integer);
     memory_free(builder->id_offset);
@@ -82,10 +88,32 @@ void dataset_builder_free(struct dataset_builder *builder)
     memory_free(builder);
 }
 
+/* With reverses, which are relations of their own, no edge is stored twice in one. */
 static bool stores_both_ways(const struct pipeline_settings *settings, enum stated_direction stated)
 {
+    if (settings->ingest.relations && settings->ingest.add_reverse)
+        return false;
     return settings->ingest.direction == DIRECTION_UNDIRECTED ||
            (settings->ingest.direction == DIRECTION_AUTO && stated == STATED_UNDIRECTED);
+}
+
+/* A maker for each type; those of types that are declared later take the place of the one of all nodes. */
+static enum error_code open_features(struct dataset_builder *builder, struct error *err)
+{
+    const struct dataset_schema *schema = &builder->schema;
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = ERROR_NONE;
+    feature_maker_close(&builder->features[0]);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(schema); t++) {
+        const struct node_type type = dataset_type(schema, t);
+        rc = file_path(path, err, "%s/features-%" PRIu32, builder->scratch, t);
+        if (rc == ERROR_NONE)
+            rc = feature_maker_open(&builder->features[t], path, builder->config.settings,
+                                    type.first_node, type.node_count, err);
+        if (schema->has_relations)
+            builder->features[t].type = schema->node_type[t].name;
+    }
+    return rc;
 }
 
 enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint64_t node_count,
@@ -103,6 +131,13 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
     schema->undirected = stores_both_ways(builder->config.settings, stated);
     builder->stated = stated;
     builder->targets.node_count = schema->node_count;
+    if (schema->has_relations) {
+        const struct declared_types types = {schema->node_type, schema->edge_type, 1, 1};
+        const enum error_code rc =
+            declared_types_take(&types, builder->config.settings, schema, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
     enum error_code rc = file_path(path, err, "%s/edges", builder->scratch);
     if (rc == ERROR_NONE)
         rc = dataset_edges_open(&builder->edges, &builder->schema, builder->config.settings, path,
@@ -112,14 +147,9 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
                                builder->config.memory_bytes, err);
     builder->edges.holdout.ids = &builder->targets.ids;
     if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&
-        (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH))
+        !schema->has_relations && (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH))
         rc = reverse_detector_open(&builder->edges.reversals, err);
-    if (rc == ERROR_NONE)
-        rc = file_path(path, err, "%s/features", builder->scratch);
-    if (rc == ERROR_NONE)
-        rc = feature_maker_open(&builder->features, path, builder->config.settings,
-                                schema->node_count, err);
-    return rc;
+    return rc == ERROR_NONE ? open_features(builder, err) : rc;
 }
 
 enum error_code dataset_builder_set_types(struct dataset_builder *builder,
@@ -128,31 +158,10 @@ enum error_code dataset_builder_set_types(struct dataset_builder *builder,
                                           const struct edge_type *edge_type,
                                           uint32_t edge_type_count, struct error *err)
 {
-    struct dataset_schema *schema = &builder->schema;
-    uint64_t next = 0;
-    if (node_type_count < 1 || node_type_count > NODE_TYPE_COUNT_MAX || edge_type_count < 1 ||
-        edge_type_count > EDGE_TYPE_COUNT_MAX)
-        return error_set(
-            err, ERROR_INPUT, "expected 1 to %d node types and 1 to %d edge types, found %u and %u",
-            NODE_TYPE_COUNT_MAX, EDGE_TYPE_COUNT_MAX, node_type_count, edge_type_count);
-    for (uint32_t i = 0; i < node_type_count; i++) {
-        if (node_type[i].first_node != next)
-            return error_set(err, ERROR_INPUT,
-                             "node type %s: expected first node %" PRIu64 ", found %u",
-                             node_type[i].name, next, node_type[i].first_node);
-        next += node_type[i].node_count;
-        schema->node_type[i] = node_type[i];
-    }
-    if (next != schema->node_count)
-        return error_set(err, ERROR_INPUT, "node types: expected %u nodes in all, found %" PRIu64,
-                         schema->node_count, next);
-    for (uint32_t i = 0; i < edge_type_count; i++) {
-        schema->edge_type[i] = edge_type[i];
-        schema->edge_type[i].edge_count = 0;
-    }
-    schema->node_type_count = node_type_count;
-    schema->edge_type_count = edge_type_count;
-    return ERROR_NONE;
+    const struct declared_types types = {node_type, edge_type, node_type_count, edge_type_count};
+    const enum error_code rc =
+        declared_types_take(&types, builder->config.settings, &builder->schema, err);
+    return rc == ERROR_NONE && builder->schema.has_relations ? open_features(builder, err) : rc;
 }
 
 enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
@@ -164,12 +173,20 @@ enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
+void dataset_builder_select_type(struct dataset_builder *builder, uint32_t type)
+{
+    must(type < builder->schema.node_type_count);
+    if (builder->schema.has_relations)
+        builder->selected_type = type;
+}
+
 enum error_code dataset_builder_add_features(struct dataset_builder *builder, const char *where,
                                              const float *rows, uint64_t row_count, uint32_t dim,
                                              struct error *err)
 {
     must(builder->schema.node_count > 0);
-    return feature_maker_add(&builder->features, where, rows, row_count, dim, err);
+    return feature_maker_add(&builder->features[builder->selected_type], where, rows, row_count,
+                             dim, err);
 }
 
 enum error_code dataset_builder_put_features(struct dataset_builder *builder, const char *where,
@@ -177,7 +194,8 @@ enum error_code dataset_builder_put_features(struct dataset_builder *builder, co
                                              uint32_t dim, struct error *err)
 {
     must(node < builder->schema.node_count);
-    return feature_maker_put(&builder->features, where, line, node, row, dim, err);
+    const uint32_t type = dataset_type_of(&builder->schema, (uint32_t)node);
+    return feature_maker_put(&builder->features[type], where, line, node, row, dim, err);
 }
 
 enum error_code dataset_builder_set_labels(struct dataset_builder *builder, const char *where,
@@ -270,16 +288,32 @@ static enum error_code expect_training(const struct dataset_builder *builder, st
     return ERROR_NONE;
 }
 
+static enum error_code choose_features(struct dataset_builder *builder, struct error *err)
+{
+    char have[32], want[32];
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(&builder->schema); t++) {
+        struct feature_maker *features = &builder->features[t];
+        rc = feature_maker_choose(features, builder->config.settings, err);
+        if (rc == ERROR_NONE && feature_maker_bytes(features) > builder->config.memory_bytes)
+            rc = error_set(err, ERROR_NO_MEMORY,
+                           "a chunk of features takes %s: expected a memory budget of at least "
+                           "that, found %s",
+                           text_size(feature_maker_bytes(features), want),
+                           text_size(builder->config.memory_bytes, have));
+        builder->uses_degree |= features->use_degree;
+    }
+    return rc;
+}
+
 /* All that can be wrong with the input but repeated edges, before anything is stored. */
 static enum error_code check_all(struct dataset_builder *builder, struct error *err)
 {
     const struct pipeline_settings *settings = builder->config.settings;
-    struct feature_maker *features = &builder->features;
     struct split_shares shares;
-    char have[32], want[32];
-    enum error_code rc = feature_maker_choose(features, settings, err);
+    enum error_code rc = pipeline_split_shares(settings, &shares, err);
     if (rc == ERROR_NONE)
-        rc = pipeline_split_shares(settings, &shares, err);
+        rc = choose_features(builder, err);
     if (rc == ERROR_NONE && shares.is_random && !pipeline_learns_pairs(settings))
         rc = node_targets_draw_splits(&builder->targets, shares.percent, (uint64_t)settings->seed,
                                       err);
@@ -290,25 +324,28 @@ static enum error_code check_all(struct dataset_builder *builder, struct error *
                                       &builder->schema.task, err);
     if (rc == ERROR_NONE)
         rc = expect_training(builder, err);
-    if (rc == ERROR_NONE && feature_maker_bytes(features) > builder->config.memory_bytes)
-        rc = error_set(err, ERROR_NO_MEMORY,
-                       "a chunk of features takes %s: expected a memory budget of at least that, "
-                       "found %s",
-                       text_size(feature_maker_bytes(features), want),
-                       text_size(builder->config.memory_bytes, have));
-    return rc;
+    return rc == ERROR_NONE && builder->schema.has_relations
+               ? declared_types_find_target(&builder->targets, &builder->schema, err)
+               : rc;
 }
 
 static enum error_code store_features(struct dataset_builder *builder, struct error *err)
 {
-    struct feature_maker *features = &builder->features;
     struct dataset_schema *schema = &builder->schema;
-    features->in_degree = builder->edges.in_degree;
-    features->out_degree = dataset_edges_out_degree(&builder->edges);
-    schema->feature_dim = features->dim;
-    (void)text_copy(schema->feature_origin, sizeof schema->feature_origin, features->origin);
-    return feature_maker_write(features, builder->config.store, schema->id,
-                               &schema->feature_chunk_count, err);
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(schema); t++) {
+        struct feature_maker *features = &builder->features[t];
+        features->in_degree = builder->edges.in_degree;
+        features->out_degree = dataset_edges_out_degree(&builder->edges);
+        if (schema->has_relations)
+            schema->node_type[t].feature_dim = features->dim;
+        rc = feature_maker_write(features, builder->config.store, schema->id,
+                                 &schema->feature_chunk_count, err);
+    }
+    const struct feature_maker *target = &builder->features[schema->target_type];
+    schema->feature_dim = target->dim;
+    (void)text_copy(schema->feature_origin, sizeof schema->feature_origin, target->origin);
+    return rc;
 }
 
 static enum error_code store_ids(const struct dataset_builder *builder, struct error *err)
@@ -323,13 +360,18 @@ static enum error_code summarise(const struct dataset_builder *builder, bool one
                                  struct error *err)
 {
     struct dataset_summary *summary = builder->config.summary;
+    const struct dataset_schema *schema = &builder->schema;
     *summary = (struct dataset_summary){
         .is_one_way = one_way,
         .was_made_undirected = one_way && builder->schema.undirected,
         .isolated_nodes = dataset_edges_isolated(&builder->edges),
-        .feature_zeros = builder->features.zero_count,
-        .feature_numbers = (uint64_t)builder->schema.node_count * builder->schema.feature_dim,
     };
+    for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
+        const struct node_type type = dataset_type(schema, t);
+        summary->feature_zeros += builder->features[t].zero_count;
+        summary->feature_numbers += (uint64_t)type.node_count * type.feature_dim;
+        summary->feature_origin[t] = builder->features[t].origin;
+    }
     return dataset_summary_count(summary, &builder->targets, err);
 }
 
@@ -390,7 +432,7 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
     builder->schema.test_count = builder->targets.split[SPLIT_TEST].count;
     if (rc == ERROR_NONE)
         rc = dataset_edges_write(&builder->edges, builder->config.store,
-                                 builder->config.memory_bytes, builder->features.use_degree, err);
+                                 builder->config.memory_bytes, builder->uses_degree, err);
     if (rc == ERROR_NONE && pipeline_learns_pairs(builder->config.settings))
         rc = finish_pairs(builder, err);
     if (rc == ERROR_NONE)

@@ -72,7 +72,8 @@ MUST_CHECK enum error_code dataset_builder_set_nodes(struct dataset_builder *bui
                                                      enum stated_direction stated,
                                                      struct error *err);
 /* Types, for heterogeneous inputs; without a call there is one node type "node" and one edge type
- * "edge". Node types are consecutive ranges that cover all nodes. */
+ * "edge". Node types are consecutive ranges that cover all nodes. With ingest.relations they are told apart
+ * (declared_types.h), and the ends of each edge are those of its type; `node_type` and `edge_type` say which. */
 MUST_CHECK enum error_code dataset_builder_set_types(struct dataset_builder *builder,
                                                      const struct node_type *node_type,
                                                      uint32_t node_type_count,
@@ -92,7 +93,10 @@ MUST_CHECK enum error_code dataset_builder_add_edges(struct dataset_builder *bui
                                                      const struct edge_piece *piece,
                                                      struct error *err);
 
-/* Feature rows of the input, in node order: rows [row_count, dim]. All rows have the same dim. NaN and
+/* Of which node type the feature rows are that follow; of the first before a call. Of a graph without relations all
+ * types are one, and there is nothing to say. */
+void dataset_builder_select_type(struct dataset_builder *builder, uint32_t type);
+/* Feature rows of the input, in node order: rows [row_count, dim]. All rows of a type have the same dim. NaN and
  * infinity are refused with where, row and column. */
 MUST_CHECK enum error_code dataset_builder_add_features(struct dataset_builder *builder,
                                                         const char *where, const float *rows,

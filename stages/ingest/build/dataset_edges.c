@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/edge_sorter.h"
+#include "store/records/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
         .self_loops = (enum edge_policy)settings->ingest.self_loops,
         .duplicates = (enum edge_policy)settings->ingest.duplicates,
         .reversed = settings->ingest.direction == DIRECTION_REVERSED,
+        .adds_reverses = settings->ingest.relations && settings->ingest.add_reverse,
     };
     enum error_code rc =
         memory_new(&edges->in_degree, schema->node_count, "in-degrees of nodes", err);
@@ -37,6 +39,7 @@ void dataset_edges_close(struct dataset_edges *edges)
     edge_columns_release(&edges->last);
     input_lines_release(&edges->lines);
     reverse_detector_close(&edges->reversals);
+    memory_free(edges->no_type);
     memory_free(edges->is_linked);
     memory_free(edges->in_degree);
     memory_free(edges->out_degree);
@@ -60,6 +63,42 @@ static enum error_code check_id(const struct dataset_edges *edges, const char *w
                      edges->schema->node_count - 1);
 }
 
+/* Edge types that edges of the input may have. */
+static uint32_t given_types(const struct dataset_edges *edges)
+{
+    return edges->adds_reverses ? edges->schema->edge_type_count / 2
+                                : edges->schema->edge_type_count;
+}
+
+static enum error_code check_end(const struct dataset_edges *edges, const char *what, int64_t node,
+                                 const char *relation, uint32_t type, struct error *err)
+{
+    const struct node_type *expected = &edges->schema->node_type[type];
+    if (node >= expected->first_node && node - expected->first_node < expected->node_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "%s %" PRId64 " of relation %s: expected a node of type %s (%u to %" PRId64
+                     "), found one of type %s",
+                     what, node, relation, expected->name, expected->first_node,
+                     (int64_t)expected->first_node + expected->node_count - 1,
+                     edges->schema->node_type[dataset_type_of(edges->schema, (uint32_t)node)].name);
+}
+
+/* Both ends are of the types that the relation connects. */
+static enum error_code check_ends(const struct dataset_edges *edges, const struct edge_piece *piece,
+                                  size_t i, struct error *err)
+{
+    const uint16_t *type = piece->columns.data[EDGE_TYPE];
+    const struct edge_type *relation = &edges->schema->edge_type[type ? type[i] : 0];
+    if (!edges->schema->has_relations)
+        return ERROR_NONE;
+    const enum error_code rc =
+        check_end(edges, "source", piece->source[i], relation->name, relation->source_type, err);
+    return rc == ERROR_NONE ? check_end(edges, "target", piece->target[i], relation->name,
+                                        relation->target_type, err)
+                            : rc;
+}
+
 static enum error_code check_attributes(const struct dataset_edges *edges,
                                         const struct edge_piece *piece, size_t i, struct error *err)
 {
@@ -69,11 +108,11 @@ static enum error_code check_attributes(const struct dataset_edges *edges,
         return error_set(err, ERROR_INPUT, "the %s is %g: expected a finite number",
                          edge_column[found].words[0], value);
     const uint16_t *type = piece->columns.data[EDGE_TYPE];
-    if (type && type[i] >= edges->schema->edge_type_count)
+    if (type && type[i] >= given_types(edges))
         return error_set(err, ERROR_INPUT,
                          "edge type %u is out of range: expected an edge type from 0 to %u",
-                         type[i], edges->schema->edge_type_count - 1);
-    return ERROR_NONE;
+                         type[i], given_types(edges) - 1);
+    return check_ends(edges, piece, i, err);
 }
 
 static enum error_code count_end(struct dataset_edges *edges, uint32_t node, struct error *err)
@@ -98,7 +137,7 @@ static enum error_code count_edge(struct dataset_edges *edges, uint32_t source, 
         return ERROR_NONE;
     }
     enum error_code rc = count_end(edges, target, err);
-    if (rc == ERROR_NONE && edges->schema->undirected && !loop)
+    if (rc == ERROR_NONE && (edges->adds_reverses || (edges->schema->undirected && !loop)))
         rc = count_end(edges, source, err);
     return rc;
 }
@@ -174,12 +213,36 @@ static enum error_code set_columns(struct dataset_edges *edges, const struct edg
                : rc;
 }
 
-enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge_piece *piece,
+/* A piece whose edges say their relation, where the reverses have another than what they are the reverses of. */
+static enum error_code give_type(struct dataset_edges *edges, struct edge_piece *piece,
+                                 struct error *err)
+{
+    if (!edges->adds_reverses || piece->columns.width.of[EDGE_TYPE])
+        return ERROR_NONE;
+    if (edges->no_type_count < piece->count) {
+        memory_free(edges->no_type);
+        edges->no_type_count = 0;
+        const enum error_code rc =
+            memory_new(&edges->no_type, piece->count, "the types of edges", err);
+        if (rc != ERROR_NONE)
+            return rc;
+        edges->no_type_count = piece->count;
+    }
+    piece->columns.width.of[EDGE_TYPE] = 1;
+    piece->columns.data[EDGE_TYPE] = edges->no_type;
+    return ERROR_NONE;
+}
+
+enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge_piece *given,
                                   struct error *err)
 {
+    struct edge_piece typed = *given;
+    const struct edge_piece *piece = &typed;
     if (piece->count == 0)
         return ERROR_NONE;
-    enum error_code rc = set_columns(edges, &piece->columns.width, err);
+    enum error_code rc = give_type(edges, &typed, err);
+    if (rc == ERROR_NONE)
+        rc = set_columns(edges, &piece->columns.width, err);
     if (rc == ERROR_NONE &&
         edges->duplicates == EDGES_REFUSE) /* nobody else asks for lines later */
         rc = input_lines_add(&edges->lines, piece->where, piece->first_line, piece->count, err);
@@ -393,6 +456,7 @@ enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *s
         .spool = &edges->spool,
         .node_count = schema->node_count,
         .both_ways = schema->undirected,
+        .reverse_types = edges->adds_reverses ? schema->edge_type_count / 2 : 0,
         .skip_self_loops = edges->self_loops == EDGES_REMOVE,
         .duplicates = edges->duplicates,
         .in_degree = edges->in_degree,

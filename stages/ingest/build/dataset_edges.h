@@ -26,6 +26,10 @@ struct dataset_edges { /* {0} is closed */
     struct dataset_schema *schema;
     enum edge_policy self_loops, duplicates;
     bool reversed;
+    bool adds_reverses; /* the second half of the relations are the reverses of the first */
+    uint16_t *
+        no_type; /* [no_type_count] zeros: the relation of edges that come without, when each has a reverse */
+    size_t no_type_count;
     struct edge_spool spool;
     uint32_t last_source, last_target; /* put aside last; `has_last`: there is one */
     struct edge_columns last;          /* of that edge; then of the repeated edge that is named */

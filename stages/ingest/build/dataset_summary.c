@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CLASSES_MANY = 1000, CLASSES_SHOWN = 8, CLASSES_REPORTED = 1000 };
+enum { CLASSES_MANY = 1000, CLASSES_SHOWN = 8, CLASSES_REPORTED = 1000, RELATIONS_SHOWN = 40 };
 
 void dataset_summary_release(struct dataset_summary *summary)
 {
@@ -115,6 +115,8 @@ static void say_columns(const struct lines *lines)
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (sampler->needs >> c & 1)
             unused.of[c] = 0;
+    if (schema->has_relations)
+        unused.of[EDGE_TYPE] = 0; /* the relations themselves */
     edge_widths_text(&unused, columns, sizeof columns);
     if (columns[0])
         say(lines, false,
@@ -124,11 +126,35 @@ static void say_columns(const struct lines *lines)
     if (schema->negative_weight_count > 0)
         say(lines, false, "%" PRIu64 " edges of the input have a weight below 0, the first in %s",
             schema->negative_weight_count, schema->first_negative_weight);
-    if (schema->node_type_count > 1)
+    if (schema->node_type_count > 1 && !schema->has_relations)
         say(lines, false,
             "the %" PRIu32 " types of nodes share one set of weights: training does not tell them "
-            "apart",
+            "apart; `relations: true` below `ingest:` does",
             schema->node_type_count);
+}
+
+/* A line for each node type and relation. */
+static void say_relations(const struct lines *lines)
+{
+    const struct dataset_schema *schema = lines->schema;
+    for (uint32_t t = 0; t < schema->node_type_count; t++) {
+        const struct node_type *type = &schema->node_type[t];
+        if (type->feature_dim)
+            say(lines, false, "nodes of type %s: %" PRIu32 ", features: %" PRIu32 " columns, %s",
+                type->name, type->node_count, type->feature_dim, lines->summary->feature_origin[t]);
+        else
+            say(lines, false, "nodes of type %s: %" PRIu32 ", without features", type->name,
+                type->node_count);
+    }
+    for (uint32_t r = 0; r < schema->edge_type_count && r < RELATIONS_SHOWN; r++) {
+        const struct edge_type *type = &schema->edge_type[r];
+        say(lines, false, "relation %s from %s to %s: %" PRIu64 " edges", type->name,
+            schema->node_type[type->source_type].name, schema->node_type[type->target_type].name,
+            type->edge_count);
+    }
+    if (schema->edge_type_count > RELATIONS_SHOWN)
+        say(lines, false, "and %" PRIu32 " more relations",
+            schema->edge_type_count - RELATIONS_SHOWN);
 }
 
 static void say_features(const struct lines *lines)
@@ -271,7 +297,10 @@ void dataset_summary_lines(const struct dataset_summary *summary,
 {
     const struct lines lines = {summary, schema, settings, visit, context};
     say_graph(&lines);
-    say_features(&lines);
+    if (schema->has_relations)
+        say_relations(&lines);
+    else
+        say_features(&lines);
     say_targets(&lines);
     say_columns(&lines);
 }

@@ -28,6 +28,7 @@ struct dataset_summary {      /* {0} is empty and releasable */
     uint64_t *class_nodes; /* [class_count] nodes with the label */
     uint64_t *class_train; /* [class_count] of them in the training split */
     uint64_t feature_zeros, feature_numbers;
+    const char *feature_origin[NODE_TYPE_COUNT_MAX]; /* of each node type that is told apart */
 };
 
 void dataset_summary_release(struct dataset_summary *summary);

@@ -87,8 +87,9 @@ static void lay_out(const struct edge_sorter *sorter, struct node_range *range, 
     }
 }
 
+/* `type_step` is added to the edge's type. */
 static void drop(struct node_range *range, uint32_t node, uint32_t neighbor,
-                 const struct edge_columns_view *columns, uint64_t i)
+                 const struct edge_columns_view *columns, uint64_t i, uint32_t type_step)
 {
     if (node < range->first || node >= range->end)
         return;
@@ -96,6 +97,8 @@ static void drop(struct node_range *range, uint32_t node, uint32_t neighbor,
     must(place < range->edge_count); /* the counts are of these very edges */
     range->neighbor[place] = neighbor;
     edge_columns_copy(&range->columns, place, columns, i, 1);
+    if (type_step)
+        ((uint16_t *)range->columns.data[EDGE_TYPE])[place] += (uint16_t)type_step;
 }
 
 static enum error_code fill(const struct edge_sorter *sorter, struct node_range *range,
@@ -110,9 +113,9 @@ static enum error_code fill(const struct edge_sorter *sorter, struct node_range 
             const uint32_t source = piece->source[i], target = piece->target[i];
             if (source == target && sorter->skip_self_loops)
                 continue;
-            drop(range, target, source, &columns, i);
-            if (sorter->both_ways && source != target)
-                drop(range, source, target, &columns, i);
+            drop(range, target, source, &columns, i, 0);
+            if (sorter->reverse_types || (sorter->both_ways && source != target))
+                drop(range, source, target, &columns, i, sorter->reverse_types);
         }
         rc = edge_spool_read(sorter->spool, piece, err);
     }
@@ -129,12 +132,23 @@ static struct edge_row row_of(const struct node_range *range, uint32_t index)
     };
 }
 
+/* Whether it was added for another edge. */
+static bool is_reverse_edge(const struct edge_sorter *sorter, const struct edge_row *row,
+                            uint32_t position)
+{
+    const uint16_t *type = row->columns.data[EDGE_TYPE];
+    return sorter->reverse_types && type[position] >= sorter->reverse_types;
+}
+
 static enum error_code refuse(struct edge_sorter *sorter, uint32_t node, const struct edge_row *row,
                               uint32_t position, struct error *err)
 {
-    sorter->repeated_source = row->neighbor[position];
-    sorter->repeated_target = node;
+    const bool is_reverse = is_reverse_edge(sorter, row, position);
+    sorter->repeated_source = is_reverse ? node : row->neighbor[position];
+    sorter->repeated_target = is_reverse ? row->neighbor[position] : node;
     edge_columns_copy(&sorter->repeated, 0, &row->columns, position, 1);
+    if (is_reverse)
+        *(uint16_t *)sorter->repeated.data[EDGE_TYPE] -= (uint16_t)sorter->reverse_types;
     return error_set(err, ERROR_INPUT, "edge %u -> %u is repeated", row->neighbor[position], node);
 }
 
@@ -149,8 +163,9 @@ static enum error_code remove_repeated(struct edge_sorter *sorter, uint32_t node
         if (to > 0 && edge_row_same(row, (uint32_t)order[to - 1], position)) {
             if (sorter->duplicates == EDGES_REFUSE)
                 return refuse(sorter, node, row, position, err);
-            /* The way back of an undirected edge is not counted again. */
-            if (!sorter->both_ways || row->neighbor[position] <= node)
+            /* The way back of an undirected edge is not counted again, nor is a reverse. */
+            if ((!sorter->both_ways || row->neighbor[position] <= node) &&
+                !is_reverse_edge(sorter, row, position))
                 sorter->removed_duplicates++;
             continue;
         }

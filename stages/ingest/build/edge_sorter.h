@@ -30,7 +30,9 @@ typedef enum error_code (*edge_sorter_visitor)(void *context, uint32_t node,
 struct edge_sorter {
     struct edge_spool *spool;
     uint32_t node_count;
-    bool both_ways;       /* an edge also goes back; a self loop does not go twice */
+    bool both_ways; /* an edge also goes back; a self loop does not go twice */
+    /* An edge, and a self loop, also goes back with this added to its type; 0: it does not. */
+    uint32_t reverse_types;
     bool skip_self_loops; /* they are in the spool but not in the graph */
     enum edge_policy duplicates;
     uint64_t memory_bytes;     /* for the rows of a range */

@@ -14,10 +14,11 @@
 enum { DEGREE_DIM = 2, FEATURE_DIM_MAX = 1 << 24 };
 
 enum error_code feature_maker_open(struct feature_maker *maker, const char *path,
-                                   const struct pipeline_settings *settings, uint32_t node_count,
-                                   struct error *err)
+                                   const struct pipeline_settings *settings, uint32_t first_node,
+                                   uint32_t node_count, struct error *err)
 {
     *maker = (struct feature_maker){
+        .first_node = first_node,
         .node_count = node_count,
         .normalise = settings->ingest.normalise_rows,
         .standardise = settings->ingest.standardise,
@@ -91,18 +92,31 @@ enum error_code feature_maker_add(struct feature_maker *maker, const char *where
 enum error_code feature_maker_put(struct feature_maker *maker, const char *where, int64_t line,
                                   uint64_t node, const float *row, uint32_t dim, struct error *err)
 {
-    must(node < maker->node_count && maker->given_rows < maker->node_count);
+    must(node >= maker->first_node && node - maker->first_node < maker->node_count);
+    must(maker->given_rows < maker->node_count);
     enum error_code rc = expect_dim(maker, where, dim, err);
     if (rc == ERROR_NONE)
         rc = expect_finite(row, dim, where, line, err);
     if (rc == ERROR_NONE)
         maker->given_rows++;
     const uint64_t size = (uint64_t)dim * sizeof *row;
-    return rc == ERROR_NONE ? scratch_file_write_at(&maker->given, node * size, row, size, err)
+    return rc == ERROR_NONE ? scratch_file_write_at(
+                                  &maker->given, (node - maker->first_node) * size, row, size, err)
                             : rc;
 }
 
 /* ---- what the features are ------------------------------------------------------------------ */
+
+/* What nodes have whose features are neither given nor said to be made. */
+static enum feature_choice choice_without(const struct feature_maker *maker,
+                                          const struct pipeline_settings *settings)
+{
+    static const enum feature_choice of_type[] = {[MISSING_NONE] = FEATURES_FILE,
+                                                  [MISSING_DEGREE] = FEATURES_DEGREE,
+                                                  [MISSING_RANDOM] = FEATURES_RANDOM,
+                                                  [MISSING_DEGREE_RANDOM] = FEATURES_DEGREE_RANDOM};
+    return maker->type ? of_type[settings->ingest.missing_features] : FEATURES_DEGREE_RANDOM;
+}
 
 enum error_code feature_maker_choose(struct feature_maker *maker,
                                      const struct pipeline_settings *settings, struct error *err)
@@ -112,15 +126,25 @@ enum error_code feature_maker_choose(struct feature_maker *maker,
     if (choice == FEATURES_FILE)
         choice = FEATURES_GIVEN;
     if (choice == FEATURES_AUTO)
-        choice = given ? FEATURES_GIVEN : FEATURES_DEGREE_RANDOM;
+        choice = given ? FEATURES_GIVEN : choice_without(maker, settings);
     if (given && maker->given_rows != maker->node_count)
         return error_set(err, ERROR_INPUT,
-                         "expected %u feature rows, one for each node, found %" PRIu64,
-                         maker->node_count, maker->given_rows);
+                         "expected %u feature rows, one for each node%s%s, found %" PRIu64,
+                         maker->node_count, maker->type ? " of type " : "",
+                         maker->type ? maker->type : "", maker->given_rows);
+    maker->origin = "none";
+    if (choice == FEATURES_FILE) /* nothing is made for this type */
+        return ERROR_NONE;
     maker->use_given = choice == FEATURES_GIVEN;
     if (maker->use_given && !given)
-        return error_set(err, ERROR_INVALID,
-                         "ingest.features is given, but the input has no features");
+        return maker->type
+                   ? error_set(err, ERROR_INVALID,
+                               "ingest.features is given, but nodes of type %s have none: add "
+                               "%s-feat.npy, or write `features: auto` and, below, what they get: "
+                               "`missing_features: degree`",
+                               maker->type, maker->type)
+                   : error_set(err, ERROR_INVALID,
+                               "ingest.features is given, but the input has no features");
     maker->use_degree = choice == FEATURES_DEGREE || choice == FEATURES_DEGREE_RANDOM;
     if (choice == FEATURES_RANDOM || choice == FEATURES_DEGREE_RANDOM)
         maker->random_dim = (uint32_t)settings->ingest.random_dim;
@@ -163,7 +187,7 @@ static enum error_code make_rows(struct feature_maker *maker, uint32_t first, ui
         return scratch_file_read(&maker->given, rows, (size_t)count * maker->dim * sizeof *rows,
                                  err);
     for (uint32_t i = 0; i < count; i++)
-        make_row(maker, first + i, rows + (size_t)i * maker->dim);
+        make_row(maker, maker->first_node + first + i, rows + (size_t)i * maker->dim);
     return ERROR_NONE;
 }
 
@@ -257,8 +281,10 @@ static enum error_code store_rows(struct pass *pass, uint32_t first, uint32_t co
     const uint32_t dim = pass->maker->dim;
     for (size_t i = 0; i < (size_t)count * dim; i++)
         pass->maker->zero_count += !(rows[i] < 0.0F) && !(rows[i] > 0.0F);
-    const struct feature_chunk chunk = {
-        .first_node = first, .node_count = count, .dim = dim, .row = rows};
+    const struct feature_chunk chunk = {.first_node = pass->maker->first_node + first,
+                                        .node_count = count,
+                                        .dim = dim,
+                                        .row = rows};
     return feature_chunk_put(pass->store, pass->dataset_id, (int64_t)pass->chunk++, &chunk, err);
 }
 
@@ -275,6 +301,8 @@ static void standardise(const struct pass *pass, uint32_t count, float *rows)
 
 static uint32_t chunk_rows(const struct feature_maker *maker)
 {
+    if (maker->dim == 0)
+        return 0;
     const uint32_t rows = feature_chunk_rows(maker->dim);
     return rows < maker->node_count ? rows : maker->node_count;
 }
@@ -336,8 +364,11 @@ enum error_code feature_maker_write(struct feature_maker *maker, struct store *s
                                     const char *dataset_id, uint64_t *chunk_count,
                                     struct error *err)
 {
-    struct pass pass = {.maker = maker, .store = store, .dataset_id = dataset_id};
+    struct pass pass = {
+        .maker = maker, .store = store, .dataset_id = dataset_id, .chunk = *chunk_count};
     float *rows = NULL;
+    if (maker->dim == 0)
+        return ERROR_NONE;
     enum error_code rc =
         memory_new(&rows, (size_t)chunk_rows(maker) * maker->dim, "a chunk of features", err);
     if (rc == ERROR_NONE && maker->normalise) {

@@ -6,6 +6,9 @@
  *             and kept duplicates count)
  *   random    standard normal numbers that depend on the seed, the node and the column only
  *
+ *   none      of a node type, for which embeddings are learnt instead
+ *
+ * Each node type of a graph with relations has a maker of its own.
  * Then, when the settings say so, rows are normalised as PyG's NormalizeFeatures has it (less the smallest
  * number of the whole table, which is 0 for counts of words; then divided by the row's sum, or by 1 when
  * that is below 1, so that a row of zeros stays one), and columns standardised to
@@ -25,26 +28,28 @@
 #include <stdint.h>
 
 struct feature_maker { /* {0} is closed */
-    uint32_t node_count;
+    uint32_t first_node, node_count;
     bool normalise, standardise;
     struct scratch_file given; /* rows as they came */
     uint64_t given_rows;
     uint32_t given_dim;
+    const char *type; /* node type; NULL: all nodes of a graph without relations. Borrowed */
     /* What feature_maker_choose() decided. */
-    uint32_t dim;
+    uint32_t dim;       /* 0: no features */
     const char *origin; /* as in the schema */
     bool use_given, use_degree;
     uint32_t random_dim;
     uint64_t seed;
     uint64_t zero_count; /* of the numbers written */
-    /* [node_count], set by the owner before writing when use_degree; borrowed. */
+    /* Of all nodes of the graph, set by the owner before writing when use_degree; borrowed. */
     const uint32_t *in_degree, *out_degree;
 };
 
-/* `path`: of the scratch file. */
+/* For nodes [first_node, first_node + node_count). `path`: of the scratch file. */
 MUST_CHECK enum error_code feature_maker_open(struct feature_maker *maker, const char *path,
                                               const struct pipeline_settings *settings,
-                                              uint32_t node_count, struct error *err);
+                                              uint32_t first_node, uint32_t node_count,
+                                              struct error *err);
 void feature_maker_close(struct feature_maker *maker);
 /* The next given rows [row_count, dim]. Fails: ERROR_INPUT naming where, row and column. */
 MUST_CHECK enum error_code feature_maker_add(struct feature_maker *maker, const char *where,
@@ -61,7 +66,7 @@ MUST_CHECK enum error_code feature_maker_choose(struct feature_maker *maker,
                                                 struct error *err);
 /* Bytes that feature_maker_write() allocates. */
 uint64_t feature_maker_bytes(const struct feature_maker *maker);
-/* Makes and stores all rows. */
+/* Makes and stores all rows, in chunks from *chunk_count on, which becomes that of the next. */
 MUST_CHECK enum error_code feature_maker_write(struct feature_maker *maker, struct store *store,
                                                const char *dataset_id, uint64_t *chunk_count,
                                                struct error *err);

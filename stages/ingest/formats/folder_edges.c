@@ -93,10 +93,10 @@ static enum error_code check_types(const struct edge_table *table, int64_t line,
                          "%s:%" PRId64 ": edge type: expected 0 to %" PRIu32
                          " as edge-types.csv says, found %d",
                          table->path, line, meta->edge_type_count - 1, type);
-    const enum error_code rc =
-        check_end(table, line, "source", source, &meta->node_type[meta->source_type[type]], err);
+    const enum error_code rc = check_end(table, line, "source", source,
+                                         &meta->node_type[meta->edge_type[type].source_type], err);
     return rc == ERROR_NONE ? check_end(table, line, "target", target,
-                                        &meta->node_type[meta->target_type[type]], err)
+                                        &meta->node_type[meta->edge_type[type].target_type], err)
                             : rc;
 }
 

@@ -73,21 +73,54 @@ static enum error_code read_json(const char *path, struct folder_meta *meta, str
     return rc;
 }
 
+/* A column of a type table. */
+struct type_column {
+    const char *word[3]; /* what the header may call it; NULL-terminated */
+    bool may_be_missing;
+};
+
+/* A type table; `column` ends with one without a word. */
+struct type_table {
+    const char *stem, *header; /* the header that is recommended */
+    struct type_column column[TYPE_COLUMNS_MAX + 1];
+};
+
+enum { NODE_NUMBER, NODE_NAME, NODE_COUNT, NODE_FIRST };
+enum { EDGE_NUMBER, EDGE_NAME, EDGE_SOURCE, EDGE_TARGET, EDGE_ROWS };
+
+static const struct type_table node_table = {
+    "node-types",
+    "type,name,count,first_id",
+    {{{"type", "id"}, true}, {{"name"}, false}, {{"count"}, false}, {{"first_id"}, false}}};
+static const struct type_table edge_table = {"edge-types",
+                                             "etype,name,src_type,dst_type,count",
+                                             {{{"etype", "id"}, true},
+                                              {{"name"}, false},
+                                              {{"src_type", "source"}, false},
+                                              {{"dst_type", "target"}, false},
+                                              {{"count"}, true}}};
+static const struct type_table relation_table = {
+    "relations", "id,name", {{{"id", "etype"}, true}, {{"name"}, false}}};
+
 /* A row of a type table. */
 struct type_row {
     const char *path;
     int64_t line;
-    const struct field *field;
+    const struct field *field; /* [fields of the line] */
+    const int *place;          /* [columns of the table] among them, -1: it is not there */
 };
 
 typedef enum error_code (*type_visitor)(struct folder_meta *meta, const struct type_row *row,
                                         struct error *err);
 
+/* Left alone where the table has no such column. */
 static enum error_code take_count(const struct type_row *row, int column, const char *what,
                                   uint64_t least, uint64_t most, uint64_t *out, struct error *err)
 {
     int64_t value = 0;
-    const struct field *field = &row->field[column];
+    if (row->place[column] < 0)
+        return ERROR_NONE;
+    const struct field *field = &row->field[row->place[column]];
     if (!text_int64(field->text, field->size, &value) || value < 0 || (uint64_t)value < least ||
         (uint64_t)value > most)
         return error_set(err, ERROR_INPUT,
@@ -102,7 +135,7 @@ static enum error_code take_count(const struct type_row *row, int column, const 
 static enum error_code take_name(const struct type_row *row, int column, char *out,
                                  struct error *err)
 {
-    const struct field *field = &row->field[column];
+    const struct field *field = &row->field[row->place[column]];
     if (field->size == 0 || field->size >= TYPE_NAME_SIZE)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": name: expected 1 to %d bytes, found %zu", row->path,
@@ -125,13 +158,13 @@ static enum error_code take_node_type(struct folder_meta *meta, const struct typ
     struct node_type *type = &meta->node_type[at];
     if (at)
         expected = (uint64_t)type[-1].first_node + type[-1].node_count;
-    enum error_code rc = take_count(row, 0, "type", at, at, &number, err);
+    enum error_code rc = take_count(row, NODE_NUMBER, "type", at, at, &number, err);
     if (rc == ERROR_NONE)
-        rc = take_name(row, 1, type->name, err);
+        rc = take_name(row, NODE_NAME, type->name, err);
     if (rc == ERROR_NONE)
-        rc = take_count(row, 2, "count", 0, meta->node_count - expected, &count, err);
+        rc = take_count(row, NODE_COUNT, "count", 0, meta->node_count - expected, &count, err);
     if (rc == ERROR_NONE)
-        rc = take_count(row, 3, "first_id", expected, expected, &first, err);
+        rc = take_count(row, NODE_FIRST, "first_id", expected, expected, &first, err);
     type->node_count = (uint32_t)count;
     type->first_node = (uint32_t)first;
     meta->node_type_count++;
@@ -139,9 +172,9 @@ static enum error_code take_node_type(struct folder_meta *meta, const struct typ
 }
 
 static enum error_code take_type_name(const struct folder_meta *meta, const struct type_row *row,
-                                      int column, uint32_t *out, struct error *err)
+                                      int column, uint16_t *out, struct error *err)
 {
-    const struct field *field = &row->field[column];
+    const struct field *field = &row->field[row->place[column]];
     for (*out = 0; *out < meta->node_type_count; ++*out)
         if (field_is(field, meta->node_type[*out].name))
             return ERROR_NONE;
@@ -150,55 +183,96 @@ static enum error_code take_type_name(const struct folder_meta *meta, const stru
                      row->path, row->line, field->size < 40 ? (int)field->size : 40, field->text);
 }
 
-static enum error_code take_edge_type(struct folder_meta *meta, const struct type_row *row,
+static enum error_code take_edge_name(struct folder_meta *meta, const struct type_row *row,
                                       struct error *err)
 {
-    uint64_t number = 0, count = 0;
+    uint64_t number = 0;
     const uint32_t at = meta->edge_type_count;
     if (at == EDGE_TYPE_COUNT_MAX)
         return error_set(err, ERROR_INPUT,
                          "%s:%" PRId64 ": expected at most %d edge types, found "
                          "more",
                          row->path, row->line, EDGE_TYPE_COUNT_MAX);
-    enum error_code rc = take_count(row, 0, "etype", at, at, &number, err);
-    if (rc == ERROR_NONE)
-        rc = take_name(row, 1, meta->edge_type[at].name, err);
-    if (rc == ERROR_NONE)
-        rc = take_type_name(meta, row, 2, &meta->source_type[at], err);
-    if (rc == ERROR_NONE)
-        rc = take_type_name(meta, row, 3, &meta->target_type[at], err);
-    if (rc == ERROR_NONE)
-        rc = take_count(row, 4, "count", 0, INT64_MAX, &count, err);
-    meta->edge_type[at].edge_count = count;
+    const enum error_code rc = take_count(row, EDGE_NUMBER, "etype", at, at, &number, err);
     meta->edge_type_count++;
+    return rc == ERROR_NONE ? take_name(row, EDGE_NAME, meta->edge_type[at].name, err) : rc;
+}
+
+static enum error_code take_edge_type(struct folder_meta *meta, const struct type_row *row,
+                                      struct error *err)
+{
+    uint64_t count = 0;
+    enum error_code rc = take_edge_name(meta, row, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    struct edge_type *type = &meta->edge_type[meta->edge_type_count - 1];
+    rc = take_type_name(meta, row, EDGE_SOURCE, &type->source_type, err);
+    if (rc == ERROR_NONE)
+        rc = take_type_name(meta, row, EDGE_TARGET, &type->target_type, err);
+    if (rc == ERROR_NONE)
+        rc = take_count(row, EDGE_ROWS, "count", 0, INT64_MAX, &count, err);
+    type->edge_count = count;
     return rc;
 }
 
-static enum error_code take_line(struct folder_meta *meta, const char *path, const char *header,
+struct type_reader { /* one run over a type table */
+    const struct type_table *table;
+    const char *path;
+    size_t field_count;
+    int place[TYPE_COLUMNS_MAX];
+};
+
+static bool is_called(const struct type_column *column, const struct field *field)
+{
+    for (int i = 0; i < 3 && column->word[i]; i++)
+        if (field_is(field, column->word[i]))
+            return true;
+    return false;
+}
+
+/* Each field of the header is one of the columns, and none is there twice. */
+static enum error_code take_header(struct type_reader *reader, const struct text_line *line,
+                                   struct error *err)
+{
+    const struct type_column *column = reader->table->column;
+    struct field field[TYPE_COLUMNS_MAX] = {{0}};
+    size_t known = 0;
+    bool is_whole = true;
+    reader->field_count =
+        delimited_split(line->text, line->size, DELIMITER_COMMA, field, TYPE_COLUMNS_MAX);
+    for (int c = 0; column[c].word[0]; c++) {
+        reader->place[c] = -1;
+        for (size_t f = 0; f < reader->field_count && f < TYPE_COLUMNS_MAX; f++)
+            if (reader->place[c] < 0 && is_called(&column[c], &field[f]))
+                reader->place[c] = (int)f;
+        known += reader->place[c] >= 0;
+        is_whole &= reader->place[c] >= 0 || column[c].may_be_missing;
+    }
+    if (is_whole && known == reader->field_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT, "%s:1: expected the header '%s', found '%.*s'", reader->path,
+                     reader->table->header, line->size < 60 ? (int)line->size : 60, line->text);
+}
+
+static enum error_code take_line(const struct type_reader *reader, struct folder_meta *meta,
                                  const struct text_line *line, type_visitor visit,
                                  struct error *err)
 {
     struct field field[TYPE_COLUMNS_MAX] = {{0}};
-    struct field name[TYPE_COLUMNS_MAX] = {{0}};
-    const size_t expected =
-        delimited_split(header, strlen(header), DELIMITER_COMMA, name, TYPE_COLUMNS_MAX);
     const size_t found =
         delimited_split(line->text, line->size, DELIMITER_COMMA, field, TYPE_COLUMNS_MAX);
-    if (line->number == 1 &&
-        (line->size != strlen(header) || memcmp(line->text, header, line->size) != 0))
-        return error_set(err, ERROR_INPUT, "%s:1: expected the header '%s', found '%.*s'", path,
-                         header, line->size < 60 ? (int)line->size : 60, line->text);
-    if (found != expected)
-        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu", path,
-                         line->number, expected, found);
-    const struct type_row row = {path, line->number, field};
-    return line->number == 1 ? ERROR_NONE : visit(meta, &row, err);
+    if (found != reader->field_count)
+        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %zu columns, found %zu",
+                         reader->path, line->number, reader->field_count, found);
+    const struct type_row row = {reader->path, line->number, field, reader->place};
+    return visit(meta, &row, err);
 }
 
 /* A missing file is fine. */
-static enum error_code read_types(const char *path, const char *header, struct folder_meta *meta,
-                                  type_visitor visit, struct error *err)
+static enum error_code read_types(const char *path, const struct type_table *table,
+                                  struct folder_meta *meta, type_visitor visit, struct error *err)
 {
+    struct type_reader types = {.table = table, .path = path};
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = false;
@@ -210,7 +284,8 @@ static enum error_code read_types(const char *path, const char *header, struct f
         rc = line_reader_next(reader, &line, &found, err);
         if (rc != ERROR_NONE || !found)
             break;
-        rc = take_line(meta, path, header, &line, visit, err);
+        rc = line.number == 1 ? take_header(&types, &line, err)
+                              : take_line(&types, meta, &line, visit, err);
     }
     line_reader_close(reader);
     return rc;
@@ -231,6 +306,16 @@ static enum error_code check_cover(const char *path, const struct folder_meta *m
     return ERROR_NONE;
 }
 
+static enum error_code read_table(const char *folder, const struct type_table *table,
+                                  struct folder_meta *meta, type_visitor visit, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    enum error_code rc = file_path(path, err, "%s/%s.csv", folder, table->stem);
+    if (rc == ERROR_NONE)
+        rc = read_types(path, table, meta, visit, err);
+    return rc == ERROR_NONE && table == &node_table ? check_cover(path, meta, err) : rc;
+}
+
 enum error_code folder_meta_read(const char *folder, struct folder_meta *meta, struct error *err)
 {
     char path[FILE_PATH_SIZE];
@@ -239,15 +324,20 @@ enum error_code folder_meta_read(const char *folder, struct folder_meta *meta, s
     if (rc == ERROR_NONE)
         rc = read_json(path, meta, err);
     if (rc == ERROR_NONE)
-        rc = file_path(path, err, "%s/node-types.csv", folder);
+        rc = read_table(folder, &node_table, meta, take_node_type, err);
     if (rc == ERROR_NONE)
-        rc = read_types(path, "type,name,count,first_id", meta, take_node_type, err);
-    if (rc == ERROR_NONE)
-        rc = check_cover(path, meta, err);
-    if (rc == ERROR_NONE)
-        rc = file_path(path, err, "%s/edge-types.csv", folder);
-    if (rc == ERROR_NONE)
-        rc = read_types(path, "etype,name,src_type,dst_type,count", meta, take_edge_type, err);
+        rc = read_table(folder, &edge_table, meta, take_edge_type, err);
+    return rc;
+}
+
+enum error_code folder_meta_read_relations(const char *folder, struct folder_meta *meta,
+                                           struct error *err)
+{
+    if (meta->edge_type_count || meta->node_type_count > 1)
+        return ERROR_NONE; /* names alone do not say between which types */
+    const enum error_code rc = read_table(folder, &relation_table, meta, take_edge_name, err);
+    if (meta->edge_type_count) /* they are between the nodes of the one type */
+        (void)folder_meta_name_types(meta, 0);
     return rc;
 }
 
@@ -255,7 +345,8 @@ uint32_t folder_meta_name_types(struct folder_meta *meta, uint32_t found)
 {
     if (meta->node_type_count == 0) {
         meta->node_type_count = 1;
-        meta->node_type[0] = (struct node_type){"node", 0, (uint32_t)meta->node_count};
+        meta->node_type[0] =
+            (struct node_type){.name = "node", .node_count = (uint32_t)meta->node_count};
     }
     if (meta->edge_type_count)
         return meta->edge_type_count;

@@ -22,7 +22,8 @@ static const char *const table_endings[] = {".csv", ".csv.gz", ".npy", NULL};
 struct folder { /* one run */
     const char *path;
     enum task_kind task;
-    bool draws_splits; /* the files of splits are left alone */
+    bool draws_splits;  /* the files of splits are left alone */
+    bool has_relations; /* types are told apart */
     struct folder_meta meta;
     struct named_nodes names; /* empty: ids are the numbers of nodes */
     struct dataset_builder *builder;
@@ -153,7 +154,7 @@ static enum error_code open_features(const struct folder *folder, const char *de
     if (!*found)
         return ERROR_NONE;
     return feature_file_open(file, is_dense ? dense : NULL, sparse, row_count,
-                             folder->meta.feature_dim, err);
+                             folder->has_relations ? 0 : folder->meta.feature_dim, err);
 }
 
 static enum error_code read_plain_features(const struct folder *folder, struct error *err)
@@ -181,10 +182,11 @@ static enum error_code open_typed(const struct folder *folder, struct feature_fi
         rc = open_features(folder, stem, stem, type->node_count, &file[i], &found, err);
         if (rc != ERROR_NONE || !found)
             continue;
-        if (*dim && file[i].dim != *dim)
+        if (*dim && file[i].dim != *dim && !folder->has_relations)
             return error_set(err, ERROR_INPUT,
                              "%s: features of type %s: expected %" PRIu32
-                             " columns as other types have, found %" PRIu32,
+                             " columns as other types have, found %" PRIu32
+                             "; with `relations: true` below `ingest:` each has its own",
                              folder->path, type->name, *dim, file[i].dim);
         *dim = file[i].dim;
     }
@@ -196,10 +198,14 @@ static enum error_code read_typed_features(const struct folder *folder, struct e
     struct feature_file file[NODE_TYPE_COUNT_MAX] = {0};
     uint32_t dim = 0;
     enum error_code rc = open_typed(folder, file, &dim, err);
-    for (uint32_t i = 0; rc == ERROR_NONE && dim && i < folder->meta.node_type_count; i++)
+    for (uint32_t i = 0; rc == ERROR_NONE && dim && i < folder->meta.node_type_count; i++) {
+        dataset_builder_select_type(folder->builder, i);
+        if (folder->has_relations && !file[i].dim)
+            continue; /* this type has none */
         rc = file[i].dim ? feature_file_push(&file[i], folder->builder, err)
                          : feature_file_push_zeros(folder->builder, folder->path,
                                                    folder->meta.node_type[i].node_count, dim, err);
+    }
     for (uint32_t i = 0; i < NODE_TYPE_COUNT_MAX; i++)
         feature_file_close(&file[i]);
     return rc;
@@ -214,6 +220,11 @@ static enum error_code read_features(const struct folder *folder, bool has_node_
     const enum error_code rc = input_files_find(folder->path, "node-feat", dense, path, err);
     if (rc != ERROR_NONE)
         return rc;
+    if (folder->has_relations && path[0] && folder->meta.node_type_count > 1)
+        return error_set(err, ERROR_INPUT,
+                         "%s has rows for the nodes of all types: expected a file <type>-feat.npy "
+                         "for each type that has features, or `relations: false` below `ingest:`",
+                         path);
     return has_node_types && !path[0] ? read_typed_features(folder, err)
                                       : read_plain_features(folder, err);
 }
@@ -272,9 +283,12 @@ enum error_code folder_reader_run(const struct pipeline_settings *settings,
     struct folder folder = {.path = settings->ingest.path,
                             .task = (enum task_kind)settings->ingest.task,
                             .draws_splits = shares.is_random,
+                            .has_relations = settings->ingest.relations,
                             .builder = builder};
     if (rc == ERROR_NONE)
         rc = folder_meta_read(folder.path, &folder.meta, err);
+    if (rc == ERROR_NONE && folder.has_relations)
+        rc = folder_meta_read_relations(folder.path, &folder.meta, err);
     const bool has_node_types = folder.meta.node_type_count > 0;
     if (rc == ERROR_NONE)
         rc = dataset_builder_set_nodes(

@@ -9,7 +9,9 @@
  *   node-label.csv | .csv.gz | .npy           optional; label_reader.h
  *   train, valid, test .csv | .csv.gz | .npy  optional; node ids
  *   node-types.csv, edge-types.csv            heterogeneous; features are then <type>-feat..., row i is
- *                                             node first_id + i, and nodes of other types get zeros
+ *                                             node first_id + i, and nodes of other types get zeros, or,
+ *                                             with ingest.relations, none: widths then differ by type
+ *   relations.csv                             with ingest.relations: names of the edge types of one node type
  *
  * Two files for one thing (edges.csv and edges.npy) are refused: one of them would be ignored.
  */

@@ -53,6 +53,9 @@ struct known_file {
         "test-idx", "test-mask", "testing", "test-nodes", "test-ids"                               \
     }
 
+/* Read when relations are told apart. */
+static const char relations_stem[] = "relations";
+
 static const struct known_file of_folder[] = {
     {"meta", {".json"}, {"metadata"}},
     {"edges", TABLE_ENDINGS, EDGE_ALIASES},
@@ -70,6 +73,7 @@ static const struct known_file of_folder[] = {
     {"test", TABLE_ENDINGS, TEST_ALIASES},
     {"node-types", {".csv"}, {"node-type", "ntypes"}},
     {"edge-types", {".csv"}, {"etypes"}},
+    {relations_stem, {".csv"}, {NULL}},
     {"edge-weight", {".npy"}, {"edge-weights", "weights"}},
     {"edge-type", {".npy"}, {"edge-type"}},
     {"edge-time", {".npy"}, {"edge-times", "timestamps"}},
@@ -131,7 +135,7 @@ static bool is_meant(const struct known_file *known, const char *stem)
 
 struct survey { /* one run */
     const struct known_file *known;
-    bool draws_splits;
+    bool draws_splits, has_relations;
     const struct folder_meta *meta; /* NULL: no types */
     unread_visitor visit;
     void *context;
@@ -194,7 +198,8 @@ static enum error_code look_at(void *context, const char *name, struct error *er
     if (is_silent(name) || is_of_type(survey, name))
         return ERROR_NONE;
     for (const struct known_file *known = survey->known; known->stem; known++)
-        if (is_read(known, name) && !(survey->draws_splits && is_split(known)))
+        if (is_read(known, name) && !(survey->draws_splits && is_split(known)) &&
+            (survey->has_relations || known->stem != relations_stem))
             return ERROR_NONE;
     for (const struct known_file *known = survey->known; known->stem && !meant[0]; known++)
         if (is_meant(known, stem) && !(survey->draws_splits && is_split(known)))
@@ -224,6 +229,7 @@ enum error_code unread_files_visit(const struct pipeline_settings *settings, unr
         return rc;
     struct survey survey = {.known = is_ogb ? of_ogb : of_folder,
                             .draws_splits = shares.is_random,
+                            .has_relations = settings->ingest.relations,
                             .meta = is_ogb ? NULL : &meta,
                             .visit = visit,
                             .context = context};

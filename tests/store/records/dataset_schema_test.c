@@ -1,6 +1,6 @@
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset_types.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
@@ -41,8 +41,8 @@ static struct dataset_schema example(void)
         .node_id_form = NODE_ID_STRING,
         .node_type_count = 2,
         .edge_type_count = 2,
-        .node_type = {{"paper", 0, 2000}, {"author \"x\"", 2000, 708}},
-        .edge_type = {{"cites", 4999999999}, {"writes", 1}},
+        .node_type = {{"paper", 0, 2000, 0}, {"author \"x\"", 2000, 708, 0}},
+        .edge_type = {{"cites", 4999999999, 0, 0}, {"writes", 1, 0, 0}},
     };
 }
 
@@ -77,6 +77,51 @@ static void comes_back_as_it_was_stored(void **state)
     assert_int_equal(out.edge_type_count, 2);
     assert_memory_equal(out.node_type, schema.node_type, sizeof schema.node_type);
     assert_memory_equal(out.edge_type, schema.edge_type, sizeof schema.edge_type);
+}
+
+/* Of a graph with relations: types have widths, relations have ends. */
+static struct dataset_schema example_with_relations(void)
+{
+    struct dataset_schema schema = example();
+    schema.has_relations = true;
+    schema.target_type = 1;
+    schema.feature_dim = schema.node_type[1].feature_dim = 12;
+    schema.edge_type[1].source_type = 1;
+    return schema;
+}
+
+static void relations_come_back(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema out;
+    const struct dataset_schema schema = example_with_relations();
+    assert_ok(dataset_schema_put(store, &schema, &err), &err);
+    assert_ok(dataset_schema_get(store, schema.id, &out, &err), &err);
+    assert_true(out.has_relations);
+    assert_int_equal(out.target_type, 1);
+    assert_memory_equal(out.node_type, schema.node_type, sizeof schema.node_type);
+    assert_memory_equal(out.edge_type, schema.edge_type, sizeof schema.edge_type);
+    assert_int_equal(dataset_type_of(&out, 1999), 0);
+    assert_int_equal(dataset_type_of(&out, 2000), 1);
+    assert_string_equal(dataset_relation(&out, 1).name, "writes");
+}
+
+static void refuses_relations_that_do_not_fit(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema out, schema = example_with_relations();
+    schema.edge_type[1].target_type = 2;
+    assert_ok(dataset_schema_put(store, &schema, &err), &err);
+    assert_fails(dataset_schema_get(store, schema.id, &out, &err), ERROR_CORRUPT,
+                 "\"target_type\": expected 0 to 1, found 2", &err);
+    schema = example_with_relations();
+    schema.feature_dim = 13;
+    assert_ok(store_remove(store, key_dataset(schema.id, "schema").text, &err), &err);
+    assert_ok(dataset_schema_put(store, &schema, &err), &err);
+    assert_fails(dataset_schema_get(store, schema.id, &out, &err), ERROR_CORRUPT,
+                 "\"feature_dim\": expected 12 as the target type has, found 13", &err);
 }
 
 static void a_missing_schema_is_not_found(void **state)
@@ -252,6 +297,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(comes_back_as_it_was_stored),
+        TEST(relations_come_back),
+        TEST(refuses_relations_that_do_not_fit),
         TEST(a_missing_schema_is_not_found),
         TEST(refuses_fields_of_another_form),
         TEST(refuses_edge_columns_that_do_not_fit),

@@ -27,7 +27,8 @@ static void bad_types_are_named(void **state)
 {
     (void)state;
     struct error err = {0};
-    const struct node_type gap[] = {{"a", 0, 4}, {"b", 5, 5}}, few[] = {{"a", 0, 4}, {"b", 4, 5}};
+    const struct node_type gap[] = {{"a", 0, 4, 0}, {"b", 5, 5, 0}},
+                           few[] = {{"a", 0, 4, 0}, {"b", 4, 5, 0}};
     const struct edge_type edge_type = {.name = "e"};
     struct dataset_builder *builder = start_nodes("bad", 10);
     assert_fails(dataset_builder_set_types(builder, gap, 2, &edge_type, 1, &err), ERROR_INPUT,

@@ -43,7 +43,8 @@ static struct feature_maker *start(uint32_t node_count)
     char path[FILE_PATH_SIZE];
     feature_maker_close(&fixture.maker);
     assert_ok(file_path(path, &err, "%s/rows", fixture.dir.path), &err);
-    assert_ok(feature_maker_open(&fixture.maker, path, &fixture.settings, node_count, &err), &err);
+    assert_ok(feature_maker_open(&fixture.maker, path, &fixture.settings, 0, node_count, &err),
+              &err);
     return &fixture.maker;
 }
 
@@ -55,6 +56,7 @@ static float *finish(const char *id, uint64_t *chunk_count)
     float *rows = NULL;
     uint32_t next = 0;
     assert_ok(feature_maker_choose(maker, &fixture.settings, &err), &err);
+    *chunk_count = 0;
     assert_ok(feature_maker_write(maker, fixture.store, id, chunk_count, &err), &err);
     assert_ok(memory_new(&rows, (size_t)maker->node_count * maker->dim, "rows", &err), &err);
     for (uint64_t c = 0; c < *chunk_count; c++) {

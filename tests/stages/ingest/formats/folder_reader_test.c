@@ -52,10 +52,13 @@ static void put_npy(const char *name, const char *descr, const char *shape, cons
     (void)temp_dir_write(&dir, name, bytes, 10 + (size_t)length + size);
 }
 
+static bool with_relations; /* told apart; of the test at hand */
+
 static enum error_code run_folder(const char *path, struct error *err)
 {
     static struct pipeline_settings settings;
     pipeline_settings_defaults(&settings);
+    settings.ingest.relations = with_relations;
     must(snprintf(settings.ingest.path, SETTING_PATH_SIZE, "%s", path) < SETTING_PATH_SIZE);
     return folder_reader_run(&settings, recording_start(), err);
 }
@@ -280,6 +283,56 @@ static void places_features_of_a_type_at_its_first_node(void **state)
     put("node-types.csv", "type,name,count,first_id\n0,author,2,0\n");
     assert_fails(run(&err), ERROR_INPUT, "expected types of 3 nodes as meta.json says, found 2",
                  &err);
+}
+
+static void types_that_are_told_apart_keep_their_widths(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    const float feature[] = {3.0F, 4.0F, 5.0F};
+    put("meta.json", "{\"num_nodes\": 3, \"directed\": true}");
+    put("edges.csv", "src,dst,etype\n1,0,0\n1,2,1\n");
+    put("node-types.csv", "name,first_id,count\nauthor,0,1\npaper,1,1\ntopic,2,1\n");
+    put("edge-types.csv", "id,name,source,target\n0,by,paper,author\n1,on,paper,topic\n");
+    put_npy("paper-feat.npy", "<f4", "(1, 2)", feature, sizeof *feature * 2);
+    put_npy("author-feat.npy", "<f4", "(1, 3)", feature, sizeof feature);
+    assert_fails(run(&err), ERROR_INPUT,
+                 "features of type paper: expected 3 columns as other types have, found 2; with "
+                 "`relations: true` below `ingest:` each has its own",
+                 &err);
+    with_relations = true;
+    const enum error_code rc = run(&err);
+    with_relations = false;
+    assert_ok(rc, &err);
+    assert_int_equal(recorded.feature_rows, 2); /* none for topics */
+    assert_int_equal(recorded.selected_type, 2);
+    assert_int_equal(recorded.edge_type[1].source_type, 1);
+    assert_int_equal(recorded.edge_type[1].target_type, 2);
+    put("edge-types.csv", "id,name,from,to\n0,by,paper,author\n");
+    assert_fails(run(&err), ERROR_INPUT,
+                 "edge-types.csv:1: expected the header 'etype,name,src_type,dst_type,count'",
+                 &err);
+    put("edge-types.csv", "id,name,source,target\n0,by,paper,editor\n");
+    assert_fails(run(&err), ERROR_INPUT,
+                 "edge-types.csv:2: expected a node type of node-types.csv, found 'editor'", &err);
+}
+
+static void relations_of_one_type_have_names(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    put_folder();
+    put("edges.csv", "src,dst,etype\n0,1,0\n1,2,1\n");
+    put("relations.csv", "id,name\n0,/likes\n1,/knows\n");
+    assert_ok(run(&err), &err);
+    assert_string_equal(recorded.edge_type[1].name, "edge-1");
+    with_relations = true;
+    const enum error_code rc = run(&err);
+    with_relations = false;
+    assert_ok(rc, &err);
+    assert_int_equal(recorded.edge_type_count, 2);
+    assert_string_equal(recorded.edge_type[1].name, "/knows");
+    assert_int_equal(recorded.node_type_count, 1);
 }
 
 static void reads_several_label_columns(void **state)
@@ -507,6 +560,8 @@ int main(void)
         FOLDER_TEST(reads_columns_of_edges_from_files_of_their_own),
         FOLDER_TEST(makes_dense_rows_of_sparse_features),
         FOLDER_TEST(places_features_of_a_type_at_its_first_node),
+        FOLDER_TEST(types_that_are_told_apart_keep_their_widths),
+        FOLDER_TEST(relations_of_one_type_have_names),
         FOLDER_TEST(reads_several_label_columns),
         FOLDER_TEST(names_file_line_expected_and_found),
         FOLDER_TEST(says_what_is_missing),

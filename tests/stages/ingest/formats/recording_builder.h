@@ -27,6 +27,7 @@ struct dataset_builder {
     int64_t source[RECORDED_EDGES], target[RECORDED_EDGES], line[RECORDED_EDGES];
     struct edge_widths width;
     double column[EDGE_COLUMN_COUNT][RECORDED_EDGES]; /* bytes, of the column's type */
+    uint32_t selected_type;
     uint64_t feature_rows;
     uint32_t dim;
     float feature_of[RECORDED_IDS]; /* first number of rows that were put */
@@ -90,6 +91,11 @@ enum error_code dataset_builder_set_types(struct dataset_builder *builder,
     return ERROR_NONE;
 }
 
+void dataset_builder_select_type(struct dataset_builder *builder, uint32_t type)
+{
+    builder->selected_type = type;
+}
+
 enum error_code dataset_builder_add_edges(struct dataset_builder *builder,
                                           const struct edge_piece *piece, struct error *err)
 {
@@ -122,7 +128,7 @@ enum error_code dataset_builder_add_features(struct dataset_builder *builder, co
                                              const float *rows, uint64_t row_count, uint32_t dim,
                                              struct error *err)
 {
-    must(builder->feature_rows == 0 || builder->dim == dim);
+    must(builder->feature_rows == 0 || builder->dim == dim || builder->selected_type > 0);
     for (uint64_t i = 0; i < row_count * dim; i++) {
         if (!isfinite(rows[i]))
             return error_set(err, ERROR_INPUT, "%s: row %llu: not finite", where,

@@ -1,0 +1,53 @@
+#include "store/records/dataset_types.h"
+
+#include "common/base/text.h"
+#include "store/records/feature_chunk.h"
+
+uint32_t dataset_type_count(const struct dataset_schema *schema)
+{
+    return schema->has_relations ? schema->node_type_count : 1;
+}
+
+uint32_t dataset_relation_count(const struct dataset_schema *schema)
+{
+    return schema->has_relations ? schema->edge_type_count : 1;
+}
+
+struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type)
+{
+    if (schema->has_relations)
+        return schema->node_type[type];
+    return (struct node_type){
+        .name = "node", .node_count = schema->node_count, .feature_dim = schema->feature_dim};
+}
+
+struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation)
+{
+    struct relation out = {.name = "edge"};
+    if (!schema->has_relations)
+        return out;
+    const struct edge_type *type = &schema->edge_type[relation];
+    must(text_copy(out.name, sizeof out.name, type->name));
+    out.source_type = type->source_type;
+    out.target_type = type->target_type;
+    return out;
+}
+
+uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node)
+{
+    uint32_t type = dataset_type_count(schema) - 1;
+    while (type > 0 && node < schema->node_type[type].first_node)
+        type--;
+    return type;
+}
+
+uint64_t dataset_feature_chunks(const struct dataset_schema *schema)
+{
+    uint64_t chunks = 0;
+    for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
+        const struct node_type type = dataset_type(schema, t);
+        const uint64_t rows = feature_chunk_rows(type.feature_dim);
+        chunks += type.feature_dim ? (type.node_count + rows - 1) / rows : 0;
+    }
+    return chunks;
+}

@@ -1,0 +1,26 @@
+/*
+ * dataset_types - the node types and relations of a dataset that computing tells apart.
+ *
+ * Of a graph with relations (dataset_schema.h) these are all that the schema names; of any other graph there is one
+ * type, "node", and one relation, "edge", whatever names its schema lists. So who goes through types this way needs no
+ * second path for homogeneous graphs.
+ */
+#ifndef STORE_RECORDS_DATASET_TYPES_H
+#define STORE_RECORDS_DATASET_TYPES_H
+
+#include "store/records/dataset_schema.h"
+
+#include <stdint.h>
+
+uint32_t dataset_type_count(const struct dataset_schema *schema);
+uint32_t dataset_relation_count(const struct dataset_schema *schema);
+/* One of the types: its nodes and the width of their features, 0 for none. */
+struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type);
+/* One of the relations. */
+struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation);
+/* The type of a node of the dataset. */
+uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node);
+/* Chunks of feature rows: of each type those that feature_chunk.h makes of its rows, one type behind the other. */
+uint64_t dataset_feature_chunks(const struct dataset_schema *schema);
+
+#endif
