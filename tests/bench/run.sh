@@ -24,7 +24,7 @@ sampling     sampling_stored       ratio 1.3
 gather       gather_in_budget      ratio 1.1
 gather_mean  gather_mean_*_ours    ratio 1.2
 gather_mean  gather_weighted_*_ours ratio 1.2
-edge_softmax edge_softmax_*_ours   ratio 40
+edge_softmax edge_softmax_*_ours   ratio 8
 dense        forward_*_ours        ratio 1.1
 dense        backward_*_ours       ratio 1.1
 round        round_hand_over       ratio 0.02

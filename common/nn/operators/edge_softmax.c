@@ -5,43 +5,52 @@
 /* Less than e^x shows: what replaced slots get before they are set to 0. */
 static const float lowest = -100;
 
-/* value [slots of i, heads] minus the greatest of each head. A NaN among the scores makes every share NaN, and is noticed
- * at the loss. */
+/* Heads side by side: they lie together, and each has sums of its own. */
+enum { HEADS_AT_ONCE = 16 };
+
+/* value [slots of i, of heads], of which `count` heads are done, minus the greatest of each. A NaN among the scores makes
+ * every share NaN, and is noticed at the loss. */
 CPU_INLINE void subtract_greatest(const struct message_block *block, uint32_t i, const size_t heads,
-                                  float *restrict value)
+                                  const size_t count, float *restrict value)
 {
-    const uint32_t count = edge_slots_of(block, i);
-    for (size_t h = 0; h < heads; h++) {
-        float most = value[(count - 1) * heads + h];
-        for (uint32_t k = 0; k + 1 < count; k++) {
-            const float score = value[k * heads + h];
-            most = score > most && block->neighbor[block->row_start[i] + k] != i ? score : most;
-        }
-        for (uint32_t k = 0; k < count; k++)
-            value[k * heads + h] -= most;
-    }
-    for (uint32_t k = 0; k + 1 < count; k++)
-        if (block->neighbor[block->row_start[i] + k] == i)
-            for (size_t h = 0; h < heads; h++)
-                value[k * heads + h] = lowest;
+    const uint32_t *neighbor = block->neighbor + block->row_start[i];
+    const uint32_t slots = edge_slots_of(block, i);
+    float most[HEADS_AT_ONCE];
+    for (size_t h = 0; h < count; h++)
+        most[h] = value[(slots - 1) * heads + h];
+    for (uint32_t k = 0; k + 1 < slots; k++)
+        if (neighbor[k] != i)
+            for (size_t h = 0; h < count; h++)
+                most[h] = value[k * heads + h] > most[h] ? value[k * heads + h] : most[h];
+    for (uint32_t k = 0; k < slots; k++)
+        for (size_t h = 0; h < count; h++)
+            value[k * heads + h] =
+                k + 1 < slots && neighbor[k] == i ? lowest : value[k * heads + h] - most[h];
 }
 
 /* From exponentials to shares. */
 CPU_INLINE void divide_by_sum(const struct message_block *block, uint32_t i, const size_t heads,
-                              float *restrict value)
+                              const size_t count, float *restrict value)
 {
-    const uint32_t count = edge_slots_of(block, i);
-    for (uint32_t k = 0; k + 1 < count; k++)
-        if (block->neighbor[block->row_start[i] + k] == i)
-            vector_zero(value + k * heads, heads);
-    for (size_t h = 0; h < heads; h++) {
-        float sum = 0;
-        for (uint32_t k = 0; k < count; k++)
-            sum += value[k * heads + h];
-        const float share = 1 / sum;
-        for (uint32_t k = 0; k < count; k++)
-            value[k * heads + h] *= share;
+    const uint32_t *neighbor = block->neighbor + block->row_start[i];
+    const uint32_t slots = edge_slots_of(block, i);
+    float share[HEADS_AT_ONCE] = {0};
+    for (uint32_t k = 0; k < slots; k++) {
+        if (k + 1 < slots && neighbor[k] == i)
+            vector_zero(value + k * heads, count);
+        for (size_t h = 0; h < count; h++)
+            share[h] += value[k * heads + h];
     }
+    for (size_t h = 0; h < count; h++)
+        share[h] = 1 / share[h];
+    for (uint32_t k = 0; k < slots; k++)
+        for (size_t h = 0; h < count; h++)
+            value[k * heads + h] *= share[h];
+}
+
+CPU_INLINE size_t heads_from(size_t first, const size_t heads)
+{
+    return heads - first < HEADS_AT_ONCE ? heads - first : HEADS_AT_ONCE;
 }
 
 /* Rows are done some at a time: their exponentials in one loop, while they are in the first cache. */
@@ -52,11 +61,15 @@ CPU_INLINE void softmax_rows(const struct message_block *block, uint32_t first, 
     for (uint32_t row = first, next; row < end; row = next) {
         next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
         for (uint32_t i = row; i < next; i++)
-            subtract_greatest(block, i, heads, value + edge_slot(block, i) * heads);
+            for (size_t h = 0; h < heads; h += HEADS_AT_ONCE)
+                subtract_greatest(block, i, heads, heads_from(h, heads),
+                                  value + edge_slot(block, i) * heads + h);
         vector_exp(value + edge_slot(block, row) * heads,
                    (edge_slot(block, next) - edge_slot(block, row)) * heads);
         for (uint32_t i = row; i < next; i++)
-            divide_by_sum(block, i, heads, value + edge_slot(block, i) * heads);
+            for (size_t h = 0; h < heads; h += HEADS_AT_ONCE)
+                divide_by_sum(block, i, heads, heads_from(h, heads),
+                              value + edge_slot(block, i) * heads + h);
     }
 }
 
@@ -80,18 +93,47 @@ void edge_softmax(const struct edge_shape *shape, uint32_t first, uint32_t end, 
     softmax_of_rows(shape, first, end, value);
 }
 
+CPU_INLINE void backward_of_row(const float *restrict share, size_t slots, const size_t heads,
+                                const size_t count, float *restrict gradient)
+{
+    float sum[HEADS_AT_ONCE] = {0};
+    for (size_t at = 0; at < slots * heads; at += heads)
+        for (size_t h = 0; h < count; h++)
+            sum[h] += share[at + h] * gradient[at + h];
+    for (size_t at = 0; at < slots * heads; at += heads)
+        for (size_t h = 0; h < count; h++)
+            gradient[at + h] = share[at + h] * (gradient[at + h] - sum[h]);
+}
+
+CPU_INLINE void backward_rows(const struct message_block *block, const float *restrict share,
+                              uint32_t first, uint32_t end, const size_t heads,
+                              float *restrict gradient)
+{
+    for (uint32_t i = first; i < end; i++)
+        for (size_t h = 0; h < heads; h += HEADS_AT_ONCE) {
+            const size_t at = edge_slot(block, i) * heads + h;
+            backward_of_row(share + at, edge_slots_of(block, i), heads, heads_from(h, heads),
+                            gradient + at);
+        }
+}
+
+CPU_KERNEL(backward_of_rows,
+           (const struct edge_shape *shape, const float *share, uint32_t first, uint32_t end,
+            float *gradient),
+           (shape, share, first, end, gradient))
+{
+    if (shape->heads == 1)
+        backward_rows(&shape->block, share, first, end, 1, gradient);
+    else if (shape->heads == 4)
+        backward_rows(&shape->block, share, first, end, 4, gradient);
+    else if (shape->heads == 8)
+        backward_rows(&shape->block, share, first, end, 8, gradient);
+    else
+        backward_rows(&shape->block, share, first, end, shape->heads, gradient);
+}
+
 void edge_softmax_backward(const struct edge_shape *shape, const float *share, uint32_t first,
                            uint32_t end, float *gradient)
 {
-    const size_t heads = shape->heads;
-    for (uint32_t i = first; i < end; i++)
-        for (size_t h = 0; h < heads; h++) {
-            const size_t start = edge_slot(&shape->block, i) * heads + h;
-            const size_t stop = edge_slot(&shape->block, i + 1) * heads + h;
-            float sum = 0;
-            for (size_t at = start; at < stop; at += heads)
-                sum += share[at] * gradient[at];
-            for (size_t at = start; at < stop; at += heads)
-                gradient[at] = share[at] * (gradient[at] - sum);
-        }
+    backward_of_rows(shape, share, first, end, gradient);
 }
