@@ -81,19 +81,35 @@ CPU_INLINE void vector_scale(float *restrict y, float scale, size_t count)
 
 enum { DOT_PARTS = 16 };
 
-/* The sum of products. In DOT_PARTS partial sums, which any vector width adds up alike; they are added in order. */
+/* Before a loop over DOT_PARTS: one that gcc unrolls first becomes scalar code where it stands inside other loops. */
+#define KEEP_LOOP _Pragma("GCC unroll 1")
+
+/* Partial sums, DOT_PARTS of them, are added up by halves: first those half of them apart, then a quarter, ... */
+CPU_INLINE float vector_sum_of_parts(const float part[DOT_PARTS])
+{
+    float half[DOT_PARTS / 2], quarter[DOT_PARTS / 4];
+    for (size_t k = 0; k < DOT_PARTS / 2; k++)
+        half[k] = part[k] + part[k + DOT_PARTS / 2];
+    for (size_t k = 0; k < DOT_PARTS / 4; k++)
+        quarter[k] = half[k] + half[k + DOT_PARTS / 4];
+    return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+}
+
+/* The sum of products. Element i counts in partial sum i % DOT_PARTS, so that any vector width adds up alike. */
 CPU_INLINE float vector_dot(const float *restrict x, const float *restrict y, size_t count)
 {
-    float part[DOT_PARTS] = {0}, sum = 0;
+    float part[DOT_PARTS] = {0}, whole[DOT_PARTS];
     size_t i = 0;
-    for (; count - i >= DOT_PARTS; i += DOT_PARTS)
+    for (; count - i >= DOT_PARTS; i += DOT_PARTS) {
+        KEEP_LOOP
         for (size_t k = 0; k < DOT_PARTS; k++)
             part[k] = vector_multiply_add(x[i + k], y[i + k], part[k]);
-    for (size_t k = 0; i < count; i++, k++)
-        part[k] = vector_multiply_add(x[i], y[i], part[k]);
-    for (size_t k = 0; k < DOT_PARTS; k++)
-        sum += part[k];
-    return sum;
+    }
+    const uint32_t left = (uint32_t)(count - i);
+    KEEP_LOOP
+    for (uint32_t k = 0; k < DOT_PARTS; k++)
+        whole[k] = k < left ? vector_multiply_add(x[i + k], y[i + k], part[k]) : part[k];
+    return vector_sum_of_parts(whole);
 }
 
 enum { CACHE_LINE_BYTES = 64 };

@@ -55,20 +55,23 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
 CPU_INLINE float score_of(const float *restrict att, const float *restrict p,
                           const float *restrict q, size_t count)
 {
-    float part[DOT_PARTS] = {0}, sum = 0;
+    float part[DOT_PARTS] = {0}, whole[DOT_PARTS];
     size_t i = 0;
-    for (; count - i >= DOT_PARTS; i += DOT_PARTS)
+    for (; count - i >= DOT_PARTS; i += DOT_PARTS) {
+        KEEP_LOOP
         for (size_t k = 0; k < DOT_PARTS; k++) {
             const float z = p[i + k] + q[i + k];
             part[k] = vector_multiply_add(att[i + k], z > 0 ? z : EDGE_SCORE_SLOPE * z, part[k]);
         }
-    for (size_t k = 0; i < count; i++, k++) {
-        const float z = p[i] + q[i];
-        part[k] = vector_multiply_add(att[i], z > 0 ? z : EDGE_SCORE_SLOPE * z, part[k]);
     }
-    for (size_t k = 0; k < DOT_PARTS; k++)
-        sum += part[k];
-    return sum;
+    const uint32_t left = (uint32_t)(count - i);
+    KEEP_LOOP
+    for (uint32_t k = 0; k < DOT_PARTS; k++) {
+        const float z = k < left ? p[i + k] + q[i + k] : 0;
+        const float slope = k < left ? att[i + k] : 0;
+        whole[k] = vector_multiply_add(slope, z > 0 ? z : EDGE_SCORE_SLOPE * z, part[k]);
+    }
+    return vector_sum_of_parts(whole);
 }
 
 /* A walk over the rows of sources that these destinations hear from. */

@@ -73,11 +73,13 @@ static void a_dot_product_has_the_same_bits_at_each_level(void **state)
         y[i] = cosf((float)i * 3);
     }
     for (size_t count = 0; count <= COUNT; count++) {
-        float part[DOT_PARTS] = {0}, expected = 0;
+        float part[DOT_PARTS] = {0};
         for (size_t i = 0; i < count; i++)
             part[i % DOT_PARTS] = multiply_add_of(x[i], y[i], part[i % DOT_PARTS]);
-        for (size_t k = 0; k < DOT_PARTS; k++)
-            expected += part[k];
+        for (size_t apart = DOT_PARTS / 2; apart > 0; apart /= 2)
+            for (size_t k = 0; k < apart; k++)
+                part[k] += part[k + apart];
+        const float expected = part[0];
         for (int level = CPU_PLAIN; level < CPU_LEVEL_COUNT; level++) {
             cpu_level_limit((enum cpu_level)level);
             const float dot = dot_of(x, y, count);
