@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* sync_file_range(). NOLINT(*-reserved-identifier,cert-dcl*) */
 #include "common/base/file.h"
 
 #include "common/base/host.h"
@@ -331,6 +332,31 @@ enum error_code file_write_at(int fd, const void *data, size_t size, uint64_t of
     return ERROR_NONE;
 }
 
+enum error_code file_read_at(int fd, void *data, size_t size, uint64_t offset, const char *path,
+                             struct error *err)
+{
+    char *to = data;
+    while (size) {
+        const ssize_t n = pread(fd, to, size < (1UL << 30) ? size : (1UL << 30), (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_set_errno(err, ERROR_IO, "%s cannot be read", path);
+        if (n == 0)
+            return error_set(err, ERROR_IO, "%s ends at byte %" PRIu64 ", expected %zu more", path,
+                             offset, size);
+        to += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return ERROR_NONE;
+}
+
+void file_flush_begin(int fd, uint64_t offset, uint64_t size)
+{
+    (void)sync_file_range(fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+}
+
 static enum error_code sync_folder_of(const char *path, struct error *err)
 {
     char folder[FILE_PATH_SIZE];
@@ -358,7 +384,7 @@ enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH
         const enum error_code rc = temporary_name(path, temporary, err);
         if (rc != ERROR_NONE)
             return rc;
-        *fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        *fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (*fd >= 0)
             return ERROR_NONE;
         if (errno != EEXIST)

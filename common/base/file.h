@@ -44,7 +44,7 @@ MUST_CHECK enum error_code file_read(const char *path, size_t limit, char **data
 MUST_CHECK enum error_code file_read_range(const char *path, uint64_t offset, void *buffer,
                                            size_t size, size_t *got, struct error *err);
 
-/* A new file beside `path`, open for writing, under a name that nobody else has, in whatever container or on
+/* A new file beside `path`, open for reading and writing, under a name that nobody else has, in whatever container or on
  * whatever host: <path>.<16 random digits>.tmp. The caller closes *fd. */
 MUST_CHECK enum error_code file_create_temporary(const char *path, char temporary[FILE_PATH_SIZE],
                                                  int *fd, struct error *err);
@@ -81,5 +81,10 @@ MUST_CHECK enum error_code file_write_all(int fd, const void *data, size_t size,
 /* The same at `offset`: threads may write to one file side by side. */
 MUST_CHECK enum error_code file_write_at(int fd, const void *data, size_t size, uint64_t offset,
                                          const char *path, struct error *err);
+/* pread(2) until all is read. Fails: ERROR_IO, also where the file ends. */
+MUST_CHECK enum error_code file_read_at(int fd, void *data, size_t size, uint64_t offset,
+                                        const char *path, struct error *err);
+/* Asks the system to begin writing to disk what stands there, so that a flush later has less to wait for. A hint. */
+void file_flush_begin(int fd, uint64_t offset, uint64_t size);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PREFIX_SIZE = 12, WRITE_ALIGNMENT = 64, CONVERT_SIZE = 8192 };
+enum { PREFIX_SIZE = 12, WRITE_ALIGNMENT = 64, CONVERT_SIZE = 8192, FLUSH_BYTES = 1 << 23 };
 
 static const char magic[] = "\x93NUMPY";
 
@@ -517,6 +517,11 @@ static size_t write_header(char out[256], enum npy_type type, uint64_t rows, uin
     return size;
 }
 
+static size_t item_bytes(const struct npy_writer *writer)
+{
+    return writer->type == NPY_F32 ? sizeof(float) : sizeof(int64_t);
+}
+
 enum error_code npy_writer_open(struct npy_writer *writer, const char *path, enum npy_type type,
                                 uint64_t rows, uint64_t cols, struct error *err)
 {
@@ -534,32 +539,47 @@ enum error_code npy_writer_open(struct npy_writer *writer, const char *path, enu
         return rc;
     writer->fd_plus_one = fd + 1;
     writer->data_offset = write_header(header, type, rows, cols);
-    atomic_store(&writer->elements_left, writer->element_count);
-    rc = file_write_at(fd, header, (size_t)writer->data_offset, 0, writer->temporary, err);
-    if (rc != ERROR_NONE)
+    writer->elements_left = writer->element_count;
+    rc = checksum_stream_new(&writer->sum, err);
+    if (rc == ERROR_NONE)
+        rc = file_write_at(fd, header, (size_t)writer->data_offset, 0, writer->temporary, err);
+    if (rc == ERROR_NONE)
+        checksum_stream_add(writer->sum, header, (size_t)writer->data_offset);
+    else
         npy_writer_close(writer);
     return rc;
-}
-
-enum error_code npy_writer_put(struct npy_writer *writer, uint64_t first, const void *elements,
-                               uint64_t count, struct error *err)
-{
-    const size_t item_size = writer->type == NPY_F32 ? sizeof(float) : sizeof(int64_t);
-    must(count <= atomic_fetch_sub(&writer->elements_left, count));
-    return file_write_at(writer->fd_plus_one - 1, elements, (size_t)count * item_size,
-                         writer->data_offset + first * item_size, writer->temporary, err);
 }
 
 enum error_code npy_writer_add(struct npy_writer *writer, const void *elements, uint64_t count,
                                struct error *err)
 {
-    return npy_writer_put(writer, writer->element_count - atomic_load(&writer->elements_left),
-                          elements, count, err);
+    const int fd = writer->fd_plus_one - 1;
+    const uint64_t first = writer->element_count - writer->elements_left;
+    const uint64_t at = writer->data_offset + first * item_bytes(writer);
+    const size_t size = (size_t)count * item_bytes(writer);
+    must(count <= writer->elements_left);
+    const enum error_code rc = file_write_at(fd, elements, size, at, writer->temporary, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    writer->elements_left -= count;
+    checksum_stream_add(writer->sum, elements, size);
+    if (at + size - writer->flushed >= FLUSH_BYTES) {
+        file_flush_begin(fd, writer->flushed, at + size - writer->flushed);
+        writer->flushed = at + size;
+    }
+    return ERROR_NONE;
+}
+
+struct checksum npy_writer_sum(const struct npy_writer *writer, uint64_t *size_bytes)
+{
+    must(writer->elements_left == 0);
+    *size_bytes = writer->data_offset + writer->element_count * item_bytes(writer);
+    return checksum_stream_sum(writer->sum);
 }
 
 enum error_code npy_writer_finish(struct npy_writer *writer, struct error *err)
 {
-    must(atomic_load(&writer->elements_left) == 0);
+    must(writer->elements_left == 0);
     enum error_code rc = ERROR_NONE;
     if (fsync(writer->fd_plus_one - 1) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", writer->temporary);
@@ -576,6 +596,7 @@ void npy_writer_close(struct npy_writer *writer)
     if (writer->fd_plus_one == 0)
         return;
     (void)close(writer->fd_plus_one - 1);
+    checksum_stream_free(writer->sum);
     if (writer->temporary[0])
         (void)unlink(writer->temporary);
     *writer = (struct npy_writer){0};

@@ -20,10 +20,10 @@
 #ifndef COMMON_FORMATS_NPY_H
 #define COMMON_FORMATS_NPY_H
 
+#include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,7 +87,9 @@ struct npy_writer { /* {0} is a closed writer */
     enum npy_type type;
     uint64_t data_offset;
     uint64_t element_count;
-    atomic_uint_fast64_t elements_left;
+    uint64_t elements_left;
+    uint64_t flushed;            /* bytes that the system was asked to write to disk */
+    struct checksum_stream *sum; /* of the file so far */
     char path[FILE_PATH_SIZE];
     char temporary[FILE_PATH_SIZE];
 };
@@ -99,9 +101,8 @@ MUST_CHECK enum error_code npy_writer_open(struct npy_writer *writer, const char
 /* The next `count` elements: float or int64_t, as the type says. More than the shape is our bug. */
 MUST_CHECK enum error_code npy_writer_add(struct npy_writer *writer, const void *elements,
                                           uint64_t count, struct error *err);
-/* The same at any place, from element `first` on; each element once. Threads: any number. */
-MUST_CHECK enum error_code npy_writer_put(struct npy_writer *writer, uint64_t first,
-                                          const void *elements, uint64_t count, struct error *err);
+/* Hash and bytes of the whole file, when all elements were added and before it is finished: of what was written. */
+struct checksum npy_writer_sum(const struct npy_writer *writer, uint64_t *size_bytes);
 /* Flushes to disk and gives the file its name. All elements must have been added. */
 MUST_CHECK enum error_code npy_writer_finish(struct npy_writer *writer, struct error *err);
 /* Removes a file that was not finished. */

@@ -20,7 +20,7 @@ void thread_pool_free(struct thread_pool *pool);
 int thread_pool_size(const struct thread_pool *pool); /* 1 for NULL */
 
 /* Calls body(context, tile, thread) for each tile in [0, tile_count), thread in [0, size); returns when
- * all are done. A NULL pool runs them here. Not from inside a body. No allocation. */
+ * all are done. Tiles are begun in ascending order. A NULL pool runs them here. Not from inside a body. No allocation. */
 typedef void (*thread_pool_body)(void *context, int64_t tile, int thread);
 void thread_pool_run(struct thread_pool *pool, int64_t tile_count, thread_pool_body body,
                      void *context);

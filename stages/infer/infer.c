@@ -17,8 +17,7 @@
  *
  *   a layer   1/2 rows of the layer below, 1/4 neighbours of a tile, 1/4 values of a tile; where those rows do not fit
  *             and are summed in windows (source_windows.h), what neighbours of a tile do not take is for them too
- *   outputs   3/8 rows in the order of the input, 1/16 for each of logits, embeddings and labels (output_writer.c); the rest
- *             for lines and ids
+ *   outputs   5/8 rows in the order of the input (output_writer.c); the rest for lines and ids
  *
  * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
  * the same node again for every batch it is near to.

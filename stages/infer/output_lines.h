@@ -1,13 +1,14 @@
 /*
  * output_lines - what is said of each node in a line, and counted: predictions.csv and the metrics of the splits.
  *
- * Nodes of the dataset are taken in pieces of OUTPUT_PIECE_ROWS, whatever the memory and the threads. Some pieces are
- * made side by side, each in memory of its own; then it is known where each begins, and all are written side by side.
- * Counts and losses are summed in each piece and then piece after piece: the same bits for any number of threads.
+ * Nodes of the dataset are taken in pieces of OUTPUT_PIECE_ROWS, whatever the memory and the threads. Threads make pieces
+ * side by side, each in memory of its own, and put them behind each other in the order of the nodes. Counts and losses are
+ * summed in each piece and then piece after piece: the same bits for any number of threads.
  */
 #ifndef STAGES_INFER_OUTPUT_LINES_H
 #define STAGES_INFER_OUTPUT_LINES_H
 
+#include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/nn/tasks/tally.h"
 #include "common/parallel/thread_pool.h"
@@ -37,15 +38,21 @@ struct output_lines_config { /* borrowed until output_lines_close() */
 /* Fails: ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code output_lines_open(const struct output_lines_config *config,
                                              struct output_lines **out, struct error *err);
-/* Of the range that config->rows has; ranges come in order, and all but the last are whole pieces.
- * Fails: ERROR_CORRUPT for a label out of range; ERROR_IO, ERROR_NO_SPACE. */
-MUST_CHECK enum error_code output_lines_write(struct output_lines *lines, struct error *err);
+/* Makes the lines of the nodes first .. end - 1, a piece of the range that config->rows has, in the memory of a thread. Threads:
+ * side by side, each with its own number. Fails: ERROR_CORRUPT for a label out of range. */
+MUST_CHECK enum error_code output_lines_make(struct output_lines *lines, int thread, uint32_t first,
+                                             uint32_t end, struct error *err);
+/* Puts them behind those that were put before: one thread at a time, in the order of the nodes.
+ * Fails: ERROR_IO, ERROR_NO_SPACE. */
+MUST_CHECK enum error_code output_lines_put(struct output_lines *lines, int thread,
+                                            struct error *err);
 /* node_ids.csv: the ids of the dataset's nodes alone. */
 MUST_CHECK enum error_code output_lines_write_ids(const char *path,
                                                   const struct prediction_table *table,
                                                   uint32_t node_count, struct error *err);
-/* Closes the file. */
-MUST_CHECK enum error_code output_lines_finish(struct output_lines *lines, struct error *err);
+/* Closes the file; its bytes and their hash, as they were written. */
+MUST_CHECK enum error_code output_lines_finish(struct output_lines *lines, uint64_t *size_bytes,
+                                               struct checksum *sum, struct error *err);
 void output_lines_close(struct output_lines *lines); /* NULL is fine */
 
 #endif

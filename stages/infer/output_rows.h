@@ -1,16 +1,16 @@
 /*
  * output_rows - embeddings, logits and labels of a range of nodes, in the order of the input.
  *
- * Shards are in the order of the partition, and what is next to each other in the input may lie anywhere in them. So
- * a range of the input is read by going through the blocks once: all threads take blocks, leave out those without a row
- * of the range, and copy the rows to their places. How long a range is follows from the memory; with room for all
- * rows each block is read once.
+ * Shards are in the order of the partition, and what is next to each other in the input may lie anywhere in them. With
+ * room for all rows, all threads take blocks and copy the rows to their places. Else a range of the input is as long as there is
+ * room, and the rows are brought together by ranges in a file first (output_ranges.h). Each block is read once.
  */
 #ifndef STAGES_INFER_OUTPUT_ROWS_H
 #define STAGES_INFER_OUTPUT_ROWS_H
 
 #include "common/base/error.h"
 #include "common/parallel/thread_pool.h"
+#include "stages/infer/output_ranges.h"
 #include "store/features/feature_source.h"
 #include "store/records/node_permutation.h"
 
@@ -24,6 +24,7 @@ struct output_rows { /* {0} is empty; release with output_rows_release() */
     struct feature_source *source[OUTPUT_TENSOR_COUNT];
     const struct node_permutation *permutation;
     struct thread_pool *pool;
+    const char *folder; /* for the file of ranges */
     /* Of the range: */
     uint32_t first, end;            /* nodes of the dataset */
     char *row[OUTPUT_TENSOR_COUNT]; /* [end - first, dim of the tensor], of 4-byte elements */
@@ -31,7 +32,8 @@ struct output_rows { /* {0} is empty; release with output_rows_release() */
     uint32_t room; /* of a range at most */
     char *memory;
     size_t memory_bytes;
-    char *block; /* [threads, block_bytes] */
+    struct output_ranges *ranges; /* NULL: all rows fit, or none was read yet */
+    char *block;                  /* [threads, block_bytes]: a block of each tensor */
     size_t block_bytes;
     uint32_t *block_start; /* [block_count + 1]: nodes of the partition */
     uint32_t block_count;
@@ -42,9 +44,9 @@ struct output_rows { /* {0} is empty; release with output_rows_release() */
 MUST_CHECK enum error_code output_rows_init(struct output_rows *rows, uint32_t piece,
                                             uint64_t budget_bytes, struct error *err);
 void output_rows_release(struct output_rows *rows);
-/* Reads the rows of the dataset's nodes first .. end - 1, at most rows->room. Fails: ERROR_CORRUPT naming shard, tensor
- * and block. */
-MUST_CHECK enum error_code output_rows_read(struct output_rows *rows, uint32_t first, uint32_t end,
+/* Reads the rows of the next dataset nodes from `first` on, as many as there is room for; the first call is for node 0, and each
+ * other one for rows->end. Fails: ERROR_CORRUPT naming shard, tensor and block; ERROR_IO, ERROR_NO_SPACE. */
+MUST_CHECK enum error_code output_rows_read(struct output_rows *rows, uint32_t first,
                                             struct error *err);
 /* The row of a node of the range. */
 static inline const void *output_row(const struct output_rows *rows, enum output_tensor tensor,

@@ -7,6 +7,7 @@
 #include "common/nn/model_file.h"
 #include "common/nn/tasks/tally.h"
 #include "common/parallel/first_failure.h"
+#include "common/parallel/tile_turns.h"
 #include "stages/infer/output_lines.h"
 #include "stages/infer/output_rows.h"
 #include "stages/infer/part_inference.h"
@@ -23,10 +24,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { METRICS_JSON_SIZE_MAX = OUTPUTS_METRICS_SIZE, CHUNK_BYTES = 1 << 22 };
+enum { METRICS_JSON_SIZE_MAX = OUTPUTS_METRICS_SIZE };
 
-/* Of the memory: rows in the order of the input, and what each tensor may keep of its shards. */
-enum { ROWS_SHARE = 3, ALL_ROWS_SHARES = 8, SOURCE_SHARE = 16 };
+/* Of the memory, for rows in the order of the input. */
+enum { ROWS_SHARE = 5, ALL_ROWS_SHARES = 8 };
 
 struct outputs {
     const struct output_request *request;
@@ -42,7 +43,10 @@ struct outputs {
     struct prediction_table table;
     struct output_lines *lines;
     char predictions[FILE_PATH_SIZE]; /* the path; empty: not wanted */
-    struct first_failure failure;     /* of chunks of embeddings */
+    uint64_t predictions_size;        /* when it is written */
+    struct checksum predictions_sum;
+    struct tile_turns turns; /* of pieces, */
+    struct first_failure failure;
 };
 
 static enum error_code open_rows(const struct feature_source_config *config, uint32_t dim,
@@ -69,8 +73,7 @@ static enum error_code open_layer(const struct output_request *request, int laye
         .part_count = context->book->part_count,
         .book = context->book->book,
         .tensor = layer_tensor,
-        .budget_bytes = context->memory_bytes / SOURCE_SHARE,
-        .pool = context->pool,
+        .only_read = true,
     };
     return open_rows(&config, model_layer_output_dim(request->model, layer - 1), out, err);
 }
@@ -86,8 +89,7 @@ static enum error_code open_labels(const struct output_request *request,
         .part_count = context->book->part_count,
         .book = context->book->book,
         .tensor = "labels",
-        .budget_bytes = context->memory_bytes / SOURCE_SHARE,
-        .pool = context->pool,
+        .only_read = true,
     };
     const struct task *task = task_of(context->book->task);
     return open_rows(&config, task->label_width(context->book->class_count), out, err);
@@ -201,6 +203,7 @@ static enum error_code open_range(struct outputs *o, struct error *err)
     o->rows.source[OUTPUT_LABELS] = o->labels;
     o->rows.source[OUTPUT_EMBEDDINGS] = o->embeddings;
     o->rows.permutation = &o->permutation;
+    o->rows.folder = o->folder;
     o->rows.pool = context->pool;
     return output_rows_init(&o->rows, OUTPUT_PIECE_ROWS,
                             context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
@@ -252,52 +255,65 @@ static enum output_tensor embedded(const struct outputs *o)
     return o->embeddings ? OUTPUT_EMBEDDINGS : OUTPUT_LOGITS;
 }
 
-/* Rows of a chunk of embeddings. */
-static uint32_t chunk_rows(const struct outputs *o)
+static enum error_code put_piece(struct outputs *o, int thread, uint32_t first, uint32_t end,
+                                 struct error *err)
 {
-    const size_t rows = CHUNK_BYTES / o->rows.row_bytes[embedded(o)];
-    return rows ? (uint32_t)rows : 1;
+    const uint64_t dim = o->rows.row_bytes[embedded(o)] / sizeof(float);
+    enum error_code rc = ERROR_NONE;
+    if (o->embedding_file.fd_plus_one)
+        rc = npy_writer_add(&o->embedding_file, output_row(&o->rows, embedded(o), first),
+                            (end - first) * dim, err);
+    return rc == ERROR_NONE ? output_lines_put(o->lines, thread, err) : rc;
 }
 
-static void write_chunk(void *context, int64_t chunk, int thread)
+static void write_piece(void *context, int64_t piece, int thread)
 {
     struct outputs *o = context;
-    const struct output_rows *rows = &o->rows;
-    const uint32_t first = rows->first + (uint32_t)chunk * chunk_rows(o);
-    const uint32_t count = rows->end - first < chunk_rows(o) ? rows->end - first : chunk_rows(o);
-    const uint64_t dim = rows->row_bytes[embedded(o)] / sizeof(float);
+    const uint32_t first = o->rows.first + (uint32_t)piece * OUTPUT_PIECE_ROWS;
+    const uint32_t left = o->rows.end - first;
+    const uint32_t end = first + (left < OUTPUT_PIECE_ROWS ? left : OUTPUT_PIECE_ROWS);
     struct error err = {0};
-    (void)thread;
-    const enum error_code rc = npy_writer_put(
-        &o->embedding_file, first * dim, output_row(rows, embedded(o), first), count * dim, &err);
-    first_failure_keep(&o->failure, rc, chunk, &err);
+    enum error_code rc = output_lines_make(o->lines, thread, first, end, &err);
+    tile_turns_wait(&o->turns, piece);
+    if (rc == ERROR_NONE)
+        rc = put_piece(o, thread, first, end, &err);
+    tile_turns_pass(&o->turns);
+    first_failure_keep(&o->failure, rc, piece, &err);
 }
 
-static enum error_code write_embeddings(struct outputs *o, struct error *err)
+/* A range is whole pieces, but for the last. */
+static enum error_code write_range(struct outputs *o, struct error *err)
 {
-    const int64_t count = (int64_t)o->rows.end - o->rows.first, rows = chunk_rows(o);
+    const int64_t count = (int64_t)o->rows.end - o->rows.first;
     first_failure_init(&o->failure);
-    thread_pool_run(o->request->context->pool, (count + rows - 1) / rows, write_chunk, o);
+    tile_turns_begin(&o->turns);
+    thread_pool_run(o->request->context->pool, (count + OUTPUT_PIECE_ROWS - 1) / OUTPUT_PIECE_ROWS,
+                    write_piece, o);
+    tile_turns_end(&o->turns);
     return first_failure_end(&o->failure, err);
+}
+
+static enum error_code finish_embeddings(struct outputs *o, struct outputs_seal *seal,
+                                         struct error *err)
+{
+    uint64_t size = 0;
+    const struct checksum sum = npy_writer_sum(&o->embedding_file, &size);
+    const enum error_code rc = npy_writer_finish(&o->embedding_file, err);
+    return rc == ERROR_NONE ? outputs_seal_add(seal, "embeddings.npy", size, &sum, err) : rc;
 }
 
 static enum error_code write_rows(struct outputs *o, struct error *err)
 {
-    const struct partition_book *book = o->request->context->book;
-    const bool embeddings = o->request->context->settings->infer.embeddings;
+    const uint32_t node_count = o->request->context->book->node_count;
     enum error_code rc = ERROR_NONE;
-    for (uint32_t first = 0; rc == ERROR_NONE && first < book->node_count; first = o->rows.end) {
-        const uint32_t left = book->node_count - first;
-        rc = output_rows_read(&o->rows, first, first + (left < o->rows.room ? left : o->rows.room),
-                              err);
-        if (rc == ERROR_NONE && embeddings)
-            rc = write_embeddings(o, err);
+    for (uint32_t first = 0; rc == ERROR_NONE && first < node_count; first = o->rows.end) {
+        rc = output_rows_read(&o->rows, first, err);
         if (rc == ERROR_NONE)
-            rc = output_lines_write(o->lines, err);
+            rc = write_range(o, err);
     }
-    if (rc == ERROR_NONE && embeddings)
-        rc = npy_writer_finish(&o->embedding_file, err);
-    return rc == ERROR_NONE ? output_lines_finish(o->lines, err) : rc;
+    return rc == ERROR_NONE
+               ? output_lines_finish(o->lines, &o->predictions_size, &o->predictions_sum, err)
+               : rc;
 }
 
 static enum error_code write_metrics(struct outputs *o, struct outputs_seal *seal,
@@ -353,7 +369,7 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
     bool existed = false;
     enum error_code rc = ERROR_NONE;
     if (context->settings->infer.embeddings)
-        rc = outputs_seal_add_file(seal, o->folder, "embeddings.npy", err);
+        rc = finish_embeddings(o, seal, err);
     if (rc == ERROR_NONE)
         rc = outputs_seal_add_file(seal, o->folder, "metrics.json", err);
     if (rc == ERROR_NONE)
@@ -361,7 +377,8 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
     if (rc == ERROR_NONE && needs_ids(o))
         rc = outputs_seal_add_file(seal, o->folder, "node_ids.csv", err);
     if (rc == ERROR_NONE && context->settings->infer.predictions)
-        rc = outputs_seal_add_file(seal, o->folder, "predictions.csv", err);
+        rc = outputs_seal_add(seal, "predictions.csv", o->predictions_size, &o->predictions_sum,
+                              err);
     if (rc == ERROR_NONE)
         rc = file_sync_tree(o->folder, err);
     if (rc == ERROR_NONE)

@@ -10,8 +10,9 @@
  *                       predictions.csv beside the embeddings
  *   metrics.json        metrics of each split, over the whole split
  *
- * Rows are read in the order of the input from shards that are in the order of the partition, as many at a time as
- * there is memory for (output_rows.h), and written by all threads (output_lines.h).
+ * Rows are brought into the order of the input from shards that are in the order of the partition, as many at a time as
+ * there is memory for (output_rows.h). Threads make pieces of the files side by side, and each waits for its turn to write its
+ * own: two that write to one file would wait for each other in the kernel. What is written is hashed on its way.
  */
 #ifndef STAGES_INFER_OUTPUT_WRITER_H
 #define STAGES_INFER_OUTPUT_WRITER_H

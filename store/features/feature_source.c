@@ -197,13 +197,14 @@ static enum error_code open_source(struct feature_source *source,
         return error_set(err, ERROR_INVALID, "tensor %s: rows of %s cannot be gathered",
                          source->tensor, tensor_type_name(source->type));
     const uint64_t all = (uint64_t)source->node_count * row_bytes(source);
-    const bool fits = all / (uint64_t)source->sharers <= config->budget_bytes && all < SIZE_MAX / 2;
+    const bool fits = all / (uint64_t)source->sharers <= config->budget_bytes &&
+                      all < SIZE_MAX / 2 && !config->only_read;
     if (fits) {
         rc = open_resident(source, all, config->pool, err);
         if (rc != ERROR_NO_MEMORY || all <= config->budget_bytes)
             return rc;
     }
-    return open_out_of_budget(source, err);
+    return config->only_read ? ERROR_NONE : open_out_of_budget(source, err);
 }
 
 enum error_code feature_source_open(const struct feature_source_config *config,

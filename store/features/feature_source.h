@@ -67,6 +67,8 @@ struct feature_source_config {
     const char *tensor;
     enum precision precision; /* what its rows are held in; integers stay as they are */
     uint64_t budget_bytes;
+    bool
+        only_read; /* by feature_source_read(), each block once: no rows are held, whatever the budget */
     /* So many processes of this host are expected to hold the same rows, and each counts its portion of an array that
      * they share; 0 and 1: this one alone. */
     int sharers;

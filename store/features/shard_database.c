@@ -71,6 +71,7 @@ static rocksdb_options_t *shard_options(void)
     rocksdb_options_set_stats_dump_period_sec(options, 0); /* no threads that count for a log */
     rocksdb_options_set_stats_persist_period_sec(options, 0);
     rocksdb_options_set_disable_auto_compactions(options, 1);
+    rocksdb_options_set_max_file_opening_threads(options, 1); /* a shard is one table or few */
     return options;
 }
 

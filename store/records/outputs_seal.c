@@ -37,24 +37,29 @@ enum error_code outputs_seal_get(struct store *store, const char *key, const cha
     return rc;
 }
 
-enum error_code outputs_seal_add_file(struct outputs_seal *seal, const char *folder,
-                                      const char *name, struct error *err)
+enum error_code outputs_seal_add(struct outputs_seal *seal, const char *name, uint64_t size,
+                                 const struct checksum *sum, struct error *err)
 {
-    char path[FILE_PATH_SIZE], digits[CHECKSUM_TEXT_SIZE];
-    struct checksum sum = {0};
-    uint64_t size = 0;
-    enum error_code rc = file_path(path, err, "%s/%s", folder, name);
-    if (rc == ERROR_NONE)
-        rc = checksum_of_file(path, &sum, &size, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    checksum_text(&sum, digits);
+    char digits[CHECKSUM_TEXT_SIZE];
+    checksum_text(sum, digits);
     const size_t used = strlen(seal->files);
     const int n = snprintf(seal->files + used, sizeof seal->files - used, "%s %" PRIu64 " %s\n",
                            name, size, digits);
     if (n < 0 || (size_t)n >= sizeof seal->files - used)
         return error_set(err, ERROR_INVALID, "more output files than a seal holds: %s", name);
     return ERROR_NONE;
+}
+
+enum error_code outputs_seal_add_file(struct outputs_seal *seal, const char *folder,
+                                      const char *name, struct error *err)
+{
+    char path[FILE_PATH_SIZE];
+    struct checksum sum = {0};
+    uint64_t size = 0;
+    enum error_code rc = file_path(path, err, "%s/%s", folder, name);
+    if (rc == ERROR_NONE)
+        rc = checksum_of_file(path, &sum, &size, err);
+    return rc == ERROR_NONE ? outputs_seal_add(seal, name, size, &sum, err) : rc;
 }
 
 /* The line of one file, "name bytes hash", and where the next one begins. */

@@ -269,13 +269,19 @@ static void writes_what_it_reads(void **state)
     char path[FILE_PATH_SIZE];
     const float rows[] = {1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F};
     float back[6];
+    struct checksum sum, found;
+    uint64_t size = 0, found_size = 0;
     temp_dir_make(&dir);
     assert_ok(file_path(path, &err, "%s/e.npy", dir.path), &err);
     assert_ok(npy_writer_open(&writer, path, NPY_F32, 3, 2, &err), &err);
     assert_ok(npy_writer_add(&writer, rows, 4, &err), &err);
     assert_false(file_exists(path)); /* nothing under the name before it is whole */
     assert_ok(npy_writer_add(&writer, rows + 4, 2, &err), &err);
+    sum = npy_writer_sum(&writer, &size);
     assert_ok(npy_writer_finish(&writer, &err), &err);
+    assert_ok(checksum_of_file(path, &found, &found_size, &err), &err);
+    assert_int_equal(size, found_size);
+    assert_true(checksum_equal(&sum, &found));
     assert_ok(npy_reader_open(&reader, path, &err), &err);
     assert_int_equal(reader.header.shape[0], 3);
     assert_int_equal(reader.header.shape[1], 2);

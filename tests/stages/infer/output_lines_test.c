@@ -44,6 +44,18 @@ static struct output_lines_config config_of(const char *path)
                                         .path = path};
 }
 
+static enum error_code write_all(struct output_lines *lines, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t first = 0; rc == ERROR_NONE && first < NODES; first += OUTPUT_PIECE_ROWS) {
+        const uint32_t end = NODES - first < OUTPUT_PIECE_ROWS ? NODES : first + OUTPUT_PIECE_ROWS;
+        rc = output_lines_make(lines, 0, first, end, err);
+        if (rc == ERROR_NONE)
+            rc = output_lines_put(lines, 0, err);
+    }
+    return rc;
+}
+
 static void a_file_that_cannot_be_made_is_said(void **state)
 {
     struct error err = {0};
@@ -70,7 +82,7 @@ static void a_full_disk_is_said_with_the_file(void **state)
         failing_calls_plan(CALL_WRITE, passed, 1, ENOSPC);
         enum error_code rc = output_lines_open(&config, &lines, &err);
         if (rc == ERROR_NONE)
-            rc = output_lines_write(lines, &err);
+            rc = write_all(lines, &err);
         assert_int_equal(failing_calls_end(), 1);
         assert_failed(rc, ERROR_NO_SPACE, "csv cannot be written: No space left", &err);
         output_lines_close(lines);
@@ -83,6 +95,29 @@ static void a_full_disk_is_said_with_the_file(void **state)
     temp_dir_remove(&dir);
 }
 
+/* Size and hash that are said are those of the file. */
+static void the_hash_is_that_of_the_file(void **state)
+{
+    struct error err = {0};
+    struct temp_dir dir;
+    char path[FILE_PATH_SIZE];
+    struct output_lines *lines = NULL;
+    uint64_t size = 0, found_size = 0;
+    struct checksum sum, found;
+    (void)state;
+    temp_dir_make(&dir);
+    assert_ok(file_path(path, &err, "%s/p.csv", dir.path), &err);
+    const struct output_lines_config config = config_of(path);
+    assert_ok(output_lines_open(&config, &lines, &err), &err);
+    assert_ok(write_all(lines, &err), &err);
+    assert_ok(output_lines_finish(lines, &size, &sum, &err), &err);
+    output_lines_close(lines);
+    assert_ok(checksum_of_file(path, &found, &found_size, &err), &err);
+    assert_int_equal(size, found_size);
+    assert_true(checksum_equal(&sum, &found));
+    temp_dir_remove(&dir);
+}
+
 static void a_label_out_of_range_is_named_with_its_node(void **state)
 {
     struct error err = {0};
@@ -92,7 +127,7 @@ static void a_label_out_of_range_is_named_with_its_node(void **state)
     label[333] = 7;
     label[599] = 8;
     assert_ok(output_lines_open(&config, &lines, &err), &err);
-    assert_fails(output_lines_write(lines, &err), ERROR_CORRUPT, "label of node 333", &err);
+    assert_fails(write_all(lines, &err), ERROR_CORRUPT, "label of node 333", &err);
     output_lines_close(lines);
     label[333] = label[599] = 0;
 }
@@ -110,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_that_cannot_be_made_is_said),
         cmocka_unit_test(a_full_disk_is_said_with_the_file),
+        cmocka_unit_test(the_hash_is_that_of_the_file),
         cmocka_unit_test(a_label_out_of_range_is_named_with_its_node),
     };
     return cmocka_run_group_tests(tests, NULL, release);

@@ -270,6 +270,32 @@ static void tasks_layers_and_splits_of_all_kinds_are_written(void **state)
         check_case(&cases[i]);
 }
 
+/* With room for a part of the rows at a time, all files have the bytes that they have with room for all. */
+static void ranges_of_the_input_give_the_same_files(void **state)
+{
+    static struct outputs_seal seal[2];
+    struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
+    infer_layers(run);
+    for (int i = 0; i < 2; i++) {
+        const struct key key = key_outputs(INFER_RUN_ID, infer_run_version(run), "");
+        if (i)
+            run->context.memory_bytes = 1 << 17;
+        assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
+        assert_ok(outputs_seal_get(run->temp->store, infer_run_seal(run).text, INFER_RUN_ID,
+                                   &seal[i], &run->err),
+                  &run->err);
+        assert_embeddings(run);
+        assert_predictions(run, &(struct infer_case){0}, consecutive_id);
+        assert_ok(store_remove(run->temp->store, infer_run_seal(run).text, &run->err), &run->err);
+        assert_ok(store_remove(run->temp->store, key.text, &run->err), &run->err);
+    }
+    assert_string_equal(seal[0].files, seal[1].files);
+    run->context.memory_bytes = 1 << 13;
+    assert_fails(infer_run_work(run, UNIT_OUTPUTS, 0, 0), ERROR_NO_MEMORY,
+                 "the outputs of 256 nodes want", &run->err);
+    infer_run_close(run);
+}
+
 /* All files there are have a line in the seal, sorted, and none is there that was not asked for. */
 static void only_what_is_asked_for_is_written(void **state)
 {
@@ -359,6 +385,7 @@ int main(void)
         test_with_store(string_ids_come_back_quoted_where_needed),
         test_with_store(embeddings_alone_come_with_the_ids_of_their_rows),
         cmocka_unit_test(tasks_layers_and_splits_of_all_kinds_are_written),
+        test_with_store(ranges_of_the_input_give_the_same_files),
         test_with_store(only_what_is_asked_for_is_written),
         test_with_store(ids_of_another_dataset_are_refused),
         test_with_store(splits_and_labels_out_of_range_are_refused),
