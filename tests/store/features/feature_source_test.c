@@ -1,143 +1,16 @@
 #include "common/base/memory.h"
-#include "common/base/random.h"
 #include "common/math/f16.h"
 #include "store/features/feature_shard.h"
 #include "store/features/feature_source.h"
-#include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
 
+#include "tests/store/features/feature_source_fixture.h"
 #include "tests/support/shard_damage.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { PART_COUNT = 6, NODE_COUNT = 3000, DIM = 5, BATCH_SIZE_MAX = 700 };
-
-/* Parts of 0, 1, 256, 257, 0 and 2486 rows. */
-static const uint32_t bounds[PART_COUNT + 1] = {0, 0, 1, 257, 514, 514, NODE_COUNT};
-
-static const uint64_t all_bytes = (uint64_t)NODE_COUNT * DIM * sizeof(float);
-
-struct fixture {
-    struct temp_dir dir;
-    struct store *store;
-    struct error err;
-};
-
-static float value_of(uint32_t node, uint32_t column)
-{
-    return (float)(node * 10 + column);
-}
-
-/* The weights that layers of infer are computed with. */
-static const struct weights_identity of_run = {
-    .version = 3, .snapshot_version = 5, .sum = {{9, 8, 7}}};
-
-static void write_part_as(struct fixture *f, const char *key, const char *seal, const char *owner,
-                          int part, uint32_t dim, enum tensor_type type)
-{
-    struct feature_shard_writer *writer = NULL;
-    struct tensor_spec tensor = {
-        .name = "features", .type = type, .dim = dim, .row_count = bounds[part + 1] - bounds[part]};
-    assert_ok(feature_shard_writer_new(f->store, key, seal, owner, &writer, &f->err), &f->err);
-    if (strncmp(key, "run/", 4) == 0)
-        feature_shard_writer_computed_with(writer, &of_run);
-    assert_ok(feature_shard_writer_begin(writer, &tensor, &f->err), &f->err);
-    for (uint32_t node = bounds[part]; node < bounds[part + 1]; node++) {
-        float row[2 * DIM];
-        char stored[sizeof row];
-        for (uint32_t c = 0; c < dim; c++)
-            row[c] = value_of(node, c);
-        row_conversion_store(stored, type, row, dim);
-        assert_ok(feature_shard_writer_add(writer, stored, 1, &f->err), &f->err);
-    }
-    assert_ok(feature_shard_writer_finish(writer, &f->err), &f->err);
-}
-
-static void write_part(struct fixture *f, const char *key, const char *seal, const char *owner,
-                       int part, uint32_t dim)
-{
-    write_part_as(f, key, seal, owner, part, dim, TENSOR_F32);
-}
-
-static struct fixture open_fixture(void)
-{
-    struct fixture f = {.store = NULL};
-    char path[FILE_PATH_SIZE];
-    temp_dir_make(&f.dir);
-    assert_ok(file_path(path, &f.err, "%s/store", f.dir.path), &f.err);
-    assert_ok(store_open(path, 0, &f.store, &f.err), &f.err);
-    for (int p = 0; p < PART_COUNT; p++)
-        write_part(&f, key_part("p", p, "shard").text, key_part("p", p, "shard_seal").text, "p", p,
-                   DIM);
-    return f;
-}
-
-static void close_fixture(struct fixture *f)
-{
-    store_close(f->store);
-    temp_dir_remove(&f->dir);
-}
-
-static struct feature_source_config config_of(struct fixture *f, uint64_t budget_bytes)
-{
-    return (struct feature_source_config){.store = f->store,
-                                          .origin = FEATURES_OF_PARTITION,
-                                          .id = "p",
-                                          .part_count = PART_COUNT,
-                                          .book = bounds,
-                                          .tensor = "features",
-                                          .budget_bytes = budget_bytes};
-}
-
-static struct feature_source *open_source(struct fixture *f, uint64_t budget_bytes)
-{
-    struct feature_source *source = NULL;
-    const struct feature_source_config config = config_of(f, budget_bytes);
-    assert_ok(feature_source_open(&config, &source, &f->err), &f->err);
-    return source;
-}
-
-/* Batch `number`: nodes in any order, with repeats, the last one always among them. */
-static size_t make_batch(uint64_t number, size_t count_max, uint32_t node[BATCH_SIZE_MAX])
-{
-    const struct random_stream stream = {.seed = number};
-    const size_t count = 1 + random_below(random_word(&stream, 0, 0), (uint32_t)count_max - 1);
-    for (size_t i = 0; i < count; i++)
-        node[i] = random_below(random_word(&stream, i + 1, 0), NODE_COUNT);
-    node[count - 1] = NODE_COUNT - 1;
-    if (count > 2)
-        node[1] = node[0];
-    return count;
-}
-
-static void assert_rows(const struct feature_rows *rows, const uint32_t *node, size_t count)
-{
-    assert_int_equal(rows->dim, DIM);
-    for (size_t i = 0; i < count; i++) {
-        const size_t at = rows->row_index ? rows->row_index[i] : i;
-        const float *row = (const float *)rows->base + at * rows->stride;
-        for (uint32_t c = 0; c < DIM; c++)
-            assert_true(row[c] == value_of(node[i], c));
-    }
-}
-
-static void fetch_batches(struct fixture *f, struct feature_source *source, uint64_t budget_bytes,
-                          size_t count_max)
-{
-    uint32_t node[BATCH_SIZE_MAX];
-    for (uint64_t b = 0; b < 60; b++) {
-        struct feature_rows rows;
-        const size_t count = make_batch(b, count_max, node);
-        assert_ok(feature_source_fetch(source, node, count, &rows, &f->err), &f->err);
-        assert_rows(&rows, node, count);
-        assert_true(feature_source_bytes(source) <= budget_bytes);
-        if (feature_source_is_resident(source))
-            assert_ptr_equal(rows.row_index, node);
-    }
-}
 
 static void a_tensor_within_the_budget_is_resident(void **state)
 {
@@ -385,109 +258,6 @@ static void layers_of_infer_must_agree_in_dim_and_be_of_the_weights_asked_for(vo
     close_fixture(&f);
 }
 
-/* --- visits and cached rows --- */
-
-struct seen {
-    const uint32_t *node;
-    size_t count;
-    uint32_t last;
-    bool *found; /* [count] */
-};
-
-static void see(void *context, const struct feature_visit *visit)
-{
-    struct seen *seen = context;
-    assert_in_range(visit->count, 1, FEATURE_VISIT_MAX);
-    for (uint32_t i = 0; i < visit->count; i++) {
-        assert_true(visit->place[i] < seen->count && !seen->found[visit->place[i]]);
-        seen->found[visit->place[i]] = true;
-        const uint32_t node = seen->node[visit->place[i]];
-        assert_true(node >= seen->last);
-        seen->last = node;
-        float row[DIM]; /* from any address */
-        memcpy(row, visit->row[i], sizeof row);
-        for (uint32_t c = 0; c < DIM; c++)
-            assert_true(row[c] == value_of(node, c));
-    }
-}
-
-static void visit_batches(struct fixture *f, struct feature_source *source)
-{
-    uint32_t node[BATCH_SIZE_MAX];
-    for (uint64_t b = 0; b < 30; b++) {
-        bool found[BATCH_SIZE_MAX] = {false};
-        struct seen seen = {node, make_batch(b, b % 2 ? 20 : BATCH_SIZE_MAX, node), 0, found};
-        assert_ok(feature_source_visit(source, node, seen.count, see, &seen, NULL, &f->err),
-                  &f->err);
-        for (size_t i = 0; i < seen.count; i++)
-            assert_true(found[i]);
-    }
-}
-
-static void a_visit_shows_each_row_in_the_order_of_nodes(void **state)
-{
-    (void)state;
-    struct fixture f = open_fixture();
-    static uint32_t same[700]; /* zeros: more repeats than a visit holds */
-    bool found[700] = {false};
-    struct seen seen = {same, 700, 0, found};
-    struct feature_source *source = open_source(&f, 40000);
-    visit_batches(&f, source);
-    assert_ok(feature_source_visit(source, same, 700, see, &seen, NULL, &f.err), &f.err);
-    assert_ok(feature_source_visit(source, same, 0, see, &seen, NULL, &f.err), &f.err);
-    feature_source_close(source);
-    close_fixture(&f);
-}
-
-static void cached_rows_change_nothing_but_the_reads(void **state)
-{
-    (void)state;
-    struct fixture f = open_fixture();
-    uint32_t node[NODE_COUNT];
-    const uint64_t budget = 57000;
-    const long blocks = memory_live_blocks();
-    struct feature_source *source = open_source(&f, budget);
-    for (uint32_t i = 0; i < NODE_COUNT; i++)
-        node[i] = (i * 1999 + 7) % NODE_COUNT; /* 1999 is prime: each once */
-    for (size_t count = 1; count <= NODE_COUNT; count += 333) {
-        assert_ok(feature_source_cache(source, node, count, budget, &f.err), &f.err);
-        assert_true(feature_source_bytes(source) <= budget);
-        const size_t most = feature_source_cache_capacity(source, budget);
-        assert_in_range(feature_source_cached(source), 1, count < most ? count : most);
-        visit_batches(&f, source);
-        assert_true(feature_source_bytes(source) <= budget);
-    }
-    fetch_batches(&f, source, budget, BATCH_SIZE_MAX);
-    const uint32_t kept = feature_source_cached(source);
-    feature_source_limit(source, 30000);
-    assert_true(feature_source_bytes(source) <= 30000);
-    assert_true(feature_source_cached(source) < kept);
-    fetch_batches(&f, source, 30000, 200);
-    assert_ok(feature_source_cache(source, node, 100, 0, &f.err), &f.err);
-    assert_int_equal(feature_source_cached(source), 0);
-    feature_source_close(source);
-    assert_int_equal(memory_live_blocks(), blocks);
-    close_fixture(&f);
-}
-
-static void a_visit_that_is_told_to_stop_stops(void **state)
-{
-    (void)state;
-    struct fixture f = open_fixture();
-    uint32_t node[2] = {5, 2900};
-    bool found[2] = {false};
-    atomic_bool stop = true;
-    struct seen seen = {node, 2, 0, found};
-    struct feature_source *source = open_source(&f, 40000);
-    assert_fails(feature_source_visit(source, node, 2, see, &seen, &stop, &f.err), ERROR_BUSY,
-                 "told to stop", &f.err);
-    assert_false(found[0] || found[1]);
-    atomic_store(&stop, false);
-    assert_ok(feature_source_visit(source, node, 2, see, &seen, &stop, &f.err), &f.err);
-    feature_source_close(source);
-    close_fixture(&f);
-}
-
 /* Overwrites the middle of every table of a part's shard. */
 static enum error_code damage_table(void *context, const char *name, struct error *err)
 {
@@ -539,28 +309,6 @@ static void damage_is_named_and_never_served(void **state)
     close_fixture(&f);
 }
 
-static void a_visit_of_cached_rows_reads_no_block(void **state)
-{
-    (void)state;
-    struct fixture f = open_fixture();
-    uint32_t node[200];
-    bool found[200] = {false};
-    struct seen seen = {node, 200, 0, found};
-    struct feature_rows rows;
-    struct feature_source *source = open_source(&f, 40000);
-    for (uint32_t i = 0; i < 200; i++)
-        node[i] = 600 + 3 * (199 - i);
-    assert_ok(feature_source_cache(source, node, 200, 40000, &f.err), &f.err);
-    assert_int_equal(feature_source_cached(source), 200);
-    shard_damage_empty_tables(f.store, key_part("p", 5, "shard"));
-    assert_ok(feature_source_visit(source, node, 200, see, &seen, NULL, &f.err), &f.err);
-    node[0]++;
-    assert_fails(feature_source_fetch(source, node, 200, &rows, &f.err), ERROR_CORRUPT,
-                 "partition/p/part/0000000005/shard", &f.err);
-    feature_source_close(source);
-    close_fixture(&f);
-}
-
 static void every_refused_allocation_leaves_nothing(void **state)
 {
     (void)state;
@@ -604,10 +352,6 @@ int main(void)
         cmocka_unit_test(no_batch_and_unknown_nodes_are_told_apart),
         cmocka_unit_test(a_source_that_cannot_be_is_refused),
         cmocka_unit_test(layers_of_infer_must_agree_in_dim_and_be_of_the_weights_asked_for),
-        cmocka_unit_test(a_visit_shows_each_row_in_the_order_of_nodes),
-        cmocka_unit_test(cached_rows_change_nothing_but_the_reads),
-        cmocka_unit_test(a_visit_of_cached_rows_reads_no_block),
-        cmocka_unit_test(a_visit_that_is_told_to_stop_stops),
         cmocka_unit_test(damage_is_named_and_never_served),
         cmocka_unit_test(every_refused_allocation_leaves_nothing),
     };

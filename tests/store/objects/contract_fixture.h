@@ -10,6 +10,8 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
+
 struct fixture;
 
 struct backend_case {
@@ -87,6 +89,54 @@ static inline uint32_t get_number(struct store *store, const char *key)
     const uint32_t value = *(const uint32_t *)data;
     store_release_record(&view);
     return value;
+}
+
+/* Keys as store_list() gives them; a star behind those of artifacts. */
+struct keys {
+    char text[2048];
+};
+
+static inline enum error_code collect(void *context, const char *key, bool is_artifact,
+                                      struct error *err)
+{
+    struct keys *keys = context;
+    const size_t size = strlen(keys->text);
+    (void)err;
+    (void)snprintf(keys->text + size, sizeof keys->text - size, "%s%s ", key,
+                   is_artifact ? "*" : "");
+    return ERROR_NONE;
+}
+
+static inline void assert_listed(struct store *store, const char *prefix, const char *expected)
+{
+    struct error err = {0};
+    struct keys keys = {.text = ""};
+    assert_ok(store_list(store, prefix, collect, &keys, &err), &err);
+    assert_string_equal(keys.text, expected);
+}
+
+static inline enum error_code publish_file(struct store *store, const char *key, const char *text,
+                                           bool *existed, struct error *err)
+{
+    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    enum error_code rc = store_scratch(store, scratch, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/file", scratch);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, text, strlen(text), false, err);
+    return rc == ERROR_NONE ? store_publish(store, path, key, existed, err) : rc;
+}
+
+static inline enum error_code publish_folder(struct store *store, const char *key, const char *text,
+                                             bool *existed, struct error *err)
+{
+    char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
+    enum error_code rc = store_scratch(store, scratch, err);
+    if (rc == ERROR_NONE)
+        rc = file_path(path, err, "%s/one", scratch);
+    if (rc == ERROR_NONE)
+        rc = file_replace(path, text, strlen(text), false, err);
+    return rc == ERROR_NONE ? store_publish(store, scratch, key, existed, err) : rc;
 }
 
 static inline void damage_directory(const struct fixture *f, const char *key, const void *bytes,
