@@ -38,7 +38,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NO_VERSION = -1, PIECE_VALUES = 1024 };
+enum { NO_VERSION = -1, PIECE_VALUES = 1024, GRADIENT_BYTES = 64 << 20 };
 
 struct aggregate {
     struct model model;
@@ -102,14 +102,13 @@ static enum error_code read_version(const struct stage_context *context, struct 
 {
     struct weights weights = {0};
     struct optimizer_state state = {0};
-    enum error_code rc = weights_get(context->store, context->run_id, version, &weights, err);
+    enum error_code rc =
+        parameters_get(context->store, context->run_id, version, &weights, &state, err);
     if (rc == ERROR_NONE) {
         rc = run_model_check_weights(&a->model, &weights, err);
         if (rc != ERROR_NONE)
             rc = error_context(err, rc, "record %s", weights.view.key);
     }
-    if (rc == ERROR_NONE)
-        rc = optimizer_state_get(context->store, context->run_id, version, &state, err);
     if (rc == ERROR_NONE)
         rc = copy_state(a, &state, err);
     if (rc == ERROR_NONE)
@@ -172,38 +171,53 @@ static enum error_code put_version(const struct stage_context *context, struct a
 
 /* --- a round --- */
 
-static enum error_code add_slot(const struct stage_context *context, struct aggregate *a,
-                                int64_t round, int32_t slot, struct error *err)
+/* The round that gradients are added of. */
+struct round_in_hand {
+    const struct stage_context *context;
+    struct aggregate *aggregate;
+    int64_t round;
+};
+
+static enum error_code add_slot(void *opaque, int slot, struct gradient *gradient,
+                                struct error *err)
 {
-    struct gradient gradient = {0};
-    stage_times_enter(context->times, TIME_READ);
-    enum error_code rc = gradient_get(context->store, context->run_id, round, slot, &gradient, err);
-    stage_times_enter(context->times, TIME_COMPUTE);
-    if (rc == ERROR_NONE && gradient.weights_version != (uint64_t)round)
-        rc = error_set(err, ERROR_CORRUPT,
-                       "record %s: made from weights version %" PRIu64 ", expected %" PRId64,
-                       gradient.view.key, gradient.weights_version, round);
-    if (rc == ERROR_NONE && gradient.value_count != a->model.value_count)
-        rc = error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
-                       gradient.view.key, gradient.value_count, a->model.value_count);
-    if (rc == ERROR_NONE && a->statistics)
-        running_statistics_add(&a->model, a->statistics, gradient.value);
-    if (rc == ERROR_NONE)
-        gradient_mean_add(&a->mean, &gradient);
-    store_release_record(&gradient.view);
-    return rc;
+    const struct round_in_hand *in_hand = opaque;
+    struct aggregate *a = in_hand->aggregate;
+    (void)slot;
+    if (gradient->weights_version != (uint64_t)in_hand->round)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: made from weights version %" PRIu64 ", expected %" PRId64,
+                         gradient->view.key, gradient->weights_version, in_hand->round);
+    if (gradient->value_count != a->model.value_count)
+        return error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
+                         gradient->view.key, gradient->value_count, a->model.value_count);
+    stage_times_enter(in_hand->context->times, TIME_COMPUTE);
+    if (a->statistics)
+        running_statistics_add(&a->model, a->statistics, gradient->value);
+    gradient_mean_add(&a->mean, gradient); /* which takes it */
+    stage_times_enter(in_hand->context->times, TIME_READ);
+    return ERROR_NONE;
+}
+
+/* Gradients that are read at once, and so in memory together. */
+static size_t gradients_together(const struct aggregate *a)
+{
+    const size_t bytes = a->model.value_count * sizeof(float);
+    return bytes < GRADIENT_BYTES ? GRADIENT_BYTES / bytes : 1;
 }
 
 static enum error_code add_all_slots(const struct stage_context *context, struct aggregate *a,
                                      int64_t round, struct error *err)
 {
-    const int32_t slot_count = schedule_slot_count(context->schedule, round);
-    enum error_code rc = ERROR_NONE;
+    struct round_in_hand in_hand = {.context = context, .aggregate = a, .round = round};
     gradient_mean_reset(&a->mean);
     if (a->statistics)
         running_statistics_reset(&a->model, a->statistics);
-    for (int32_t slot = 0; slot < slot_count && rc == ERROR_NONE; slot++)
-        rc = add_slot(context, a, round, slot, err);
+    stage_times_enter(context->times, TIME_READ);
+    const enum error_code rc = gradient_get_each(context->store, context->run_id, round,
+                                                 schedule_slot_count(context->schedule, round),
+                                                 gradients_together(a), add_slot, &in_hand, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
     gradient_mean_finish(&a->mean);
     return rc;
 }

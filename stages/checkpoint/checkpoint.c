@@ -123,9 +123,8 @@ static enum error_code find_previous(const struct stage_context *context,
 static enum error_code read_inputs(const struct stage_context *context, const struct checkpoint *c,
                                    int64_t version, struct inputs *in, struct error *err)
 {
-    enum error_code rc = weights_get(context->store, context->run_id, version, &in->weights, err);
-    if (rc == ERROR_NONE)
-        rc = optimizer_state_get(context->store, context->run_id, version, &in->state, err);
+    enum error_code rc =
+        parameters_get(context->store, context->run_id, version, &in->weights, &in->state, err);
     if (rc == ERROR_NONE && in->state.value_count != in->weights.value_count)
         rc = error_set(err, ERROR_CORRUPT, "record %s: %" PRIu64 " values, expected %" PRIu64,
                        in->state.view.key, in->state.value_count, in->weights.value_count);

@@ -8,29 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum error_code add_slot(struct tally *tally, const struct evaluation *e, struct error *err)
+static enum error_code add_slot(void *context, int slot, const struct evaluation *e,
+                                struct error *err)
 {
+    struct tally *tally = context;
     const struct loss_result loss = {e->loss_sum, e->seed_count, e->correct_count};
+    (void)slot;
     if (e->tally_size != tally->count_size)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section tally has %" PRIu64 " counts, expected %zu",
                          e->view.key, e->tally_size, tally->count_size);
     return tally_merge(tally, &loss, e->tally, e->score, e->truth, e->score_count, err);
-}
-
-static enum error_code read_slots(const struct stage_context *context, int64_t version,
-                                  struct tally *tally, struct error *err)
-{
-    enum error_code rc = ERROR_NONE;
-    for (int32_t slot = 0; slot < context->schedule->evaluation_slot_count && rc == ERROR_NONE;
-         slot++) {
-        struct evaluation e = {0};
-        rc = evaluation_get(context->store, context->run_id, version, slot, &e, err);
-        if (rc == ERROR_NONE)
-            rc = add_slot(tally, &e, err);
-        store_release_record(&e.view);
-    }
-    return rc;
 }
 
 enum metric validation_metric(const struct pipeline_settings *settings,
@@ -80,7 +68,8 @@ enum error_code validation_read(const struct stage_context *context, int64_t ver
     enum error_code rc =
         tally_init(&tally, task_of(context->book->task), context->book->class_count, err);
     if (rc == ERROR_NONE)
-        rc = read_slots(context, version, &tally, err);
+        rc = evaluation_get_each(context->store, context->run_id, version,
+                                 context->schedule->evaluation_slot_count, add_slot, &tally, err);
     if (rc == ERROR_NONE)
         rc = measure(&tally, validation_metric(context->settings, context->book), out, err);
     tally_release(&tally);

@@ -64,23 +64,45 @@ static enum error_code check_seal(struct feature_parts *parts,
     return check_tensor(parts, tensor, part, err);
 }
 
+struct sealed {
+    struct feature_parts *parts;
+    const struct feature_source_config *config;
+    struct checksum_stream *sums;
+};
+
+static struct key seal_key(const void *context, size_t part)
+{
+    const struct sealed *sealed = context;
+    return key_of(sealed->parts, (int)part, "shard_seal");
+}
+
+static enum error_code take_seal(void *context, size_t part, struct record_view *view,
+                                 struct error *err)
+{
+    const struct sealed *sealed = context;
+    const struct key key = key_of(sealed->parts, (int)part, "shard");
+    struct shard_seal seal;
+    enum error_code rc = shard_seal_decode(view, &seal, err);
+    if (rc == ERROR_NONE)
+        rc = check_seal(sealed->parts, sealed->config, (int)part, key.text, &seal, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const int index = shard_seal_find(&seal, sealed->config->tensor);
+    checksum_stream_add(sealed->sums, seal.content[index].bytes, sizeof seal.content[index].bytes);
+    return ERROR_NONE;
+}
+
 static enum error_code read_seals(struct feature_parts *parts,
                                   const struct feature_source_config *config,
                                   struct checksum_stream *sums, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    for (int p = 0; rc == ERROR_NONE && p < parts->part_count; p++) {
-        struct shard_seal seal;
-        const struct key key = key_of(parts, p, "shard");
-        rc = shard_seal_get(parts->store, key_of(parts, p, "shard_seal").text, parts->id, &seal,
-                            err);
-        if (rc == ERROR_NONE)
-            rc = check_seal(parts, config, p, key.text, &seal, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        const int index = shard_seal_find(&seal, config->tensor);
-        checksum_stream_add(sums, seal.content[index].bytes, sizeof seal.content[index].bytes);
-    }
+    struct sealed sealed = {.parts = parts, .config = config, .sums = sums};
+    const struct store_series seals = {.owner_id = parts->id,
+                                       .count = (size_t)parts->part_count,
+                                       .key = seal_key,
+                                       .visit = take_seal,
+                                       .context = &sealed};
+    const enum error_code rc = store_get_each(parts->store, &seals, err);
     parts->content = checksum_stream_sum(sums);
     return rc;
 }

@@ -26,6 +26,7 @@
 
 #include "common/base/error.h"
 #include "common/base/file.h"
+#include "store/objects/keys.h"
 #include "store/objects/record.h"
 
 #include <stdbool.h>
@@ -96,6 +97,23 @@ MUST_CHECK enum error_code store_flush(struct store *store, const char *key, str
 MUST_CHECK enum error_code store_get(struct store *store, const char *key, const char *owner_id,
                                      struct record_view *view, struct error *err);
 void store_release_record(struct record_view *view);
+
+/* Several records of which each is needed, in an order. */
+enum { STORE_TOGETHER_MAX = 16 };
+struct store_series {
+    const char *owner_id; /* as above */
+    size_t count;
+    size_t together; /* so many are in memory at a time; 0, or more than that: STORE_TOGETHER_MAX */
+    struct key (*key)(const void *context, size_t index);
+    /* Gets each record, verified, in the order of their indices. It is released afterwards, unless `view` is {0} then. */
+    enum error_code (*visit)(void *context, size_t index, struct record_view *view,
+                             struct error *err);
+    void *context;
+};
+/* Reads them: those that are in memory together are asked for at once, so on a store that is far away they take the
+ * time of one. Ends with the first that cannot be read, or whose visit fails. Fails: as store_get(). */
+MUST_CHECK enum error_code store_get_each(struct store *store, const struct store_series *series,
+                                          struct error *err);
 
 /* Whether a record or artifact of that key is there, unread. */
 MUST_CHECK enum error_code store_has(struct store *store, const char *key, bool *found,

@@ -43,24 +43,78 @@ static enum error_code decode(const struct stored_bytes *bytes, const char *key,
     return rc;
 }
 
-enum error_code store_get(struct store *store, const char *key, const char *owner_id,
-                          struct record_view *view, struct error *err)
+/* What was read under `key`, with the code `rc`, as a record; the bytes are the view's, or released. */
+static enum error_code to_view(struct store *store, enum error_code rc, const char *key,
+                               const char *owner_id, struct stored_bytes *bytes,
+                               struct record_view *view, struct error *err)
 {
-    struct stored_bytes bytes = {0};
     *view = (struct record_view){0};
-    enum error_code rc = store_check_key(key, err);
-    if (rc == ERROR_NONE)
-        rc = get_bytes(store, key, &bytes, err);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc, "record %s is not in the store", key);
     if (rc != ERROR_NONE)
         return rc;
     (void)atomic_fetch_add(&store->records_read, 1);
-    (void)atomic_fetch_add(&store->bytes_read, bytes.size);
-    rc = decode(&bytes, key, owner_id, view, err);
+    (void)atomic_fetch_add(&store->bytes_read, bytes->size);
+    rc = decode(bytes, key, owner_id, view, err);
     if (rc != ERROR_NONE) {
-        stored_bytes_release(&bytes);
+        stored_bytes_release(bytes);
         *view = (struct record_view){0};
+    }
+    *bytes = (struct stored_bytes){0};
+    return rc;
+}
+
+enum error_code store_get(struct store *store, const char *key, const char *owner_id,
+                          struct record_view *view, struct error *err)
+{
+    struct stored_bytes bytes = {0};
+    enum error_code rc = store_check_key(key, err);
+    if (rc == ERROR_NONE)
+        rc = get_bytes(store, key, &bytes, err);
+    return to_view(store, rc, key, owner_id, &bytes, view, err);
+}
+
+/* Records `first` .. first + count of a series, which are read at once. */
+static enum error_code get_some(struct store *store, const struct store_series *series,
+                                size_t first, size_t count, struct error *err)
+{
+    struct key key[STORE_TOGETHER_MAX];
+    struct object_get get[STORE_TOGETHER_MAX];
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        key[i] = series->key(series->context, first + i);
+        get[i] = (struct object_get){.key = key[i].text};
+        rc = store_check_key(key[i].text, err);
+    }
+    if (rc != ERROR_NONE)
+        return rc;
+    store->backend->get_many(store->state, get, count);
+    for (size_t i = 0; i < count; i++) {
+        struct record_view view;
+        if (rc != ERROR_NONE) {
+            stored_bytes_release(&get[i].bytes);
+            continue;
+        }
+        if (get[i].rc != ERROR_NONE && err)
+            *err = get[i].err;
+        rc = to_view(store, get[i].rc, get[i].key, series->owner_id, &get[i].bytes, &view, err);
+        if (rc == ERROR_NONE)
+            rc = series->visit(series->context, first + i, &view, err);
+        store_release_record(&view);
+    }
+    return rc;
+}
+
+enum error_code store_get_each(struct store *store, const struct store_series *series,
+                               struct error *err)
+{
+    const size_t together = series->together && series->together < STORE_TOGETHER_MAX
+                                ? series->together
+                                : STORE_TOGETHER_MAX;
+    enum error_code rc = ERROR_NONE;
+    for (size_t first = 0; rc == ERROR_NONE && first < series->count; first += together) {
+        const size_t left = series->count - first;
+        rc = get_some(store, series, first, left < together ? left : together, err);
     }
     return rc;
 }

@@ -26,6 +26,15 @@ size_t parameter_values_first_bad(const float *value, size_t count)
     return first_bad(value, count);
 }
 
+enum error_code parameter_version_check(const struct record_view *view, uint64_t found,
+                                        int64_t expected, struct error *err)
+{
+    if (found == (uint64_t)expected)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT, "record %s: version is %" PRIu64 ", expected %" PRId64,
+                     view->key, found, expected);
+}
+
 enum error_code parameter_values_get(const struct record_view *view, const char *name,
                                      uint64_t count, const float **out, uint64_t *found,
                                      struct error *err)

@@ -17,6 +17,10 @@
 /* Index of the first value that is NaN or infinite; `count` when all are finite. */
 size_t parameter_values_first_bad(const float *value, size_t count);
 
+/* Fails: ERROR_CORRUPT naming the record unless the version `found` inside is the one in its key. */
+MUST_CHECK enum error_code parameter_version_check(const struct record_view *view, uint64_t found,
+                                                   int64_t expected, struct error *err);
+
 /* A section of F32, borrowed from the view; all values are finite. `count` 0: at least one value,
  * and *found says how many; else exactly that many.
  * Fails: ERROR_CORRUPT naming record, section and index. */

@@ -29,15 +29,6 @@ static enum error_code expect(const struct record_view *view, enum record_kind k
     return rc;
 }
 
-static enum error_code check_version(const struct record_view *view, uint64_t found,
-                                     int64_t expected, struct error *err)
-{
-    if (found == (uint64_t)expected)
-        return ERROR_NONE;
-    return error_set(err, ERROR_CORRUPT, "record %s: version is %" PRIu64 ", expected %" PRId64,
-                     view->key, found, expected);
-}
-
 /* The end of every get: the view goes to the caller, or is given back after a failure. */
 static enum error_code keep_view(enum error_code rc, struct record_view *view,
                                  struct record_view *kept)
@@ -109,7 +100,7 @@ enum error_code weights_get(struct store *store, const char *run_id, int64_t ver
     if (rc == ERROR_NONE)
         rc = weights_decode(&view, out, err);
     if (rc == ERROR_NONE)
-        rc = check_version(&view, out->version, version, err);
+        rc = parameter_version_check(&view, out->version, version, err);
     if (rc != ERROR_NONE)
         *out = (struct weights){0};
     return keep_view(rc, &view, &out->view);
@@ -163,7 +154,7 @@ enum error_code optimizer_state_get(struct store *store, const char *run_id, int
     if (rc == ERROR_NONE)
         rc = optimizer_state_decode(&view, out, err);
     if (rc == ERROR_NONE)
-        rc = check_version(&view, out->version, version, err);
+        rc = parameter_version_check(&view, out->version, version, err);
     if (rc != ERROR_NONE)
         *out = (struct optimizer_state){0};
     return keep_view(rc, &view, &out->view);
@@ -295,7 +286,7 @@ enum error_code evaluation_get(struct store *store, const char *run_id, int64_t 
     if (rc == ERROR_NONE)
         rc = evaluation_decode(&view, out, err);
     if (rc == ERROR_NONE)
-        rc = check_version(&view, out->version, version, err);
+        rc = parameter_version_check(&view, out->version, version, err);
     if (rc != ERROR_NONE)
         *out = (struct evaluation){0};
     return keep_view(rc, &view, &out->view);

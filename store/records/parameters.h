@@ -91,6 +91,11 @@ MUST_CHECK enum error_code optimizer_state_get(struct store *store, const char *
 MUST_CHECK enum error_code optimizer_state_decode(const struct record_view *view,
                                                   struct optimizer_state *out, struct error *err);
 
+/* Both of one version, which are asked for at once. Fails: as either; then there is nothing to release. */
+MUST_CHECK enum error_code parameters_get(struct store *store, const char *run_id, int64_t version,
+                                          struct weights *weights, struct optimizer_state *state,
+                                          struct error *err);
+
 struct gradient {
     uint64_t weights_version;
     uint64_t value_count;
@@ -105,6 +110,14 @@ MUST_CHECK enum error_code gradient_put(struct store *store, const char *run_id,
                                         struct error *err);
 MUST_CHECK enum error_code gradient_get(struct store *store, const char *run_id, int64_t round,
                                         int slot, struct gradient *out, struct error *err);
+/* A series of them (store.h): those of the first `slot_count` slots of a round, in order. `together`: as in store.h. Each is
+ * released after its visit, unless that took its view and left {0} there. */
+typedef enum error_code (*gradient_visitor)(void *context, int slot, struct gradient *gradient,
+                                            struct error *err);
+MUST_CHECK enum error_code gradient_get_each(struct store *store, const char *run_id, int64_t round,
+                                             int slot_count, size_t together,
+                                             gradient_visitor visit, void *context,
+                                             struct error *err);
 MUST_CHECK enum error_code gradient_decode(const struct record_view *view, struct gradient *out,
                                            struct error *err);
 
@@ -124,6 +137,14 @@ MUST_CHECK enum error_code evaluation_put(struct store *store, const char *run_i
                                           const struct evaluation *evaluation, struct error *err);
 MUST_CHECK enum error_code evaluation_get(struct store *store, const char *run_id, int64_t version,
                                           int slot, struct evaluation *out, struct error *err);
+/* Likewise, of weights `version`; each is valid during its visit. */
+typedef enum error_code (*evaluation_visitor)(void *context, int slot,
+                                              const struct evaluation *evaluation,
+                                              struct error *err);
+MUST_CHECK enum error_code evaluation_get_each(struct store *store, const char *run_id,
+                                               int64_t version, int slot_count,
+                                               evaluation_visitor visit, void *context,
+                                               struct error *err);
 MUST_CHECK enum error_code evaluation_decode(const struct record_view *view, struct evaluation *out,
                                              struct error *err);
 

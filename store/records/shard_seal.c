@@ -81,8 +81,8 @@ static enum error_code add_tensor(const struct record_view *view, struct shard_s
     return ERROR_NONE;
 }
 
-static enum error_code decode(const struct record_view *view, struct shard_seal *out,
-                              struct error *err)
+enum error_code shard_seal_decode(const struct record_view *view, struct shard_seal *out,
+                                  struct error *err)
 {
     const void *name = NULL, *type = NULL, *dim = NULL, *row_count = NULL, *content = NULL;
     uint64_t count = 0;
@@ -124,7 +124,7 @@ enum error_code shard_seal_get(struct store *store, const char *key, const char 
     enum error_code rc = store_get(store, key, owner_id, &view, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = decode(&view, out, err);
+    rc = shard_seal_decode(&view, out, err);
     store_release_record(&view);
     return rc;
 }

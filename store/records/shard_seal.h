@@ -41,7 +41,9 @@ struct shard_seal {
 MUST_CHECK enum error_code shard_seal_put(struct store *store, const char *key,
                                           const char *owner_id, const struct shard_seal *seal,
                                           struct error *err);
-/* Copies everything out: nothing to release. */
+/* Copies everything out: nothing to release. _decode() is the check alone, of a record of any origin. */
+MUST_CHECK enum error_code shard_seal_decode(const struct record_view *view, struct shard_seal *out,
+                                             struct error *err);
 MUST_CHECK enum error_code shard_seal_get(struct store *store, const char *key,
                                           const char *owner_id, struct shard_seal *out,
                                           struct error *err);

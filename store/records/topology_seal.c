@@ -21,8 +21,8 @@ enum error_code topology_seal_put(struct store *store, const char *partition_id,
                      &record, STORE_DURABLE, err);
 }
 
-static enum error_code decode(const struct record_view *view, struct topology_seal *out,
-                              struct error *err)
+enum error_code topology_seal_decode(const struct record_view *view, struct topology_seal *out,
+                                     struct error *err)
 {
     const void *counts_data = NULL, *file = NULL;
     struct edge_widths width;
@@ -56,7 +56,7 @@ enum error_code topology_seal_get(struct store *store, const char *partition_id,
                                    partition_id, &view, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = decode(&view, out, err);
+    rc = topology_seal_decode(&view, out, err);
     store_release_record(&view);
     return rc;
 }

@@ -35,7 +35,9 @@ struct topology_seal {
 MUST_CHECK enum error_code topology_seal_put(struct store *store, const char *partition_id,
                                              int part, const struct topology_seal *seal,
                                              struct error *err);
-/* Copies everything out: nothing to release. */
+/* Copies everything out: nothing to release. _decode() is the check alone, of a record of any origin. */
+MUST_CHECK enum error_code topology_seal_decode(const struct record_view *view,
+                                                struct topology_seal *out, struct error *err);
 MUST_CHECK enum error_code topology_seal_get(struct store *store, const char *partition_id,
                                              int part, struct topology_seal *out,
                                              struct error *err);

@@ -116,28 +116,6 @@ enum error_code topology_open_parts(const struct topology *topology, struct thre
 
 /* --- the whole --- */
 
-static enum error_code read_seal(struct store *store, const struct partition_book *book, int number,
-                                 struct topology_part *part, struct topology_source *source,
-                                 struct error *err)
-{
-    struct topology_seal *seal = &source->seal;
-    source->store = store;
-    source->key = key_part(book->id, number, "topology");
-    const enum error_code rc = topology_seal_get(store, book->id, number, seal, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint32_t first = book->book[number], count = book->book[number + 1] - first;
-    if (seal->first_node != first || seal->node_count != count)
-        return error_set(err, ERROR_CORRUPT,
-                         "artifact %s: expected %u nodes from %u, found %u from %u",
-                         source->key.text, count, first, seal->node_count, seal->first_node);
-    *part = (struct topology_part){.first_node = seal->first_node,
-                                   .node_count = seal->node_count,
-                                   .edge_count = seal->edge_count,
-                                   .width = seal->width};
-    return ERROR_NONE;
-}
-
 /* Adds a part to the whole: all parts have the same arrays. */
 static enum error_code join_part(struct topology *t, int number, const struct topology_seal *seal,
                                  struct error *err)
@@ -160,6 +138,43 @@ static enum error_code join_part(struct topology *t, int number, const struct to
     return ERROR_NONE;
 }
 
+struct sealed {
+    struct topology *topology;
+    struct store *store;
+    const struct partition_book *book;
+};
+
+static struct key seal_key(const void *context, size_t part)
+{
+    const struct sealed *sealed = context;
+    return key_part(sealed->book->id, (int)part, "topology_seal");
+}
+
+static enum error_code take_seal(void *context, size_t index, struct record_view *view,
+                                 struct error *err)
+{
+    const struct sealed *sealed = context;
+    const struct partition_book *book = sealed->book;
+    const int number = (int)index;
+    struct topology_source *source = &sealed->topology->source[number];
+    struct topology_seal *seal = &source->seal;
+    source->store = sealed->store;
+    source->key = key_part(book->id, number, "topology");
+    const enum error_code rc = topology_seal_decode(view, seal, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint32_t first = book->book[number], count = book->book[number + 1] - first;
+    if (seal->first_node != first || seal->node_count != count)
+        return error_set(err, ERROR_CORRUPT,
+                         "artifact %s: expected %u nodes from %u, found %u from %u",
+                         source->key.text, count, first, seal->node_count, seal->first_node);
+    sealed->topology->part[number] = (struct topology_part){.first_node = seal->first_node,
+                                                            .node_count = seal->node_count,
+                                                            .edge_count = seal->edge_count,
+                                                            .width = seal->width};
+    return join_part(sealed->topology, number, seal, err);
+}
+
 enum error_code topology_open(struct store *store, const struct partition_book *book,
                               struct topology *out, struct error *err)
 {
@@ -177,11 +192,14 @@ enum error_code topology_open(struct store *store, const struct partition_book *
         rc = memory_new(&t.source, part_count, "the parts of a topology", err);
     for (int p = 0; rc == ERROR_NONE && p < book->part_count; p++)
         must(pthread_mutex_init(&t.source[p].lock, NULL) == 0);
-    for (int p = 0; rc == ERROR_NONE && p < book->part_count; p++) {
-        rc = read_seal(store, book, p, &t.part[p], &t.source[p], err);
-        if (rc == ERROR_NONE)
-            rc = join_part(&t, p, &t.source[p].seal, err);
-    }
+    struct sealed sealed = {.topology = &t, .store = store, .book = book};
+    const struct store_series seals = {.owner_id = book->id,
+                                       .count = part_count,
+                                       .key = seal_key,
+                                       .visit = take_seal,
+                                       .context = &sealed};
+    if (rc == ERROR_NONE)
+        rc = store_get_each(store, &seals, err);
     if (rc == ERROR_NONE) {
         *out = t;
         t = (struct topology){0}; /* moved to the caller */

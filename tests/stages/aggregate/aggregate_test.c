@@ -1,8 +1,10 @@
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
+#include "store/backends/memory_backend.h"
 
 #include "tests/stages/small_run.h"
 #include "tests/support/record_tamper.h"
+#include "tests/support/store_watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -447,12 +449,40 @@ static void opening_without_memory_leaks_nothing(void **state)
     stage.close(NULL);
 }
 
+/* On a store that is far away a round takes the time of one read, and not of one a slot. */
+static void the_gradients_of_a_round_are_read_at_once(void **state)
+{
+    (void)state;
+    struct temp_store far = {.store = store_watch_open(&memory_backend, "aggregate")};
+    struct small_run run;
+    begin(&run, &far, adam);
+    void *worker = open_stage(&run), *other = open_stage(&run);
+    assert_ok(small_run_work(&run, worker, UNIT_INITIALISE, 0), &run.err);
+    small_run_put_gradients(&run, 0);
+    store_watch_begin(3);
+    assert_ok(small_run_work(&run, worker, UNIT_AGGREGATE, 0), &run.err);
+    struct store_watch_count count = store_watch_end();
+    assert_int_equal(count.reads, 3);
+    assert_int_equal(count.calls, 1);
+    small_run_put_gradients(&run, 1);
+    store_watch_begin(2); /* weights and state, then the one gradient */
+    assert_ok(small_run_work(&run, other, UNIT_AGGREGATE, 1), &run.err);
+    count = store_watch_end();
+    assert_int_equal(count.most, 2);
+    assert_int_equal(count.calls, count.reads - 1);
+    stage.close(worker);
+    stage.close(other);
+    store_close(far.store);
+    memory_store_forget("aggregate");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(weights_begin_as_the_seed_has_them_and_state_at_zero),
         test_with_store(a_round_steps_along_the_mean_at_the_rate_of_its_epoch),
         test_with_store(resumed_runs_and_any_order_of_slots_give_the_same_bits),
+        cmocka_unit_test(the_gradients_of_a_round_are_read_at_once),
         test_with_store(a_warm_worker_does_not_read_its_own_output),
         test_with_store(a_worker_reads_the_rounds_that_another_did),
         test_with_store(where_a_snapshot_is_made_the_state_tells_of_all_rounds_since_the_last),

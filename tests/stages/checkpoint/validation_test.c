@@ -1,7 +1,9 @@
 #include "common/base/memory.h"
 #include "stages/checkpoint/validation.h"
+#include "store/backends/memory_backend.h"
 
 #include "tests/stages/small_run.h"
+#include "tests/support/store_watch.h"
 
 #include <math.h>
 
@@ -50,6 +52,22 @@ static void counts_of_all_slots_add_up(void **state)
     assert_near(measure(&run, METRIC_LOSS).metric, 6.0 / 8);
     assert_near(measure(&run, METRIC_MICRO_F1).metric, 8.0 / (8 + 2 + 2));
     assert_near(measure(&run, METRIC_MACRO_F1).metric, (6.0 / 8 + 0 + 1) / 3);
+}
+
+static void all_slots_are_read_at_once(void **state)
+{
+    (void)state;
+    const double tally[9] = {1, 0, 1, 0, 1, 0, 1, 0, 0};
+    struct store *far = store_watch_open(&memory_backend, "validation");
+    struct small_run run;
+    small_run_init(&run, far, 20, 12, two_slots);
+    for (int32_t slot = 0; slot < 6; slot++)
+        put_counts(&run, slot, 3, 2, 1.5, tally);
+    store_watch_begin(6);
+    assert_near(measure(&run, METRIC_LOSS).metric, 0.5);
+    assert_int_equal(store_watch_end().calls, 1);
+    store_close(far);
+    memory_store_forget("validation");
 }
 
 /* Scores 1..6 in three slots, the positives at 2, 4, 5 and 6: of 8 pairs of a positive and a negative 7
@@ -136,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(counts_of_all_slots_add_up),
+        cmocka_unit_test(all_slots_are_read_at_once),
         test_with_store(the_area_under_the_roc_is_over_the_scores_of_all_slots),
         test_with_store(without_validation_nodes_or_labels_there_is_no_metric),
         test_with_store(a_missing_slot_and_another_number_of_classes_are_named),

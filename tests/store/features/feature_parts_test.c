@@ -52,7 +52,9 @@ static int set_up(void **state)
                                                  .part_count = PART_COUNT,
                                                  .book = bounds,
                                                  .tensor = "features"};
+    store_watch_begin(PART_COUNT);
     assert_ok(feature_parts_open(&config, &s.parts, &s.err), &s.err);
+    assert_int_equal(store_watch_end().calls, 1); /* for all seals */
     *state = &s;
     return 0;
 }

@@ -94,7 +94,9 @@ static void a_part_is_fetched_when_it_is_wanted_and_once(void **state)
     struct scene *s = *state;
     struct topology t = {0};
     forget_copies(s);
+    store_watch_begin(PART_COUNT);
     assert_ok(topology_open(s->store, &s->book, &t, &s->err), &s->err);
+    assert_int_equal(store_watch_end().calls, 1); /* for all seals */
     assert_int_equal(t.edge_count, 2 * NODES - 1);
     assert_int_equal(t.part[5].edge_count, 2 * PART_NODES - 1);
     assert_int_equal(topology_copy_bytes(&t) > 0, true);
