@@ -26,7 +26,7 @@ float neighbor_weights_correction(const struct message_block *block, uint32_t i)
     must(block->degree);
     if (block->edge_factor)
         return 1;
-    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
+    for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1] && !block->is_bipartite; e++)
         loops += block->neighbor[e] == i;
     const uint32_t found = count - loops;
     if (found == 0 || found >= block->degree[i])
@@ -39,7 +39,7 @@ static float mean_scale(const struct message_block *block, uint32_t i)
 {
     float count = (float)block->degree[i];
     for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++)
-        if (block->neighbor[e] == i)
+        if (!block->is_bipartite && block->neighbor[e] == i)
             count += block->edge_factor[e];
     return count > 0 ? 1 / count : 0;
 }
@@ -59,8 +59,9 @@ enum error_code neighbor_weights(const struct model_layer *layer, const struct m
 {
     const uint32_t rows = block->destination_count;
     float *scale = NULL;
-    *out = (struct aggregation){
-        .destination_count = rows, .edge_value = block->edge_value, .self_beside = true};
+    *out = (struct aggregation){.destination_count = rows,
+                                .edge_value = block->edge_value,
+                                .self_beside = !block->is_bipartite};
     if (layer->option.aggr == LAYER_AGGR_MAX)
         return arena_new(arena, &out->greatest, (size_t)rows * layer->input_dim, what, err);
     enum error_code rc = neighbor_weights_values(block, arena, &out->edge_value, err);

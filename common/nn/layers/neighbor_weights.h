@@ -13,6 +13,7 @@
  * Edges with factors (message_block.h) are counted by them: add is the sum of factor w_ij x_j, and mean that sum by the
  * number of edges in the whole graph (its degree, and the edges to itself that were sampled). max takes the edges as
  * they are, and so does attention.
+ * In a bipartite block the own row is not there.
  */
 #ifndef COMMON_NN_LAYERS_NEIGHBOR_WEIGHTS_H
 #define COMMON_NN_LAYERS_NEIGHBOR_WEIGHTS_H

@@ -28,8 +28,8 @@ struct aggregation {
     bool skip_self_loops;           /* self_scale stands for them */
     bool self_beside;               /* the own row is kept as a second half */
     /* Not NULL: in each column the greatest of edge_value_e * x_j stands for the sum, 0 where there are no edges; of
-     * equal ones the first. Which edge that is forward leaves here, and backward goes through it alone. With self_beside
-     * and without the scales of sources and destinations; no linear map. */
+     * equal ones the first. Which edge that is forward leaves here, and backward goes through it alone. Without
+     * scales; no linear map. */
     uint32_t *greatest; /* [destination_count, dim] */
 };
 

@@ -57,9 +57,11 @@ CPU_KERNEL(greatest_floats,
            (aggregation, block, input, dim, first, end, out))
 {
     const struct walk walk = start_walk(aggregation, block, input, PRECISION_FP32, dim, first, end);
-    for (uint32_t i = first; i < end; i++, out += 2 * (size_t)dim) {
+    const size_t width = aggregation_width(aggregation, dim);
+    for (uint32_t i = first; i < end; i++, out += width) {
         find_greatest(&walk, i, out);
-        vector_copy(out + dim, float_row(input, i), dim);
+        if (aggregation->self_beside)
+            vector_copy(out + dim, float_row(input, i), dim);
     }
 }
 
@@ -70,7 +72,8 @@ CPU_KERNEL(greatest_bf16,
            (aggregation, block, input, dim, first, end, most, out))
 {
     const struct walk walk = start_walk(aggregation, block, input, PRECISION_BF16, dim, first, end);
-    for (uint32_t i = first; i < end; i++, out += bf16_stride(2 * (size_t)dim)) {
+    const size_t stride = bf16_stride(aggregation_width(aggregation, dim));
+    for (uint32_t i = first; i < end; i++, out += stride) {
         find_greatest(&walk, i, most);
         finish_bf16(&walk, i, most, out);
     }
@@ -80,7 +83,7 @@ void aggregation_max_forward(const struct aggregation *aggregation,
                              const struct message_block *block, const struct input_rows *input,
                              uint32_t dim, uint32_t first, uint32_t end, float *scratch, void *out)
 {
-    must(aggregation->self_beside && !aggregation->source_scale && !aggregation->skip_self_loops);
+    must(!aggregation->self_scale && !aggregation->source_scale && !aggregation->skip_self_loops);
     if (input->precision == PRECISION_BF16)
         greatest_bf16(aggregation, block, input, dim, first, end, scratch, out);
     else
@@ -101,7 +104,7 @@ CPU_KERNEL(add_greatest,
             const float *gradient, uint32_t dim, uint32_t first, uint32_t end, float *out),
            (aggregation, edges, gradient, dim, first, end, out))
 {
-    const size_t width = 2 * (size_t)dim;
+    const size_t width = aggregation_width(aggregation, dim);
     for (uint32_t j = first; j < end; j++, out += dim) {
         vector_zero(out, dim);
         for (uint32_t at = edges->start[j]; at < edges->start[j + 1]; at++) {
@@ -109,7 +112,7 @@ CPU_KERNEL(add_greatest,
             add_where_greatest(out, gradient + i * width, aggregation->greatest + (size_t)i * dim,
                                e, aggregation->edge_value ? aggregation->edge_value[e] : 1, dim);
         }
-        if (j < aggregation->destination_count)
+        if (aggregation->self_beside && j < aggregation->destination_count)
             vector_add(out, gradient + j * width + dim, dim);
     }
 }

@@ -88,9 +88,11 @@ CPU_INLINE void ask_ahead(const struct walk *walk, uint32_t edge)
         ask_for_row(walk, neighbor[walk->near], false);
 }
 
-/* What follows the row of destination i itself. */
+/* What follows the row of destination i itself, where it is one of those. */
 CPU_INLINE void ask_for_own_rows(const struct walk *walk, uint32_t i)
 {
+    if (walk->block->is_bipartite)
+        return;
     if (walk->end - i > ROWS_FAR)
         ask_for_row(walk, i + ROWS_FAR, true);
     if (walk->end - i > ROWS_NEAR)
