@@ -2,6 +2,7 @@
 #include "common/nn/model.h"
 
 #include "common/nn/layers/layer.h"
+#include "common/nn/typed/typed_model.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,6 +85,9 @@ static int add_parameter(struct model *model, const char *name, const struct lay
     struct parameter *parameter = &model->parameter[model->parameter_count];
     (void)snprintf(parameter->name, sizeof parameter->name, "%s", name);
     parameter->dim_count = own->dim_count;
+    parameter->dim[0] = own->dim_count == 3 ? 1 : own->rows;
+    parameter->dim[1] = own->dim_count == 3 ? own->rows : own->cols;
+    parameter->dim[2] = own->cols;
     parameter->rows = own->rows;
     parameter->cols = own->cols;
     parameter->bound = own->bound;
@@ -256,6 +260,9 @@ static enum error_code check_layer(const struct model_config *config, int number
     const enum error_code rc = check_width(own->output_dim, "output", err);
     if (rc != ERROR_NONE)
         return rc;
+    if (type->only_typed)
+        return error_set(err, ERROR_INVALID,
+                         "this kind is for graphs with relations, and this one has none");
     if (type->has_heads && !is_last && own->option.heads > 1 &&
         own->output_dim % own->option.heads != 0)
         return error_set(err, ERROR_INVALID,
@@ -311,15 +318,19 @@ static enum error_code check_config(const struct model_config *config, struct er
 bool model_is_possible_in_bf16(const struct model *model)
 {
     for (int i = 0; i < model->config.layer_count; i++)
-        if (model->layer[i].type->forward || model->layer[i].has_tail)
+        if (model->config.types.schema || model->layer[i].type->forward || model->layer[i].has_tail)
             return false;
     return true;
 }
 
 enum error_code model_init(struct model *out, const struct model_config *config, struct error *err)
 {
-    const enum error_code rc = check_config(config, err);
     *out = (struct model){0};
+    if (config->types.schema) {
+        out->config = *config;
+        return typed_model_init(out, err);
+    }
+    const enum error_code rc = check_config(config, err);
     if (rc != ERROR_NONE)
         return rc;
     out->config = *config;

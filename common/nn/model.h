@@ -23,6 +23,7 @@
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "common/graph/message_block.h"
+#include "common/graph/relation_block.h"
 #include "common/math/precision.h"
 #include "common/nn/activation.h"
 #include "common/nn/layers/layer_list.h"
@@ -39,9 +40,13 @@ enum {
     LAYER_PARAMETER_COUNT_MAX = 7, /* of a kind's own */
     TAIL_PARAMETER_COUNT =
         6, /* of what follows a layer: residual, norm, and its running statistics */
-    PARAMETER_COUNT_MAX = (LAYER_PARAMETER_COUNT_MAX + TAIL_PARAMETER_COUNT) * LAYER_COUNT_MAX,
-    PARAMETER_NAME_SIZE = 48
+    PARAMETER_COUNT_MAX = 1024,
+    PARAMETER_NAME_SIZE = 192, /* some hold the names of a relation and of its two types */
+    PARAMETER_DIM_COUNT_MAX = 4
 };
+_Static_assert((int)PARAMETER_COUNT_MAX >=
+                   (LAYER_PARAMETER_COUNT_MAX + TAIL_PARAMETER_COUNT) * LAYER_COUNT_MAX,
+               "a plain model has room for all layers");
 
 #define ROW(constant, name, help) LAYER_##constant,
 enum layer_kind { LAYER_LIST(ROW) LAYER_KIND_COUNT };
@@ -88,8 +93,31 @@ enum jumping_knowledge { JUMPING_KNOWLEDGE_LIST(ROW) JUMPING_KNOWLEDGE_COUNT };
 /* In pipeline files; NULL behind the last. */
 extern const char *const jumping_knowledge_names[JUMPING_KNOWLEDGE_COUNT + 1];
 
+/* How what the relations of a type give becomes one row of it: as HeteroConv of PyG and HeteroGraphConv of DGL. */
+#define RELATION_AGGR_LIST(ROW) ROW(SUM, sum) ROW(MEAN, mean)
+#define ROW(constant, name)     RELATION_AGGR_##constant,
+enum relation_aggr { RELATION_AGGR_LIST(ROW) RELATION_AGGR_COUNT };
+#undef ROW
+/* In pipeline files; NULL behind the last. */
+extern const char *const relation_aggr_names[RELATION_AGGR_COUNT + 1];
+
+/* Of a model over the node types and relations of a typed graph (common/graph/relation_block.h). */
+struct model_types {
+    const struct relation_schema
+        *schema; /* borrowed: it outlives the model. NULL: the model is a plain one */
+    uint32_t input_dim[RELATION_TYPE_COUNT_MAX]; /* columns of the input rows of each type */
+    /* Types whose rows go through a matrix and a bias of the type before the first layer, to projected_dim columns, and
+     * through projected_activation. Rows of the others, embeddings for instance, come in as they are. */
+    bool projects[RELATION_TYPE_COUNT_MAX];
+    uint32_t projected_dim;
+    enum activation_kind projected_activation;
+    uint32_t target_type; /* the logits are of its rows */
+    enum relation_aggr relation_aggr;
+};
+
 struct model_config {
-    uint32_t input_dim;
+    uint32_t input_dim; /* of a plain model */
+    struct model_types types;
     int layer_count;
     struct layer_config
         layer[LAYER_COUNT_MAX]; /* from the input side; the last one gives the logits */
@@ -119,8 +147,10 @@ struct model_outline {
 
 struct parameter {
     char name[PARAMETER_NAME_SIZE];
-    int dim_count; /* 1: [rows], with cols 1; 2: [rows, cols]; 3: [1, rows, cols] */
-    uint32_t rows, cols;
+    int dim_count;
+    uint32_t dim[PARAMETER_DIM_COUNT_MAX]; /* [dim_count]: its shape */
+    uint32_t rows,
+        cols; /* its values as a matrix: [rows, 1], [rows, cols], or all dims but the last by the last */
     uint64_t offset; /* of the first value in the flat array */
     float bound;     /* first values are uniform in [-bound, bound), */
     float start;     /* or, unless it is 0, this */
@@ -134,7 +164,9 @@ struct model_layer {
     enum layer_kind kind;
     const struct layer_type *type; /* its row of the table */
     uint32_t input_dim, output_dim;
-    uint32_t edge_dim; /* columns of the edge features that it reads; 0: none */
+    uint32_t type_input_dim
+        [RELATION_TYPE_COUNT_MAX]; /* of a typed model: [types], in place of input_dim */
+    uint32_t edge_dim;             /* columns of the edge features that it reads; 0: none */
     struct layer_options option;
     bool
         joins_heads; /* of kinds that have them: they stand side by side, else their mean is the output */
@@ -151,12 +183,18 @@ struct model_layer {
     int residual_parameter;               /* [output_dim, input_dim]; -1: none; likewise below */
     int norm_parameter;                   /* weight, and then bias */
     int buffer_parameter;                 /* running mean, running variance, steps */
+    /* Of a typed model: [types], in place of the three above. */
+    struct tail_parameters {
+        int residual, norm, buffer;
+    } type_tail[RELATION_TYPE_COUNT_MAX];
 };
 
 struct model {
     struct model_config config;
     struct model_layer layer[LAYER_COUNT_MAX]; /* [config.layer_count], from the input side */
     int hop_count;                             /* layers that use edges: blocks, and fan-outs */
+    int projection_parameter
+        [RELATION_TYPE_COUNT_MAX]; /* of a typed model: weight, and then bias; -1: none */
     int parameter_count;
     struct parameter parameter[PARAMETER_COUNT_MAX];
     uint64_t value_count; /* of all parameters */
@@ -193,7 +231,11 @@ void model_initialise(const struct model *model, uint64_t seed, float *value);
 struct model_input {
     /* [hop_count], from the input side; block[h].destination_count is block[h+1].source_count. */
     const struct message_block *block;
-    uint32_t seed_count; /* rows of the logits; read only where there are no hops */
+    /* Of a typed model: [hop_count], in place of `block` and likewise, type by type; [types], in place of `rows`. */
+    const struct relation_block *relations;
+    const struct input_rows *type_rows;
+    const bool *wants_gradient; /* [types]: of those rows (model_input_gradient()); NULL: of none */
+    uint32_t seed_count;        /* rows of the logits; read only where there are no hops */
     struct input_rows rows;
     /* [block[0].destination_count, aggregated width]: borrowed room for the first layer's aggregated rows, of which
      * the first aggregated_count are there already (source_aggregation.h, input_aggregation.h): all, or whole tiles. The
@@ -212,7 +254,8 @@ struct model_workspace {
 /* What forward leaves for backward; in the caller's arena. */
 struct model_trace;
 
-/* Logits [destinations of the last block, model_output_dim()] into `logits`, which the caller provides.
+/* Logits [destinations of the last block, model_output_dim()], of a typed model those of the target type, into `logits`,
+ * which the caller provides.
  * `trace` NULL: there will be no backward.
  * Fails: ERROR_NO_MEMORY when the arena's limit is reached. No heap use once the arena is warm. */
 MUST_CHECK enum error_code model_forward(const struct model *model, const float *value,
@@ -220,11 +263,15 @@ MUST_CHECK enum error_code model_forward(const struct model *model, const float 
                                          const struct model_workspace *workspace, float *logits,
                                          struct model_trace **trace, struct error *err);
 /* Gradient of the loss for every parameter into `gradient` [value_count], given that for the logits.
- * No gradient of the inputs is computed. In the place of running statistics it has those of this batch (layer_tail.h). */
+ * No gradient of the inputs is computed but for types that want it. In the place of running statistics it has those of this batch (layer_tail.h). */
 MUST_CHECK enum error_code model_backward(const struct model *model, const float *value,
                                           struct model_trace *trace, const float *logits_gradient,
                                           const struct model_workspace *workspace, float *gradient,
                                           struct error *err);
+
+/* Of a typed model, after its backward: the gradient of the input rows of a type that wants it, [source_count of the type in
+ * the first block, its columns], in the arena. */
+const float *model_input_gradient(const struct model_trace *trace, uint32_t type);
 
 /* What one layer computes on, for layer-wise inference. */
 struct layer_input {

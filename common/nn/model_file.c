@@ -42,16 +42,11 @@ static void rename_for_dgl(const struct model *model, int layer, const float *va
 
 struct safetensors_tensor model_file_tensor(const struct parameter *parameter, const float *value)
 {
-    const uint32_t rows = parameter->rows, cols = parameter->cols;
     struct safetensors_tensor tensor = {.name = parameter->name,
                                         .dim_count = parameter->dim_count,
-                                        .dim = {rows, cols},
                                         .data = value + parameter->offset};
-    if (parameter->dim_count == 3) {
-        tensor.dim[0] = 1;
-        tensor.dim[1] = rows;
-        tensor.dim[2] = cols;
-    }
+    for (int i = 0; i < parameter->dim_count; i++)
+        tensor.dim[i] = parameter->dim[i];
     return tensor;
 }
 

@@ -3,10 +3,12 @@
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/layers/layer_tail.h"
 #include "common/nn/model.h"
+#include "common/nn/typed/typed_model.h"
 
 #include <math.h>
 
 struct model_trace {
+    struct typed_trace *typed; /* of a typed model, alone */
     const float *value;
     int layer_count;
     struct layer_pass layer[LAYER_COUNT_MAX];
@@ -134,8 +136,14 @@ enum error_code model_forward(const struct model *model, const float *value,
     if (rc != ERROR_NONE)
         return rc;
     made->value = value;
+    made->typed = NULL;
     made->joined = NULL;
     made->layer_count = model->config.layer_count;
+    if (model->config.types.schema) {
+        rc = typed_model_forward(model, value, input, workspace, logits,
+                                 trace ? &made->typed : NULL, err);
+        made->layer_count = 0;
+    }
     for (int layer = 0; rc == ERROR_NONE && layer < made->layer_count; layer++) {
         struct layer_pass *pass = &made->layer[layer];
         struct layer_tail *tail = &made->tail[layer];
@@ -305,11 +313,18 @@ enum error_code model_backward(const struct model *model, const float *value,
     struct gradient_parts parts[LAYER_COUNT_MAX] = {{0}};
     enum error_code rc = ERROR_NONE;
     must(value == trace->value);
+    if (trace->typed)
+        return typed_model_backward(trace->typed, logits_gradient, workspace, gradient, err);
     add_part(&parts[last], (struct gradient_part){logits_gradient, trace->layer[last].output_dim,
                                                   trace->layer[last].block.destination_count});
     for (int layer = last; rc == ERROR_NONE && layer >= 0; layer--)
         rc = layer_back(model, trace, layer, logits_gradient, parts, workspace, gradient, err);
     return rc;
+}
+
+const float *model_input_gradient(const struct model_trace *trace, uint32_t type)
+{
+    return typed_model_input_gradient(trace->typed, type);
 }
 
 enum error_code model_infer_layer(const struct model *model, const float *value, int layer,

@@ -9,13 +9,17 @@ struct norm_buffers {
     size_t dim;
 };
 
-static bool buffers_of(const struct model *model, int layer, struct norm_buffers *out)
+/* The next norm from tensor *index on: each has three, mean, variance and count, behind all that is trained. */
+static bool next_buffers(const struct model *model, int *index, struct norm_buffers *out)
 {
-    const struct model_layer *own = &model->layer[layer];
-    if (own->buffer_parameter < 0)
+    while (*index < model->parameter_count &&
+           model->parameter[*index].offset < model->trained_count)
+        ++*index;
+    if (*index == model->parameter_count)
         return false;
-    *out = (struct norm_buffers){(size_t)model->parameter[own->buffer_parameter].offset,
-                                 own->output_dim};
+    *out = (struct norm_buffers){(size_t)model->parameter[*index].offset,
+                                 model->parameter[*index].rows};
+    *index += 3;
     return true;
 }
 
@@ -28,9 +32,7 @@ void running_statistics_reset(const struct model *model, double *sum)
 void running_statistics_add(const struct model *model, double *sum, const float *gradient)
 {
     struct norm_buffers b;
-    for (int layer = 0; layer < model->config.layer_count; layer++) {
-        if (!buffers_of(model, layer, &b))
-            continue;
+    for (int index = 0; next_buffers(model, &index, &b);) {
         double *all = sum + (b.at - model->trained_count);
         const float *slot = gradient + b.at;
         const double count = (double)slot[2 * b.dim], before = all[2 * b.dim];
@@ -49,9 +51,7 @@ void running_statistics_add(const struct model *model, double *sum, const float 
 void running_statistics_apply(const struct model *model, const double *sum, float *value)
 {
     struct norm_buffers b;
-    for (int layer = 0; layer < model->config.layer_count; layer++) {
-        if (!buffers_of(model, layer, &b))
-            continue;
+    for (int index = 0; next_buffers(model, &index, &b);) {
         const double *all = sum + (b.at - model->trained_count);
         float *running = value + b.at;
         const double count = all[2 * b.dim];

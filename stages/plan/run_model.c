@@ -10,6 +10,8 @@
 static bool has_tensors(enum layer_kind kind)
 {
     struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX];
+    if (layer_type_of(kind)->only_typed)
+        return true;
     const struct model_layer layer = {
         .kind = kind, .input_dim = 1, .output_dim = 1, .option = {.heads = 1}};
     return layer_type_of(kind)->parameters(&layer, own) > 0;

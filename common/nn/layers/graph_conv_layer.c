@@ -7,6 +7,7 @@
  */
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/neighbor_weights.h"
+#include "common/nn/typed/neighbor_relations.h"
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
@@ -29,4 +30,5 @@ const struct layer_type graph_conv_layer = {
     .parameters = parameters,
     .projects_first = neighbor_weights_project_first,
     .weigh = neighbor_weights,
+    .typed = &neighbor_relations,
 };

@@ -32,6 +32,7 @@ struct layer_parameter {
 
 struct layer_pass;
 struct layer_gradient;
+struct typed_kind; /* common/nn/typed/typed_layer.h */
 
 struct layer_type {
     const char *pyg_name; /* the model of torch_geometric.nn that has such layers */
@@ -68,6 +69,9 @@ struct layer_type {
                                 const float *logits_gradient, bool is_first,
                                 const struct layer_gradient *out, struct arena *arena,
                                 struct thread_pool *pool, struct error *err);
+    /* What it is in a typed graph; NULL: it is for plain ones. */
+    const struct typed_kind *typed;
+    bool only_typed; /* it has no parameters() and what follows them */
 };
 
 #define ROW(constant, name, help) extern const struct layer_type name##_layer;

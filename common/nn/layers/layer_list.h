@@ -22,7 +22,8 @@
     ROW(PROPAGATE, propagate, "a hop of gcn without a matrix, for train-step.layers")              \
     ROW(SGC, sgc, "hops of gcn, then one matrix")                                                  \
     ROW(APPNP, appnp, "mlp, then hops of gcn that go back to it")                                  \
-    ROW(LE, le, "sums of differences to neighbours, with a matrix for either end")
+    ROW(LE, le, "sums of differences to neighbours, with a matrix for either end")                 \
+    ROW(RGCN, rgcn, "a matrix for each relation")
 
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
@@ -32,8 +33,10 @@
  * CHOICE(name, kinds that have it, default, names, help): the same. */
 #define LAYER_OPTION_LIST(INT, REAL, FLAG, CHOICE)                                                             \
     INT(heads, "gat,gatv2", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
-    CHOICE(aggr, "sage,graph_conv", "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage, add for graph_conv") \
+    CHOICE(aggr, "sage,graph_conv,rgcn", "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage and rgcn, add for graph_conv") \
     FLAG(train_eps, "gin", "false", "whether the weight of the own row beside the neighbours' is trained; else it is 1") \
+    INT(bases, "rgcn", "0", 0, 4096, "matrices of which those of all relations are made (basis decomposition); 0: each has its own") \
+    INT(blocks, "rgcn", "0", 0, 4096, "blocks on the diagonal of a relation's matrix, outside of which it is 0; 0: it has none") \
     REAL(alpha, "appnp", "0.1", 0, 1, "how much of the rows before all hops comes in at each hop")
 /* clang-format on */
 

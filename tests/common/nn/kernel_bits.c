@@ -6,10 +6,12 @@
  */
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
+#include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
 #include "common/nn/optimizer.h"
 
 #include "tests/support/block_fixture.h"
+#include "tests/support/typed_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,6 +67,48 @@ static void add_step(const struct model_outline *outline, struct checksum_stream
     block_fixture_release(&blocks);
 }
 
+/* The same of a model over relations. */
+static void add_typed_step(enum layer_kind kind, struct checksum_stream *sum)
+{
+    static const uint32_t count[][FIXTURE_TYPES] = {
+        {1500, 700, 300}, {700, 400, 90}, {SEEDS, 0, 0}};
+    static struct model model;
+    const struct random_stream dropout = random_stream_of(7, RANDOM_DROPOUT, 1, 0, 0);
+    struct model_config config = {.layer_count = 2,
+                                  .types = {.schema = &fixture_schema,
+                                            .input_dim = {33, 17, 24},
+                                            .projects = {true, true},
+                                            .projected_dim = 24}};
+    struct typed_fixture blocks;
+    struct arena arena = {0};
+    struct error err = {0};
+    struct model_trace *trace = NULL;
+    float logits[SEEDS * 8], slope[SEEDS * 8];
+    for (int i = 0; i < 2; i++)
+        config.layer[i] = (struct layer_config){.kind = kind,
+                                                .output_dim = i ? 8 : 32,
+                                                .option = {.heads = 4, .bases = 2},
+                                                .activation = i ? ACTIVATION_NONE : ACTIVATION_RELU,
+                                                .dropout = 0.5F};
+    must(model_init(&model, &config, &err) == ERROR_NONE);
+    typed_fixture_make(&blocks, &fixture_schema, 2, count, config.types.input_dim, 7, true);
+    float *value = memory_alloc(2 * model.value_count, sizeof *value);
+    float *gradient = value + model.value_count;
+    model_initialise(&model, 3, value);
+    for (size_t i = 0; i < sizeof slope / sizeof *slope; i++)
+        slope[i] = (float)((int)(i * 7 % 13) - 6) / 64;
+    const struct model_workspace workspace = {.arena = &arena};
+    const struct model_input input = {
+        .relations = blocks.block, .type_rows = blocks.rows, .dropout = &dropout};
+    must(model_forward(&model, value, &input, &workspace, logits, &trace, &err) == ERROR_NONE);
+    must(model_backward(&model, value, trace, slope, &workspace, gradient, &err) == ERROR_NONE);
+    checksum_stream_add(sum, logits, sizeof logits);
+    checksum_stream_add(sum, gradient, model.value_count * sizeof *gradient);
+    memory_free(value);
+    arena_release(&arena);
+    typed_fixture_release(&blocks);
+}
+
 int main(void)
 {
     struct checksum_stream *sum = NULL;
@@ -72,8 +116,11 @@ int main(void)
     must(checksum_stream_new(&sum, NULL) == ERROR_NONE);
     for (int kind = 0; kind < LAYER_KIND_COUNT; kind++) {
         const struct model_outline outline = outline_of((enum layer_kind)kind);
-        if (kind != LAYER_PROPAGATE) /* no model by itself; sgc has it */
+        /* No model by itself; sgc has it. */
+        if (kind != LAYER_PROPAGATE && !layer_type_of((enum layer_kind)kind)->only_typed)
             add_step(&outline, sum);
+        if (layer_type_of((enum layer_kind)kind)->typed)
+            add_typed_step((enum layer_kind)kind, sum);
     }
     for (int i = 1; i < NORM_KIND_COUNT * ACTIVATION_KIND_COUNT; i++) {
         struct model_outline outline = outline_of(LAYER_SAGE);

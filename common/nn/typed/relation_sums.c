@@ -1,0 +1,415 @@
+#include "common/nn/typed/relation_sums.h"
+
+#include "common/base/cpu_kernel.h"
+#include "common/math/vector.h"
+#include "common/nn/layers/neighbor_weights.h"
+#include "common/nn/layers/partial_sums.h"
+#include "common/nn/typed/relation_rows.h"
+
+static const char what[] = "the rows of relations"; /* wants memory */
+
+static uint32_t source_dim(const struct typed_pass *pass, uint32_t relation)
+{
+    return pass->layer->type_input_dim[pass->schema->relation[relation].source_type];
+}
+
+static uint32_t widest_input(const struct typed_pass *pass)
+{
+    uint32_t widest = 0;
+    for (uint32_t t = 0; t < pass->schema->type_count; t++)
+        if (widest < pass->layer->type_input_dim[t])
+            widest = pass->layer->type_input_dim[t];
+    return widest;
+}
+
+static struct linear_weight weight_of(const float *value, size_t rows, size_t cols)
+{
+    return (struct linear_weight){.rows = rows_view_of(matrix_view_of(value, rows, cols))};
+}
+
+static struct rows_view rows_of(const float *value, size_t rows, size_t cols)
+{
+    return rows_view_of(matrix_view_of(value, rows, cols));
+}
+
+enum error_code relation_sums_new(const struct typed_pass *pass, struct arena *arena,
+                                  struct relation_sums **out, struct error *err)
+{
+    const uint32_t relations = pass->schema->relation_count, types = pass->schema->type_count;
+    struct relation_sums *made = NULL;
+    enum error_code rc = arena_new(arena, &made, 1, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->weight, relations, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->root, types, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->bias, types, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->aggregation, relations, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->aggregated, relations, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t r = 0; r < relations; r++) {
+        made->weight[r] = NULL;
+        made->aggregated[r] = NULL;
+    }
+    for (uint32_t t = 0; t < types; t++)
+        made->root[t] = made->bias[t] = NULL;
+    *out = made;
+    return ERROR_NONE;
+}
+
+enum error_code relation_sums_gradient_new(const struct typed_pass *pass, struct arena *arena,
+                                           struct relation_sums_gradient *out, struct error *err)
+{
+    const uint32_t relations = pass->schema->relation_count, types = pass->schema->type_count;
+    enum error_code rc = arena_new(arena, &out->weight, relations, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->root, types, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->bias, types, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t r = 0; r < relations; r++)
+        out->weight[r] = NULL;
+    for (uint32_t t = 0; t < types; t++)
+        out->root[t] = out->bias[t] = NULL;
+    return ERROR_NONE;
+}
+
+/* --- forward --- */
+
+struct forward_job {
+    const struct relation_sums *sums;
+    const struct typed_pass *pass;
+    uint32_t type;
+    float *
+        scratch; /* [threads, 2, rows_size]: input or aggregated rows of a tile, and their products */
+    size_t rows_size;
+};
+
+CPU_KERNEL(add_bias_to_rows,
+           (float *restrict rows, const float *restrict bias, size_t dim, size_t count),
+           (rows, bias, dim, count))
+{
+    for (size_t i = 0; i < count; i++)
+        vector_add(rows + i * dim, bias, dim);
+}
+
+/* Row k of `more` is added to row row[k] - first. */
+CPU_KERNEL(add_rows_where_they_belong,
+           (float *restrict rows, const float *restrict more, const uint32_t *row, uint32_t first,
+            size_t dim, size_t count),
+           (rows, more, row, first, dim, count))
+{
+    for (size_t k = 0; k < count; k++)
+        vector_add(rows + (row[k] - first) * dim, more + k * dim, dim);
+}
+
+static void project_own(const struct forward_job *job, uint32_t first, uint32_t end, float *scratch,
+                        float *y)
+{
+    const struct typed_pass *pass = job->pass;
+    const uint32_t input_dim = pass->layer->type_input_dim[job->type];
+    const size_t dim = pass->layer->output_dim;
+    if (job->sums->root[job->type]) {
+        const struct linear_weight root = weight_of(job->sums->root[job->type], dim, input_dim);
+        linear_forward(&root, gather_rows(&pass->input[job->type], input_dim, first, end, scratch),
+                       y);
+    } else {
+        for (size_t i = 0; i < (end - first) * dim; i++)
+            y[i] = 0;
+    }
+    if (job->sums->bias[job->type])
+        add_bias_to_rows(y, job->sums->bias[job->type], dim, end - first);
+}
+
+/* Of rows from .. to - 1 of the relation, whose destinations begin at `first`. */
+static void add_relation(const struct forward_job *job, uint32_t relation, uint32_t first,
+                         uint32_t from, uint32_t to, float *scratch, float *y)
+{
+    const struct typed_pass *pass = job->pass;
+    const struct relation_edges *edges = &pass->edges[relation];
+    const uint32_t input_dim = source_dim(pass, relation);
+    const size_t dim = pass->layer->output_dim;
+    const struct linear_weight weight = weight_of(job->sums->weight[relation], dim, input_dim);
+    float *aggregated = job->sums->aggregated[relation];
+    float *rows = aggregated ? aggregated + (size_t)from * input_dim : scratch;
+    float *product = scratch + job->rows_size;
+    aggregation_forward(&job->sums->aggregation[relation], &edges->block,
+                        &pass->input[pass->schema->relation[relation].source_type], input_dim, from,
+                        to, NULL, rows);
+    linear_forward(&weight, rows_of(rows, to - from, input_dim), product);
+    add_rows_where_they_belong(y, product, edges->row + from, first, dim, to - from);
+}
+
+static void forward_tile(void *context, int64_t tile, int thread)
+{
+    const struct forward_job *job = context;
+    const struct typed_pass *pass = job->pass;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->destination_count[job->type]);
+    float *scratch = job->scratch + (size_t)thread * 2 * job->rows_size;
+    float *y = pass->output[job->type] + (size_t)first * pass->layer->output_dim;
+    project_own(job, first, end, scratch, y);
+    for (uint32_t r = 0; r < pass->schema->relation_count; r++) {
+        if (pass->schema->relation[r].target_type != job->type ||
+            pass->edges[r].block.destination_count == 0)
+            continue;
+        const uint32_t from = relation_rows_from(&pass->edges[r], first);
+        const uint32_t to = relation_rows_from(&pass->edges[r], end);
+        if (from < to)
+            add_relation(job, r, first, from, to, scratch, y);
+    }
+}
+
+static enum error_code weigh_relations(struct relation_sums *sums, const struct typed_pass *pass,
+                                       bool keep, struct arena *arena, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++) {
+        const struct message_block *block = &pass->edges[r].block;
+        if (block->destination_count == 0)
+            continue;
+        struct model_layer layer = *pass->layer;
+        layer.input_dim = source_dim(pass, r);
+        rc = neighbor_weights(&layer, block, arena, &sums->aggregation[r], err);
+        if (rc == ERROR_NONE && keep)
+            rc = arena_new(arena, &sums->aggregated[r],
+                           (size_t)block->destination_count * layer.input_dim, what, err);
+    }
+    return rc;
+}
+
+enum error_code relation_sums_forward(struct relation_sums *sums, const struct typed_pass *pass,
+                                      bool keep, const struct model_workspace *workspace,
+                                      struct error *err)
+{
+    struct arena *arena = workspace->arena;
+    const size_t threads = (size_t)thread_pool_size(workspace->pool);
+    const size_t dim = pass->layer->output_dim, input_dim = widest_input(pass);
+    struct forward_job job = {
+        .sums = sums,
+        .pass = pass,
+        .rows_size = layer_pass_scratch(TILE_ROWS * (dim > input_dim ? dim : input_dim))};
+    enum error_code rc = weigh_relations(sums, pass, keep, arena, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job.scratch, threads * 2 * job.rows_size, what, err);
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    for (job.type = 0; job.type < pass->schema->type_count; job.type++)
+        thread_pool_run(workspace->pool, layer_pass_tiles(pass->destination_count[job.type]),
+                        forward_tile, &job);
+    return ERROR_NONE;
+}
+
+/* --- backward --- */
+
+struct backward_job {
+    const struct relation_sums *sums;
+    const struct typed_pass *pass;
+    float *const *output_gradient;       /* [types] */
+    float **aggregated_gradient;         /* [relations]: da_r; NULL where nobody wants it */
+    struct transposed_edges *transposed; /* [relations], of those */
+    uint32_t number;                     /* the relation, or the type, that is at work */
+    struct partial_sums partial;
+    float *scratch; /* [threads, rows_size] */
+    size_t rows_size;
+};
+
+static float *scratch_of(const struct backward_job *job, int thread)
+{
+    return job->scratch + (size_t)thread * job->rows_size;
+}
+
+CPU_KERNEL(gather_rows_of_destinations,
+           (const float *rows, const uint32_t *row, size_t dim, size_t count, float *restrict out),
+           (rows, row, dim, count, out))
+{
+    for (size_t k = 0; k < count; k++)
+        vector_copy(out + k * dim, rows + row[k] * dim, dim);
+}
+
+static void relation_tile(void *context, const struct partial_sums_tile *tile)
+{
+    const struct backward_job *job = context;
+    const struct typed_pass *pass = job->pass;
+    const uint32_t r = job->number, input_dim = source_dim(pass, r);
+    const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
+    const struct linear_weight weight = weight_of(job->sums->weight[r], dim, input_dim);
+    float *da = job->aggregated_gradient[r], *dy = scratch_of(job, tile->thread);
+    gather_rows_of_destinations(job->output_gradient[pass->schema->relation[r].target_type],
+                                pass->edges[r].row + tile->first, dim, count, dy);
+    struct linear_gradient gradient = linear_gradient_in(&weight, count, da != NULL, NULL);
+    linear_gradient_add(&gradient, dy, count);
+    linear_backward_weight(
+        &gradient,
+        rows_of(job->sums->aggregated[r] + (size_t)tile->first * input_dim, count, input_dim),
+        !tile->fresh, tile->sum);
+    if (da)
+        linear_backward_input(&weight, &gradient, da + (size_t)tile->first * input_dim);
+}
+
+CPU_KERNEL(sum_columns,
+           (const float *rows, size_t count, size_t dim, bool fresh, float *restrict tile_sum,
+            float *restrict sum),
+           (rows, count, dim, fresh, tile_sum, sum))
+{
+    vector_zero(tile_sum, dim);
+    for (size_t i = 0; i < count; i++)
+        vector_add(tile_sum, rows + i * dim, dim);
+    if (fresh)
+        vector_copy(sum, tile_sum, dim);
+    else
+        vector_add(sum, tile_sum, dim);
+}
+
+/* The own rows, and the bias: behind the sum of the weights. */
+static void own_tile(void *context, const struct partial_sums_tile *tile)
+{
+    const struct backward_job *job = context;
+    const struct typed_pass *pass = job->pass;
+    const uint32_t t = job->number, input_dim = pass->layer->type_input_dim[t];
+    const size_t dim = pass->layer->output_dim, count = tile->end - tile->first;
+    const float *dy = job->output_gradient[t] + (size_t)tile->first * dim;
+    float *dx = pass->input_gradient[t];
+    size_t at = 0;
+    if (job->sums->root[t]) {
+        const struct linear_weight weight = weight_of(job->sums->root[t], dim, input_dim);
+        struct linear_gradient gradient = linear_gradient_in(&weight, count, dx != NULL, NULL);
+        linear_gradient_add(&gradient, dy, count);
+        linear_backward_weight(&gradient,
+                               gather_rows(&pass->input[t], input_dim, tile->first, tile->end,
+                                           scratch_of(job, tile->thread)),
+                               !tile->fresh, tile->sum);
+        if (dx)
+            linear_backward_input(&weight, &gradient, dx + (size_t)tile->first * input_dim);
+        at = dim * input_dim;
+    }
+    sum_columns(dy, count, dim, tile->fresh, scratch_of(job, tile->thread), tile->sum + at);
+}
+
+CPU_KERNEL(add_to_rows, (float *restrict rows, const float *restrict more, size_t count),
+           (rows, more, count))
+{
+    vector_add(rows, more, count);
+}
+
+/* Sources of type job->number: what own_tile() left, or nothing, and what the relations from them say. */
+static void source_tile(void *context, int64_t tile, int thread)
+{
+    const struct backward_job *job = context;
+    const struct typed_pass *pass = job->pass;
+    const uint32_t t = job->number, dim = pass->layer->type_input_dim[t];
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->source_count[t]);
+    const uint32_t own = job->sums->root[t] ? pass->destination_count[t] : 0;
+    float *dx = pass->input_gradient[t], *more = scratch_of(job, thread);
+    for (size_t i = (size_t)(first > own ? first : own) * dim; i < (size_t)end * dim; i++)
+        dx[i] = 0;
+    for (uint32_t r = 0; r < pass->schema->relation_count; r++) {
+        if (!job->aggregated_gradient[r] || pass->schema->relation[r].source_type != t)
+            continue;
+        aggregation_backward(&job->sums->aggregation[r], &job->transposed[r],
+                             job->aggregated_gradient[r], dim, first, end, more);
+        add_to_rows(dx + (size_t)first * dim, more, (size_t)(end - first) * dim);
+    }
+}
+
+static enum error_code find_relation_room(struct backward_job *job, uint32_t r, struct arena *arena,
+                                          struct error *err)
+{
+    const struct typed_pass *pass = job->pass;
+    const struct message_block *block = &pass->edges[r].block;
+    job->aggregated_gradient[r] = NULL;
+    if (block->destination_count == 0 ||
+        !pass->input_gradient[pass->schema->relation[r].source_type])
+        return ERROR_NONE;
+    const enum error_code rc =
+        arena_new(arena, &job->aggregated_gradient[r],
+                  (size_t)block->destination_count * source_dim(pass, r), what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return (aggregation_numbers_edges(&job->sums->aggregation[r])
+                ? transposed_edges_number
+                : transposed_edges_build)(block, false, arena, &job->transposed[r], err);
+}
+
+static enum error_code find_room(struct backward_job *job, struct arena *arena, int threads,
+                                 struct error *err)
+{
+    const struct typed_pass *pass = job->pass;
+    const size_t dim = pass->layer->output_dim, input_dim = widest_input(pass);
+    job->rows_size = layer_pass_scratch(TILE_ROWS * (dim > input_dim ? dim : input_dim));
+    enum error_code rc =
+        arena_new(arena, &job->scratch, (size_t)threads * job->rows_size, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->aggregated_gradient, pass->schema->relation_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &job->transposed, pass->schema->relation_count, what, err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++)
+        rc = find_relation_room(job, r, arena, err);
+    return rc;
+}
+
+static enum error_code relation_back(struct backward_job *job, uint32_t r, float *out,
+                                     const struct model_workspace *workspace, struct error *err)
+{
+    const struct typed_pass *pass = job->pass;
+    const uint32_t rows = pass->edges[r].block.destination_count;
+    const size_t size = (size_t)pass->layer->output_dim * source_dim(pass, r);
+    if (rows == 0)
+        return ERROR_NONE;
+    const enum error_code rc = partial_sums_init(
+        &job->partial, rows, size, thread_pool_size(workspace->pool), workspace->arena, err);
+    if (rc != ERROR_NONE || workspace->arena->counts)
+        return rc;
+    job->number = r;
+    partial_sums_run(&job->partial, workspace->pool, relation_tile, job);
+    partial_sums_total_into(&job->partial, workspace->pool, 0, size, out);
+    return ERROR_NONE;
+}
+
+static enum error_code own_back(struct backward_job *job, uint32_t t,
+                                const struct relation_sums_gradient *out,
+                                const struct model_workspace *workspace, struct error *err)
+{
+    const struct typed_pass *pass = job->pass;
+    const uint32_t rows = pass->destination_count[t];
+    const size_t dim = pass->layer->output_dim;
+    const size_t size = job->sums->root[t] ? dim * pass->layer->type_input_dim[t] : 0;
+    if (rows == 0 || !(job->sums->root[t] || job->sums->bias[t]))
+        return ERROR_NONE;
+    const enum error_code rc = partial_sums_init(
+        &job->partial, rows, size + dim, thread_pool_size(workspace->pool), workspace->arena, err);
+    if (rc != ERROR_NONE || workspace->arena->counts)
+        return rc;
+    job->number = t;
+    partial_sums_run(&job->partial, workspace->pool, own_tile, job);
+    if (size)
+        partial_sums_total_into(&job->partial, workspace->pool, 0, size, out->root[t]);
+    if (job->sums->bias[t])
+        partial_sums_total_into(&job->partial, workspace->pool, size, dim, out->bias[t]);
+    return ERROR_NONE;
+}
+
+enum error_code relation_sums_backward(const struct relation_sums *sums,
+                                       const struct typed_pass *pass, float *const *output_gradient,
+                                       const struct relation_sums_gradient *gradient,
+                                       const struct model_workspace *workspace, struct error *err)
+{
+    struct backward_job job = {.sums = sums, .pass = pass, .output_gradient = output_gradient};
+    enum error_code rc = find_room(&job, workspace->arena, thread_pool_size(workspace->pool), err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
+        rc = own_back(&job, t, gradient, workspace, err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++)
+        rc = relation_back(&job, r, gradient->weight[r], workspace, err);
+    if (rc != ERROR_NONE || workspace->arena->counts)
+        return rc;
+    for (job.number = 0; job.number < pass->schema->type_count; job.number++)
+        if (pass->input_gradient[job.number])
+            thread_pool_run(workspace->pool, layer_pass_tiles(pass->source_count[job.number]),
+                            source_tile, &job);
+    return ERROR_NONE;
+}

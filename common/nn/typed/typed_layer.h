@@ -1,0 +1,86 @@
+/*
+ * typed_layer - what a kind of layer does on a typed graph (common/graph/relation_block.h).
+ *
+ * A typed layer reads rows of every node type and gives rows of every node type, all of the layer's width. What follows it
+ * (residual, norm, activation, dropout) is done type by type behind it (layer_tail.h), and is not its concern.
+ *
+ * Rules are those of all layers: the same bits for any number of threads, memory from the arena first, then work. In fp32
+ * alone.
+ */
+#ifndef COMMON_NN_TYPED_TYPED_LAYER_H
+#define COMMON_NN_TYPED_TYPED_LAYER_H
+
+#include "common/graph/relation_block.h"
+#include "common/nn/layers/layer_pass.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One layer at work on one block. */
+struct typed_pass {
+    const struct model *model;
+    const struct model_layer *layer;
+    const struct relation_schema *schema;
+    const float *value; /* of the whole model */
+    /* Of the block: counts [types], and of each relation the rows that have edges: `row` is there, ascending. */
+    const uint32_t *destination_count, *source_count;
+    const struct relation_edges *edges; /* [relations] */
+    const struct input_rows *input;     /* [types]; columns: layer->type_input_dim */
+    float *const *output;               /* [types]: [destinations, output_dim] */
+    struct activation slot_dropout;     /* of edges: drop_below, scale and stream alone */
+    /* [types]: [sources, columns], which backward fills, all of it; NULL where nobody wants it. */
+    float *const *input_gradient;
+    void *state; /* what forward leaves for backward, in the arena */
+};
+
+/* Adds tensors to the table of a model; after a failure nothing more. */
+struct parameter_writer {
+    struct model *model;
+    const struct model_layer *layer;
+    int number; /* of the layer */
+    enum error_code rc;
+    struct error *err;
+};
+
+struct typed_kind {
+    bool wants_target_rows; /* rows of a type that no relation leads to do not come out of it */
+    /* Writes the tensors of the layer. */
+    void (*parameters)(struct parameter_writer *writer);
+    /* Fails: ERROR_INVALID for what the kind cannot do with these widths and options. NULL: it can do all. */
+    enum error_code (*check)(const struct model_config *config, const struct model_layer *layer,
+                             struct error *err);
+    enum error_code (*forward)(struct typed_pass *pass, bool keep,
+                               const struct model_workspace *workspace, struct error *err);
+    /* output_gradient [types]: [destinations, output_dim]. Adds to gradient [value_count], of the whole model, what is of
+     * its parameters; it is zero there before. */
+    enum error_code (*backward)(struct typed_pass *pass, float *const *output_gradient,
+                                const struct model_workspace *workspace, float *gradient,
+                                struct error *err);
+};
+
+/* A tensor of shape dim [dim_count], with first values uniform in [-bound, bound), or all `start` unless that is 0. The
+ * name is made as by printf. */
+__attribute__((format(printf, 6, 7))) void
+parameter_writer_add(struct parameter_writer *writer, int dim_count,
+                     const uint32_t dim[PARAMETER_DIM_COUNT_MAX], float bound, float start,
+                     const char *name, ...);
+
+enum { RELATION_KEY_SIZE = 3 * RELATION_NAME_SIZE + 16 };
+/* The key of a relation in PyG's ModuleDict: <source___name___target>, where a dot is a #. */
+void relation_key(const struct relation_schema *schema, uint32_t relation,
+                  char key[RELATION_KEY_SIZE]);
+/* The key of a type there. */
+void relation_type_key(const struct relation_schema *schema, uint32_t type,
+                       char key[RELATION_NAME_SIZE + 2]);
+
+/* Number `index` of the layer's tensors: its values, and where its gradient goes. */
+static inline const float *typed_parameter(const struct typed_pass *pass, int index)
+{
+    return pass->value + pass->model->parameter[pass->layer->first_parameter + index].offset;
+}
+static inline float *typed_gradient(const struct typed_pass *pass, float *gradient, int index)
+{
+    return gradient + pass->model->parameter[pass->layer->first_parameter + index].offset;
+}
+
+#endif

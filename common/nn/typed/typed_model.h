@@ -1,0 +1,34 @@
+/*
+ * typed_model - a model over node types and relations: what model.h does where config.types.schema is set.
+ *
+ *   rows of each type      x_t, of the type's own width
+ *   input projection       x_t W_t^T + b_t, of types that have one: lin_dict.<type>, as PyG's examples call it
+ *   layers                 typed_layer.h; behind each, type by type, residual, norm, activation and dropout
+ *   logits                 the rows of the target type that the last layer gives
+ *
+ * Tensors are in the model's one table, so weights, gradients, optimizer state and checkpoints follow as ever. Names behind
+ * the layers are those that to_hetero makes of BasicGNN's: norms.<k>.<type>.weight; residuals.<k>.<type>.weight.
+ */
+#ifndef COMMON_NN_TYPED_TYPED_MODEL_H
+#define COMMON_NN_TYPED_TYPED_MODEL_H
+
+#include "common/nn/model.h"
+
+struct typed_trace;
+
+/* As model_init(); the model has its config already and is empty otherwise. Fails: ERROR_INVALID, naming the type, the
+ * relation or the layer. */
+MUST_CHECK enum error_code typed_model_init(struct model *model, struct error *err);
+/* As model_forward() and model_backward(). */
+MUST_CHECK enum error_code typed_model_forward(const struct model *model, const float *value,
+                                               const struct model_input *input,
+                                               const struct model_workspace *workspace,
+                                               float *logits, struct typed_trace **trace,
+                                               struct error *err);
+MUST_CHECK enum error_code typed_model_backward(struct typed_trace *trace,
+                                                const float *logits_gradient,
+                                                const struct model_workspace *workspace,
+                                                float *gradient, struct error *err);
+const float *typed_model_input_gradient(const struct typed_trace *trace, uint32_t type);
+
+#endif

@@ -1,0 +1,379 @@
+/* Forward and backward of a whole typed model (typed_model.h). */
+#include "common/nn/layers/layer.h"
+#include "common/nn/layers/layer_tail.h"
+#include "common/nn/typed/relation_rows.h"
+#include "common/nn/typed/typed_layer.h"
+#include "common/nn/typed/typed_model.h"
+
+static const char what[] = "rows of node types"; /* wants memory */
+
+/* What is done to the rows of one type alone: behind a layer, or as their projection. */
+struct type_rows {
+    struct model_layer layer;
+    struct layer_pass pass;
+    struct layer_tail tail;
+};
+
+/* One layer at work. */
+struct typed_step {
+    struct typed_pass pass;
+    struct type_rows *row;  /* [types]: with has_tail where something follows the layer */
+    float **input_gradient; /* [types] */
+};
+
+struct typed_trace {
+    const struct model *model;
+    const float *value;
+    const bool *wants_gradient;                           /* [types], or NULL */
+    struct type_rows *projection;                         /* [types] */
+    const float *input_gradient[RELATION_TYPE_COUNT_MAX]; /* of the rows that came in */
+    struct typed_step step[LAYER_COUNT_MAX];
+};
+_Static_assert(sizeof(struct typed_trace) <= ARENA_REAL_BYTES &&
+                   RELATION_TYPE_COUNT_MAX * sizeof(struct type_rows) <= ARENA_REAL_BYTES,
+               "a trace is written by what counts");
+_Static_assert((int)LAYER_COUNT_MAX *(int)RELATION_TYPE_COUNT_MAX <= 256,
+               "the hop of a stream says layer and type");
+
+static uint32_t type_count(const struct model *model)
+{
+    return model->config.types.schema->type_count;
+}
+
+/* Type 0 draws what a plain model does. */
+static struct random_stream stream_of(const struct random_stream *stream, int layer, uint32_t type)
+{
+    struct random_stream own = *stream;
+    const uint32_t hop = (uint32_t)layer + LAYER_COUNT_MAX * type;
+    own.purpose_word = (own.purpose_word & ~0x00ff0000U) | hop << 16;
+    return own;
+}
+
+/* --- forward --- */
+
+static struct input_rows rows_at(const float *base, size_t dim)
+{
+    return (struct input_rows){.base = base, .stride = dim};
+}
+
+/* The rows of a type that come in become those of the first layer. */
+static enum error_code project_type(struct typed_trace *trace, uint32_t type, uint32_t count,
+                                    bool keep, const struct model_workspace *workspace,
+                                    struct input_rows *rows, struct error *err)
+{
+    const struct model *model = trace->model;
+    const struct model_types *types = &model->config.types;
+    struct arena *arena = workspace->arena;
+    struct type_rows *own = &trace->projection[type];
+    const struct message_block every_row = {.destination_count = count, .source_count = count};
+    const int first = model->projection_parameter[type];
+    must(rows->precision == PRECISION_FP32);
+    if (!types->projects[type] || count == 0)
+        return ERROR_NONE;
+    own->layer = (struct model_layer){.type = layer_type_of(LAYER_MLP),
+                                      .input_dim = types->input_dim[type],
+                                      .output_dim = types->projected_dim,
+                                      .activation = types->projected_activation,
+                                      .has_tail = types->projected_activation != ACTIVATION_NONE,
+                                      .residual_parameter = -1,
+                                      .norm_parameter = -1,
+                                      .buffer_parameter = -1};
+    own->tail = (struct layer_tail){0};
+    enum error_code rc = layer_pass_init_matrix(
+        &own->pass, &own->layer, trace->value + model->parameter[first].offset,
+        trace->value + model->parameter[first + 1].offset, &every_row, rows, arena, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * types->projected_dim,
+                             sizeof(float), what, err);
+    if (rc == ERROR_NONE && own->layer.has_tail)
+        rc = layer_tail_begin(&own->tail, model, trace->value, &own->pass, keep, arena, err);
+    if (rc == ERROR_NONE)
+        rc = layer_pass_forward(&own->pass, keep, arena, workspace->pool, err);
+    if (rc == ERROR_NONE && own->layer.has_tail)
+        rc = layer_tail_forward(&own->tail, &own->pass, arena, workspace->pool, err);
+    *rows = rows_at(own->pass.output, types->projected_dim);
+    return rc;
+}
+
+/* What follows layer `number` for a type, and where its rows go. */
+static enum error_code begin_type(struct typed_trace *trace, int number, uint32_t type,
+                                  const struct input_rows *rows,
+                                  const struct random_stream *dropout, bool keep, float *logits,
+                                  struct arena *arena, struct error *err)
+{
+    const struct model *model = trace->model;
+    const struct model_layer *layer = &model->layer[number];
+    const bool is_last = number == model->config.layer_count - 1;
+    struct typed_step *step = &trace->step[number];
+    struct type_rows *own = &step->row[type];
+    const uint32_t count = step->pass.destination_count[type];
+    own->layer = *layer;
+    own->layer.input_dim = layer->type_input_dim[type];
+    own->layer.residual_parameter = layer->type_tail[type].residual;
+    own->layer.norm_parameter = layer->type_tail[type].norm;
+    own->layer.buffer_parameter = layer->type_tail[type].buffer;
+    own->layer.has_tail =
+        count && (layer->residual || layer->norm != NORM_NONE ||
+                  layer->activation != ACTIVATION_NONE || (!is_last && layer->dropout > 0));
+    own->tail = (struct layer_tail){0};
+    own->pass = (struct layer_pass){
+        .layer = &own->layer,
+        .block = {.destination_count = count, .source_count = step->pass.source_count[type]},
+        .input = *rows,
+        .input_dim = own->layer.input_dim,
+        .output_dim = layer->output_dim,
+        .output = logits};
+    if (dropout && !is_last)
+        activation_set_dropout(&own->tail.dropout, layer->dropout,
+                               stream_of(dropout, number, type));
+    if (count == 0)
+        return ERROR_NONE;
+    enum error_code rc = ERROR_NONE;
+    if (!is_last || type != model->config.types.target_type)
+        rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * layer->output_dim,
+                             sizeof(float), what, err);
+    if (rc == ERROR_NONE && own->layer.has_tail)
+        rc = layer_tail_begin(&own->tail, model, trace->value, &own->pass, keep, arena, err);
+    return rc;
+}
+
+static enum error_code begin_step(struct typed_trace *trace, int number,
+                                  const struct relation_block *block, struct arena *arena,
+                                  struct error *err)
+{
+    const struct model *model = trace->model;
+    struct typed_step *step = &trace->step[number];
+    *step = (struct typed_step){.pass = {.model = model,
+                                         .layer = &model->layer[number],
+                                         .schema = model->config.types.schema,
+                                         .value = trace->value,
+                                         .destination_count = block->destination_count,
+                                         .source_count = block->source_count}};
+    enum error_code rc = arena_new(arena, &step->row, type_count(model), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &step->input_gradient, type_count(model), what, err);
+    if (rc == ERROR_NONE)
+        rc = relation_rows_find(step->pass.schema, block, arena, &step->pass.edges, err);
+    return rc;
+}
+
+/* Layer `number` and what follows it: from rows [types], which become those of the next. */
+static enum error_code run_step(struct typed_trace *trace, int number, struct input_rows *rows,
+                                const struct random_stream *dropout, bool keep, float *logits,
+                                const struct model_workspace *workspace, struct error *err)
+{
+    const struct model *model = trace->model;
+    struct typed_step *step = &trace->step[number];
+    struct arena *arena = workspace->arena;
+    struct input_rows *input = NULL;
+    float **output = NULL;
+    enum error_code rc = arena_new(arena, &input, type_count(model), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &output, type_count(model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+        input[t] = rows[t];
+        rc = begin_type(trace, number, t, &rows[t], dropout, keep, logits, arena, err);
+        output[t] = step->row[t].pass.output;
+    }
+    if (rc != ERROR_NONE)
+        return rc;
+    step->pass.input = input;
+    step->pass.output = output;
+    if (dropout)
+        activation_set_dropout(&step->pass.slot_dropout, step->pass.layer->dropout,
+                               stream_of(dropout, number, 0));
+    rc = step->pass.layer->type->typed->forward(&step->pass, keep, workspace, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+        struct type_rows *own = &step->row[t];
+        if (own->layer.has_tail)
+            rc = layer_tail_forward(&own->tail, &own->pass, arena, workspace->pool, err);
+        rows[t] = rows_at(own->pass.output, own->pass.output_dim);
+    }
+    return rc;
+}
+
+enum error_code typed_model_forward(const struct model *model, const float *value,
+                                    const struct model_input *input,
+                                    const struct model_workspace *workspace, float *logits,
+                                    struct typed_trace **trace, struct error *err)
+{
+    const int layers = model->config.layer_count;
+    struct input_rows rows[RELATION_TYPE_COUNT_MAX];
+    struct typed_trace *made = NULL;
+    enum error_code rc = arena_new(workspace->arena, &made, 1, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *made = (struct typed_trace){
+        .model = model, .value = value, .wants_gradient = input->wants_gradient};
+    rc = arena_new(workspace->arena, &made->projection, type_count(model), what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+        rows[t] = input->type_rows[t];
+        rc = project_type(made, t, input->relations[0].source_count[t], trace != NULL, workspace,
+                          &rows[t], err);
+    }
+    for (int i = 0; rc == ERROR_NONE && i < layers; i++)
+        rc = begin_step(made, i, &input->relations[i], workspace->arena, err);
+    for (int i = 0; rc == ERROR_NONE && i < layers; i++)
+        rc = run_step(made, i, rows, input->dropout, trace != NULL, logits, workspace, err);
+    if (rc == ERROR_NONE && trace)
+        *trace = made;
+    return rc;
+}
+
+/* --- backward --- */
+
+static struct layer_tail_gradient gradient_of_tail(const struct model *model,
+                                                   const struct model_layer *layer, float *gradient)
+{
+    const struct parameter *parameter = model->parameter;
+    struct layer_tail_gradient out = {0};
+    if (layer->residual_parameter >= 0)
+        out.residual = gradient + parameter[layer->residual_parameter].offset;
+    if (layer->norm_parameter >= 0) {
+        out.weight = gradient + parameter[layer->norm_parameter].offset;
+        out.bias = gradient + parameter[layer->norm_parameter + 1].offset;
+    }
+    if (layer->buffer_parameter >= 0) {
+        const struct parameter *buffer = &parameter[layer->buffer_parameter];
+        out.batch_mean = gradient + buffer[0].offset;
+        out.batch_variance = gradient + buffer[1].offset;
+        out.batch_count = gradient + buffer[2].offset;
+    }
+    return out;
+}
+
+/* From the gradient of what came out behind a tail, *rows [destinations, output_dim], that of what went in. */
+static enum error_code tail_back(const struct typed_trace *trace, const struct type_rows *own,
+                                 bool is_first, float **rows, struct gradient_part *below,
+                                 const struct model_workspace *workspace, float *gradient,
+                                 struct error *err)
+{
+    const struct gradient_parts parts = {
+        1, {{*rows, own->pass.output_dim, own->pass.block.destination_count}}};
+    *below = (struct gradient_part){0};
+    if (!own->layer.has_tail)
+        return ERROR_NONE;
+    struct tail_backward tail = {.tail = &own->tail,
+                                 .pass = &own->pass,
+                                 .parts = &parts,
+                                 .is_first = is_first,
+                                 .gradient = gradient_of_tail(trace->model, &own->layer, gradient)};
+    const enum error_code rc = layer_tail_backward(&tail, workspace->arena, workspace->pool, err);
+    *rows = tail.layer_gradient;
+    *below = tail.below;
+    return rc;
+}
+
+/* Room for the gradient of what layer `number` read, of the types of which somebody wants it. */
+static enum error_code find_input_gradients(struct typed_trace *trace, int number,
+                                            struct arena *arena, struct error *err)
+{
+    const struct model *model = trace->model;
+    struct typed_step *step = &trace->step[number];
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+        const bool is_wanted = number > 0 || model->config.types.projects[t] ||
+                               (trace->wants_gradient && trace->wants_gradient[t]);
+        step->input_gradient[t] = NULL;
+        if (is_wanted && step->pass.source_count[t])
+            rc = arena_new(arena, &step->input_gradient[t],
+                           (size_t)step->pass.source_count[t] * step->pass.layer->type_input_dim[t],
+                           what, err);
+    }
+    step->pass.input_gradient = step->input_gradient;
+    return rc;
+}
+
+/* The own part of a residual. */
+static void add_below(const struct gradient_part *below, size_t dim, float *gradient)
+{
+    for (size_t i = 0; i < below->row_count; i++)
+        for (size_t c = 0; c < dim; c++)
+            gradient[i * dim + c] += below->row[i * below->stride + c];
+}
+
+/* rows [types]: of what layer `number` gave; they become those of what it read. */
+static enum error_code step_back(struct typed_trace *trace, int number, float **rows,
+                                 const struct model_workspace *workspace, float *gradient,
+                                 struct error *err)
+{
+    struct typed_step *step = &trace->step[number];
+    const uint32_t types = type_count(trace->model);
+    struct gradient_part below[RELATION_TYPE_COUNT_MAX];
+    enum error_code rc = find_input_gradients(trace, number, workspace->arena, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++)
+        rc = tail_back(trace, &step->row[t], !step->input_gradient[t], &rows[t], &below[t],
+                       workspace, gradient, err);
+    if (rc == ERROR_NONE)
+        rc = step->pass.layer->type->typed->backward(&step->pass, rows, workspace, gradient, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++) {
+        rows[t] = step->input_gradient[t];
+        if (!workspace->arena->counts && rows[t])
+            add_below(&below[t], step->pass.layer->type_input_dim[t], rows[t]);
+    }
+    return rc;
+}
+
+static enum error_code projection_back(struct typed_trace *trace, uint32_t type, float *rows,
+                                       const struct model_workspace *workspace, float *gradient,
+                                       struct error *err)
+{
+    const struct model *model = trace->model;
+    struct type_rows *own = &trace->projection[type];
+    struct gradient_part below;
+    trace->input_gradient[type] = rows;
+    if (!model->config.types.projects[type] || !rows)
+        return ERROR_NONE;
+    const bool is_first = !trace->wants_gradient || !trace->wants_gradient[type];
+    const struct parameter *parameter = &model->parameter[model->projection_parameter[type]];
+    const struct layer_gradient out = {.matrix = {gradient + parameter[0].offset},
+                                       .bias = gradient + parameter[1].offset};
+    enum error_code rc = tail_back(trace, own, true, &rows, &below, workspace, gradient, err);
+    if (rc == ERROR_NONE)
+        rc = layer_pass_backward(&own->pass, NULL, rows, is_first, &out, workspace->arena,
+                                 workspace->pool, err);
+    trace->input_gradient[type] = own->pass.input_gradient;
+    return rc;
+}
+
+/* Of the rows of the last layer: those of other types than the target's have none. */
+static enum error_code begin_gradients(const struct typed_trace *trace,
+                                       const float *logits_gradient, struct arena *arena,
+                                       float **rows, struct error *err)
+{
+    const struct model *model = trace->model;
+    const int last = model->config.layer_count - 1;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
+        const size_t count =
+            (size_t)trace->step[last].pass.destination_count[t] * model->layer[last].output_dim;
+        rows[t] = (float *)logits_gradient; /* it is read alone */
+        if (t == model->config.types.target_type)
+            continue;
+        rc = arena_new(arena, &rows[t], count, what, err);
+        for (size_t i = 0; rc == ERROR_NONE && !arena->counts && i < count; i++)
+            rows[t][i] = 0;
+    }
+    return rc;
+}
+
+enum error_code typed_model_backward(struct typed_trace *trace, const float *logits_gradient,
+                                     const struct model_workspace *workspace, float *gradient,
+                                     struct error *err)
+{
+    const struct model *model = trace->model;
+    float *rows[RELATION_TYPE_COUNT_MAX];
+    enum error_code rc = begin_gradients(trace, logits_gradient, workspace->arena, rows, err);
+    for (uint64_t i = 0; !workspace->arena->counts && i < model->value_count; i++)
+        gradient[i] = 0;
+    for (int i = model->config.layer_count - 1; rc == ERROR_NONE && i >= 0; i--)
+        rc = step_back(trace, i, rows, workspace, gradient, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++)
+        rc = projection_back(trace, t, rows[t], workspace, gradient, err);
+    return rc;
+}
+
+const float *typed_model_input_gradient(const struct typed_trace *trace, uint32_t type)
+{
+    return trace->input_gradient[type];
+}

@@ -1,0 +1,434 @@
+/* Models over node types and relations: against the slow reference and central differences, and the same bits for any
+ * threads. A new typed kind is rows of `trials`. */
+#include "common/base/memory.h"
+#include "common/nn/layers/layer.h"
+#include "common/nn/model.h"
+
+#include "tests/reference/typed_reference.h"
+#include "tests/support/test.h"
+#include "tests/support/typed_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+struct trial {
+    enum layer_kind kind;
+    struct layer_options option;
+    enum relation_aggr relation_aggr;
+    bool own;     /* one type, three relations */
+    bool values;  /* edges have them */
+    bool project; /* authors and papers */
+    bool residual;
+    enum norm_kind norm;
+    enum activation_kind activation;
+};
+
+static const struct trial trials[] = {
+    {LAYER_RGCN, .project = true},
+    {LAYER_RGCN, .own = true, .values = true},
+    {LAYER_RGCN, {.bases = 2}, .project = true, .norm = NORM_LAYER, .residual = true},
+    {LAYER_RGCN, {.bases = 2}, .own = true, .activation = ACTIVATION_ELU},
+    {LAYER_RGCN, {.blocks = 2}, .project = true, .values = true},
+    {LAYER_RGCN, {.blocks = 2, .aggr = LAYER_AGGR_ADD}, .own = true},
+    {LAYER_SAGE},
+    {LAYER_SAGE, .project = true, .relation_aggr = RELATION_AGGR_MEAN, .values = true},
+    {LAYER_SAGE, {.aggr = LAYER_AGGR_MAX}, .relation_aggr = RELATION_AGGR_MEAN, .residual = true},
+    {LAYER_SAGE, .norm = NORM_BATCH, .activation = ACTIVATION_LEAKY_RELU},
+    {LAYER_GRAPH_CONV, .values = true},
+    {LAYER_GRAPH_CONV, .own = true, .relation_aggr = RELATION_AGGR_MEAN},
+};
+enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
+
+struct sizes {
+    uint32_t count[FIXTURE_HOPS_MAX + 1][FIXTURE_TYPES]; /* from the input side */
+    uint32_t input[FIXTURE_TYPES], hidden, output, edges_most;
+};
+
+static const struct sizes small = {{{23, 17, 9}, {11, 7, 5}, {4, 0, 0}}, {5, 6, 4}, 4, 4, 3};
+/* Rows of other types than the target's in the last block, and none of a type in the first. */
+static const struct sizes uneven = {{{9, 8, 0}, {7, 6, 0}, {3, 2, 0}}, {5, 6, 4}, 4, 4, 4};
+
+struct run {
+    struct model model;
+    struct typed_fixture blocks;
+    struct arena arena;
+    float *value, *logits, *slope, *gradient;
+    size_t logit_count;
+};
+
+static struct model_config config_of(const struct trial *trial, const struct sizes *sizes,
+                                     float dropout)
+{
+    struct model_config config = {.layer_count = 2};
+    config.types.schema = trial->own ? &fixture_own_schema : &fixture_schema;
+    config.types.relation_aggr = trial->relation_aggr;
+    config.types.projected_dim = sizes->input[FIELD];
+    config.types.projected_activation = trial->values ? ACTIVATION_RELU : ACTIVATION_NONE;
+    for (uint32_t t = 0; t < config.types.schema->type_count; t++) {
+        config.types.input_dim[t] = sizes->input[trial->own ? FIELD : t];
+        config.types.projects[t] = trial->project && t != FIELD;
+    }
+    for (int i = 0; i < 2; i++)
+        config.layer[i] =
+            (struct layer_config){.kind = trial->kind,
+                                  .output_dim = i ? sizes->output : sizes->hidden,
+                                  .option = trial->option,
+                                  .residual = i == 0 && trial->residual,
+                                  .norm = i == 0 ? trial->norm : NORM_NONE,
+                                  .activation = i == 0 ? trial->activation : ACTIVATION_NONE,
+                                  .dropout = dropout};
+    return config;
+}
+
+static void start(struct run *run, const struct trial *trial, const struct sizes *sizes,
+                  float dropout)
+{
+    struct error err = {0};
+    const struct model_config config = config_of(trial, sizes, dropout);
+    *run = (struct run){0};
+    assert_ok(model_init(&run->model, &config, &err), &err);
+    typed_fixture_make(&run->blocks, config.types.schema, 2, sizes->count, config.types.input_dim,
+                       sizes->edges_most, trial->values);
+    run->logit_count = (size_t)sizes->count[2][PAPER] * sizes->output;
+    run->value = memory_alloc(run->model.value_count, sizeof *run->value);
+    run->gradient = memory_alloc(run->model.value_count, sizeof *run->gradient);
+    run->logits = memory_alloc(run->logit_count, sizeof *run->logits);
+    run->slope = memory_alloc(run->logit_count, sizeof *run->slope);
+    model_initialise(&run->model, 5, run->value);
+    for (uint64_t i = 0; i < run->model.value_count; i += 3)
+        run->value[i] += 0.053F;
+    for (size_t i = 0; i < run->logit_count; i++)
+        run->slope[i] = sinf((float)i * 1.7F) / (float)run->logit_count;
+}
+
+static void end(struct run *run)
+{
+    typed_fixture_release(&run->blocks);
+    arena_release(&run->arena);
+    memory_free(run->value);
+    memory_free(run->gradient);
+    memory_free(run->logits);
+    memory_free(run->slope);
+}
+
+static const bool all_wanted[FIXTURE_TYPES] = {true, true, true};
+
+static enum error_code try_both(struct run *run, const struct random_stream *dropout,
+                                struct thread_pool *pool, struct model_trace **trace,
+                                struct error *err)
+{
+    const struct model_workspace workspace = {&run->arena, pool};
+    const struct model_input input = {.relations = run->blocks.block,
+                                      .type_rows = run->blocks.rows,
+                                      .wants_gradient = all_wanted,
+                                      .dropout = dropout};
+    arena_reset(&run->arena);
+    const enum error_code rc =
+        model_forward(&run->model, run->value, &input, &workspace, run->logits, trace, err);
+    return rc == ERROR_NONE ? model_backward(&run->model, run->value, *trace, run->slope,
+                                             &workspace, run->gradient, err)
+                            : rc;
+}
+
+static struct model_trace *run_both(struct run *run, const struct random_stream *dropout,
+                                    struct thread_pool *pool)
+{
+    struct error err = {0};
+    struct model_trace *trace = NULL;
+    assert_ok(try_both(run, dropout, pool, &trace, &err), &err);
+    return trace;
+}
+
+/* --- the reference --- */
+
+struct doubles {
+    double *value, *x[FIXTURE_TYPES];
+};
+
+static struct doubles in_double(const struct run *run)
+{
+    struct doubles out = {.value = memory_alloc(run->model.value_count, sizeof(double))};
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        out.value[i] = (double)run->value[i];
+    for (uint32_t t = 0; t < run->blocks.schema->type_count; t++) {
+        const size_t rows = run->blocks.count[0][t], dim = run->model.config.types.input_dim[t];
+        out.x[t] = memory_alloc(rows * dim + 1, sizeof(double));
+        for (size_t i = 0; i < rows * dim; i++)
+            out.x[t][i] =
+                (double)run->blocks
+                    .feature[t][run->blocks.row_index[t][i / dim] * run->blocks.rows[t].stride +
+                                i % dim];
+    }
+    return out;
+}
+
+static void release(struct doubles *doubles)
+{
+    memory_free(doubles->value);
+    for (int t = 0; t < FIXTURE_TYPES; t++)
+        memory_free(doubles->x[t]);
+}
+
+static double scalar(const struct run *run, const struct doubles *at,
+                     const struct random_stream *dropout)
+{
+    double *logits =
+        typed_reference_logits(&run->model, at->value, run->blocks.block, at->x, dropout, true);
+    double sum = 0;
+    for (size_t i = 0; i < run->logit_count; i++)
+        sum += logits[i] * (double)run->slope[i];
+    memory_free(logits);
+    return sum;
+}
+
+static double slope_of(const struct run *run, const struct doubles *at, double *of,
+                       const struct random_stream *dropout)
+{
+    const double kept = *of, step = 1e-6;
+    *of = kept + step;
+    const double above = scalar(run, at, dropout);
+    *of = kept - step;
+    const double below = scalar(run, at, dropout);
+    *of = kept;
+    return (above - below) / (2 * step);
+}
+
+static void check_logits(const struct run *run, const struct random_stream *dropout)
+{
+    struct doubles at = in_double(run);
+    double *logits =
+        typed_reference_logits(&run->model, at.value, run->blocks.block, at.x, dropout, true);
+    for (size_t i = 0; i < run->logit_count; i++)
+        if (!(fabs(logits[i] - (double)run->logits[i]) <= 1e-5 * (1 + fabs(logits[i]))))
+            fail_msg("logit %zu of %zu is %g, expected %g", i, run->logit_count,
+                     (double)run->logits[i], logits[i]);
+    memory_free(logits);
+    release(&at);
+}
+
+static void check_gradient(const struct run *run, const struct model_trace *trace,
+                           const struct random_stream *dropout)
+{
+    struct doubles at = in_double(run);
+    double size = 0;
+    for (uint64_t i = 0; i < run->model.trained_count; i++)
+        size = fmax(size, fabs((double)run->gradient[i]));
+    for (int p = 0; p < run->model.parameter_count; p++) {
+        const struct parameter *own = &run->model.parameter[p];
+        for (uint64_t k = 0; k < (uint64_t)own->rows * own->cols; k++) {
+            const uint64_t i = own->offset + k;
+            if (i >= run->model.trained_count)
+                continue;
+            const double expected = slope_of(run, &at, &at.value[i], dropout);
+            if (!(fabs(expected - (double)run->gradient[i]) <= 2e-5 * size + 1e-8))
+                fail_msg("gradient of %s %d is %g, expected %g", own->name, (int)k,
+                         (double)run->gradient[i], expected);
+        }
+    }
+    for (uint32_t t = 0; t < run->blocks.schema->type_count; t++) {
+        const float *gradient = model_input_gradient(trace, t);
+        for (size_t i = 0; i < run->blocks.count[0][t] * run->model.config.types.input_dim[t];
+             i++) {
+            const double expected = slope_of(run, &at, &at.x[t][i], dropout);
+            if (!(fabs(expected - (double)gradient[i]) <= 2e-5 * size + 1e-8))
+                fail_msg("gradient of input %d of type %d is %g, expected %g", (int)i, (int)t,
+                         (double)gradient[i], expected);
+        }
+    }
+    release(&at);
+}
+
+static void check_all(float dropout)
+{
+    const struct random_stream stream = random_stream_of(99, RANDOM_DROPOUT, 4, 0, 2);
+    const struct random_stream *draws = dropout > 0 ? &stream : NULL;
+    for (size_t t = 0; t < TRIAL_COUNT; t++)
+        for (int s = 0; s < 2; s++) {
+            struct run run;
+            if (s && (trials[t].norm == NORM_BATCH))
+                continue;
+            start(&run, &trials[t], s ? &uneven : &small, dropout);
+            const struct model_trace *trace = run_both(&run, draws, NULL);
+            check_logits(&run, draws);
+            check_gradient(&run, trace, draws);
+            end(&run);
+        }
+}
+
+static void agree_with_the_reference_and_central_differences(void **state)
+{
+    (void)state;
+    check_all(0);
+}
+
+static void dropout_goes_through_forward_and_backward_alike(void **state)
+{
+    (void)state;
+    check_all(0.4F);
+}
+
+static void rows_without_edges_may_be_left_out(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < TRIAL_COUNT; t++) {
+        struct run all, named;
+        start(&all, &trials[t], &small, 0);
+        run_both(&all, NULL, NULL);
+        start(&named, &trials[t], &small, 0);
+        typed_fixture_name_rows(&named.blocks);
+        run_both(&named, NULL, NULL);
+        assert_memory_equal(all.logits, named.logits, all.logit_count * sizeof(float));
+        assert_memory_equal(all.gradient, named.gradient, all.model.value_count * sizeof(float));
+        end(&named);
+        end(&all);
+    }
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+    static const struct sizes sizes = {
+        {{9000, 4000, 1500}, {2500, 1100, 600}, {700, 0, 0}}, {18, 6, 20}, 16, 8, 6};
+    static const int threads[] = {1, 2, 4, 33};
+    const struct random_stream stream = random_stream_of(3, RANDOM_DROPOUT, 1, 0, 0);
+    (void)state;
+    for (size_t t = 0; t < TRIAL_COUNT; t++) {
+        struct run alone;
+        start(&alone, &trials[t], &sizes, 0.5F);
+        run_both(&alone, &stream, NULL);
+        for (size_t n = 0; n < sizeof threads / sizeof *threads; n++) {
+            struct error err = {0};
+            struct thread_pool *pool = NULL;
+            struct run run;
+            assert_ok(thread_pool_new(threads[n], &pool, &err), &err);
+            start(&run, &trials[t], &sizes, 0.5F);
+            run_both(&run, &stream, pool);
+            assert_memory_equal(run.logits, alone.logits, run.logit_count * sizeof(float));
+            assert_memory_equal(run.gradient, alone.gradient,
+                                run.model.value_count * sizeof(float));
+            end(&run);
+            thread_pool_free(pool);
+        }
+        end(&alone);
+    }
+}
+
+static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < TRIAL_COUNT; t++) {
+        struct run run;
+        struct error err = {0};
+        float kept[64];
+        if (trials[t].norm == NORM_BATCH)
+            continue;
+        start(&run, &trials[t], &small, 0.5F);
+        run_both(&run, NULL, NULL);
+        memcpy(kept, run.logits, run.logit_count * sizeof *kept);
+        const struct model_workspace workspace = {.arena = &run.arena};
+        const struct model_input input = {.relations = run.blocks.block,
+                                          .type_rows = run.blocks.rows};
+        arena_reset(&run.arena);
+        assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
+                  &err);
+        assert_memory_equal(run.logits, kept, run.logit_count * sizeof *kept);
+        end(&run);
+    }
+}
+
+/* What is counted is at least what is taken, and each limit below it is ERROR_NO_MEMORY. */
+static void memory_is_counted_and_its_want_is_noticed(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < TRIAL_COUNT; t++) {
+        struct run run, counted;
+        struct error err = {0};
+        struct model_trace *trace = NULL;
+        start(&run, &trials[t], &small, 0.5F);
+        run_both(&run, NULL, NULL);
+        const size_t used = run.arena.used;
+        start(&counted, &trials[t], &small, 0.5F);
+        for (int h = 0; h < 2; h++)
+            for (uint32_t r = 0; r < counted.blocks.schema->relation_count; r++) {
+                struct message_block *block = &counted.blocks.edges[h][r].block;
+                block->edge_count = message_block_edges(block);
+                block->row_start = NULL;
+            }
+        counted.arena.counts = true;
+        assert_ok(try_both(&counted, NULL, NULL, &trace, &err), &err);
+        assert_true(counted.arena.used >= used && counted.arena.used < used + used / 4);
+        end(&counted);
+        int refused = 0;
+        enum error_code rc = ERROR_NO_MEMORY;
+        for (size_t limit = 1; rc != ERROR_NONE; limit += 8192) {
+            run.arena.limit = limit;
+            rc = try_both(&run, NULL, NULL, &trace, &err);
+            refused += rc != ERROR_NONE;
+            assert_true(rc == ERROR_NONE || rc == ERROR_NO_MEMORY);
+        }
+        assert_true(refused > 3);
+        run.arena.limit = 0;
+        run.blocks.feature[PAPER][run.blocks.row_index[PAPER][0] * run.blocks.rows[PAPER].stride] =
+            NAN;
+        run_both(&run, NULL, NULL);
+        assert_true(isnan(run.logits[0]));
+        end(&run);
+    }
+}
+
+/* --- what is refused --- */
+
+static void refuse(const struct model_config *config, const char *words)
+{
+    static struct model model;
+    struct error err = {0};
+    assert_int_equal(model_init(&model, config, &err), ERROR_INVALID);
+    if (!strstr(err.message, words))
+        fail_msg("'%s' does not say '%s'", err.message, words);
+}
+
+static void what_no_model_can_be_is_refused_by_name(void **state)
+{
+    static const struct relation to_paper[] = {{"writes", AUTHOR, PAPER}};
+    const struct relation_schema one_way = {2, 1, fixture_type_names, to_paper};
+    const struct trial sage = {.kind = LAYER_SAGE}, rgcn = {.kind = LAYER_RGCN};
+    struct model_config config = config_of(&rgcn, &small, 0);
+    (void)state;
+    refuse(&config, "rows of type author have 6 columns and those of paper 5");
+    config = config_of(&trials[2], &small, 0);
+    config.layer[1].option.blocks = 2;
+    refuse(&config, "bases and blocks");
+    config = config_of(&trials[4], &small, 0);
+    config.layer[1].output_dim = 3;
+    refuse(&config, "its 2 blocks do not divide the widths 4 and 3");
+    config = config_of(&sage, &small, 0);
+    config.types.schema = &one_way;
+    refuse(&config, "no relation leads to type author");
+    config.types.target_type = AUTHOR;
+    config.layer[0] = config.layer[1];
+    config.layer_count = 1;
+    refuse(&config, "no relation leads to type author, so the layer gives no rows of it, and its "
+                    "logits are asked for");
+    config = config_of(&sage, &small, 0);
+    config.types.input_dim[FIELD] = 0;
+    refuse(&config, "the input width of field.of is 0");
+    config = config_of(&sage, &small, 0);
+    config.layer[0].kind = LAYER_GIN;
+    refuse(&config, "layer 1 of the model (gin): this kind is not for graphs with relations");
+    config = (struct model_config){
+        .input_dim = 3, .layer_count = 1, .layer = {{.kind = LAYER_RGCN, .output_dim = 2}}};
+    refuse(&config, "this kind is for graphs with relations");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agree_with_the_reference_and_central_differences),
+        cmocka_unit_test(dropout_goes_through_forward_and_backward_alike),
+        cmocka_unit_test(rows_without_edges_may_be_left_out),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),
+        cmocka_unit_test(memory_is_counted_and_its_want_is_noticed),
+        cmocka_unit_test(what_no_model_can_be_is_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+#include "tests/reference/typed_reference.h"
+
+#include "common/base/memory.h"
+#include "common/nn/layers/layer.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct layer {
+    const struct model *model;
+    const struct model_layer *own;
+    int number;
+    const struct relation_schema *schema;
+    const double *value;
+    const struct relation_block *block;
+    double **x; /* [types]: rows that it reads */
+};
+
+__attribute__((format(printf, 2, 3))) static const double *tensor(const struct layer *layer,
+                                                                  const char *name, ...)
+{
+    char text[PARAMETER_NAME_SIZE];
+    va_list arguments;
+    va_start(arguments, name);
+    (void)vsnprintf(text, sizeof text, name, arguments);
+    va_end(arguments);
+    for (int i = 0; i < layer->model->parameter_count; i++)
+        if (strcmp(layer->model->parameter[i].name, text) == 0)
+            return layer->value + layer->model->parameter[i].offset;
+    (void)fprintf(stderr, "no tensor %s\n", text);
+    must(false);
+    return NULL;
+}
+
+/* As PyG writes them in names. */
+static const char *type_key(const struct layer *layer, uint32_t type, char key[RELATION_NAME_SIZE])
+{
+    (void)snprintf(key, RELATION_NAME_SIZE, "%s", layer->schema->type_name[type]);
+    for (char *c = key; *c; c++)
+        *c = *c == '.' ? '#' : *c;
+    return key;
+}
+
+static const char *relation_key_of(const struct layer *layer, uint32_t r, const char *between,
+                                   char key[4 * RELATION_NAME_SIZE])
+{
+    const struct relation *relation = &layer->schema->relation[r];
+    char source[RELATION_NAME_SIZE], target[RELATION_NAME_SIZE];
+    (void)snprintf(key, 4 * RELATION_NAME_SIZE, "%s%s%s%s%s",
+                   type_key(layer, relation->source_type, source), between, relation->name, between,
+                   type_key(layer, relation->target_type, target));
+    return key;
+}
+
+static uint32_t in_dim(const struct layer *layer, uint32_t type)
+{
+    return layer->own->type_input_dim[type];
+}
+
+static bool leads_to(const struct layer *layer, uint32_t r, uint32_t type)
+{
+    return layer->schema->relation[r].target_type == type;
+}
+
+static const double *source_row(const struct layer *layer, uint32_t r, uint32_t edge)
+{
+    const uint32_t type = layer->schema->relation[r].source_type;
+    return layer->x[type] +
+           (size_t)layer->block->edges[r].block.neighbor[edge] * in_dim(layer, type);
+}
+
+/* y [out] += weight [out, in] x. */
+static void multiply(const double *weight, const double *x, uint32_t out, uint32_t in, double *y)
+{
+    for (uint32_t o = 0; o < out; o++)
+        for (uint32_t c = 0; c < in; c++)
+            y[o] += weight[(size_t)o * in + c] * x[c];
+}
+
+/* What the neighbours of row i in relation r make together, into a. */
+static void aggregate(const struct layer *layer, uint32_t r, uint32_t i, double *a)
+{
+    const struct message_block *block = &layer->block->edges[r].block;
+    const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
+    const uint32_t dim = in_dim(layer, layer->schema->relation[r].source_type);
+    const int64_t aggr = layer->own->option.aggr;
+    for (uint32_t c = 0; c < dim; c++) {
+        a[c] = 0;
+        for (uint32_t e = first; e < end; e++) {
+            const double factor = block->edge_value ? (double)block->edge_value[e] : 1;
+            const double term = factor * source_row(layer, r, e)[c];
+            a[c] = aggr != LAYER_AGGR_MAX ? a[c] + term : e == first ? term : fmax(a[c], term);
+        }
+        if (first < end && aggr == LAYER_AGGR_MEAN)
+            a[c] /= end - first;
+        if (first < end && aggr == LAYER_AGGR_ADD)
+            a[c] *= (double)block->degree[i] / (end - first);
+    }
+}
+
+/* --- R-GCN --- */
+
+static double rgcn_weight(const struct layer *layer, uint32_t r, uint32_t in, uint32_t out)
+{
+    const double *weight = tensor(layer, "convs.%d.weight", layer->number);
+    const uint32_t ins = in_dim(layer, layer->schema->relation[r].source_type);
+    const uint32_t outs = layer->own->output_dim;
+    const uint32_t bases = (uint32_t)layer->own->option.bases;
+    const uint32_t blocks = (uint32_t)layer->own->option.blocks;
+    double sum = 0;
+    if (blocks) {
+        const uint32_t bi = ins / blocks, bo = outs / blocks;
+        if (in / bi != out / bo)
+            return 0;
+        return weight[(((size_t)r * blocks + in / bi) * bi + in % bi) * bo + out % bo];
+    }
+    if (!bases)
+        return weight[((size_t)r * ins + in) * outs + out];
+    const double *comp = tensor(layer, "convs.%d.comp", layer->number);
+    for (uint32_t b = 0; b < bases; b++)
+        sum += comp[r * bases + b] * weight[((size_t)b * ins + in) * outs + out];
+    return sum;
+}
+
+static void rgcn_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
+{
+    const uint32_t dim = in_dim(layer, type), out = layer->own->output_dim;
+    const double *own = layer->x[type] + (size_t)i * dim;
+    char key[RELATION_NAME_SIZE];
+    double a[256];
+    for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
+        const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
+        if (!leads_to(layer, r, type))
+            continue;
+        aggregate(layer, r, i, a);
+        for (uint32_t o = 0; o < out; o++)
+            for (uint32_t c = 0; c < from; c++)
+                y[o] += a[c] * rgcn_weight(layer, r, c, o);
+    }
+    if (layer->schema->type_count > 1) {
+        type_key(layer, type, key);
+        multiply(tensor(layer, "roots.%d.%s.weight", layer->number, key), own, out, dim, y);
+        for (uint32_t o = 0; o < out; o++)
+            y[o] += tensor(layer, "roots.%d.%s.bias", layer->number, key)[o];
+        return;
+    }
+    for (uint32_t o = 0; o < out; o++) {
+        y[o] += tensor(layer, "convs.%d.bias", layer->number)[o];
+        for (uint32_t c = 0; c < dim; c++)
+            y[o] += own[c] * tensor(layer, "convs.%d.root", layer->number)[(size_t)c * out + o];
+    }
+}
+
+/* --- SAGE and GraphConv by relation --- */
+
+static double share_of(const struct layer *layer, uint32_t type)
+{
+    double count = 0;
+    for (uint32_t r = 0; r < layer->schema->relation_count; r++)
+        count += leads_to(layer, r, type);
+    return layer->model->config.types.relation_aggr == RELATION_AGGR_MEAN ? 1 / count : 1;
+}
+
+static void neighbor_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
+{
+    const bool is_sage = layer->own->kind == LAYER_SAGE;
+    const char *left = is_sage ? "lin_l" : "lin_rel", *right = is_sage ? "lin_r" : "lin_root";
+    const uint32_t dim = in_dim(layer, type), out = layer->own->output_dim;
+    double a[256], part[256];
+    for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
+        char key[4 * RELATION_NAME_SIZE];
+        const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
+        if (!leads_to(layer, r, type))
+            continue;
+        relation_key_of(layer, r, "___", key);
+        aggregate(layer, r, i, a);
+        for (uint32_t o = 0; o < out; o++)
+            part[o] = tensor(layer, "convs.%d.convs.<%s>.%s.bias", layer->number, key, left)[o];
+        multiply(tensor(layer, "convs.%d.convs.<%s>.%s.weight", layer->number, key, left), a, out,
+                 from, part);
+        multiply(tensor(layer, "convs.%d.convs.<%s>.%s.weight", layer->number, key, right),
+                 layer->x[type] + (size_t)i * dim, out, dim, part);
+        for (uint32_t o = 0; o < out; o++)
+            y[o] += share_of(layer, type) * part[o];
+    }
+}
+
+/* --- behind a layer --- */
+
+static double activate(enum activation_kind kind, double x)
+{
+    if (kind == ACTIVATION_NONE || x > 0)
+        return x;
+    return kind == ACTIVATION_RELU ? 0 : kind == ACTIVATION_ELU ? expm1(x) : 0.01 * x;
+}
+
+static double kept(const struct layer *layer, const struct random_stream *dropout, uint32_t type,
+                   uint32_t row, uint32_t column)
+{
+    uint32_t word[4];
+    struct random_stream stream = *dropout;
+    stream.purpose_word = (stream.purpose_word & 0xff00ffffU) |
+                          (uint32_t)(layer->number + LAYER_COUNT_MAX * (int)type) << 16;
+    random_block(&stream, row, column / 8, word);
+    const double draw = word[column % 8 / 2] >> (column % 2 ? 16 : 0) & 0xffffU;
+    const double dropped = round((double)layer->own->dropout * 65536);
+    return draw < dropped ? 0 : 65536 / (65536 - dropped);
+}
+
+/* `count` values at a distance of `stride`, to mean 0 and variance 1. */
+static void center(double *y, size_t stride, uint32_t count)
+{
+    double mean = 0, variance = 0;
+    for (uint32_t i = 0; i < count; i++)
+        mean += y[i * stride] / count;
+    for (uint32_t i = 0; i < count; i++)
+        variance += (y[i * stride] - mean) * (y[i * stride] - mean) / count;
+    for (uint32_t i = 0; i < count; i++)
+        y[i * stride] = (y[i * stride] - mean) / sqrt(variance + 1e-5);
+}
+
+static void follow(const struct layer *layer, uint32_t type, uint32_t rows, bool by_batch,
+                   double *y)
+{
+    const struct model_layer *own = layer->own;
+    const uint32_t dim = own->output_dim, in = in_dim(layer, type);
+    const char *module = own->norm == NORM_BATCH ? "module." : "";
+    char key[RELATION_NAME_SIZE];
+    type_key(layer, type, key);
+    for (uint32_t i = 0; own->residual && i < rows; i++) {
+        const double *x = layer->x[type] + (size_t)i * in;
+        if (in != dim)
+            multiply(tensor(layer, "residuals.%d.%s.weight", layer->number, key), x, dim, in,
+                     y + (size_t)i * dim);
+        for (uint32_t c = 0; in == dim && c < dim; c++)
+            y[(size_t)i * dim + c] += x[c];
+    }
+    if (own->norm == NORM_NONE)
+        return;
+    must(own->norm == NORM_LAYER || (by_batch && rows > 1));
+    for (uint32_t i = 0; own->norm == NORM_LAYER && i < rows; i++)
+        center(y + (size_t)i * dim, 1, dim);
+    for (uint32_t c = 0; own->norm == NORM_BATCH && c < dim; c++)
+        center(y + c, dim, rows);
+    const double *weight = tensor(layer, "norms.%d.%s.%sweight", layer->number, key, module);
+    const double *bias = tensor(layer, "norms.%d.%s.%sbias", layer->number, key, module);
+    for (size_t i = 0; i < (size_t)rows * dim; i++)
+        y[i] = y[i] * weight[i % dim] + bias[i % dim];
+}
+
+static double *layer_output(const struct layer *layer, uint32_t type,
+                            const struct random_stream *dropout, bool by_batch)
+{
+    const struct model_layer *own = layer->own;
+    const bool is_last = layer->number == layer->model->config.layer_count - 1;
+    const uint32_t rows = layer->block->destination_count[type], dim = own->output_dim;
+    double *y = memory_alloc((size_t)rows * dim + 1, sizeof *y);
+    memset(y, 0, (size_t)rows * dim * sizeof *y);
+    for (uint32_t i = 0; i < rows; i++)
+        (own->kind == LAYER_RGCN ? rgcn_row : neighbor_row)(layer, type, i, y + (size_t)i * dim);
+    if (rows)
+        follow(layer, type, rows, by_batch, y);
+    for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t c = 0; c < dim; c++) {
+            double *element = &y[(size_t)i * dim + c];
+            *element = activate(own->activation, *element);
+            if (dropout && !is_last)
+                *element *= kept(layer, dropout, type, i, c);
+        }
+    return y;
+}
+
+/* What the rows of a type are before the first layer. */
+static double *projected(const struct layer *layer, uint32_t type, const double *x, uint32_t rows)
+{
+    const struct model_types *types = &layer->model->config.types;
+    const uint32_t in = types->input_dim[type];
+    const uint32_t out = types->projects[type] ? types->projected_dim : in;
+    double *y = memory_alloc((size_t)rows * out + 1, sizeof *y);
+    char key[RELATION_NAME_SIZE];
+    type_key(layer, type, key);
+    for (uint32_t i = 0; i < rows; i++) {
+        double *row = y + (size_t)i * out;
+        for (uint32_t o = 0; o < out; o++)
+            row[o] = types->projects[type] ? tensor(layer, "lin_dict.%s.bias", key)[o]
+                                           : x[(size_t)i * in + o];
+        if (!types->projects[type])
+            continue;
+        multiply(tensor(layer, "lin_dict.%s.weight", key), x + (size_t)i * in, out, in, row);
+        for (uint32_t o = 0; o < out; o++)
+            row[o] = activate(types->projected_activation, row[o]);
+    }
+    return y;
+}
+
+double *typed_reference_logits(const struct model *model, const double *value,
+                               const struct relation_block *block, double *const *x,
+                               const struct random_stream *dropout, bool by_batch)
+{
+    const struct relation_schema *schema = model->config.types.schema;
+    double *rows[RELATION_TYPE_COUNT_MAX], *next[RELATION_TYPE_COUNT_MAX];
+    struct layer layer = {.model = model, .schema = schema, .value = value, .x = rows};
+    for (uint32_t t = 0; t < schema->type_count; t++)
+        rows[t] = projected(&layer, t, x[t], block[0].source_count[t]);
+    for (int i = 0; i < model->config.layer_count; i++) {
+        layer.number = i;
+        layer.own = &model->layer[i];
+        layer.block = &block[i];
+        for (uint32_t t = 0; t < schema->type_count; t++)
+            next[t] = layer_output(&layer, t, dropout, by_batch);
+        for (uint32_t t = 0; t < schema->type_count; t++) {
+            memory_free(rows[t]);
+            rows[t] = next[t];
+        }
+    }
+    for (uint32_t t = 0; t < schema->type_count; t++)
+        if (t != model->config.types.target_type)
+            memory_free(rows[t]);
+    return rows[model->config.types.target_type];
+}
