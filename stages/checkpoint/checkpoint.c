@@ -33,6 +33,7 @@ struct predecessor {
 };
 
 struct checkpoint {
+    struct run_loss loss;
     struct snapshot_commit commit;
     struct predecessor held; /* of the snapshot this worker made last */
     float *held_value;       /* [held.value_count] or NULL; held.best_value points to it */
@@ -131,7 +132,7 @@ static enum error_code read_inputs(const struct stage_context *context, const st
     if (rc == ERROR_NONE)
         rc = find_previous(context, c, version, in, err);
     if (rc == ERROR_NONE)
-        rc = validation_read(context, version, &in->validation, err);
+        rc = validation_read(context, &c->loss, version, &in->validation, err);
     return rc == ERROR_NONE ? read_rounds(context, version, in, err) : rc;
 }
 
@@ -247,6 +248,8 @@ static enum error_code checkpoint_open(const struct stage_context *context, void
     if (rc == ERROR_NONE)
         rc = memory_new(&c, 1, "the stage", err);
     *state = c;
+    if (rc == ERROR_NONE && context->schedule->evaluation_slot_count > 0)
+        rc = run_loss_init(&c->loss, context->store, context->settings, context->book, err);
     return rc;
 }
 
@@ -282,6 +285,7 @@ static void checkpoint_close(void *state)
     struct checkpoint *c = state;
     if (!c)
         return;
+    run_loss_release(&c->loss);
     snapshot_commit_release(&c->commit);
     memory_free(c->held_value);
     memory_free(c);
@@ -290,7 +294,7 @@ static void checkpoint_close(void *state)
 const struct stage stage = {
     .name = "checkpoint",
     .summary = "make a restorable snapshot, and let old records go",
-    .reads = "weights, optimizer_state, evaluation, snapshot",
+    .reads = "weights, optimizer_state, evaluation, snapshot, node_labels, node_splits",
     .writes = "snapshot",
     .form = STAGE_LOOP,
     .open = checkpoint_open,

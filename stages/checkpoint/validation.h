@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/run_loss.h"
 
 #include <stdint.h>
 
@@ -25,7 +26,8 @@ MUST_CHECK enum error_code validation_check(const struct pipeline_settings *sett
                                             const struct partition_book *book, struct error *err);
 
 /* Fails: ERROR_NOT_FOUND for a slot that was not evaluated; ERROR_CORRUPT; ERROR_NO_MEMORY. */
-MUST_CHECK enum error_code validation_read(const struct stage_context *context, int64_t version,
+MUST_CHECK enum error_code validation_read(const struct stage_context *context,
+                                           const struct run_loss *loss, int64_t version,
                                            struct validation *out, struct error *err);
 
 #endif

@@ -327,8 +327,8 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
 const struct stage stage = {
     .name = "infer",
     .summary = "compute every node's embedding and prediction, layer by layer",
-    .reads = "partition_book, topology_seal, shard_seal, snapshot, node_splits, node_permutation, "
-             "node_ids",
+    .reads = "partition_book, topology_seal, shard_seal, snapshot, node_labels, node_splits, "
+             "node_permutation, node_ids",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,
     .open = infer_open,

@@ -31,14 +31,13 @@ static enum error_code create(const char *path, int *fd, struct error *err)
 
 static enum error_code allocate(struct output_lines *lines, struct error *err)
 {
-    const struct prediction_table *table = lines->config.table;
     const int pieces = thread_pool_size(lines->config.pool);
     enum error_code rc = checksum_stream_new(&lines->sum, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&lines->piece, (size_t)pieces, "lines of predictions", err);
     for (int i = 0; rc == ERROR_NONE && i < pieces * SPLIT_COUNT; i++)
-        rc = tally_init(&lines->piece[i / SPLIT_COUNT].tally[i % SPLIT_COUNT], table->task,
-                        lines->config.label_classes, err);
+        rc = tally_init_like(&lines->piece[i / SPLIT_COUNT].tally[i % SPLIT_COUNT],
+                             &lines->config.tally[i % SPLIT_COUNT], err);
     return rc;
 }
 

@@ -11,6 +11,7 @@
 #include "stages/infer/output_lines.h"
 #include "stages/infer/output_rows.h"
 #include "stages/infer/part_inference.h"
+#include "stages/plan/run_loss.h"
 #include "stages/plan/run_result.h"
 #include "store/features/feature_source.h"
 #include "store/objects/artifact_cache.h"
@@ -26,8 +27,8 @@
 
 enum { METRICS_JSON_SIZE_MAX = OUTPUTS_METRICS_SIZE };
 
-/* Of the memory, for rows in the order of the input. */
-enum { ROWS_SHARE = 5, ALL_ROWS_SHARES = 8 };
+/* Of the memory: rows in the order of the input, and scores of labels. */
+enum { ROWS_SHARE = 5, ALL_ROWS_SHARES = 8, SCORES_SHARE = 4 };
 
 struct outputs {
     const struct output_request *request;
@@ -37,6 +38,7 @@ struct outputs {
     struct node_permutation permutation;
     uint8_t *split_of; /* [node_count] by partition id: enum split + 1, 0 for none */
     struct feature_source *logits, *labels, *embeddings;
+    struct run_loss loss;
     struct tally tally[SPLIT_COUNT];
     struct output_rows rows;
     struct npy_writer embedding_file;
@@ -110,6 +112,37 @@ static enum error_code mark_split(struct outputs *o, int split, struct error *er
     return ERROR_NONE;
 }
 
+/* Of the scores of labels, as many columns at a time as the memory has room for: a row of one takes five bytes, up to twice
+ * that while an array grows, and eight while they are sorted. */
+static uint32_t columns_at_a_time(const struct outputs *o)
+{
+    enum { SCORE_BYTES = 10, SORT_BYTES = 8 };
+    const struct stage_context *context = o->request->context;
+    const uint32_t all =
+        task_score_columns(task_of(context->book->task), context->book->class_count);
+    uint64_t rows = 0, most = 0;
+    for (int split = 0; split < SPLIT_COUNT; split++) {
+        rows += o->splits.count[split];
+        most = o->splits.count[split] > most ? o->splits.count[split] : most;
+    }
+    const uint64_t budget = context->memory_bytes / SCORES_SHARE, sort = most * SORT_BYTES;
+    const uint64_t fit = rows && budget > sort ? (budget - sort) / (rows * SCORE_BYTES) : 0;
+    return fit < all ? (fit ? (uint32_t)fit : all > 0) : all;
+}
+
+static enum error_code init_tallies(struct outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    enum error_code rc =
+        run_loss_init(&o->loss, context->store, context->settings, context->book, err);
+    const struct tally_form form = run_loss_tally(&o->loss, context->book, true);
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
+        rc = tally_init(&o->tally[split], &form, err);
+        tally_keep_columns(&o->tally[split], 0, columns_at_a_time(o));
+    }
+    return rc;
+}
+
 static enum error_code read_splits(struct outputs *o, struct error *err)
 {
     const struct stage_context *context = o->request->context;
@@ -118,13 +151,9 @@ static enum error_code read_splits(struct outputs *o, struct error *err)
                                          partition_id, &o->splits, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&o->split_of, context->book->node_count, "the split of each node", err);
-    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
         rc = mark_split(o, split, err);
-        if (rc == ERROR_NONE)
-            rc = tally_init(&o->tally[split], task_of(context->book->task),
-                            context->book->class_count, err);
-    }
-    return rc;
+    return rc == ERROR_NONE ? init_tallies(o, err) : rc;
 }
 
 /* Ids are a record only when they are not 0 .. N-1. */
@@ -160,6 +189,21 @@ static bool needs_ids(const struct outputs *o)
            (o->ids.integer || o->ids.offset);
 }
 
+/* With `path`, or to count alone. */
+static struct output_lines_config lines_config(const struct outputs *o, struct tally *tally,
+                                               const char *path)
+{
+    const struct stage_context *context = o->request->context;
+    return (struct output_lines_config){.rows = &o->rows,
+                                        .table = &o->table,
+                                        .to_partition = o->permutation.to_partition,
+                                        .split_of = o->split_of,
+                                        .label_classes = context->book->class_count,
+                                        .tally = tally,
+                                        .pool = context->pool,
+                                        .path = path};
+}
+
 static enum error_code open_files(struct outputs *o, struct error *err)
 {
     const struct stage_context *context = o->request->context;
@@ -182,14 +226,8 @@ static enum error_code open_files(struct outputs *o, struct error *err)
     }
     if (rc == ERROR_NONE && context->settings->infer.predictions)
         rc = file_path(o->predictions, err, "%s/predictions.csv", o->folder);
-    const struct output_lines_config lines = {.rows = &o->rows,
-                                              .table = &o->table,
-                                              .to_partition = o->permutation.to_partition,
-                                              .split_of = o->split_of,
-                                              .label_classes = context->book->class_count,
-                                              .tally = o->tally,
-                                              .pool = context->pool,
-                                              .path = *o->predictions ? o->predictions : NULL};
+    const struct output_lines_config lines =
+        lines_config(o, o->tally, *o->predictions ? o->predictions : NULL);
     if (rc == ERROR_NONE)
         rc = output_lines_open(&lines, &o->lines, err);
     return rc;
@@ -241,6 +279,7 @@ static void release(struct outputs *o)
     feature_source_close(o->labels);
     for (int split = 0; split < SPLIT_COUNT; split++)
         tally_release(&o->tally[split]);
+    run_loss_release(&o->loss);
     store_release_record(&o->splits.view);
     store_release_record(&o->ids.view);
     store_release_record(&o->permutation.view);
@@ -314,6 +353,73 @@ static enum error_code write_rows(struct outputs *o, struct error *err)
     return rc == ERROR_NONE
                ? output_lines_finish(o->lines, &o->predictions_size, &o->predictions_sum, err)
                : rc;
+}
+
+/* --- columns of scores --- */
+
+/* Goes over all rows again, and counts them alone. */
+static enum error_code count_rows(const struct outputs *o, struct tally *tally, struct error *err)
+{
+    const struct stage_context *context = o->request->context;
+    struct outputs pass = {.request = o->request};
+    struct output_lines_config config = lines_config(o, tally, NULL);
+    config.rows = &pass.rows;
+    pass.rows =
+        (struct output_rows){.source = {[OUTPUT_LOGITS] = o->logits, [OUTPUT_LABELS] = o->labels},
+                             .permutation = &o->permutation,
+                             .folder = o->folder,
+                             .pool = context->pool};
+    enum error_code rc = output_rows_init(
+        &pass.rows, OUTPUT_PIECE_ROWS, context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
+    if (rc == ERROR_NONE)
+        rc = output_lines_open(&config, &pass.lines, err);
+    for (uint32_t first = 0; rc == ERROR_NONE && first < context->book->node_count;
+         first = pass.rows.end) {
+        rc = output_rows_read(&pass.rows, first, err);
+        if (rc == ERROR_NONE)
+            rc = write_range(&pass, err);
+    }
+    output_lines_close(pass.lines);
+    output_rows_release(&pass.rows);
+    return rc;
+}
+
+/* Columns first .. first + count - 1, in a pass of their own. */
+static enum error_code measure_columns(struct outputs *o, uint32_t first, uint32_t count,
+                                       struct error *err)
+{
+    struct tally tally[SPLIT_COUNT] = {{0}};
+    enum error_code rc = ERROR_NONE;
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
+        rc = tally_init_like(&tally[split], &o->tally[split], err);
+        tally_keep_columns(&tally[split], first, count);
+    }
+    if (rc == ERROR_NONE)
+        rc = count_rows(o, tally, err);
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
+        rc = tally_fold(&tally[split], &o->tally[split], err);
+    for (int split = 0; split < SPLIT_COUNT; split++)
+        tally_release(&tally[split]);
+    return rc;
+}
+
+/* The columns that the pass which wrote the lines had no room for. */
+static enum error_code measure_other_columns(struct outputs *o, struct error *err)
+{
+    const struct tally *tally = &o->tally[0];
+    const uint32_t all = task_score_columns(tally->task, tally->class_count);
+    const uint32_t step = tally->column_count;
+    enum error_code rc = ERROR_NONE;
+    if (step == all)
+        return ERROR_NONE;
+    output_lines_close(o->lines);
+    o->lines = NULL;
+    output_rows_release(&o->rows);
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
+        rc = tally_fold(&o->tally[split], &o->tally[split], err);
+    for (uint32_t first = step; rc == ERROR_NONE && first < all; first += step)
+        rc = measure_columns(o, first, all - first < step ? all - first : step, err);
+    return rc;
 }
 
 static enum error_code write_metrics(struct outputs *o, struct outputs_seal *seal,
@@ -415,6 +521,8 @@ enum error_code output_writer_run(const struct output_request *request, struct e
         rc = open_all(&outputs, err);
     if (rc == ERROR_NONE)
         rc = write_rows(&outputs, err);
+    if (rc == ERROR_NONE)
+        rc = measure_other_columns(&outputs, err);
     if (rc == ERROR_NONE)
         rc = write_metrics(&outputs, seal, err);
     if (rc == ERROR_NONE)

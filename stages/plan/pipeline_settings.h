@@ -50,6 +50,7 @@ enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
 enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
 enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
 enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURES_NONE };
+enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 enum edge_split_kind {
     EDGE_SPLIT_RANDOM,
@@ -150,6 +151,10 @@ struct pipeline_settings {
         double dropout;
         int64_t precision;                   /* enum precision */
         int64_t edge_weights, edge_features; /* enum edge_choice */
+        int64_t loss;                        /* enum loss */
+        double huber_delta;
+        double label_smoothing;
+        struct choice_or_numbers class_weights; /* enum class_weights_choice */
     } train_step;
     struct {
         int64_t optimizer;

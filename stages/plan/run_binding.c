@@ -6,6 +6,7 @@
 #include "stages/plan/environment.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_adoption.h"
+#include "stages/plan/run_loss.h"
 #include "stages/plan/run_recheck.h"
 
 #include <inttypes.h>
@@ -71,6 +72,8 @@ static enum error_code plan_schedule(struct store *store, const struct pipeline_
     if (rc == ERROR_NONE)
         rc = schedule_init(schedule, settings, (int64_t)partition_book_train_count(&book),
                            book.valid_count, book.part_count, err);
+    if (rc == ERROR_NONE)
+        rc = run_loss_check(settings, &book, err);
     store_release_record(&book.view);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "partition %s", partition_id);
 }

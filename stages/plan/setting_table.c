@@ -52,6 +52,12 @@ static const char *const schedule_names[] = {
     [RATE_CONSTANT] = "constant", [RATE_COSINE] = "cosine", [RATE_STEP] = "step", NULL};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
 static const char *const metric_names[] = {METRIC_LIST(METRIC_CHOICE)[METRIC_COUNT] = NULL};
+#define LOSS_CHOICE(number, name, help) [number] = #name,
+#define LOSS_HELP(number, name, help)   "; " #name ": " help
+static const char *const loss_names[] = {[LOSS_AUTO] = "auto",
+                                         LOSS_LIST(LOSS_CHOICE)[LOSS_COUNT] = NULL};
+static const char *const class_weight_names[] = {
+    [CLASS_WEIGHTS_NONE] = "none", [CLASS_WEIGHTS_BALANCED] = "balanced", NULL};
 #define SAMPLER_CHOICE(number, name, help) [number] = #name,
 #define SAMPLER_HELP(number, name, help)   "; " #name ": " help
 static const char *const sampler_names[] = {SAMPLER_LIST(SAMPLER_CHOICE)[SAMPLER_COUNT] = NULL};
@@ -81,6 +87,8 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
     {name, SETTING_CHOICE, part, PLACE(field), value, 0, 0, names, help, NULL}
 #define CHOICE_OR_PATH(part, name, field, value, names, help) \
     {name, SETTING_CHOICE_OR_PATH, part, PLACE(field), value, 0, 0, names, help, NULL}
+#define CHOICE_OR_NUMBERS(part, name, field, value, names, least, most, help) \
+    {name, SETTING_CHOICE_OR_NUMBERS, part, PLACE(field), value, least, most, names, help, NULL}
 #define ITEMS(part, name, field, most, items, help) \
     {name, SETTING_ITEMS, part, PLACE(field), "", 0, most, NULL, help, items}
 #define INT_LIST(part, name, field, value, least, most, help) \
@@ -164,7 +172,7 @@ const struct setting_spec setting_table[] = {
     INT(DATASET_IF("ingest.features=auto,random,degree+random"), "ingest.random_dim", ingest.random_dim, "64", 1, 65536, "columns of random features"),
     BOOL(DATASET, "ingest.normalise_rows", ingest.normalise_rows, "false", "as PyG's NormalizeFeatures: less the smallest feature of all, then each row divided by its sum, or by 1 when that is below 1"),
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
-    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto, single_label or multi_label"),
+    CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto (single_label or multi_label, by the columns), single_label, multi_label, node_regression or link_prediction"),
     TEXT(LINKS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "link prediction: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files)"),
     PATH(LINKS(DATASET), "ingest.valid_edges", ingest.edge_file[1], "edge_split given: a file with a line `source,target` for each edge of validation; they are not among the edges of the input"),
     PATH(LINKS(DATASET), "ingest.test_edges", ingest.edge_file[2], "the same for the test"),
@@ -219,6 +227,10 @@ const struct setting_spec setting_table[] = {
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
     CHOICE(TRAINING, "train-step.edge_weights", train_step.edge_weights, "auto", edge_choice_names, "whether edges count by their weights: auto (where the graph has weights and a layer reads them), true or false"),
     CHOICE(TRAINING, "train-step.edge_features", train_step.edge_features, "auto", edge_choice_names, "the same for the features of edges"),
+    CHOICE(TRAINING, "train-step.loss", train_step.loss, "auto", loss_names, "what is made small: auto (the first of its task)" LOSS_LIST(LOSS_HELP)),
+    DOUBLE(TRAINING_IF("train-step.loss=huber"), "train-step.huber_delta", train_step.huber_delta, "1", 1e-6, 1e6, "huber: where it becomes linear"),
+    DOUBLE(TRAINING, "train-step.label_smoothing", train_step.label_smoothing, "0", 0, 1, "single_label: share of each label that goes to all classes alike"),
+    CHOICE_OR_NUMBERS(TRAINING, "train-step.class_weights", train_step.class_weights, "none", class_weight_names, 0, 1e9, "what classes weigh in the loss: none, balanced (by how many training nodes have them), or a number each; multi_label: what a label that is there weighs"),
 
     CHOICE(TRAINING, "aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
     DOUBLE(TRAINING, "aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),

@@ -44,9 +44,9 @@ static enum error_code refuse(const struct place *place, struct error *err, cons
 static enum error_code out_of_range(const struct setting_spec *spec, const char *value,
                                     const struct place *place, struct error *err)
 {
+    const bool is_real = spec->type == SETTING_DOUBLE || spec->type == SETTING_CHOICE_OR_NUMBERS;
     return refuse(place, err, " is '%.200s', expected %s from %.15g to %.15g", value,
-                  spec->type == SETTING_DOUBLE ? "a number" : "whole numbers", spec->least,
-                  spec->most);
+                  is_real ? "a number" : "whole numbers", spec->least, spec->most);
 }
 
 static enum error_code assign_int(const struct setting_spec *spec, const char *value,
@@ -216,6 +216,62 @@ static enum error_code assign_int_list(const struct setting_spec *spec,
     return rc;
 }
 
+static enum error_code add_real(const struct setting_spec *spec, const char *text,
+                                const struct place *item, struct choice_or_numbers *out,
+                                struct error *err)
+{
+    if (out->count == SETTING_NUMBER_COUNT_MAX)
+        return refuse(item, err, " is one too many, expected at most %d numbers",
+                      SETTING_NUMBER_COUNT_MAX);
+    return assign_double(spec, text, item, &out->value[out->count++], err);
+}
+
+/* A word, or "1, 0.5". */
+static enum error_code assign_word_or_numbers(const struct setting_spec *spec, const char *value,
+                                              const struct place *place,
+                                              struct choice_or_numbers *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *out = (struct choice_or_numbers){.choice = find_choice(spec, value)};
+    if (spec->choices[out->choice])
+        return ERROR_NONE;
+    out->choice = 0;
+    if (!strpbrk(value, "0123456789"))
+        return assign_choice(spec, value, place, &out->choice, err);
+    for (const char *item = value; rc == ERROR_NONE; item++) {
+        const struct place at = place_of_item(place, out->count, place->line);
+        char number[64];
+        item += strspn(item, " ");
+        const size_t size = strcspn(item, ",");
+        (void)snprintf(number, sizeof number, "%.*s", size < 60 ? (int)size : 60, item);
+        rc = add_real(spec, number, &at, out, err);
+        item += size;
+        if (!*item)
+            break;
+    }
+    return rc;
+}
+
+static enum error_code assign_choice_or_numbers(const struct setting_spec *spec,
+                                                const struct yaml_node *value,
+                                                const struct place *place,
+                                                struct choice_or_numbers *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (value->kind == YAML_SCALAR && value->text)
+        return assign_word_or_numbers(spec, value->text, place, out, err);
+    *out = (struct choice_or_numbers){0};
+    if (!value->first)
+        return refuse(place, err, " is an empty list, expected numbers or '%s'", spec->choices[0]);
+    for (const struct yaml_node *item = value->first; rc == ERROR_NONE && item; item = item->next) {
+        const struct place at = place_of_item(place, out->count, item->line);
+        if (!item->text)
+            return refuse(&at, err, " is %s, expected a number", yaml_kind_name(item->kind));
+        rc = add_real(spec, item->text, &at, out, err);
+    }
+    return rc;
+}
+
 /* --- all but lists of maps --- */
 
 /* What may stand for the setting, for who gave another kind of thing. */
@@ -235,10 +291,17 @@ static const char *expected_kind(const struct setting_spec *spec)
         return "one value";
     case SETTING_INT_LIST:
         return "a list of whole numbers, as in [10, 5]";
+    case SETTING_CHOICE_OR_NUMBERS:
+        return "a word, or a list of numbers";
     case SETTING_ITEMS:
         return "a list of maps";
     }
     return "";
+}
+
+static bool takes_list(const struct setting_spec *spec)
+{
+    return spec->type == SETTING_INT_LIST || spec->type == SETTING_CHOICE_OR_NUMBERS;
 }
 
 static enum error_code assign_plain(const struct setting_spec *spec, void *base,
@@ -247,7 +310,7 @@ static enum error_code assign_plain(const struct setting_spec *spec, void *base,
 {
     void *field = (char *)base + spec->offset;
     const char *text = value->text ? value->text : "";
-    if (value->kind == YAML_MAP || (value->kind == YAML_LIST && spec->type != SETTING_INT_LIST))
+    if (value->kind == YAML_MAP || (value->kind == YAML_LIST && !takes_list(spec)))
         return refuse(place, err, " is %s, expected %s", yaml_kind_name(value->kind),
                       expected_kind(spec));
     if (strcmp(text, "~") == 0)
@@ -268,6 +331,8 @@ static enum error_code assign_plain(const struct setting_spec *spec, void *base,
         return assign_choice_or_path(spec, text, place, field, err);
     case SETTING_INT_LIST:
         return assign_int_list(spec, value, place, field, err);
+    case SETTING_CHOICE_OR_NUMBERS:
+        return assign_choice_or_numbers(spec, value, place, field, err);
     case SETTING_ITEMS:
         break;
     }
@@ -365,7 +430,7 @@ enum error_code setting_assign_text(const struct setting_spec *spec, void *base,
 {
     const struct yaml_node scalar = {.kind = YAML_SCALAR, .text = text};
     struct yaml_node *parsed = NULL;
-    const bool flow = (spec->type == SETTING_ITEMS || spec->type == SETTING_INT_LIST) &&
+    const bool flow = (spec->type == SETTING_ITEMS || takes_list(spec)) &&
                       strchr("[{", text[strspn(text, " ")]) && *text;
     enum error_code rc =
         flow ? yaml_parse(text, strlen(text), source->name, &parsed, err) : ERROR_NONE;

@@ -23,7 +23,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SETTING_NAME_SIZE = 64, SETTING_PATH_SIZE = 1024, SETTING_VALUE_SIZE = 8192 };
+enum {
+    SETTING_NAME_SIZE = 64,
+    SETTING_PATH_SIZE = 1024,
+    SETTING_VALUE_SIZE = 8192,
+    SETTING_NUMBER_COUNT_MAX = 256
+};
 
 enum setting_type {
     SETTING_INT,    /* int64_t */
@@ -34,7 +39,8 @@ enum setting_type {
     SETTING_CHOICE, /* int64_t, the place of the word in the row's list */
     SETTING_CHOICE_OR_PATH,
     SETTING_INT_LIST,
-    SETTING_ITEMS /* struct { int64_t count; struct item item[most]; } */
+    SETTING_CHOICE_OR_NUMBERS, /* a word of the row's list, or a list of numbers */
+    SETTING_ITEMS              /* struct { int64_t count; struct item item[most]; } */
 };
 
 struct int_list {
@@ -45,6 +51,12 @@ struct int_list {
 struct choice_or_path {
     int64_t choice; /* one more than the last of the names when it is a path */
     char path[SETTING_PATH_SIZE];
+};
+
+struct choice_or_numbers {
+    int64_t choice; /* of the words, when `count` is 0 */
+    int64_t count;
+    double value[SETTING_NUMBER_COUNT_MAX];
 };
 
 struct setting_spec {

@@ -26,6 +26,13 @@ static void print_int_list(const struct int_list *list, char *out, size_t size, 
         append(out, size, at, "%s%" PRId64, i ? "," : "", list->value[i]);
 }
 
+static void print_numbers(const struct choice_or_numbers *numbers, char *out, size_t size,
+                          size_t *at)
+{
+    for (int64_t i = 0; i < numbers->count; i++)
+        append(out, size, at, "%s%.17g", i ? "," : "", numbers->value[i]);
+}
+
 static bool is_default(const struct setting_spec *row, const void *item)
 {
     struct setting_spec alone = *row;
@@ -96,6 +103,13 @@ int setting_print(const struct setting_spec *spec, const void *base, char *out, 
     case SETTING_INT_LIST:
         print_int_list(field, out, size, &at);
         break;
+    case SETTING_CHOICE_OR_NUMBERS: {
+        const struct choice_or_numbers *value = field;
+        if (value->count == 0)
+            return snprintf(out, size, "%s", spec->choices[value->choice]);
+        print_numbers(value, out, size, &at);
+        break;
+    }
     case SETTING_ITEMS:
         print_items(spec, field, out, size, &at);
         break;

@@ -15,6 +15,7 @@
 #include "common/base/text.h"
 #include "common/nn/tasks/tally.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/run_loss.h"
 #include "stages/plan/run_model.h"
 #include "stages/train-step/step_input.h"
 
@@ -24,6 +25,7 @@
 struct train_step {
     struct step_input input;
     struct arena arena; /* everything of one unit */
+    struct run_loss loss;
     struct tally tally; /* of the validation batch at hand */
     size_t most_bytes;  /* that a unit took */
 };
@@ -116,20 +118,22 @@ static enum error_code compute_gradient(const struct stage_context *context, str
         return rc;
     const uint32_t class_count = context->book->class_count;
     const struct loss_result loss =
-        task_loss(task_of(context->book->task), step.logits, step.labels, step.batch.seed_weight,
-                  step.batch.seed_count, class_count, step.slope);
+        task_loss(task_of(context->book->task), &t->loss.rule, step.logits, step.labels,
+                  step.batch.seed_weight, step.batch.seed_count, class_count, step.slope);
     rc = check_loss(&step, &loss, class_count, err);
     if (rc == ERROR_NONE)
         rc = model_backward(&t->input.model, t->input.weights.value, trace, step.slope, &workspace,
                             gradient, err);
     if (rc == ERROR_NONE)
         rc = check_finite(gradient, t->input.model.value_count, "gradient", err);
-    *out = (struct gradient){.weights_version = (uint64_t)unit->round,
-                             .value_count = t->input.model.value_count,
-                             .value = gradient,
-                             .seed_count = loss.label_count,
-                             .correct_count = loss.correct_count,
-                             .loss_sum = loss.sum};
+    *out = (struct gradient){
+        .weights_version = (uint64_t)unit->round,
+        .value_count = t->input.model.value_count,
+        .value = gradient,
+        .seed_count = loss.label_count,
+        .correct_count = loss.correct_count,
+        /* of the mean, by which slots are added up */
+        .loss_sum = loss.weight_sum > 0 ? loss_mean(&loss) * (double)loss.label_count : loss.sum};
     return rc;
 }
 
@@ -214,6 +218,7 @@ static void train_step_close(void *state)
         log_info("memory: a step took up to %s", text_size(t->most_bytes, most));
     step_input_close(&t->input);
     tally_release(&t->tally);
+    run_loss_release(&t->loss);
     arena_release(&t->arena);
     memory_free(t);
 }
@@ -225,9 +230,15 @@ static enum error_code train_step_open(const struct stage_context *context, void
     enum error_code rc = memory_new(&t, 1, "the stage", err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = step_input_open(context, &t->input, &t->arena, err);
+    rc = run_loss_init(&t->loss, context->store, context->settings, context->book, err);
     if (rc == ERROR_NONE)
-        rc = tally_init(&t->tally, task_of(context->book->task), context->book->class_count, err);
+        rc = step_input_open(context, &t->input, &t->arena, err);
+    if (rc == ERROR_NONE) {
+        const bool all = task_metric_needs_all(task_of(context->book->task),
+                                               (enum metric)context->settings->checkpoint.metric);
+        const struct tally_form form = run_loss_tally(&t->loss, context->book, all);
+        rc = tally_init(&t->tally, &form, err);
+    }
     if (rc != ERROR_NONE)
         train_step_close(t);
     else
@@ -265,7 +276,7 @@ static void train_step_rest(const struct stage_context *context, void *state,
 const struct stage stage = {
     .name = "train-step",
     .summary = "computes the gradient of a mini-batch, or validates weights on one",
-    .reads = "weights, mini_batch, partition_book, shard_seal",
+    .reads = "weights, mini_batch, partition_book, shard_seal, node_labels, node_splits",
     .writes = "gradient, evaluation",
     .form = STAGE_LOOP,
     .is_waited_for = true,

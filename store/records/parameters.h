@@ -27,8 +27,9 @@
  *       "version"  U64 [1]
  *       "loss"     F64 [1]  sum
  *       "counts"   U64 [2]  seeds with a label, correct ones
- *       "tally"    F64 [as the task counts]  what its metrics are made of (common/nn/tasks/task.h)
- *       "score"    F32 [seeds], "truth" U8 [seeds]   only for two classes: for the area under the ROC
+ *       "tally"    F64 [as the task counts]  what its metrics are made of (common/nn/tasks/tally.h)
+ *       "score"    F32 [seeds, columns], "truth" U8 [seeds, columns]   for areas under curves: of two classes, and of
+ *                           several labels where checkpoint.metric asks for one
  *
  * Valid: the version inside is the one in the key; arrays that belong together are equally long; the
  * table describes exactly the values; weights and optimizer state are finite numbers. A gradient and an
@@ -127,8 +128,8 @@ struct evaluation {
     double loss_sum;
     uint64_t tally_size;
     const double *tally;  /* [tally_size] */
-    uint64_t score_count; /* 0 but for two classes */
-    const float *score;   /* [score_count] of class 1 */
+    uint64_t score_count; /* a row of the tally's columns for each seed */
+    const float *score;   /* [score_count] */
     const uint8_t *truth; /* [score_count] */
     struct record_view view;
 };

@@ -230,8 +230,8 @@ static struct random_stream dropout_of(uint32_t layer)
 
 static void loss_of(struct batch *batch)
 {
-    const struct loss_result loss =
-        task_single_label.loss(batch->logits, batch->label, hop_end[0], CLASSES, batch->slope);
+    const struct loss_result loss = task_single_label.loss(
+        &(struct loss_rule){0}, batch->logits, batch->label, hop_end[0], CLASSES, batch->slope);
     must(loss.label_count == hop_end[0]);
 }
 

@@ -26,6 +26,11 @@ done
 for name in $(rows common/nn/tasks/task_list.h METRIC_LIST); do
     grep -q "^| .*\`$name\`" pipelines/README.md || fail "pipelines/README.md: no task has the metric $name"
 done
+losses=$(rows common/nn/tasks/task_list.h LOSS_LIST)
+[ "$(wc -w <<<"$losses")" -ge 5 ] || fail "common/nn/tasks/task_list.h: found the losses '$losses'"
+for name in $losses; do
+    grep -q "^| [^|]*| [^|]*| [^|]*\`$name\`[^|]*|" pipelines/README.md || fail "pipelines/README.md: no task has the loss $name"
+done
 
 samplers=$(rows stages/sampling/sampler_list.h SAMPLER_LIST)
 [ "$(wc -w <<<"$samplers")" -ge 1 ] || fail "stages/sampling/sampler_list.h: found the rows '$samplers'"

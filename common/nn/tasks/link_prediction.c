@@ -63,9 +63,16 @@ static void describe(uint32_t class_count, char *text, size_t size)
     (void)snprintf(text, size, "edges to learn");
 }
 
-static size_t rank_counts(uint32_t class_count)
+static uint32_t one_score(uint32_t class_count)
 {
     (void)class_count;
+    return 1;
+}
+
+static size_t rank_counts(uint32_t class_count, bool all)
+{
+    (void)class_count;
+    (void)all;
     return LINK_COUNT_COUNT;
 }
 
@@ -100,13 +107,13 @@ static enum error_code hits_10(const struct tally *tally, double *out, struct er
 }
 
 static const struct task_metric metrics[] = {
-    {METRIC_LOSS, false, tally_mean_loss},
-    {METRIC_ROC_AUC, false, metrics_tally_roc_auc},
-    {METRIC_AVERAGE_PRECISION, false, metrics_tally_average_precision},
-    {METRIC_MRR, false, mrr},
-    {METRIC_HITS_1, false, hits_1},
-    {METRIC_HITS_3, false, hits_3},
-    {METRIC_HITS_10, false, hits_10},
+    {METRIC_LOSS, false, false, tally_mean_loss},
+    {METRIC_ROC_AUC, false, false, tally_roc_auc},
+    {METRIC_AVERAGE_PRECISION, false, false, tally_average_precision},
+    {METRIC_MRR, false, false, mrr},
+    {METRIC_HITS_1, false, false, hits_1},
+    {METRIC_HITS_3, false, false, hits_3},
+    {METRIC_HITS_10, false, false, hits_10},
 };
 
 const struct task task_link_prediction = {
@@ -120,6 +127,7 @@ const struct task task_link_prediction = {
     .class_count = no_classes,
     .describe = describe,
     .count_size = rank_counts,
+    .score_columns = one_score,
     .metric = metrics,
     .metric_count = sizeof metrics / sizeof *metrics,
 };

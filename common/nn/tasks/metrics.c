@@ -17,8 +17,9 @@ void metrics_count(double *confusion, size_t class_count, size_t class, bool pre
         confusion[2 * class_count + class]++;
 }
 
-size_t metrics_confusion_size(uint32_t class_count)
+size_t metrics_confusion_size(uint32_t class_count, bool all)
 {
+    (void)all;
     return 3 * (size_t)class_count;
 }
 
@@ -101,19 +102,20 @@ static double mean_precision(const struct scored *item, size_t count)
     return positives ? sum / (double)positives : (double)NAN;
 }
 
-static enum error_code of_sorted(const float *score, const uint8_t *truth, size_t count,
-                                 double (*measure)(const struct scored *item, size_t count),
-                                 double *out, struct error *err)
+enum error_code metrics_column(const float *score, const uint8_t *truth, size_t count,
+                               size_t stride, struct column_metrics *out, struct error *err)
 {
     struct scored *item = NULL;
-    *out = (double)NAN;
+    *out = (struct column_metrics){(double)NAN, (double)NAN};
     const enum error_code rc = memory_new(&item, count, "sorted scores", err);
     if (rc != ERROR_NONE)
         return rc;
-    for (size_t i = 0; i < count; i++)
-        item[i] = (struct scored){isnan(score[i]) ? -INFINITY : score[i], truth[i]};
+    for (size_t i = 0; i < count; i++) {
+        const float value = score[i * stride];
+        item[i] = (struct scored){isnan(value) ? -INFINITY : value, truth[i * stride]};
+    }
     qsort(item, count, sizeof *item, by_score);
-    *out = measure(item, count);
+    *out = (struct column_metrics){area(item, count), mean_precision(item, count)};
     memory_free(item);
     return ERROR_NONE;
 }
@@ -121,22 +123,17 @@ static enum error_code of_sorted(const float *score, const uint8_t *truth, size_
 enum error_code metrics_roc_auc(const float *score, const uint8_t *truth, size_t count, double *out,
                                 struct error *err)
 {
-    return of_sorted(score, truth, count, area, out, err);
+    struct column_metrics column;
+    const enum error_code rc = metrics_column(score, truth, count, 1, &column, err);
+    *out = column.roc_auc;
+    return rc;
 }
 
 enum error_code metrics_average_precision(const float *score, const uint8_t *truth, size_t count,
                                           double *out, struct error *err)
 {
-    return of_sorted(score, truth, count, mean_precision, out, err);
-}
-
-enum error_code metrics_tally_average_precision(const struct tally *tally, double *out,
-                                                struct error *err)
-{
-    return metrics_average_precision(tally->score, tally->truth, tally->score_count, out, err);
-}
-
-enum error_code metrics_tally_roc_auc(const struct tally *tally, double *out, struct error *err)
-{
-    return metrics_roc_auc(tally->score, tally->truth, tally->score_count, out, err);
+    struct column_metrics column;
+    const enum error_code rc = metrics_column(score, truth, count, 1, &column, err);
+    *out = column.average_precision;
+    return rc;
 }

@@ -5,6 +5,11 @@
  *   loss of a logit z with label y   max(z, 0) - z y + log(1 + e^-|z|), which neither overflows nor cancels
  *   its gradient                     sigmoid(z) - y
  *
+ * A class that weighs w (torch's pos_weight) counts a label that is there w times: w y log(1 + e^-z) + (1 - y) log(1 + e^z).
+ *
+ * ROC AUC and average precision are of each label and then their mean, over labels that are there in some rows and not
+ * in others, as OGB's evaluators have it (scikit-learn's average="macro" where that holds for all).
+ *
  * Labels are float32 of 0 and 1, a row of NaN has none. expf and log1pf as single_label.c says.
  */
 #include "common/base/text.h"
@@ -20,18 +25,18 @@ static bool is_bit(double value)
     return (value <= 0 && value >= 0) || (value <= 1 && value >= 1);
 }
 
-static const struct float_label_rule rule = {is_bit, "0 or 1"};
+static const struct float_label_rule label_rule = {is_bit, "0 or 1"};
 
 static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
                             struct error *err)
 {
     (void)class_limit;
-    return float_labels_take(&rule, column, columns, row, err);
+    return float_labels_take(&label_rule, column, columns, row, err);
 }
 
 static enum error_code check(const void *row, uint32_t class_count, struct error *err)
 {
-    return float_labels_check(&rule, row, class_count, err);
+    return float_labels_check(&label_rule, row, class_count, err);
 }
 
 static void describe(uint32_t class_count, char *text, size_t size)
@@ -56,9 +61,20 @@ static double binary_element(float logit, float label, double share, float *grad
     return positive - (double)logit * (double)label + (double)log1pf(small);
 }
 
+static double weighted_element(float logit, float label, double weight, double share,
+                               float *gradient)
+{
+    const double times = label > 0.5F ? weight : 1;
+    const double loss = times * binary_element(logit, label, share, gradient);
+    if (gradient)
+        *gradient = (float)(times * (double)*gradient);
+    return loss;
+}
+
 /* Correct: the share of bits, rounded down to rows. */
-static struct loss_result binary_loss(const float *output, const void *labels, size_t rows,
-                                      uint32_t class_count, float *gradient)
+static struct loss_result binary_loss(const struct loss_rule *rule, const float *output,
+                                      const void *labels, size_t rows, uint32_t class_count,
+                                      float *gradient)
 {
     const float *label = labels;
     struct loss_result result = {0};
@@ -74,7 +90,10 @@ static struct loss_result binary_loss(const float *output, const void *labels, s
                 *slope = 0;
             if (!labelled)
                 continue;
-            sum += binary_element(output[at], label[at], share, slope);
+            sum += rule->class_weight
+                       ? weighted_element(output[at], label[at],
+                                          rule->class_weight[at - row * class_count], share, slope)
+                       : binary_element(output[at], label[at], share, slope);
             correct_bits += (output[at] > 0) == (label[at] > 0.5F);
         }
         result.sum += sum / (double)class_count;
@@ -85,8 +104,9 @@ static struct loss_result binary_loss(const float *output, const void *labels, s
 
 /* A logit above 0 predicts the label. */
 static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
-                  double *confusion)
+                  bool all, double *confusion)
 {
+    (void)all;
     for (size_t row = 0; row < rows; row++) {
         const float *logit = output + row * class_count;
         const float *truth = (const float *)labels + row * class_count;
@@ -95,12 +115,24 @@ static void count(const float *output, const void *labels, size_t rows, uint32_t
     }
 }
 
+static uint32_t each(uint32_t class_count)
+{
+    return class_count;
+}
+
+static void score(const float *output, const void *label, uint32_t column, float *out,
+                  uint8_t *truth)
+{
+    *out = output[column];
+    *truth = is_in_class(label, column);
+}
+
 /* The share of bits. */
 static enum error_code accuracy(const struct tally *tally, double *out, struct error *err)
 {
     double wrong = 0;
     (void)err;
-    for (size_t i = tally->class_count; i < tally->count_size; i++)
+    for (size_t i = tally->class_count; i < metrics_confusion_size(tally->class_count, true); i++)
         wrong += tally->count[i];
     *out = 1 - wrong / ((double)tally->loss.label_count * tally->class_count);
     return ERROR_NONE;
@@ -136,11 +168,15 @@ static size_t print(char *out, const float *logit, const void *label, uint32_t c
 }
 
 static const struct task_metric metrics[] = {
-    {METRIC_LOSS, false, tally_mean_loss},
-    {METRIC_ACCURACY, false, accuracy},
-    {METRIC_MICRO_F1, false, metrics_tally_micro_f1},
-    {METRIC_MACRO_F1, false, macro_f1},
+    {METRIC_LOSS, false, false, tally_mean_loss},
+    {METRIC_ACCURACY, false, false, accuracy},
+    {METRIC_MICRO_F1, false, false, metrics_tally_micro_f1},
+    {METRIC_MACRO_F1, false, false, macro_f1},
+    {METRIC_ROC_AUC, true, true, tally_roc_auc},
+    {METRIC_AVERAGE_PRECISION, true, true, tally_average_precision},
 };
+
+static const enum loss losses[] = {LOSS_BINARY};
 
 const struct task task_multi_label = {
     .name = "multi_label",
@@ -152,9 +188,14 @@ const struct task task_multi_label = {
     .class_count = float_labels_class_count,
     .describe = describe,
     .is_in_class = is_in_class,
+    .losses = losses,
+    .loss_count = sizeof losses / sizeof *losses,
+    .takes_class_weights = true,
     .loss = binary_loss,
     .count_size = metrics_confusion_size,
     .count = count,
+    .score_columns = each,
+    .score = score,
     .metric = metrics,
     .metric_count = sizeof metrics / sizeof *metrics,
     .print = print,

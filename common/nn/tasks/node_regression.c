@@ -1,12 +1,17 @@
 /*
- * node_regression - a number or several a node: the mean square of the differences, as torch's MSELoss (over rows and
- * columns).
+ * node_regression - a number or several a node; the mean over rows and columns of one of these, d = z - y, as torch's MSELoss,
+ * L1Loss and HuberLoss(delta) have it:
  *
- *   loss of an output z with label y   (z - y)^2
- *   its gradient                       2 (z - y)
+ *   train-step.loss     l2      l1        huber
+ *   loss                d^2     |d|       d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2)
+ *   its gradient        2 d     sign(d)   d, but from -delta to delta
  *
- * Labels are float32, a row of NaN has none. Metrics are over rows and columns: the root of the mean square (rmse), and
- * the mean of |z - y| (mae), which is what is counted.
+ * Labels are float32, a row of NaN has none. Whatever the loss, metrics are over rows and columns: the root of the mean
+ * square (rmse), the mean of |d| (mae), and the mean over columns of 1 - sum d^2 / sum (y - mean y)^2 (r2, scikit-learn's
+ * r2_score: a column whose numbers are all the same has 1 where all are met, else 0).
+ *
+ * Counted is the sum over rows of the mean of |d|; and where all is counted, that of d^2, and for each column sums of d^2, y
+ * and y^2. Sums of y^2 lose (mean / deviation)^2 of the 16 digits of a double.
  */
 #include "common/nn/tasks/float_labels.h"
 #include "common/nn/tasks/tally.h"
@@ -22,18 +27,18 @@ static bool is_number(double value)
     return isfinite((float)value);
 }
 
-static const struct float_label_rule rule = {is_number, "a number of single precision"};
+static const struct float_label_rule label_rule = {is_number, "a number of single precision"};
 
 static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
                             struct error *err)
 {
     (void)class_limit;
-    return float_labels_take(&rule, column, columns, row, err);
+    return float_labels_take(&label_rule, column, columns, row, err);
 }
 
 static enum error_code check(const void *row, uint32_t class_count, struct error *err)
 {
-    return float_labels_check(&rule, row, class_count, err);
+    return float_labels_check(&label_rule, row, class_count, err);
 }
 
 static void describe(uint32_t class_count, char *text, size_t size)
@@ -41,10 +46,61 @@ static void describe(uint32_t class_count, char *text, size_t size)
     (void)snprintf(text, size, "a number in each of %" PRIu32 " columns", class_count);
 }
 
-/* None is correct or wrong. */
-static struct loss_result square_loss(const float *output, const void *labels, size_t rows,
-                                      uint32_t class_count, float *gradient)
+/* What a loss is of one difference. */
+struct element_loss {
+    double (*value)(double off, double delta);
+    double (*slope)(double off, double delta);
+};
+
+static double square(double off, double delta)
 {
+    (void)delta;
+    return off * off;
+}
+
+static double square_slope(double off, double delta)
+{
+    (void)delta;
+    return 2 * off;
+}
+
+static double absolute(double off, double delta)
+{
+    (void)delta;
+    return fabs(off);
+}
+
+static double absolute_slope(double off, double delta)
+{
+    (void)delta;
+    return isnan(off) ? off : (double)(off > 0) - (double)(off < 0);
+}
+
+static double huber(double off, double delta)
+{
+    return fabs(off) > delta ? delta * (fabs(off) - delta / 2) : off * off / 2;
+}
+
+static double huber_slope(double off, double delta)
+{
+    return fabs(off) > delta ? copysign(delta, off) : off;
+}
+
+static const struct element_loss element_loss[LOSS_COUNT] = {
+    [LOSS_L2] = {square, square_slope},
+    [LOSS_L1] = {absolute, absolute_slope},
+    [LOSS_HUBER] = {huber, huber_slope},
+};
+
+static const enum loss losses[] = {LOSS_L2, LOSS_L1, LOSS_HUBER};
+
+/* None is correct or wrong. */
+static struct loss_result mean_loss(const struct loss_rule *rule, const float *output,
+                                    const void *labels, size_t rows, uint32_t class_count,
+                                    float *gradient)
+{
+    const struct element_loss *element =
+        &element_loss[task_loss_of(&task_node_regression, rule->kind)];
     const float *label = labels;
     struct loss_result result = {0};
     const double share = float_labels_share(label, rows, class_count, &result.label_count);
@@ -54,44 +110,87 @@ static struct loss_result square_loss(const float *output, const void *labels, s
         for (size_t at = row * class_count; at < (row + 1) * class_count; at++) {
             const double off = labelled ? (double)output[at] - (double)label[at] : 0;
             if (gradient)
-                gradient[at] = (float)(2 * off * share);
-            sum += off * off;
+                gradient[at] = (float)(element->slope(off, rule->huber_delta) * share);
+            sum += element->value(off, rule->huber_delta);
         }
         result.sum += sum / (double)class_count;
     }
     return result;
 }
 
-static size_t one_count(uint32_t class_count)
+enum { MEAN_ABSOLUTE, MEAN_SQUARE, MEAN_COUNT }; /* the first alone, or all; then, in turns: */
+enum { COLUMN_SQUARE, COLUMN_LABEL, COLUMN_LABEL_SQUARE, COLUMN_COUNT };
+
+static size_t count_size(uint32_t class_count, bool all)
 {
-    (void)class_count;
-    return 1;
+    return all ? MEAN_COUNT + COLUMN_COUNT * (size_t)class_count : 1;
 }
 
-/* The sum over rows of the mean of |z - y|. */
-static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
-                  double *absolute)
+static void count_columns(const float *output, const float *truth, uint32_t class_count,
+                          double *column)
 {
-    for (size_t row = 0; row < rows; row++) {
+    for (size_t c = 0; c < class_count; c++, column += COLUMN_COUNT) {
+        const double label = (double)truth[c], off = (double)output[c] - label;
+        column[COLUMN_SQUARE] += off * off;
+        column[COLUMN_LABEL] += label;
+        column[COLUMN_LABEL_SQUARE] += label * label;
+    }
+}
+
+static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
+                  bool all, double *counts)
+{
+    for (size_t row = 0; row < rows; row++, output += class_count) {
         const float *truth = (const float *)labels + row * class_count;
-        double sum = 0;
-        for (size_t c = 0; float_labels_has_label(truth) && c < class_count; c++)
-            sum += fabs((double)output[row * class_count + c] - (double)truth[c]);
-        *absolute += sum / (double)class_count;
+        double sum = 0, squares = 0;
+        if (!float_labels_has_label(truth))
+            continue;
+        for (size_t c = 0; c < class_count; c++) {
+            const double off = (double)output[c] - (double)truth[c];
+            sum += fabs(off);
+            squares += off * off;
+        }
+        counts[MEAN_ABSOLUTE] += sum / (double)class_count;
+        if (!all)
+            continue;
+        counts[MEAN_SQUARE] += squares / (double)class_count;
+        count_columns(output, truth, class_count, counts + MEAN_COUNT);
     }
 }
 
 static enum error_code rmse(const struct tally *tally, double *out, struct error *err)
 {
     (void)err;
-    *out = sqrt(tally->loss.sum / (double)tally->loss.label_count);
+    *out = sqrt(tally->count[MEAN_SQUARE] / (double)tally->loss.label_count);
+    return ERROR_NONE;
+}
+
+/* How much of a column's sum of squares about its mean is explained. */
+static double explained(const double *column, double rows)
+{
+    const double mean = column[COLUMN_LABEL] / rows;
+    const double spread = column[COLUMN_LABEL_SQUARE] - column[COLUMN_LABEL] * mean;
+    /* what is lost of the squares is no spread */
+    if (!(spread > column[COLUMN_LABEL_SQUARE] * 1e-14))
+        return column[COLUMN_SQUARE] > 0 ? 0 : 1;
+    return 1 - column[COLUMN_SQUARE] / spread;
+}
+
+static enum error_code r2(const struct tally *tally, double *out, struct error *err)
+{
+    const double rows = (double)tally->loss.label_count;
+    double sum = 0;
+    (void)err;
+    for (size_t c = 0; c < tally->class_count; c++)
+        sum += explained(tally->count + MEAN_COUNT + c * COLUMN_COUNT, rows);
+    *out = tally->loss.label_count > 1 ? sum / (double)tally->class_count : (double)NAN;
     return ERROR_NONE;
 }
 
 static enum error_code mae(const struct tally *tally, double *out, struct error *err)
 {
     (void)err;
-    *out = tally->count[0] / (double)tally->loss.label_count;
+    *out = tally->count[MEAN_ABSOLUTE] / (double)tally->loss.label_count;
     return ERROR_NONE;
 }
 
@@ -118,9 +217,10 @@ static size_t print(char *out, const float *output, const void *label, uint32_t 
 }
 
 static const struct task_metric metrics[] = {
-    {METRIC_LOSS, false, tally_mean_loss},
-    {METRIC_RMSE, false, rmse},
-    {METRIC_MAE, false, mae},
+    {METRIC_LOSS, false, false, tally_mean_loss},
+    {METRIC_RMSE, false, true, rmse},
+    {METRIC_MAE, false, false, mae},
+    {METRIC_R2, false, true, r2},
 };
 
 const struct task task_node_regression = {
@@ -132,8 +232,10 @@ const struct task task_node_regression = {
     .has_label = float_labels_has_label,
     .class_count = float_labels_class_count,
     .describe = describe,
-    .loss = square_loss,
-    .count_size = one_count,
+    .losses = losses,
+    .loss_count = sizeof losses / sizeof *losses,
+    .loss = mean_loss,
+    .count_size = count_size,
     .count = count,
     .metric = metrics,
     .metric_count = sizeof metrics / sizeof *metrics,

@@ -4,6 +4,12 @@
  *   loss of a row z with class y   -log softmax(z)[y] = log(sum over c of e^(z_c - z_y))
  *   its gradient                   softmax(z) - onehot(y)
  *
+ * With weights w of classes and label smoothing e, as torch's CrossEntropyLoss(weight=w, label_smoothing=e):
+ *
+ *   loss of a row     sum over c of a_c (-log softmax(z)[c]), a_c = (1 - e) w_y onehot(y)_c + e / C w_c
+ *   its gradient      (sum over c of a_c) softmax(z) - a
+ *   mean over rows    their sum divided by the sum of w_y; where that is 0, torch has NaN, and here nothing is learnt
+ *
  * A label is an int32, -1 for none. expf and logf, not exp and log: glibc's single-precision ones give the same bits
  * with and without fused multiply-add, the double ones do not.
  */
@@ -109,14 +115,58 @@ static double softmax_row(const float *logit, size_t label, size_t class_count, 
     return (double)logf((float)sum) - ((double)logit[label] - (double)logit[best]);
 }
 
-static struct loss_result softmax_loss(const float *output, const void *labels, size_t rows,
-                                       uint32_t class_count, float *gradient)
+static double weight_of(const struct loss_rule *rule, size_t class)
+{
+    return rule->class_weight ? rule->class_weight[class] : 1;
+}
+
+/* The same of a row with weights and smoothing. */
+static double weighted_row(const struct loss_rule *rule, const float *logit, size_t label,
+                           size_t class_count, size_t best, double share, float *gradient)
+{
+    const double even = rule->label_smoothing / (double)class_count;
+    const double own = (1 - rule->label_smoothing) * weight_of(rule, label);
+    double sum = 0, part_sum = 0, loss = 0;
+    for (size_t c = 0; c < class_count; c++)
+        sum += (double)expf(logit[c] - logit[best]);
+    const double log_sum = (double)logf((float)sum);
+    for (size_t c = 0; c < class_count; c++) {
+        const double part = even * weight_of(rule, c) + (c == label ? own : 0);
+        part_sum += part;
+        /* 0 x infinity: a class that cannot be takes no part where it has none */
+        if (part > 0 || isnan(logit[c]))
+            loss += part * (log_sum - ((double)logit[c] - (double)logit[best]));
+    }
+    for (size_t c = 0; gradient && c < class_count; c++) {
+        const double part = even * weight_of(rule, c) + (c == label ? own : 0);
+        const double probability = (double)expf(logit[c] - logit[best]) / sum;
+        gradient[c] = (float)((part_sum * probability - part) * share);
+    }
+    return loss;
+}
+
+/* One row's share of the mean. */
+static double share_of_row(const struct loss_rule *rule, const int32_t *label, size_t rows,
+                           struct loss_result *result)
+{
+    for (size_t row = 0; row < rows; row++)
+        if (label[row] >= 0) {
+            result->label_count++;
+            if (rule->class_weight)
+                result->weight_sum += rule->class_weight[label[row]];
+        }
+    const double all = rule->class_weight ? result->weight_sum : (double)result->label_count;
+    return all > 0 ? 1 / all : 0;
+}
+
+static struct loss_result softmax_loss(const struct loss_rule *rule, const float *output,
+                                       const void *labels, size_t rows, uint32_t class_count,
+                                       float *gradient)
 {
     const int32_t *label = labels;
+    const bool is_plain = !rule->class_weight && !(rule->label_smoothing > 0);
     struct loss_result result = {0};
-    for (size_t row = 0; row < rows; row++)
-        result.label_count += label[row] >= 0;
-    const double share = result.label_count ? 1 / (double)result.label_count : 0;
+    const double share = share_of_row(rule, label, rows, &result);
     for (size_t row = 0; row < rows; row++) {
         const float *logit = output + row * class_count;
         float *slope = gradient ? gradient + row * class_count : NULL;
@@ -126,7 +176,9 @@ static struct loss_result softmax_loss(const float *output, const void *labels, 
             continue;
         }
         const size_t best = largest_of(logit, class_count);
-        result.sum += softmax_row(logit, (size_t)label[row], class_count, best, share, slope);
+        const size_t truth = (size_t)label[row];
+        result.sum += is_plain ? softmax_row(logit, truth, class_count, best, share, slope)
+                               : weighted_row(rule, logit, truth, class_count, best, share, slope);
         result.correct_count += best == (size_t)label[row];
     }
     return result;
@@ -134,9 +186,10 @@ static struct loss_result softmax_loss(const float *output, const void *labels, 
 
 /* Argmax, ties to the lower class. */
 static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
-                  double *confusion)
+                  bool all, double *confusion)
 {
     const int32_t *label = labels;
+    (void)all;
     for (size_t row = 0; row < rows; row++) {
         if (label[row] < 0)
             continue;
@@ -148,9 +201,16 @@ static void count(const float *output, const void *labels, size_t rows, uint32_t
     }
 }
 
-/* The difference of the logits orders nodes as the probability does, and does not saturate. */
-static void score(const float *output, const void *label, float *out, uint8_t *truth)
+static uint32_t one_of_two(uint32_t class_count)
 {
+    return class_count == 2;
+}
+
+/* The difference of the logits orders nodes as the probability does, and does not saturate. */
+static void score(const float *output, const void *label, uint32_t column, float *out,
+                  uint8_t *truth)
+{
+    (void)column;
     *out = output[1] - output[0];
     *truth = class_of(label) == 1;
 }
@@ -199,12 +259,14 @@ static size_t print(char *out, const float *logit, const void *label, uint32_t c
 }
 
 static const struct task_metric metrics[] = {
-    {METRIC_LOSS, false, tally_mean_loss},
-    {METRIC_ACCURACY, false, accuracy},
-    {METRIC_MICRO_F1, false, metrics_tally_micro_f1},
-    {METRIC_MACRO_F1, false, macro_f1},
-    {METRIC_ROC_AUC, true, metrics_tally_roc_auc},
+    {METRIC_LOSS, false, false, tally_mean_loss},
+    {METRIC_ACCURACY, false, false, accuracy},
+    {METRIC_MICRO_F1, false, false, metrics_tally_micro_f1},
+    {METRIC_MACRO_F1, false, false, macro_f1},
+    {METRIC_ROC_AUC, true, false, tally_roc_auc},
 };
+
+static const enum loss losses[] = {LOSS_CROSS_ENTROPY};
 
 const struct task task_single_label = {
     .name = "single_label",
@@ -217,9 +279,14 @@ const struct task task_single_label = {
     .class_count = count_classes,
     .describe = describe,
     .is_in_class = is_in_class,
+    .losses = losses,
+    .loss_count = sizeof losses / sizeof *losses,
+    .takes_class_weights = true,
+    .takes_label_smoothing = true,
     .loss = softmax_loss,
     .count_size = metrics_confusion_size,
     .count = count,
+    .score_columns = one_of_two,
     .score = score,
     .metric = metrics,
     .metric_count = sizeof metrics / sizeof *metrics,

@@ -1,23 +1,50 @@
 #include "common/nn/tasks/tally.h"
 
 #include "common/base/memory.h"
+#include "common/nn/tasks/metrics.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum error_code tally_init(struct tally *tally, const struct task *task, uint32_t class_count,
-                           struct error *err)
+enum error_code tally_init(struct tally *tally, const struct tally_form *form, struct error *err)
 {
+    const struct task *task = form->task;
     *tally = (struct tally){
-        .task = task, .class_count = class_count, .count_size = task->count_size(class_count)};
+        .task = task,
+        .class_count = form->class_count,
+        .rule = form->loss,
+        .all = form->all,
+        .is_weighted = task->is_class_number && form->loss.class_weight,
+        .count_size = task->count_size(form->class_count, form->all),
+    };
+    tally->count_size += tally->is_weighted;
+    if (form->all || task_score_columns(task, form->class_count) == 1)
+        tally->column_count = task_score_columns(task, form->class_count);
     return memory_new(&tally->count, tally->count_size, "counts of predictions", err);
+}
+
+enum error_code tally_init_like(struct tally *tally, const struct tally *of, struct error *err)
+{
+    const struct tally_form form = {
+        .task = of->task, .class_count = of->class_count, .loss = of->rule, .all = of->all};
+    const enum error_code rc = tally_init(tally, &form, err);
+    tally_keep_columns(tally, of->first_column, of->column_count);
+    return rc;
+}
+
+void tally_keep_columns(struct tally *tally, uint32_t first, uint32_t count)
+{
+    must(tally->score_count == 0);
+    tally->first_column = first;
+    tally->column_count = count;
 }
 
 void tally_reset(struct tally *tally)
 {
     tally->loss = (struct loss_result){0};
     tally->score_count = 0;
+    tally->roc_auc = tally->average_precision = (struct column_sum){0};
     memset(tally->count, 0, tally->count_size * sizeof *tally->count);
 }
 
@@ -27,11 +54,6 @@ void tally_release(struct tally *tally)
     memory_free(tally->score);
     memory_free(tally->truth);
     *tally = (struct tally){0};
-}
-
-static bool keeps_scores(const struct tally *tally)
-{
-    return tally->task->score && tally->class_count == 2;
 }
 
 static enum error_code reserve_scores(struct tally *tally, size_t more, struct error *err)
@@ -53,28 +75,31 @@ static void add_loss(struct loss_result *total, const struct loss_result *part)
 
 static void add_scores(struct tally *tally, const float *output, const char *label, size_t rows)
 {
-    const size_t row_bytes = tally->task->label_width(2) * sizeof(float);
-    for (size_t i = 0; i < rows; i++) {
-        if (!tally->task->has_label(label + i * row_bytes))
-            continue;
-        tally->task->score(output + 2 * i, label + i * row_bytes, &tally->score[tally->score_count],
-                           &tally->truth[tally->score_count]);
-        tally->score_count++;
-    }
+    const struct task *task = tally->task;
+    const size_t row_bytes = task->label_width(tally->class_count) * sizeof(float);
+    for (size_t i = 0; i < rows; i++, output += tally->class_count, label += row_bytes)
+        for (uint32_t c = 0; task->has_label(label) && c < tally->column_count; c++) {
+            task->score(output, label, tally->first_column + c, &tally->score[tally->score_count],
+                        &tally->truth[tally->score_count]);
+            tally->score_count++;
+        }
 }
 
 enum error_code tally_add(struct tally *tally, const float *output, const void *label, size_t rows,
                           struct error *err)
 {
     const struct task *task = tally->task;
-    const enum error_code rc = keeps_scores(tally) ? reserve_scores(tally, rows, err) : ERROR_NONE;
+    const enum error_code rc =
+        tally->column_count ? reserve_scores(tally, rows * tally->column_count, err) : ERROR_NONE;
     if (rc != ERROR_NONE)
         return rc;
-    const struct loss_result loss = task->loss(output, label, rows, tally->class_count, NULL);
+    const struct loss_result loss =
+        task->loss(&tally->rule, output, label, rows, tally->class_count, NULL);
     add_loss(&tally->loss, &loss);
-    task->count(output, label, rows, tally->class_count, tally->count);
-    if (keeps_scores(tally))
-        add_scores(tally, output, label, rows);
+    task->count(output, label, rows, tally->class_count, tally->all, tally->count);
+    if (tally->is_weighted)
+        tally->count[tally->count_size - 1] += loss.weight_sum;
+    add_scores(tally, output, label, rows);
     return ERROR_NONE;
 }
 
@@ -124,16 +149,75 @@ void tally_add_rank(struct tally *tally, uint64_t above, uint64_t equal)
 
 enum error_code tally_mean_loss(const struct tally *tally, double *out, struct error *err)
 {
+    struct loss_result loss = tally->loss;
     (void)err;
-    *out = tally->loss.sum / (double)tally->loss.label_count;
+    loss.weight_sum = tally->is_weighted ? tally->count[tally->count_size - 1] : 0;
+    *out = loss_mean(&loss);
     return ERROR_NONE;
+}
+
+static void add_column(struct column_sum *sum, double value)
+{
+    if (isnan(value))
+        return;
+    sum->sum += value;
+    sum->count++;
+}
+
+/* Adds the columns that are kept, one after the other. */
+static enum error_code measure_columns(const struct tally *tally, struct column_sum *roc_auc,
+                                       struct column_sum *average_precision, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t c = 0; tally->score_count && rc == ERROR_NONE && c < tally->column_count; c++) {
+        struct column_metrics column;
+        rc = metrics_column(tally->score + c, tally->truth + c,
+                            tally->score_count / tally->column_count, tally->column_count, &column,
+                            err);
+        if (isnan(column.roc_auc) && tally->task->example == EXAMPLE_NODE) /* OGB leaves it out */
+            continue;
+        add_column(roc_auc, column.roc_auc);
+        add_column(average_precision, column.average_precision);
+    }
+    return rc;
+}
+
+enum error_code tally_fold(struct tally *tally, struct tally *into, struct error *err)
+{
+    const enum error_code rc =
+        measure_columns(tally, &into->roc_auc, &into->average_precision, err);
+    tally->score_count = 0;
+    return rc;
+}
+
+static double mean_of(const struct column_sum *sum)
+{
+    return sum->count ? sum->sum / sum->count : (double)NAN;
+}
+
+enum error_code tally_roc_auc(const struct tally *tally, double *out, struct error *err)
+{
+    struct column_sum sum = tally->roc_auc, other = {0};
+    const enum error_code rc = measure_columns(tally, &sum, &other, err);
+    *out = mean_of(&sum);
+    return rc;
+}
+
+enum error_code tally_average_precision(const struct tally *tally, double *out, struct error *err)
+{
+    struct column_sum sum = tally->average_precision, other = {0};
+    const enum error_code rc = measure_columns(tally, &other, &sum, err);
+    *out = mean_of(&sum);
+    return rc;
 }
 
 static enum error_code measure(const struct tally *tally, const struct task_metric *metric,
                                double *out, struct error *err)
 {
     *out = (double)NAN;
-    return tally->loss.label_count ? metric->measure(tally, out, err) : ERROR_NONE;
+    if (tally->loss.label_count == 0 || (metric->needs_all && !tally->all))
+        return ERROR_NONE;
+    return metric->measure(tally, out, err);
 }
 
 enum error_code tally_measure(const struct tally *tally, enum metric metric, double *out,
@@ -159,7 +243,8 @@ enum error_code tally_put_json(const struct tally *tally, const char *name,
         (int64_t)(task->example == EXAMPLE_PAIR ? tally->score_count : tally->loss.label_count));
     for (int i = 0; i < task->metric_count && rc == ERROR_NONE; i++) {
         double value = 0;
-        if (task->metric[i].needs_scores && tally->class_count != 2)
+        if (!task_has_metric(task, task->metric[i].metric, tally->class_count) ||
+            (task->metric[i].needs_all && !tally->all))
             continue;
         rc = measure(tally, &task->metric[i], &value, err);
         json_put_double(json, metric_table[task->metric[i].metric].name, value);

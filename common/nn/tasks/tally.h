@@ -1,5 +1,8 @@
 /*
  * tally - predictions beside the truth, counted: over rows, slots and parts, and what metrics come of it.
+ *
+ * Areas under curves need each row's scores. A tally keeps those of a range of columns, which takes five bytes a row and
+ * column; where all columns are too many, they are taken range by range, each in a pass over the rows (tally_fold()).
  */
 #ifndef COMMON_NN_TASKS_TALLY_H
 #define COMMON_NN_TASKS_TALLY_H
@@ -11,19 +14,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tally_form {
+    const struct task *task;
+    uint32_t class_count;
+    struct loss_rule loss;
+    bool all; /* counts what every metric is made of, and not what most are */
+};
+
+/* Of the columns that are measured by now. */
+struct column_sum {
+    double sum;
+    uint32_t count;
+};
+
 struct tally { /* {0} is empty and releasable */
     const struct task *task;
     uint32_t class_count;
+    struct loss_rule rule;
+    bool all, is_weighted;
     struct loss_result loss;
-    double *count; /* [count_size], owned, as the task counts */
+    double *
+        count; /* [count_size], owned, as the task counts; where classes have weights, last the sum of those of rows */
     size_t count_size;
-    float *score;   /* [score_count] of two classes alone, owned */
-    uint8_t *truth; /* [score_count] */
+    uint32_t first_column, column_count; /* of scores, those that are kept */
+    float *score;                        /* [score_count]: rows of column_count, owned */
+    uint8_t *truth;                      /* [score_count] */
     size_t score_count, score_capacity, truth_capacity;
+    struct column_sum roc_auc, average_precision; /* of columns that tally_fold() took */
 };
 
-MUST_CHECK enum error_code tally_init(struct tally *tally, const struct task *task,
-                                      uint32_t class_count, struct error *err);
+/* Keeps all columns of scores: of two classes (single label), or where it counts all. Class weights are borrowed. */
+MUST_CHECK enum error_code tally_init(struct tally *tally, const struct tally_form *form,
+                                      struct error *err);
+/* An empty one that counts the same. */
+MUST_CHECK enum error_code tally_init_like(struct tally *tally, const struct tally *of,
+                                           struct error *err);
+/* Keeps those columns alone, from now on; none are kept yet. */
+void tally_keep_columns(struct tally *tally, uint32_t first, uint32_t count);
+/* Measures the columns that `tally` keeps, for `into`, which may be the same, and gives up their scores. Fails:
+ * ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code tally_fold(struct tally *tally, struct tally *into, struct error *err);
 /* Nothing counted, memory kept. */
 void tally_reset(struct tally *tally);
 void tally_release(struct tally *tally);
@@ -59,5 +89,8 @@ MUST_CHECK enum error_code tally_put_json(const struct tally *tally, const char 
 
 /* The mean loss, which every task has. */
 enum error_code tally_mean_loss(const struct tally *tally, double *out, struct error *err);
+/* The means over the columns that have both, ones and zeros; of the one there is, that. NaN for none. */
+enum error_code tally_roc_auc(const struct tally *tally, double *out, struct error *err);
+enum error_code tally_average_precision(const struct tally *tally, double *out, struct error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "common/nn/tasks/task.h"
 
+#include <math.h>
 #include <string.h>
 
 #define TASK_ROW(number, name) [number] = {#name, &task_##name},
@@ -53,27 +54,43 @@ enum task_kind task_of_columns(uint32_t columns)
     return kind;
 }
 
-struct loss_result task_loss(const struct task *task, const float *output, const void *label,
-                             const float *weight, size_t rows, uint32_t class_count,
-                             float *gradient)
+/* What the mean over rows divides a row's gradient by where it is alone. */
+static double class_weight_of(const struct task *task, const struct loss_rule *rule,
+                              const void *label)
+{
+    int32_t class = 0;
+    if (!rule->class_weight || !task->is_class_number || !task->has_label(label))
+        return 1;
+    memcpy(&class, label, sizeof class);
+    return rule->class_weight[class];
+}
+
+struct loss_result task_loss(const struct task *task, const struct loss_rule *rule,
+                             const float *output, const void *label, const float *weight,
+                             size_t rows, uint32_t class_count, float *gradient)
 {
     const size_t label_bytes = task->label_width(class_count) * sizeof(float);
     struct loss_result result = {0};
     if (!weight)
-        return task->loss(output, label, rows, class_count, gradient);
+        return task->loss(rule, output, label, rows, class_count, gradient);
     for (size_t i = 0; i < rows; i++) {
         const struct loss_result row =
-            task->loss(output + i * class_count, (const char *)label + i * label_bytes, 1,
+            task->loss(rule, output + i * class_count, (const char *)label + i * label_bytes, 1,
                        class_count, gradient ? gradient + i * class_count : NULL);
         result.sum += row.label_count ? (double)weight[i] * row.sum : 0;
         result.label_count += row.label_count;
         result.correct_count += row.correct_count;
+        result.weight_sum += row.weight_sum;
     }
     const double labelled = result.label_count ? (double)result.label_count : 1;
-    for (size_t i = 0; gradient && i < rows; i++)
+    const double all = result.weight_sum > 0 ? result.weight_sum : labelled;
+    for (size_t i = 0; gradient && i < rows; i++) {
+        const double times =
+            class_weight_of(task, rule, (const char *)label + i * label_bytes) * (double)weight[i];
         for (size_t c = 0; c < class_count; c++)
             gradient[i * class_count + c] =
-                (float)((double)gradient[i * class_count + c] * (double)weight[i] / labelled);
+                (float)((double)gradient[i * class_count + c] * times / all);
+    }
     return result;
 }
 
@@ -81,6 +98,44 @@ bool task_has_metric(const struct task *task, enum metric metric, uint32_t class
 {
     for (int i = 0; i < task->metric_count; i++)
         if (task->metric[i].metric == metric)
-            return !task->metric[i].needs_scores || class_count == 2;
+            return !task->metric[i].needs_scores || task_score_columns(task, class_count) > 0;
     return false;
+}
+
+bool task_metric_needs_all(const struct task *task, enum metric metric)
+{
+    for (int i = 0; i < task->metric_count; i++)
+        if (task->metric[i].metric == metric)
+            return task->metric[i].needs_all;
+    return false;
+}
+
+enum loss task_loss_of(const struct task *task, enum loss kind)
+{
+    for (int i = 0; i < task->loss_count; i++)
+        if (kind == LOSS_AUTO || task->losses[i] == kind)
+            return task->losses[i];
+    return LOSS_COUNT;
+}
+
+uint32_t task_score_columns(const struct task *task, uint32_t class_count)
+{
+    return task->score_columns ? task->score_columns(class_count) : 0;
+}
+
+#define LOSS_NAME(number, name, help) [number] = #name,
+const char *loss_name(enum loss kind)
+{
+    static const char *const names[] = {[LOSS_AUTO] = "auto", LOSS_LIST(LOSS_NAME)};
+    must(kind < LOSS_COUNT);
+    return names[kind];
+}
+
+double loss_mean(const struct loss_result *result)
+{
+    if (result->label_count == 0)
+        return (double)NAN;
+    if (result->weight_sum > 0)
+        return result->sum / result->weight_sum;
+    return result->sum / (double)result->label_count;
 }

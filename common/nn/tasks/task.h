@@ -22,7 +22,9 @@
 
 /* clang-format off */
 #define TASK_NUMBER(number, name) number,
+#define LOSS_NUMBER(number, name, help) number,
 #define METRIC_NUMBER(number, name, title, less_is_better, is_told) number,
+enum loss { LOSS_AUTO = 0, LOSS_LIST(LOSS_NUMBER) LOSS_COUNT };
 enum task_kind { TASK_UNKNOWN = 0, TASK_LIST(TASK_NUMBER) TASK_NONE, TASK_KIND_COUNT };
 enum metric { METRIC_LIST(METRIC_NUMBER) METRIC_COUNT };
 
@@ -35,13 +37,25 @@ struct loss_result {
     double sum;             /* over the labelled rows; divide by their number for the mean */
     uint64_t label_count;   /* rows with a label */
     uint64_t correct_count; /* rows predicted correctly; the task says what that is */
+    double weight_sum;      /* of class weights, by which `sum` is divided where it is not 0 */
+};
+
+/* What is made small. {0} is the task's first loss, and nothing beside it. */
+struct loss_rule {
+    enum loss kind;         /* one of the task's; LOSS_AUTO: the first */
+    double label_smoothing; /* single_label */
+    double huber_delta;     /* huber */
+    /* [class_count], borrowed, or NULL. Single label: a row counts as much as its class weighs, and the mean is divided by
+     * the sum of those. Several labels: how much a label that is there counts. */
+    const double *class_weight;
 };
 
 struct tally;
 
 struct task_metric {
     enum metric metric;
-    bool needs_scores; /* two classes alone have it */
+    bool needs_scores; /* is only there with columns of scores */
+    bool needs_all;    /* is only there where a tally counts all (struct tally_form) */
     enum error_code (*measure)(const struct tally *tally, double *out, struct error *err);
 };
 
@@ -69,16 +83,23 @@ struct task {
     void (*describe)(uint32_t class_count, char *text, size_t size);
     /* Does a labelled row have that class? NULL: the task has no classes. */
     bool (*is_in_class)(const void *row, uint32_t class);
+    const enum loss *losses; /* [loss_count], the first is that of LOSS_AUTO */
+    int loss_count;
+    bool takes_class_weights, takes_label_smoothing;
     /* output [rows, class_count]; gradient, as large, of the MEAN over the labelled rows, or NULL. Sums run over rows in
      * order, in double: the same for any number of threads. */
-    struct loss_result (*loss)(const float *output, const void *label, size_t rows,
-                               uint32_t class_count, float *gradient);
-    /* Adds rows to `count` [count_size], what metrics are made of beside the loss. */
-    size_t (*count_size)(uint32_t class_count);
+    struct loss_result (*loss)(const struct loss_rule *rule, const float *output, const void *label,
+                               size_t rows, uint32_t class_count, float *gradient);
+    /* Adds rows to `count` [count_size], what metrics are made of beside the loss. `all`: also what only metrics that need
+     * all are made of. */
+    size_t (*count_size)(uint32_t class_count, bool all);
     void (*count)(const float *output, const void *label, size_t rows, uint32_t class_count,
-                  double *count);
-    /* Of a labelled row with two classes, how much class 1 is preferred, and whether it is that; NULL: no such thing. */
-    void (*score)(const float *output, const void *label, float *score, uint8_t *truth);
+                  bool all, double *count);
+    /* How many columns of scores there are, 0: none; and of a labelled row how much label `column` is preferred, and
+     * whether it is there. NULL: no such thing. */
+    uint32_t (*score_columns)(uint32_t class_count);
+    void (*score)(const float *output, const void *label, uint32_t column, float *score,
+                  uint8_t *truth);
     const struct task_metric *metric; /* [metric_count], in the order of metrics.json */
     int metric_count;
     /* "label,prediction,probability" of a row into `out` [task_print_size()], without NUL; returns how many bytes. */
@@ -107,11 +128,22 @@ bool task_learns_pairs(enum task_kind kind);
 /* The first row that takes so many columns of labels. */
 enum task_kind task_of_columns(uint32_t columns);
 /* The loss, in which row i counts weight[i] times; NULL: once, as task->loss(). The sum is of weighted losses, and the gradient
- * of that sum by the number of labelled rows: weights of mean 1 leave the size of a step as it is. */
-struct loss_result task_loss(const struct task *task, const float *output, const void *label,
-                             const float *weight, size_t rows, uint32_t class_count,
-                             float *gradient);
+ * of that sum by the number of labelled rows, or what their classes weigh: weights of mean 1 leave the size of a step as it
+ * is. */
+struct loss_result task_loss(const struct task *task, const struct loss_rule *rule,
+                             const float *output, const void *label, const float *weight,
+                             size_t rows, uint32_t class_count, float *gradient);
 bool task_has_metric(const struct task *task, enum metric metric, uint32_t class_count);
+/* Must a tally count all for it? */
+bool task_metric_needs_all(const struct task *task, enum metric metric);
+/* The loss that a rule's kind is; LOSS_COUNT when it is none of the task's. */
+enum loss task_loss_of(const struct task *task, enum loss kind);
+/* Columns of scores; 0 where there are none. */
+uint32_t task_score_columns(const struct task *task, uint32_t class_count);
+/* "l2", ...; "auto". */
+const char *loss_name(enum loss kind);
+/* The mean that a result has: over rows, or over what they weigh. NaN of no rows; 0 where all of them weigh nothing. */
+double loss_mean(const struct loss_result *result);
 
 struct metric_row {
     const char *name, *title;

@@ -1,5 +1,5 @@
 /*
- * task_list - what can be learnt, and what is measured of it: one row each.
+ * task_list - what can be learnt, by which losses, and what is measured of it: one row each.
  */
 #ifndef COMMON_NN_TASKS_TASK_LIST_H
 #define COMMON_NN_TASKS_TASK_LIST_H
@@ -13,6 +13,14 @@
     ROW(TASK_MULTI_LABEL, multi_label)    \
     ROW(TASK_NODE_REGRESSION, node_regression) \
     ROW(TASK_LINK_PREDICTION, link_prediction)
+
+/* ROW(number, name, help): `name` in train-step.loss. Which of them a task has says its row; `auto` is the first of those. */
+#define LOSS_LIST(ROW)                                                                        \
+    ROW(LOSS_CROSS_ENTROPY, cross_entropy, "of the softmax")                                  \
+    ROW(LOSS_BINARY, binary, "cross-entropy of each label")                                   \
+    ROW(LOSS_L2, l2, "mean square")                                                           \
+    ROW(LOSS_L1, l1, "mean absolute difference")                                              \
+    ROW(LOSS_HUBER, huber, "square up to train-step.huber_delta, linear beyond")
 
 /* ROW(number, name, title, less_is_better, is_told): `name` in checkpoint.metric and JSON; `title` for people, in the
  * result of a run when `is_told`, in this order. */
@@ -28,6 +36,7 @@
     ROW(METRIC_HITS_10, hits_10, "Hits@10", false, true)      \
     ROW(METRIC_RMSE, rmse, "RMSE", true, true)                \
     ROW(METRIC_MAE, mae, "MAE", true, true)                   \
+    ROW(METRIC_R2, r2, "R2", false, true)                     \
     ROW(METRIC_LOSS, loss, "loss", true, true)
 
 /* clang-format on */

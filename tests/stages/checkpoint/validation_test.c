@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+static const struct run_loss plain = {0};
 static const char *const two_slots[] = {"sample.evaluation_batch_size=2", NULL};
 
 /* Puts evaluation `slot` of version 2 with made-up counts of three classes. */
@@ -26,7 +27,7 @@ static struct validation measure(struct small_run *run, enum metric metric)
 {
     struct validation out;
     run->settings.checkpoint.metric = metric;
-    assert_ok(validation_read(&run->context, 2, &out, &run->err), &run->err);
+    assert_ok(validation_read(&run->context, &plain, 2, &out, &run->err), &run->err);
     return out;
 }
 
@@ -97,7 +98,7 @@ static void the_area_under_the_roc_is_over_the_scores_of_all_slots(void **state)
     for (long allowed = 0;; allowed++) {
         struct validation out;
         memory_fail_after(allowed);
-        const enum error_code rc = validation_read(&run.context, 2, &out, &run.err);
+        const enum error_code rc = validation_read(&run.context, &plain, 2, &out, &run.err);
         memory_fail_after(-1);
         assert_int_equal(memory_live_blocks(), live);
         if (rc == ERROR_NONE)
@@ -128,11 +129,11 @@ static void a_missing_slot_and_another_number_of_classes_are_named(void **state)
     const double confusion[9] = {1};
     small_run_init(&run, temp->store, 20, 4, two_slots);
     put_counts(&run, 0, 1, 1, 0, confusion);
-    assert_fails(validation_read(&run.context, 2, &out, &run.err), ERROR_NOT_FOUND,
+    assert_fails(validation_read(&run.context, &plain, 2, &out, &run.err), ERROR_NOT_FOUND,
                  key_evaluation(SMALL_RUN_ID, 2, 1).text, &run.err);
     put_counts(&run, 1, 1, 1, 0, confusion);
     run.book.class_count = 4;
-    assert_fails(validation_read(&run.context, 2, &out, &run.err), ERROR_CORRUPT,
+    assert_fails(validation_read(&run.context, &plain, 2, &out, &run.err), ERROR_CORRUPT,
                  "tally has 9 counts, expected 12", &run.err);
 }
 

@@ -25,6 +25,7 @@ static const struct output_rows rows = {
 
 static struct output_lines_config config_of(const char *path)
 {
+    static const struct tally_form form = {.task = &task_single_label, .class_count = CLASSES};
     struct error err = {0};
     for (uint32_t i = 0; i < NODES; i++) {
         to_partition[i] = i;
@@ -33,7 +34,7 @@ static struct output_lines_config config_of(const char *path)
     }
     for (int split = 0; split < SPLIT_COUNT; split++) {
         tally_release(&tally[split]);
-        assert_ok(tally_init(&tally[split], &task_single_label, CLASSES, &err), &err);
+        assert_ok(tally_init(&tally[split], &form, &err), &err);
     }
     return (struct output_lines_config){.rows = &rows,
                                         .table = &table,

@@ -180,6 +180,9 @@ static struct pipeline_settings unusual(void)
         case SETTING_INT_LIST:
             value = " 15, -1,5";
             break;
+        case SETTING_CHOICE_OR_NUMBERS:
+            value = "[0.5, 1e-3]";
+            break;
         case SETTING_ITEMS:
             value = "[{kind: gat, hidden: 16, heads: 2, norm: batch}, {kind: mlp, dropout: 0.25}]";
             break;

@@ -214,7 +214,8 @@ static struct loss_result loss_by_hand(const struct small_run *run, const struct
         memcpy(label + (size_t)i * dim, run->label + (size_t)run->node[i] * dim,
                dim * sizeof *label);
     loss = task_of(run->book.task)
-               ->loss(answer->logits, label, SEEDS, run->book.class_count, answer->slope);
+               ->loss(&(struct loss_rule){0}, answer->logits, label, SEEDS, run->book.class_count,
+                      answer->slope);
     memory_free(label);
     return loss;
 }
@@ -342,7 +343,7 @@ static void validation_counts_without_dropout(void **state)
     struct answer answer = by_hand(&run, 0, 0, false);
     for (uint32_t i = 0; i < SEEDS; i++)
         memcpy(&label[i], &run.label[run.node[i]], sizeof label[i]);
-    task_single_label.count(answer.logits, label, SEEDS, 2, confusion);
+    task_single_label.count(answer.logits, label, SEEDS, 2, false, confusion);
     assert_int_equal(found.version, 0);
     assert_int_equal(found.tally_size, 6);
     assert_memory_equal(found.tally, confusion, sizeof confusion);

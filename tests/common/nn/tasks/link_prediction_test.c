@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+static const struct tally_form form = {.task = &task_link_prediction, .class_count = 1};
+
 static double measured(const struct tally *tally, enum metric metric)
 {
     struct error err = {0};
@@ -22,7 +24,7 @@ static void ranks_make_the_metrics_of_ranks(void **state)
     const float score[] = {2, 1, 0, 1};
     const uint8_t truth[] = {1, 1, 0, 0};
     (void)state;
-    assert_ok(tally_init(&tally, &task_link_prediction, 1, &err), &err);
+    assert_ok(tally_init(&tally, &form, &err), &err);
     assert_ok(tally_add_pairs(&tally, &loss, score, truth, 4, &err), &err);
     tally_add_rank(&tally, 0, 0);
     tally_add_rank(&tally, 1, 1);
@@ -34,7 +36,7 @@ static void ranks_make_the_metrics_of_ranks(void **state)
     assert_true(fabs(measured(&tally, METRIC_LOSS) - 0.75) < 1e-12);
     assert_true(fabs(measured(&tally, METRIC_ROC_AUC) - 3.5 / 4) < 1e-12);
     /* Merged with itself: the same shares. */
-    assert_ok(tally_init(&sum, &task_link_prediction, 1, &err), &err);
+    assert_ok(tally_init(&sum, &form, &err), &err);
     for (int i = 0; i < 2; i++)
         assert_ok(tally_merge(&sum, &tally.loss, tally.count, tally.score, tally.truth,
                               tally.score_count, &err),

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+static const struct loss_rule plain = {0};
+
 static void labels_are_bits_in_all_columns_or_in_none(void **state)
 {
     static const struct {
@@ -36,7 +38,7 @@ static void binary_loss_is_the_mean_over_labels(void **state)
     const float logits[] = {0, 2, -1, 3, 1, 1};
     const float label[] = {1, 0, NAN, NAN, 1, 1};
     float gradient[6] = {9, 9, 9, 9, 9, 9};
-    const struct loss_result loss = task_multi_label.loss(logits, label, 3, 2, gradient);
+    const struct loss_result loss = task_multi_label.loss(&plain, logits, label, 3, 2, gradient);
     const double first = (log(2) + log(1 + exp(2))) / 2, last = log(1 + exp(-1));
     (void)state;
     assert_int_equal(loss.label_count, 2);
@@ -51,7 +53,7 @@ static void huge_logits_stay_finite(void **state)
     const float logits[] = {1000, -1000}, truth[] = {0, 1};
     float gradient[2];
     (void)state;
-    const struct loss_result loss = task_multi_label.loss(logits, truth, 1, 2, gradient);
+    const struct loss_result loss = task_multi_label.loss(&plain, logits, truth, 1, 2, gradient);
     assert_true(fabs(loss.sum - 1000) < 1e-3);
     assert_true(gradient[0] == 0.5F && gradient[1] == -0.5F);
 }
@@ -62,8 +64,8 @@ static void nan_and_infinity_are_seen_in_the_loss(void **state)
     const float truth[] = {0, 0};
     (void)state;
     for (int i = 0; i < 3; i++)
-        assert_true(
-            !(fabs(task_multi_label.loss(bad[i], truth, 1, 2, NULL).sum) < (double)INFINITY));
+        assert_true(!(fabs(task_multi_label.loss(&plain, bad[i], truth, 1, 2, NULL).sum) <
+                      (double)INFINITY));
 }
 
 #define ROWS    ((size_t)6)
@@ -88,15 +90,15 @@ static void binary_gradient_agrees_with_central_differences(void **state)
     fill(logits);
     for (size_t i = 0; i < ROWS * CLASSES; i++)
         label[i] = i / CLASSES == 3 ? NAN : (float)(i % 3 == 0);
-    (void)task_multi_label.loss(logits, label, ROWS, (uint32_t)CLASSES, gradient);
+    (void)task_multi_label.loss(&plain, logits, label, ROWS, (uint32_t)CLASSES, gradient);
     for (size_t i = 0; i < ROWS * CLASSES; i++) {
         const float kept = logits[i];
         logits[i] = kept + step;
         const double above =
-            mean(task_multi_label.loss(logits, label, ROWS, (uint32_t)CLASSES, NULL));
+            mean(task_multi_label.loss(&plain, logits, label, ROWS, (uint32_t)CLASSES, NULL));
         logits[i] = kept - step;
         const double below =
-            mean(task_multi_label.loss(logits, label, ROWS, (uint32_t)CLASSES, NULL));
+            mean(task_multi_label.loss(&plain, logits, label, ROWS, (uint32_t)CLASSES, NULL));
         logits[i] = kept;
         assert_true(fabs((above - below) / 2 * 128 - (double)gradient[i]) < 3e-5);
     }
@@ -109,8 +111,25 @@ static void several_labels_are_predicted_above_zero(void **state)
     double confusion[6] = {0};
     const double expected[6] = {1, 0, 0, 1, 1, 1};
     (void)state;
-    task_multi_label.count(logits, label, 3, 2, confusion);
+    task_multi_label.count(logits, label, 3, 2, false, confusion);
     assert_memory_equal(confusion, expected, sizeof expected);
+}
+
+/* Of torch 2.13: BCEWithLogitsLoss(pos_weight=[2, 0.5, 3]). */
+static void what_a_label_weighs_is_torchs_pos_weight(void **state)
+{
+    static const float logits[] = {0.5F, -1.25F, 2, 1.5F, 0.25F, -0.75F},
+                       label[] = {1, 0, 0, 0, 1, 1};
+    static const double weight[] = {2, 0.5, 3};
+    static const double expected[] = {-0.125846878, 0.0371166877,  0.146799505,
+                                      0.136262402,  -0.0364852883, -0.339589357};
+    const struct loss_rule rule = {.class_weight = weight};
+    float gradient[6];
+    (void)state;
+    const struct loss_result loss = task_multi_label.loss(&rule, logits, label, 2, 3, gradient);
+    assert_true(fabs(loss_mean(&loss) - 1.45450115) < 3e-7);
+    for (int i = 0; i < 6; i++)
+        assert_true(fabs((double)gradient[i] - expected[i]) < 1e-7);
 }
 
 int main(void)
@@ -122,6 +141,7 @@ int main(void)
         cmocka_unit_test(nan_and_infinity_are_seen_in_the_loss),
         cmocka_unit_test(binary_gradient_agrees_with_central_differences),
         cmocka_unit_test(several_labels_are_predicted_above_zero),
+        cmocka_unit_test(what_a_label_weighs_is_torchs_pos_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const struct loss_rule plain = {0};
+
 static const struct task *const task = &task_node_regression;
 
 static void labels_are_numbers_in_all_columns_or_in_none(void **state)
@@ -42,7 +44,7 @@ static void the_loss_is_the_mean_square(void **state)
     static const float output[] = {1, 2, 9, 9, -1, 0}, label[] = {0, 2, NAN, NAN, 1, 0.5F};
     float gradient[6];
     (void)state;
-    const struct loss_result loss = task->loss(output, label, 3, 2, gradient);
+    const struct loss_result loss = task->loss(&plain, output, label, 3, 2, gradient);
     assert_int_equal(loss.label_count, 2);
     assert_true(fabs(loss.sum - (0.5 + 2.125)) < 1e-12);
     assert_true(gradient[0] == 0.5F && gradient[1] == 0 && gradient[2] == 0 && gradient[3] == 0);
@@ -51,7 +53,7 @@ static void the_loss_is_the_mean_square(void **state)
 
 static double mean_loss(const float *output, const float *label)
 {
-    const struct loss_result loss = task->loss(output, label, 4, 3, NULL);
+    const struct loss_result loss = task->loss(&plain, output, label, 4, 3, NULL);
     return loss.sum / (double)loss.label_count;
 }
 
@@ -63,7 +65,7 @@ static void the_gradient_agrees_with_central_differences(void **state)
         output[i] = 3 * sinf((float)i * 2.3F);
         label[i] = i / 3 == 2 ? NAN : cosf((float)i);
     }
-    (void)task->loss(output, label, 4, 3, gradient);
+    (void)task->loss(&plain, output, label, 4, 3, gradient);
     for (int i = 0; i < 12; i++) {
         const float kept = output[i], step = 1.0F / 128;
         output[i] = kept + step;
@@ -90,12 +92,16 @@ static void metrics_are_those_of_all_rows_however_they_are_cut(void **state)
     for (size_t step = 1; step <= 4; step *= 2) {
         struct tally tally = {0};
         struct error err = {0};
-        assert_ok(tally_init(&tally, task, 1, &err), &err);
+        assert_ok(tally_init(&tally,
+                             &(struct tally_form){.task = task, .class_count = 1, .all = true},
+                             &err),
+                  &err);
         for (size_t i = 0; i < 4; i += step)
             assert_ok(tally_add(&tally, output + i, label + i, step, &err), &err);
         assert_true(fabs(measured(&tally, METRIC_RMSE) - sqrt(10.0 / 3)) < 1e-12);
         assert_true(fabs(measured(&tally, METRIC_MAE) - 4.0 / 3) < 1e-12);
         assert_true(fabs(measured(&tally, METRIC_LOSS) - 10.0 / 3) < 1e-12);
+        assert_true(fabs(measured(&tally, METRIC_R2) - (1 - 10 / (8.0 / 3))) < 1e-12);
         assert_true(isnan(measured(&tally, METRIC_ACCURACY)));
         tally_release(&tally);
     }
@@ -116,6 +122,61 @@ static void a_line_has_label_and_prediction(void **state)
     expect_line((const float[]){0.5F, -2}, (const float[]){NAN, NAN}, ",0.5 -2,");
 }
 
+/* Of torch 2.13: L1Loss(), HuberLoss(), HuberLoss(delta=0.75). */
+static void other_losses_are_those_of_torch(void **state)
+{
+    static const float output[] = {1, 2, -1, 0.25F, 3, -2}, label[] = {0, 2, 1, 0, 2.5F, 1};
+    static const struct {
+        struct loss_rule rule;
+        double mean;
+        float gradient[6];
+    } cases[] = {
+        {{.kind = LOSS_L1},
+         1.125,
+         {0.166666672F, 0, -0.166666672F, 0.166666672F, 0.166666672F, -0.166666672F}},
+        {{.kind = LOSS_HUBER, .huber_delta = 1},
+         0.776041687,
+         {0.166666672F, 0, -0.166666672F, 0.0416666679F, 0.0833333358F, -0.166666672F}},
+        {{.kind = LOSS_HUBER, .huber_delta = 0.75},
+         0.635416687,
+         {0.125F, 0, -0.125F, 0.0416666679F, 0.0833333358F, -0.125F}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float gradient[6];
+        const struct loss_result loss = task->loss(&cases[i].rule, output, label, 3, 2, gradient);
+        assert_true(fabs(loss_mean(&loss) - cases[i].mean) < 1e-7);
+        for (int c = 0; c < 6; c++)
+            assert_true(gradient[c] == cases[i].gradient[c]);
+    }
+}
+
+static double r2_of(const float *output, const float *label, const struct loss_rule *rule)
+{
+    struct tally tally = {0};
+    struct error err = {0};
+    const struct tally_form form = {.task = task, .class_count = 2, .loss = *rule, .all = true};
+    assert_ok(tally_init(&tally, &form, &err), &err);
+    assert_ok(tally_add(&tally, output, label, 3, &err), &err);
+    const double r2 = measured(&tally, METRIC_R2);
+    tally_release(&tally);
+    return r2;
+}
+
+/* Of scikit-learn: r2_score(), multioutput="uniform_average". */
+static void r2_is_the_mean_of_columns(void **state)
+{
+    static const float output[] = {1, 2, -1, 0.25F, 3, -2}, label[] = {0, 2, 1, 0, 2.5F, 1};
+    static const float flat[] = {0, 2, 1, 2, 2.5F, 2}, met[] = {1, 2, -1, 2, 3, 2},
+                       missed[] = {1, 2, -1, 2, 3, 1};
+    (void)state;
+    assert_true(fabs(r2_of(output, label, &plain) + 2.0945723684210527) < 1e-12);
+    assert_true(fabs(r2_of(output, label, &(struct loss_rule){.kind = LOSS_L1}) +
+                     2.0945723684210527) < 1e-12);
+    assert_true(fabs(r2_of(met, flat, &plain) - 0.17105263157894746) < 1e-12);
+    assert_true(fabs(r2_of(missed, flat, &plain) + 0.32894736842105254) < 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +185,8 @@ int main(void)
         cmocka_unit_test(the_gradient_agrees_with_central_differences),
         cmocka_unit_test(metrics_are_those_of_all_rows_however_they_are_cut),
         cmocka_unit_test(a_line_has_label_and_prediction),
+        cmocka_unit_test(other_losses_are_those_of_torch),
+        cmocka_unit_test(r2_is_the_mean_of_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,9 @@ static struct json_document *metrics_of(enum task_kind task, uint32_t classes, c
     struct tally tally = {0};
     struct json_writer json = {0};
     struct json_document *document = NULL;
+    const struct tally_form form = {.task = task_of(task), .class_count = classes, .all = true};
     const size_t label_size = task_of(task)->label_width(classes) * sizeof(float);
-    assert_ok(tally_init(&tally, task_of(task), classes, &err), &err);
+    assert_ok(tally_init(&tally, &form, &err), &err);
     for (size_t i = 0; i < rows; i += step)
         assert_ok(tally_add(&tally, logits + i * classes, (const char *)label + i * label_size,
                             step, &err),
@@ -99,6 +100,83 @@ static void a_split_without_labels_has_no_numbers(void **state)
     json_free(d);
 }
 
+/* Of scikit-learn 1.x, the mean of average_precision_score and roc_auc_score over columns; the last column has no ones and
+ * does not count (OGB). Equal scores are in it. However many columns fit, the bits are the same. */
+static void several_labels_have_areas_column_by_column(void **state)
+{
+    static const float logits[] = {.9F, .1F, .3F, 2, .8F, .4F, .3F, 1, .7F, .4F, .2F, 0,
+                                   .8F, -1,  .9F, 3, .1F, .2F, .5F, 1, 9,   9,   9,   9};
+    static const float label[] = {1, 0, 1, 0, 0, 1, 0, 0, 1,   0,   1,   0,
+                                  0, 1, 0, 0, 1, 0, 1, 0, NAN, NAN, NAN, NAN};
+    const struct tally_form form = {.task = &task_multi_label, .class_count = 4, .all = true};
+    double roc_auc[4], precision[4];
+    (void)state;
+    for (uint32_t step = 1; step <= 4; step++) {
+        struct tally whole = {0};
+        struct error err = {0};
+        assert_ok(tally_init(&whole, &form, &err), &err);
+        tally_keep_columns(&whole, 0, step);
+        assert_ok(tally_add(&whole, logits, label, 6, &err), &err);
+        assert_ok(tally_fold(&whole, &whole, &err), &err);
+        for (uint32_t first = step; first < 4; first += step) {
+            struct tally part = {0};
+            assert_ok(tally_init_like(&part, &whole, &err), &err);
+            tally_keep_columns(&part, first, 4 - first < step ? 4 - first : step);
+            assert_ok(tally_add(&part, logits, label, 6, &err), &err);
+            assert_ok(tally_fold(&part, &whole, &err), &err);
+            tally_release(&part);
+        }
+        assert_ok(tally_measure(&whole, METRIC_ROC_AUC, &roc_auc[step - 1], &err), &err);
+        assert_ok(tally_measure(&whole, METRIC_AVERAGE_PRECISION, &precision[step - 1], &err),
+                  &err);
+        tally_release(&whole);
+        assert_memory_equal(&roc_auc[step - 1], roc_auc, sizeof *roc_auc);
+        assert_memory_equal(&precision[step - 1], precision, sizeof *precision);
+    }
+    assert_near(roc_auc[0], 0.3333333333333333);
+    assert_near(precision[0], 0.561111111111111);
+}
+
+static void what_is_not_counted_is_not_said(void **state)
+{
+    static const float logits[] = {1, -1}, label[] = {1, 0};
+    const struct tally_form form = {.task = &task_multi_label, .class_count = 2};
+    struct tally tally = {0};
+    struct error err = {0};
+    double value = 0;
+    (void)state;
+    assert_ok(tally_init(&tally, &form, &err), &err);
+    assert_ok(tally_add(&tally, logits, label, 1, &err), &err);
+    assert_int_equal(tally.score_count, 0);
+    assert_ok(tally_measure(&tally, METRIC_ROC_AUC, &value, &err), &err);
+    assert_true(isnan(value));
+    tally_release(&tally);
+}
+
+/* The mean of all rows is by their weights, however they are cut. */
+static void weighted_losses_add_up_by_weights(void **state)
+{
+    static const float logits[] = {0.5F, -1, 2, 1, 0, 0, -1, 1};
+    static const int32_t label[] = {0, 1, 1, 0};
+    static const double weight[] = {0.25, 3};
+    const struct tally_form form = {
+        .task = &task_single_label, .class_count = 2, .loss = {.class_weight = weight}};
+    const struct loss_result loss = task_single_label.loss(&form.loss, logits, label, 4, 2, NULL);
+    (void)state;
+    for (size_t step = 1; step <= 4; step *= 2) {
+        struct tally tally = {0};
+        struct error err = {0};
+        double value = 0;
+        assert_ok(tally_init(&tally, &form, &err), &err);
+        for (size_t i = 0; i < 4; i += step)
+            assert_ok(tally_add(&tally, logits + 2 * i, label + i, step, &err), &err);
+        assert_ok(tally_measure(&tally, METRIC_LOSS, &value, &err), &err);
+        assert_near(value, loss_mean(&loss));
+        tally_release(&tally);
+    }
+    assert_near(loss.weight_sum, 6.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +184,9 @@ int main(void)
         cmocka_unit_test(two_classes_have_an_area),
         cmocka_unit_test(several_labels_a_node_are_counted_bit_by_bit),
         cmocka_unit_test(a_split_without_labels_has_no_numbers),
+        cmocka_unit_test(several_labels_have_areas_column_by_column),
+        cmocka_unit_test(what_is_not_counted_is_not_said),
+        cmocka_unit_test(weighted_losses_add_up_by_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

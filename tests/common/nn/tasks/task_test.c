@@ -22,7 +22,8 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
             assert_true(task->loss && task->count && task->print);
         assert_true(task_has_metric(task, METRIC_LOSS, 2));
         for (int i = 0; i < task->metric_count; i++)
-            assert_true(!task->metric[i].needs_scores || task->score);
+            assert_true(!task->metric[i].needs_scores || (task->score && task->score_columns));
+        assert_true(task->loss_count > 0 || task->example == EXAMPLE_PAIR);
     }
     assert_null(task_of(TASK_UNKNOWN));
     assert_null(task_of(TASK_NONE));
@@ -42,40 +43,64 @@ static void every_metric_has_names_and_someone_who_measures_it(void **state)
         assert_true(is_measured);
     }
     assert_false(task_has_metric(&task_single_label, METRIC_ROC_AUC, 3)); /* of two classes alone */
-    assert_false(task_has_metric(&task_multi_label, METRIC_ROC_AUC, 2));
+    assert_true(task_has_metric(&task_multi_label, METRIC_ROC_AUC, 3));
+    assert_true(task_metric_needs_all(&task_multi_label, METRIC_ROC_AUC));
+    assert_false(task_metric_needs_all(&task_single_label, METRIC_ROC_AUC));
 }
 
-/* Weights of 1 are none; a row of weight 2 is worth two rows, by the number of those that are there. */
-static void rows_count_in_the_loss_by_their_weights(void **state)
+static void every_loss_is_of_a_task_and_the_first_is_taken(void **state)
+{
+    (void)state;
+    for (enum loss kind = LOSS_AUTO + 1; kind < LOSS_COUNT; kind++) {
+        bool is_taken = false;
+        for (enum task_kind t = TASK_UNKNOWN + 1; t < TASK_NONE; t++)
+            is_taken = is_taken || task_loss_of(task_of(t), kind) == kind;
+        assert_true(is_taken && loss_name(kind)[0]);
+    }
+    assert_int_equal(task_loss_of(&task_node_regression, LOSS_AUTO), LOSS_L2);
+    assert_int_equal(task_loss_of(&task_node_regression, LOSS_BINARY), LOSS_COUNT);
+}
+
+/* Weights of 1 are none; a row of weight 2 is worth two rows, by the number of those that are there, or by what their
+ * classes weigh. */
+static void check_row_weights(const struct loss_rule *rule)
 {
     enum { ROWS = 4, CLASSES = 3 };
     static const float output[ROWS * CLASSES] = {1, 0.5F, -1, 2, 2, 0, -3, 1, 0.25F, 0, 1, 5};
     static const int32_t label[ROWS] = {0, 2, -1, 1};
     static const float one[ROWS] = {1, 1, 1, 1}, weight[ROWS] = {2, 0.5F, 7, 0};
-    float plain[ROWS * CLASSES], weighted[ROWS * CLASSES], row[CLASSES];
+    const struct task *task = &task_single_label;
+    float plain[ROWS * CLASSES], weighted[ROWS * CLASSES];
     double sum = 0;
-    (void)state;
-    struct loss_result a = task_loss(&task_single_label, output, label, NULL, ROWS, CLASSES, plain);
-    struct loss_result b =
-        task_loss(&task_single_label, output, label, one, ROWS, CLASSES, weighted);
-    assert_true(fabs(a.sum - b.sum) < 1e-12);
+    struct loss_result a = task_loss(task, rule, output, label, NULL, ROWS, CLASSES, plain);
+    struct loss_result b = task_loss(task, rule, output, label, one, ROWS, CLASSES, weighted);
+    assert_true(fabs(a.sum - b.sum) < 1e-12 && fabs(a.weight_sum - b.weight_sum) < 1e-12);
     assert_int_equal(a.label_count, b.label_count);
     assert_int_equal(a.correct_count, b.correct_count);
     for (int i = 0; i < ROWS * CLASSES; i++)
         assert_true(fabs((double)(plain[i] - weighted[i])) < 1e-6);
-    b = task_loss(&task_single_label, output, label, weight, ROWS, CLASSES, weighted);
+    b = task_loss(task, rule, output, label, weight, ROWS, CLASSES, weighted);
     assert_int_equal(b.label_count, 3);
     for (size_t i = 0; i < ROWS; i++) {
         const struct loss_result own =
-            task_single_label.loss(output + i * CLASSES, label + i, 1, CLASSES, row);
+            task->loss(rule, output + i * CLASSES, label + i, 1, CLASSES, NULL);
         sum += (double)weight[i] * own.sum * (double)own.label_count;
         for (size_t c = 0; c < CLASSES; c++)
-            assert_true(fabs((double)weighted[i * CLASSES + c] - (double)(weight[i] * row[c]) / 3) <
-                        1e-6);
+            assert_true(fabs((double)(weighted[i * CLASSES + c] -
+                                      weight[i] * plain[i * CLASSES + c])) < 1e-6);
     }
     assert_true(fabs(b.sum - sum) < 1e-9);
-    b = task_loss(&task_single_label, output, label, weight, ROWS, CLASSES, NULL);
+    b = task_loss(task, rule, output, label, weight, ROWS, CLASSES, NULL);
     assert_true(fabs(b.sum - sum) < 1e-9);
+}
+
+static void rows_count_in_the_loss_by_their_weights(void **state)
+{
+    static const double class_weight[] = {0.5, 3, 1};
+    (void)state;
+    check_row_weights(&(struct loss_rule){0});
+    check_row_weights(&(struct loss_rule){.label_smoothing = 0.2});
+    check_row_weights(&(struct loss_rule){.class_weight = class_weight});
 }
 
 int main(void)
@@ -84,6 +109,7 @@ int main(void)
         cmocka_unit_test(every_row_is_whole_and_found_by_its_name),
         cmocka_unit_test(every_metric_has_names_and_someone_who_measures_it),
         cmocka_unit_test(rows_count_in_the_loss_by_their_weights),
+        cmocka_unit_test(every_loss_is_of_a_task_and_the_first_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
