@@ -147,6 +147,7 @@ struct fetch {
     const struct object_backend *backend;
     void *state;
     const char *to; /* file or folder */
+    int lock;       /* of the copy */
     uint64_t bytes;
     char *piece; /* [piece_bytes] */
     struct checksum_stream *sum;
@@ -176,6 +177,7 @@ static enum error_code fetch_bytes(const struct fetch *f, const char *file, uint
             rc = file_write_all(fd, f->piece, got, path, err);
         if (rc == ERROR_NONE)
             checksum_stream_add(f->sum, f->piece, got);
+        (void)futimens(f->lock, NULL); /* gets on */
         at += got;
     }
     return rc;
@@ -215,7 +217,7 @@ static enum error_code fetch(const struct artifact_request *request, const char 
                              struct artifact_handle *handle, struct error *err)
 {
     char incomplete[FILE_PATH_SIZE];
-    struct fetch f = {.request = request, .to = incomplete};
+    struct fetch f = {.request = request, .to = incomplete, .lock = fd};
     bool found = false;
     f.backend = store_backend_of(request->store, &f.state);
     enum error_code rc = file_path(incomplete, err, "%s.incomplete", handle->path);
@@ -252,74 +254,120 @@ static enum error_code fetch(const struct artifact_request *request, const char 
 
 /* --- acquiring --- */
 
-/* Takes the lock as a reader of what is there, or alone when nothing is (*is_missing). */
-static enum error_code take_lock(int fd, const char *path, bool *is_missing, struct error *err)
+/* A lock that somebody else has. */
+struct waiting {
+    int64_t most_ms, since_ms; /* since the lock was touched */
+    struct timespec touched;
+};
+
+static bool is_patient(struct waiting *w, int fd)
 {
+    struct stat status;
+    const int64_t now = clock_ms();
+    if (fstat(fd, &status) == 0 && (!w->since_ms || is_before(&w->touched, &status.st_mtim))) {
+        w->touched = status.st_mtim;
+        w->since_ms = now;
+    }
+    return now - w->since_ms < w->most_ms;
+}
+
+/* What has become of a lock. */
+enum lock_state {
+    LOCK_OF_READER,  /* ours as one of those who read what is there */
+    LOCK_OF_FETCHER, /* ours alone: nothing is there */
+    LOCK_GONE,       /* its copy was removed meanwhile: there may be another one */
+    LOCK_STANDS,     /* somebody else's, who does not get on */
+};
+
+static enum error_code take_lock(int fd, const char *path, const char *lock, int64_t wait_ms,
+                                 enum lock_state *out, struct error *err)
+{
+    struct waiting waiting = {.most_ms = wait_ms};
     for (;;) {
         bool found = false;
         enum error_code rc = ERROR_NONE;
         if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
             rc = file_is_there(path, &found, err);
-            *is_missing = false;
+            *out = LOCK_OF_READER;
             if (rc != ERROR_NONE || found)
                 return rc;
         }
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
             rc = file_is_there(path, &found, err);
-            *is_missing = true;
+            *out = LOCK_OF_FETCHER;
             if (rc != ERROR_NONE || !found)
                 return rc;
             continue; /* it came between the two */
         }
         if (errno != EWOULDBLOCK && errno != EINTR)
-            return error_set_errno(err, ERROR_IO, "%s%s cannot be locked", path, lock_suffix);
+            return error_set_errno(err, ERROR_IO, "%s cannot be locked", lock);
+        *out = is_named(fd, lock) ? LOCK_STANDS : LOCK_GONE;
+        if (*out == LOCK_GONE || !is_patient(&waiting, fd))
+            return ERROR_NONE;
         clock_sleep_ms(POLL_MS);
     }
 }
 
 static enum error_code open_copy(const struct artifact_request *request, const char *folder,
-                                 const char *lock, struct artifact_handle *handle, bool *again,
-                                 struct error *err)
+                                 const char *lock, struct artifact_handle *handle,
+                                 enum lock_state *state, struct error *err)
 {
-    bool is_missing = false;
     const int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return error_set_errno(err, ERROR_IO, "%s cannot be opened", lock);
-    enum error_code rc = take_lock(fd, handle->path, &is_missing, err);
-    *again = rc == ERROR_NONE && !is_named(fd, lock); /* evicted before we had the lock */
-    if (rc == ERROR_NONE && !*again && is_missing)
+    enum error_code rc =
+        take_lock(fd, handle->path, lock, store_cache_of(request->store)->wait_ms, state, err);
+    if (rc == ERROR_NONE && *state != LOCK_STANDS && !is_named(fd, lock))
+        *state = LOCK_GONE; /* evicted before we had it */
+    if (rc == ERROR_NONE && *state == LOCK_OF_FETCHER)
         rc = fetch(request, folder, fd, handle, err);
-    if (rc != ERROR_NONE || *again) {
-        if (rc != ERROR_NONE && is_missing)
+    if (rc != ERROR_NONE || *state == LOCK_GONE || *state == LOCK_STANDS) {
+        if (rc != ERROR_NONE && *state == LOCK_OF_FETCHER)
             (void)unlink(lock);
         (void)close(fd);
         return rc;
     }
     (void)futimens(fd, NULL); /* used now */
-    if (is_missing)
+    if (*state == LOCK_OF_FETCHER)
         (void)flock(fd, LOCK_SH);
     handle->lock_plus_one = fd + 1;
     return ERROR_NONE;
 }
 
-static enum error_code acquire_copy(const struct artifact_request *request,
-                                    struct artifact_handle *handle, struct error *err)
+static enum error_code acquire_named(const struct artifact_request *request,
+                                     struct artifact_handle *handle, enum lock_state *state,
+                                     struct error *err)
 {
     char folder[FILE_PATH_SIZE], lock[FILE_PATH_SIZE], digits[CHECKSUM_TEXT_SIZE];
     const struct checksum name = name_of(request);
     checksum_text(&name, digits);
     handle->is_copy = true;
     handle->goes = !request->seal;
+    *state = LOCK_GONE;
     enum error_code rc = cache_folder(request->store, folder, err);
     if (rc == ERROR_NONE)
         rc = file_path(handle->path, err, "%s/%s", folder, digits);
     if (rc == ERROR_NONE)
         rc = file_path(lock, err, "%s%s", handle->path, lock_suffix);
-    bool again = true;
-    for (int i = 0; rc == ERROR_NONE && again && i < OPEN_ATTEMPTS; i++)
-        rc = open_copy(request, folder, lock, handle, &again, err);
-    return rc == ERROR_NONE && again ? error_set(err, ERROR_BUSY, "%s goes whenever it comes", lock)
-                                     : rc;
+    for (int i = 0; rc == ERROR_NONE && *state == LOCK_GONE && i < OPEN_ATTEMPTS; i++)
+        rc = open_copy(request, folder, lock, handle, state, err);
+    return rc == ERROR_NONE && *state == LOCK_GONE
+               ? error_set(err, ERROR_BUSY, "%s goes whenever it comes", lock)
+               : rc;
+}
+
+static enum error_code acquire_copy(const struct artifact_request *request,
+                                    struct artifact_handle *handle, struct error *err)
+{
+    enum lock_state state = LOCK_GONE;
+    struct artifact_request own = *request;
+    own.seal = NULL; /* a name that nobody else has */
+    enum error_code rc = acquire_named(request, handle, &state, err);
+    if (rc == ERROR_NONE && state == LOCK_STANDS)
+        rc = acquire_named(&own, handle, &state, err);
+    return rc == ERROR_NONE && state == LOCK_STANDS
+               ? error_set(err, ERROR_BUSY, "%s cannot be locked", handle->path)
+               : rc;
 }
 
 enum error_code artifact_acquire(const struct artifact_request *request,

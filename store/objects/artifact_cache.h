@@ -9,6 +9,10 @@
  *   <folder>/graphmill-cache-<user>/<32 digits>.lock   who uses it holds a shared lock (flock), who fetches it an
  *                                                      exclusive one; its text is the size of the copy
  *
+ * Whoever fetches touches the lock with each piece. One that does not get on for a minute (its machine's disk hangs, it was stopped)
+ * is not waited for any longer: the others fetch a copy each for themselves, which goes when it is released. One that died
+ * holds no lock, and the next in line fetches in its place.
+ *
  * A copy appears whole, by a rename. It stays for the next who wants it, until others need its room: beyond the budget those
  * that nobody uses go, the longest unused first. A lock ends with its process, so a kill leaves nothing that cannot
  * be used or removed. One that is larger than the budget is fetched all the same, and goes when it is released.
@@ -44,7 +48,8 @@ struct artifact_handle { /* {0} is released */
     int lock_plus_one;
 };
 
-/* Fails: ERROR_NOT_FOUND; ERROR_IO, ERROR_NO_SPACE, ERROR_NO_MEMORY. Release with artifact_release(). */
+/* Waits for another process that fetches the same, as long as that gets on.
+ * Fails: ERROR_NOT_FOUND; ERROR_IO, ERROR_NO_SPACE, ERROR_NO_MEMORY. Release with artifact_release(). */
 MUST_CHECK enum error_code artifact_acquire(const struct artifact_request *request,
                                             struct artifact_handle *out, struct error *err);
 void artifact_release(struct artifact_handle *handle);

@@ -151,8 +151,11 @@ struct store_cache {
     char folder[FILE_PATH_SIZE];
     uint64_t budget_bytes;
     bool storage_is_local;
+    int64_t wait_ms; /* for another process that fetches and does not get on */
 };
 const struct store_cache *store_cache_of(const struct store *store);
+/* At first a minute, twice the time of a call. Before other threads use the store. */
+void store_cache_wait_set(struct store *store, int64_t wait_ms);
 /* For who moves the bytes of an artifact. */
 const struct object_backend *store_backend_of(const struct store *store, void **state);
 

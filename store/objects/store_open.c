@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALL_TIMEOUT_MS = 30 * 1000 };
+enum { CALL_TIMEOUT_MS = 30 * 1000, FETCH_WAIT_MS = 2 * CALL_TIMEOUT_MS };
 
 static const uint64_t cache_bytes_default = (uint64_t)8 << 30;
 
@@ -64,6 +64,7 @@ enum error_code store_open_on(const struct object_backend *backend, const char *
         return rc;
     store->flags = flags;
     store->backend = backend;
+    store->cache.wait_ms = FETCH_WAIT_MS;
     rc = store_cache_set(store, temporary && *temporary ? temporary : "/tmp", cache_bytes_default,
                          false, err);
     if (rc == ERROR_NONE)
@@ -116,6 +117,11 @@ enum error_code store_cache_set(struct store *store, const char *folder, uint64_
     store->cache.budget_bytes = budget_bytes;
     store->cache.storage_is_local = storage_is_local;
     return file_path(store->cache.folder, err, "%s", folder);
+}
+
+void store_cache_wait_set(struct store *store, int64_t wait_ms)
+{
+    store->cache.wait_ms = wait_ms;
 }
 
 const struct store_cache *store_cache_of(const struct store *store)

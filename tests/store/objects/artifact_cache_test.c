@@ -1,3 +1,4 @@
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "store/backends/memory_backend.h"
 #include "store/objects/artifact_cache.h"
@@ -219,6 +220,135 @@ static void processes_wait_for_one_that_fetches(void **state)
     artifact_release(&handle);
 }
 
+/* --- fetchers that do not get on --- */
+
+/* Of a backend in front of the memory: what a child does before each piece. */
+static void (*before_piece)(void);
+static bool is_child;
+
+static enum error_code read_slowly(void *state, const char *key, const char *file, uint64_t offset,
+                                   void *buffer, size_t size, size_t *got, struct error *err)
+{
+    if (is_child)
+        before_piece();
+    return memory_backend.get_range(state, key, file, offset, buffer, is_child ? 1 : size, got,
+                                    err);
+}
+
+static void stop(void)
+{
+    (void)raise(SIGSTOP);
+}
+
+static void dawdle(void)
+{
+    clock_sleep_ms(150);
+}
+
+/* Whether there is a lock, and something of a copy. */
+static bool has_begun(struct scene *s)
+{
+    char folder[FILE_PATH_SIZE];
+    assert_ok(file_path(folder, &s->err, "%s/graphmill-cache-%ld", s->dir.path, (long)geteuid()),
+              &s->err);
+    return file_exists(folder) && count_files(s) >= 2;
+}
+
+/* A child that fetches "p/file" of ten bytes, byte by byte. */
+static pid_t start_fetcher(struct scene *s, void (*before)(void))
+{
+    before_piece = before;
+    const pid_t child = fork();
+    must(child >= 0);
+    if (child == 0) {
+        struct artifact_handle handle;
+        is_child = true;
+        const bool good = acquire(s, "p/file", &seal_a, &handle) == ERROR_NONE && handle.is_fresh &&
+                          !handle.goes && reads(handle.path, "", "0123456789");
+        (void)raise(good ? SIGKILL : SIGTERM);
+    }
+    while (!has_begun(s))
+        clock_sleep_ms(1);
+    return child;
+}
+
+static struct store *open_slowly(struct scene *s, int64_t wait_ms)
+{
+    static struct object_backend slow;
+    struct store *store = NULL;
+    slow = memory_backend;
+    slow.get_range = read_slowly;
+    assert_ok(store_open_on(&slow, place, 0, &store, &s->err), &s->err);
+    assert_ok(store_cache_set(store, s->dir.path, 100, false, &s->err), &s->err);
+    store_cache_wait_set(store, wait_ms);
+    return store;
+}
+
+static void one_that_hangs_is_waited_for_no_longer(void **state)
+{
+    struct scene *s = *state, slow = *s;
+    struct artifact_handle own, shared;
+    int status = 0;
+    publish(s, "p/file", false, "0123456789");
+    slow.store = open_slowly(s, 150);
+    const pid_t child = start_fetcher(&slow, stop);
+    must(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
+    const int64_t begin = clock_ms();
+    assert_ok(acquire(&slow, "p/file", &seal_a, &own), &s->err);
+    assert_in_range(clock_ms() - begin, 150, 20000);
+    assert_true(own.is_copy && own.is_fresh && own.goes && reads(own.path, "", "0123456789"));
+    while (!WIFSIGNALED(status)) { /* it goes on where it stopped */
+        assert_int_equal(kill(child, SIGCONT), 0);
+        must(waitpid(child, &status, WUNTRACED) == child);
+    }
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    assert_ok(acquire(&slow, "p/file", &seal_a, &shared), &s->err);
+    assert_false(shared.is_fresh);
+    assert_string_not_equal(shared.path, own.path);
+    artifact_release(&own);
+    assert_int_equal(count_files(s), 2);
+    artifact_release(&shared);
+    store_close(slow.store);
+}
+
+static void one_that_is_slow_is_waited_for(void **state)
+{
+    struct scene *s = *state, slow = *s;
+    struct artifact_handle handle;
+    int status = 0;
+    publish(s, "p/file", false, "0123456789");
+    slow.store = open_slowly(s, 1000); /* of all its pieces it takes longer */
+    const pid_t child = start_fetcher(&slow, dawdle);
+    assert_ok(acquire(&slow, "p/file", &seal_a, &handle), &s->err);
+    assert_false(handle.is_fresh || handle.goes);
+    must(waitpid(child, &status, 0) == child);
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    artifact_release(&handle);
+    store_close(slow.store);
+}
+
+static void one_that_dies_is_followed_by_the_next(void **state)
+{
+    struct scene *s = *state, slow = *s;
+    struct artifact_handle handle;
+    int status = 0;
+    publish(s, "p/file", false, "0123456789");
+    slow.store = open_slowly(s, (int64_t)3600 * 1000);
+    const pid_t child = start_fetcher(&slow, stop), killer = fork();
+    must(killer >= 0);
+    if (killer == 0) {
+        clock_sleep_ms(100);
+        (void)kill(child, SIGKILL);
+        (void)raise(SIGKILL);
+    }
+    assert_ok(acquire(&slow, "p/file", &seal_a, &handle), &s->err);
+    assert_true(handle.is_fresh && !handle.goes && reads(handle.path, "", "0123456789"));
+    must(waitpid(child, &status, 0) == child && waitpid(killer, &status, 0) == killer);
+    artifact_release(&handle);
+    assert_int_equal(count_files(s), 2);
+    store_close(slow.store);
+}
+
 static void whichever_store_call_fails_nothing_is_left(void **state)
 {
     struct scene *s = *state;
@@ -271,6 +401,9 @@ int main(void)
         TEST(a_damaged_copy_is_fetched_anew),
         TEST(unused_ones_make_room_the_longest_unused_first),
         TEST(processes_wait_for_one_that_fetches),
+        TEST(one_that_hangs_is_waited_for_no_longer),
+        TEST(one_that_is_slow_is_waited_for),
+        TEST(one_that_dies_is_followed_by_the_next),
         TEST(whichever_store_call_fails_nothing_is_left),
         TEST(a_folder_of_others_is_refused),
     };
