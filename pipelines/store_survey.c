@@ -8,6 +8,7 @@
 #include "stages/plan/run_binding.h"
 #include "stages/plan/run_recheck.h"
 #include "stages/plan/run_rewind.h"
+#include "stages/plan/units/unit_row.h"
 #include "store/objects/artifact_kinds.h"
 
 #include <stdio.h>
@@ -180,8 +181,7 @@ static void visit_missing(void *context, const char *key)
 {
     struct missing *missing = context;
     char id[ID_SIZE];
-    const bool is_switch =
-        id_in(key, "run", id) && strcmp(key_run(id, "current_snapshot").text, key) == 0;
+    const bool is_switch = id_in(key, "run", id) && strcmp(key_current_snapshot(id).text, key) == 0;
     if (missing->rc == ERROR_NONE)
         missing->rc = note_flaw(missing->survey, FLAW_MISSING, is_switch, key,
                                 is_switch ? "the switch is missing" : "is missing", missing->err);
@@ -199,9 +199,9 @@ static enum error_code seek_in_run(struct store_survey *s, struct survey_piece *
     struct missing missing = {.survey = s, .err = err};
     struct run_plan *plan = &run->plan;
     bool found = false;
-    enum error_code rc = store_has(s->store, key_run(piece->id, "plan").text, &found, err);
+    enum error_code rc = store_has(s->store, key_run_plan(piece->id).text, &found, err);
     if (rc == ERROR_NONE && !found)
-        visit_missing(&missing, key_run(piece->id, "plan").text);
+        visit_missing(&missing, key_run_plan(piece->id).text);
     if (rc == ERROR_NONE && found && run_plan_get(s->store, piece->id, plan, NULL) == ERROR_NONE)
         rc = add_piece(&s->partitions, plan->partition_id, true, err);
     if (rc != ERROR_NONE || !found)
@@ -324,21 +324,37 @@ static enum error_code remove_visited(void *context, const char *key, bool is_ar
     return store_remove(context, key, err);
 }
 
-/* Of a run whose plan or book is lost, too, nobody knows which layers stand on a lost one: all are made again.
- * Lost rounds show when it can be read again (run_recheck.h). */
+/* Whether the key is that of a record of a layer: in a folder of its kind alone. */
+static bool is_of_layer(const char *run_id, const char *key)
+{
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const struct unit_row *row = unit_row_of(kind);
+        if (!row->folder || !row->has_layer)
+            continue;
+        const struct key folder = key_run(run_id, row->folder);
+        const size_t size = strlen(folder.text);
+        if (strncmp(key, folder.text, size) == 0 && key[size] == '/')
+            return true;
+    }
+    return false;
+}
+
+/* Of a run whose plan or book is lost, too, nobody knows which layers stand on a lost one: all are made again, and what
+ * stands on them. Lost rounds show when it can be read again (run_recheck.h). */
 static enum error_code remove_inference(struct store *store, const char *run_id, const char **key,
                                         size_t count, struct error *err)
 {
     bool is_lost_layer = false;
+    enum error_code rc = ERROR_NONE;
     for (size_t i = 0; i < count; i++)
-        is_lost_layer = is_lost_layer || strstr(key[i], "/infer/") != NULL;
-    if (!is_lost_layer)
-        return ERROR_NONE;
-    const enum error_code rc =
-        store_list(store, key_run(run_id, "outputs").text, remove_visited, store, err);
-    return rc == ERROR_NONE
-               ? store_list(store, key_run(run_id, "infer").text, remove_visited, store, err)
-               : rc;
+        is_lost_layer = is_lost_layer || is_of_layer(run_id, key[i]);
+    /* What stands on others comes behind them in the list of kinds. */
+    for (enum unit_kind kind = UNIT_KIND_COUNT - 1; is_lost_layer && kind > UNIT_UNKNOWN; kind--) {
+        const struct unit_row *row = unit_row_of(kind);
+        if (rc == ERROR_NONE && row->folder && row->line == LINE_WEIGHTS)
+            rc = store_list(store, key_run(run_id, row->folder).text, remove_visited, store, err);
+    }
+    return rc;
 }
 
 static enum error_code set_back_run(struct store_survey *s, const char *run_id, const char **key,

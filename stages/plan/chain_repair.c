@@ -1,8 +1,8 @@
 #include "stages/plan/chain_repair.h"
 
+#include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
 #include "store/features/feature_shard.h"
-#include "store/objects/keys.h"
 #include "store/records/snapshot.h"
 
 static enum error_code remove_if_damaged(struct store *store, const char *key, struct error *err)
@@ -45,15 +45,20 @@ static enum error_code is_whole(struct store *store, const char *key, bool *whol
     return rc;
 }
 
-/* One unit makes both, and it is done when the weights are there. So without the state they go too. */
-static enum error_code repair_version(struct store *store, const char *run_id, int64_t version,
-                                      bool needs_state, bool *missing, struct error *err)
+/* One unit makes weights and optimizer state, and it is done when the weights are there. So without the state they go
+ * too. */
+static enum error_code repair_version(const struct schedule *schedule, struct store *store,
+                                      const char *run_id, int64_t version, bool needs_state,
+                                      bool *missing, struct error *err)
 {
-    const struct key weights = key_weights(run_id, version);
+    const struct unit maker = unit_at(UNIT_AGGREGATE, version, 0);
+    const struct unit_row *row = unit_row_of(maker.kind);
+    const struct key weights = row->output(schedule, run_id, &maker);
+    const struct key optimizer = row->companion(schedule, run_id, &maker);
     bool has_weights = false, has_state = true;
     enum error_code rc = is_whole(store, weights.text, &has_weights, err);
     if (rc == ERROR_NONE && needs_state)
-        rc = is_whole(store, key_optimizer_state(run_id, version).text, &has_state, err);
+        rc = is_whole(store, optimizer.text, &has_state, err);
     if (rc == ERROR_NONE && has_weights && !has_state)
         rc = store_remove(store, weights.text, err);
     *missing = *missing || !has_weights || !has_state;
@@ -75,7 +80,7 @@ static enum error_code repair_versions(const struct schedule *schedule, struct s
     /* those of a snapshot come back from it */
     before = before > state->snapshot_version ? before : state->snapshot_version;
     for (int64_t version = before + 1; version <= last && rc == ERROR_NONE; version++)
-        rc = repair_version(store, run_id, version, version == last, &lost, err);
+        rc = repair_version(schedule, store, run_id, version, version == last, &lost, err);
     for (int64_t i = 0; lost && i < inputs->count && rc == ERROR_NONE; i++)
         if (unit_row_of(inputs->unit[i].kind)->is_made_of_weights)
             rc =

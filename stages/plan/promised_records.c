@@ -230,7 +230,7 @@ static enum error_code expect_of_run(const struct search *search, const struct r
 {
     enum error_code rc = expect_end(search, run, kept, whole, err);
     if (rc == ERROR_NONE && kept->version > 0 && !kept->is_named)
-        search->visit(search->context, key_run(run->plan.id, "current_snapshot").text);
+        search->visit(search->context, key_current_snapshot(run->plan.id).text);
     return rc == ERROR_NONE && kept->version > 0 ? expect_training(search, run, kept, err) : rc;
 }
 

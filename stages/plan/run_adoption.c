@@ -4,6 +4,8 @@
 #include "common/nn/optimizer.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/metrics_log.h"
+#include "stages/plan/unit_records.h"
+#include "stages/plan/units/unit_row.h"
 #include "store/objects/keys.h"
 #include "store/records/snapshot.h"
 
@@ -97,19 +99,34 @@ static bool is_usable(const struct pipeline_settings *settings,
            (patience == 0 || (their_patience > 0 && their_patience <= patience));
 }
 
-/* What validation left of a snapshot: it is kept beside it, and goes with it. */
-static enum error_code has_evaluations(struct store *store, const struct schedule *schedule,
-                                       const char *run_id, int64_t version, bool *all,
-                                       struct error *err)
+/* What goes with a snapshot, such as what validation left of it: its units, by their rows. */
+static enum error_code add_beside(const struct schedule *schedule, int64_t version,
+                                  struct unit_list *out, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    *all = true;
-    for (int32_t slot = 0; slot < schedule->evaluation_slot_count && rc == ERROR_NONE && *all;
-         slot++) {
-        rc = store_has(store, key_evaluation(run_id, version, slot).text, all, err);
-        if (rc == ERROR_NONE && *all)
-            rc = store_has(store, key_evaluation_mini_batch(run_id, slot).text, all, err);
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const struct unit_row *row = unit_row_of(kind);
+        const int64_t number = row->line == LINE_NONE ? 0 : version;
+        if (rc == ERROR_NONE && row->is_beside_snapshot)
+            rc = unit_list_add_slots(out, kind, number, unit_slot_count(schedule, kind, number),
+                                     err);
     }
+    return rc;
+}
+
+static enum error_code has_beside(struct store *store, const struct schedule *schedule,
+                                  const char *run_id, int64_t version, bool *all, struct error *err)
+{
+    struct unit_list units = {0};
+    enum error_code rc = add_beside(schedule, version, &units, err);
+    *all = true;
+    for (int64_t i = 0; i < units.count && rc == ERROR_NONE && *all; i++) {
+        struct key key[UNIT_KEYS_MAX];
+        const int count = unit_keys(schedule, run_id, &units.unit[i], key);
+        for (int k = 0; k < count && rc == ERROR_NONE && *all; k++)
+            rc = store_has(store, key[k].text, all, err);
+    }
+    unit_list_release(&units);
     return rc;
 }
 
@@ -136,7 +153,7 @@ static enum error_code look_at(struct store *store, const struct pipeline_settin
         limit = snapshot.version;
         store_release_record(&snapshot.view);
         if (usable)
-            rc = has_evaluations(store, schedule, sibling, limit, &usable, err);
+            rc = has_beside(store, schedule, sibling, limit, &usable, err);
         if (rc != ERROR_NONE)
             return rc;
         if (!usable || limit <= plan->first_version)
@@ -234,18 +251,19 @@ static enum error_code copy_record(struct store *store, const struct run_plan *p
     return rc;
 }
 
-static enum error_code take_evaluations(struct store *store, const struct schedule *schedule,
-                                        const struct run_plan *plan, struct error *err)
+static enum error_code take_beside(struct store *store, const struct schedule *schedule,
+                                   const struct run_plan *plan, struct error *err)
 {
-    const int64_t version = plan->first_version;
-    enum error_code rc = ERROR_NONE;
-    for (int32_t slot = 0; slot < schedule->evaluation_slot_count && rc == ERROR_NONE; slot++) {
-        rc = copy_record(store, plan, key_evaluation_mini_batch(plan->origin, slot),
-                         key_evaluation_mini_batch(plan->id, slot), err);
-        if (rc == ERROR_NONE)
-            rc = copy_record(store, plan, key_evaluation(plan->origin, version, slot),
-                             key_evaluation(plan->id, version, slot), err);
+    struct unit_list units = {0};
+    enum error_code rc = add_beside(schedule, plan->first_version, &units, err);
+    for (int64_t i = 0; i < units.count && rc == ERROR_NONE; i++) {
+        struct key from[UNIT_KEYS_MAX], to[UNIT_KEYS_MAX];
+        const int count = unit_keys(schedule, plan->origin, &units.unit[i], from);
+        (void)unit_keys(schedule, plan->id, &units.unit[i], to);
+        for (int k = 0; k < count && rc == ERROR_NONE; k++)
+            rc = copy_record(store, plan, from[k], to[k], err);
     }
+    unit_list_release(&units);
     return rc;
 }
 
@@ -290,7 +308,7 @@ enum error_code run_adoption_take(struct store *store, const struct pipeline_set
     const bool stop = stops(settings, schedule, &snapshot);
     rc = take_metrics(store, plan, stop, err);
     if (rc == ERROR_NONE)
-        rc = take_evaluations(store, schedule, plan, err);
+        rc = take_beside(store, schedule, plan, err);
     if (rc == ERROR_NONE)
         rc = take_snapshot(store, plan, &snapshot, stop, err);
     store_release_record(&snapshot.view);

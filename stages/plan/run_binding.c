@@ -56,7 +56,7 @@ static enum error_code find_run(struct store *store, const struct pipeline_setti
                          settings->name);
     if (rc == ERROR_NONE)
         rc = identity_run(store, settings, plan->partition_id, plan->id, err);
-    return rc == ERROR_NONE ? store_has(store, key_run(plan->id, "plan").text, started, err) : rc;
+    return rc == ERROR_NONE ? store_has(store, key_run_plan(plan->id).text, started, err) : rc;
 }
 
 /* --- starting --- */
@@ -97,7 +97,7 @@ enum error_code run_plan_of(struct store *store, const struct pipeline_settings 
     (void)snprintf(plan->partition_id, sizeof plan->partition_id, "%s", partition_id);
     enum error_code rc = identity_run(store, settings, partition_id, plan->id, err);
     if (rc == ERROR_NONE)
-        rc = store_has(store, key_run(plan->id, "plan").text, started, err);
+        rc = store_has(store, key_run_plan(plan->id).text, started, err);
     return rc == ERROR_NONE && !*started ? make_plan(store, settings, plan, &schedule, err) : rc;
 }
 

@@ -49,6 +49,16 @@ struct key key_run(const char *run_id, const char *what)
     return make("run/%s/%s", run_id, what);
 }
 
+struct key key_run_plan(const char *run_id)
+{
+    return key_run(run_id, "plan");
+}
+
+struct key key_current_snapshot(const char *run_id)
+{
+    return key_run(run_id, "current_snapshot");
+}
+
 struct key key_mini_batch(const char *run_id, int64_t round, int slot)
 {
     return make("run/%s/round/%010" PRId64 "/slot/%05d/mini_batch", run_id, round, slot);

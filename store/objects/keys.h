@@ -41,6 +41,8 @@ struct key key_partition(const char *partition_id, const char *what);
 struct key key_part(const char *partition_id, int part, const char *what);
 
 struct key key_run(const char *run_id, const char *what);
+struct key key_run_plan(const char *run_id);
+struct key key_current_snapshot(const char *run_id); /* a switch */
 struct key key_mini_batch(const char *run_id, int64_t round, int slot);
 struct key key_gradient(const char *run_id, int64_t round, int slot);
 struct key key_evaluation_mini_batch(const char *run_id, int slot);

@@ -15,7 +15,7 @@ enum error_code run_plan_put(struct store *store, const struct run_plan *plan, s
     record_add_text(&record, "environment", plan->environment);
     record_add(&record, "first", ELEMENT_I64, &plan->first_version, 1);
     record_add_text(&record, "origin", plan->origin);
-    return store_put(store, key_run(plan->id, "plan").text, plan->id, &record, STORE_DURABLE, err);
+    return store_put(store, key_run_plan(plan->id).text, plan->id, &record, STORE_DURABLE, err);
 }
 
 /* Keys are made of ids, so one with a '/' or a ".." in it would lead out of its place. */
@@ -84,7 +84,7 @@ enum error_code run_plan_get(struct store *store, const char *run_id, struct run
     *out = (struct run_plan){0};
     if (!is_id(run_id) || strlen(run_id) >= sizeof out->id)
         return error_set(err, ERROR_INVALID, "'%s' is no id of a run", run_id);
-    enum error_code rc = store_get(store, key_run(run_id, "plan").text, run_id, &view, err);
+    enum error_code rc = store_get(store, key_run_plan(run_id).text, run_id, &view, err);
     if (rc == ERROR_NONE)
         rc = run_plan_decode(&view, out, err);
     if (rc == ERROR_NONE)

@@ -214,16 +214,11 @@ static bool is_lost(enum error_code rc)
 
 /* --- where a run stands --- */
 
-static struct key switch_key(const char *run_id)
-{
-    return key_run(run_id, "current_snapshot");
-}
-
 enum error_code snapshot_position_get(struct store *store, const char *run_id,
                                       struct snapshot_position *out, struct error *err)
 {
     char text[48];
-    const struct key key = switch_key(run_id);
+    const struct key key = key_current_snapshot(run_id);
     const enum error_code rc = store_switch_get(store, key.text, text, sizeof text, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -249,7 +244,7 @@ enum error_code snapshot_position_set(struct store *store, const char *run_id,
     if (rc != ERROR_NONE)
         return rc;
     (void)snprintf(text, sizeof text, "%" PRId64 " %" PRId64, position.version, position.kept_from);
-    return store_switch_set(store, switch_key(run_id).text, text, err);
+    return store_switch_set(store, key_current_snapshot(run_id).text, text, err);
 }
 
 enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,

@@ -123,6 +123,7 @@ const struct unit_row sample_evaluation_unit = {
     .has_slot = true,
     .replay_option = "evaluation",
     .recomputable = true,
+    .is_beside_snapshot = true,
     .check = check_evaluation,
     .sets_free = evaluation_sets_free,
     .output = evaluation_output,

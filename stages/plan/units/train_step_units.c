@@ -137,6 +137,7 @@ const struct unit_row evaluate_unit = {
     .recomputable = true,
     .is_made_of_weights = true,
     .retention = RETAINED_ROUNDS,
+    .is_beside_snapshot = true,
     .check = check_evaluate,
     .waits_for = evaluate_waits_for,
     .reads = evaluate_reads,

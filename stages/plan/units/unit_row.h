@@ -42,6 +42,10 @@ struct unit_row {
     bool may_end_run;          /* its record says whether */
     enum unit_retention retention;
     bool is_in_snapshot; /* a snapshot of that version holds its records, too */
+    bool
+        is_beside_snapshot; /* whoever takes a snapshot over takes these records of its version over, too */
+    const char *
+        folder; /* of the run, where its records lie and none of another kind; NULL where they lie among others */
     /* Aggregate of round r makes version r + 1: its records lie one further on the line than its own number, and this
      * kind makes those of version 0. UNIT_UNKNOWN: they lie at its own number. */
     enum unit_kind begun_by;

@@ -125,9 +125,55 @@ static void who_begins_a_line_makes_the_same_records(void **state)
     }
 }
 
+static bool is_below(const char *key, const char *folder)
+{
+    const struct key below = key_run(run_id, folder);
+    const size_t size = strlen(below.text);
+    return strncmp(key, below.text, size) == 0 && key[size] == '/';
+}
+
+/* Whoever removes the folder of a kind removes its records and no others. */
+static void a_folder_has_the_records_of_one_kind(void **state)
+{
+    (void)state;
+    int folders = 0;
+    for (enum unit_kind of = UNIT_UNKNOWN + 1; of < UNIT_KIND_COUNT; of++) {
+        const char *folder = unit_row_of(of)->folder;
+        folders += folder != NULL;
+        for (enum unit_kind kind = UNIT_UNKNOWN + 1; folder && kind < UNIT_KIND_COUNT; kind++) {
+            struct unit unit = unit_at(kind, 5, 0);
+            struct key keys[UNIT_KEYS_MAX];
+            unit.layer = unit_row_of(kind)->has_layer;
+            const int count =
+                unit_row_of(kind)->output ? unit_keys(&schedule, run_id, &unit, keys) : 0;
+            for (int i = 0; i < count; i++)
+                assert_int_equal(is_below(keys[i].text, folder), kind == of);
+        }
+    }
+    assert_int_equal(folders, 2);
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++)
+        assert_int_equal(unit_row_of(kind)->folder != NULL,
+                         unit_row_of(kind)->line == LINE_WEIGHTS);
+}
+
+static void what_goes_with_a_snapshot_is_of_its_version_or_of_none(void **state)
+{
+    (void)state;
+    int kinds = 0;
+    for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
+        const struct unit_row *row = unit_row_of(kind);
+        kinds += row->is_beside_snapshot;
+        if (row->is_beside_snapshot)
+            assert_true(row->line == LINE_NONE || row->line == LINE_VERSIONS);
+    }
+    assert_int_equal(kinds, 2); /* the mini-batches of validation, and what they measured */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_folder_has_the_records_of_one_kind),
+        cmocka_unit_test(what_goes_with_a_snapshot_is_of_its_version_or_of_none),
         cmocka_unit_test(every_key_leads_back_to_its_unit),
         cmocka_unit_test(what_no_unit_makes_is_none),
         cmocka_unit_test(numbers_are_those_that_have_units),
