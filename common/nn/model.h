@@ -303,7 +303,8 @@ MUST_CHECK enum error_code model_infer_sums(const struct model *model, const flo
                                             const float *sum,
                                             const struct model_workspace *workspace, float *output,
                                             struct error *err);
-/* Whether all that layer `layer` (from 0) needs of its sources is the sum of their rows, each with its weight. */
+/* Whether all that layer `layer` (from 0) needs of its sources is the sum of their rows, each with its weight, or the greatest
+ * of them. */
 bool model_sums_sources(const struct model *model, int layer);
 /* How layer `layer` aggregates on a block; arrays in the arena. Only where model_sums_sources(). */
 MUST_CHECK enum error_code model_weigh_block(const struct model *model, int layer,

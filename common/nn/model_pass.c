@@ -327,10 +327,11 @@ const float *model_input_gradient(const struct model_trace *trace, uint32_t type
     return typed_model_input_gradient(trace->typed, type);
 }
 
-enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
-                                  const struct layer_input *input,
-                                  const struct model_workspace *workspace, float *output,
-                                  struct error *err)
+/* `sum` NULL: the sources are there. */
+static enum error_code infer_layer(const struct model *model, const float *value, int layer,
+                                   const struct layer_input *input, const float *sum,
+                                   const struct model_workspace *workspace, float *output,
+                                   struct error *err)
 {
     struct layer_pass pass;
     struct layer_tail tail = {0};
@@ -338,9 +339,18 @@ enum error_code model_infer_layer(const struct model *model, const float *value,
                                                &input->rows, workspace->arena, err);
     must(!input->second == (model->layer[layer].second_input < 0));
     pass.second_input = input->second;
+    pass.sum = pass.aggregation.sum = sum;
     pass.output = output;
     pass.projects_first = false; /* sources are of many tiles, destinations of one */
     return rc == ERROR_NONE ? run_layer(model, value, &pass, &tail, false, workspace, err) : rc;
+}
+
+enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
+                                  const struct layer_input *input,
+                                  const struct model_workspace *workspace, float *output,
+                                  struct error *err)
+{
+    return infer_layer(model, value, layer, input, NULL, workspace, output, err);
 }
 
 bool model_sums_sources(const struct model *model, int layer)
@@ -355,46 +365,11 @@ enum error_code model_weigh_block(const struct model *model, int layer,
     return model->layer[layer].type->weigh(&model->layer[layer], block, arena, out, err);
 }
 
-struct finish_job {
-    const struct layer_pass *pass;
-    const float *sum;
-};
-
-static void finish_tile(void *context, int64_t tile, int thread)
-{
-    const struct finish_job *job = context;
-    const struct layer_pass *pass = job->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    (void)thread;
-    aggregation_finish(&pass->aggregation, &pass->input, pass->input_dim, first,
-                       layer_pass_tile_end(first, pass->block.destination_count),
-                       job->sum + (size_t)first * pass->input_dim,
-                       (float *)pass->aggregated + first * pass->aggregated_dim);
-}
-
 enum error_code model_infer_sums(const struct model *model, const float *value, int layer,
                                  const struct layer_input *input, const float *sum,
                                  const struct model_workspace *workspace, float *output,
                                  struct error *err)
 {
-    const uint32_t rows = input->block.destination_count;
-    struct layer_pass pass;
-    struct layer_tail tail = {0};
-    float *aggregated = NULL;
-    enum error_code rc = layer_pass_init(&pass, model, value, layer, &input->block, &input->rows,
-                                         workspace->arena, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(workspace->arena, &aggregated, rows * pass.aggregated_dim, "aggregated rows",
-                       err);
-    if (rc != ERROR_NONE)
-        return rc;
-    must(!input->second == (model->layer[layer].second_input < 0));
-    pass.second_input = input->second;
-    pass.output = output;
-    pass.projects_first = false;
-    pass.aggregated = aggregated;
-    pass.aggregated_count = rows;
-    thread_pool_run(workspace->pool, layer_pass_tiles(rows), finish_tile,
-                    &(struct finish_job){&pass, sum});
-    return run_layer(model, value, &pass, &tail, false, workspace, err);
+    must(layer_sums_sources(&model->layer[layer]));
+    return infer_layer(model, value, layer, input, sum, workspace, output, err);
 }

@@ -5,9 +5,9 @@
  * without sampling, whose inputs are the features, or the layer below of every part. The output is a
  * sealed shard of its own, read by the layer above just as features are.
  *
- * When the inputs do not fit the memory, layers that sum the rows of their sources have them summed for many tiles at once
- * (source_windows.h), and a tile begins with its sums and the rows of its own nodes. Other layers have the rows of each
- * tile's sources read for it.
+ * When the inputs do not fit the memory, layers that want but the sum of their sources' rows, or the greatest of them, have
+ * that made for many tiles at once (source_windows.h), and a tile begins with it and the rows of its own nodes. Other layers
+ * (attention) have the rows of each tile's sources read for it.
  */
 #ifndef STAGES_INFER_PART_INFERENCE_H
 #define STAGES_INFER_PART_INFERENCE_H

@@ -316,10 +316,23 @@ static uint32_t add_piece(struct source_windows *w, int thread, uint32_t first, 
                                         .row_start = piece->row_start,
                                         .neighbor = piece->neighbor};
     struct aggregation aggregation = w->aggregation;
-    aggregation.edge_value = value;
+    aggregation.edge_value = w->aggregation.edge_value ? value : NULL; /* the kind's own choice */
     aggregation_add(&aggregation, &block, &input, w->dim, 0, i - first,
                     w->sum + (size_t)first * w->dim);
     return has_room ? i : i - 1;
+}
+
+static void begin_sums(struct source_windows *w, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t row = w->first + i - w->part->first_node;
+        const bool has_edges =
+            topology_row_start(w->part, row) < topology_row_start(w->part, row + 1);
+        const float none = aggregation_sum_of_none(&w->aggregation, has_edges);
+        float *sum = w->sum + (size_t)i * w->dim;
+        for (uint32_t c = 0; c < w->dim; c++)
+            sum[c] = none;
+    }
 }
 
 static void add_tile(void *context, int64_t tile, int thread)
@@ -329,7 +342,7 @@ static void add_tile(void *context, int64_t tile, int thread)
     const uint32_t count = w->end - w->first;
     const uint32_t end = count - first < TILE_DESTINATIONS ? count : first + TILE_DESTINATIONS;
     if (w->window_first == 0) {
-        memset(w->sum + (size_t)first * w->dim, 0, (size_t)(end - first) * w->dim * sizeof *w->sum);
+        begin_sums(w, first, end);
         memset(w->cursor + first, 0, (end - first) * sizeof *w->cursor);
     }
     while (first < end)

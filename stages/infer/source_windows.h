@@ -1,5 +1,6 @@
 /*
- * source_windows - the sums of a layer over sources that do not fit the memory, for many destinations at once.
+ * source_windows - the sums of a layer over sources that do not fit the memory, for many destinations at once; or the
+ * greatest of them, for a layer that wants that.
  *
  * A tile's neighbours lie all over the graph, so reading them tile by tile reads nearly every block for every tile. Here
  * it is the other way round: as many destinations as there is room for sums are taken together, and all sources go by

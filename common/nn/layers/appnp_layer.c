@@ -5,6 +5,7 @@
  *
  * A model of this kind is two layers of kind mlp, and one of these for each fan-out.
  */
+#include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/propagation.h"
 
 static int build(const struct model_outline *outline, struct layer_config layer[LAYER_COUNT_MAX])
@@ -38,6 +39,7 @@ const struct layer_type appnp_layer = {
     .reads_start = true,
     .build = build,
     .parameters = propagation_parameters,
+    .weigh = gcn_weights,
     .forward = propagation_forward,
     .backward = propagation_backward,
 };

@@ -105,6 +105,7 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, str
     for (uint32_t i = 0; !arena->counts && i < rows; i++)
         gin->self_scale[i] = 1 + *pass->parameter[EPS];
     sum->aggregation.self_scale = gin->self_scale;
+    sum->aggregation.sum = pass->sum;
     between.base = sum->output;
     rc = layer_pass_init_matrix(last, &gin->layer[1], pass->parameter[WEIGHT_1],
                                 pass->parameter[BIAS_1], &every_row, &between, arena, err);
@@ -195,6 +196,7 @@ const struct layer_type gin_layer = {
     .uses_edges = true,
     .needs_degree = true,
     .parameters = parameters,
+    .weigh = weigh,
     .forward = forward,
     .backward = backward,
 };

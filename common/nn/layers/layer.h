@@ -59,7 +59,8 @@ struct layer_type {
     /* Of a linear kind: whether the projection comes before the aggregation, decided by the widths alone. */
     bool (*projects_first)(uint32_t input_dim, uint32_t output_dim);
     /* The weights of the aggregation on one block, in the arena. Of a linear kind that uses no edges NULL, as the above:
-     * it projects each row as it is. */
+     * it projects each row as it is. Any other kind has it when all that it wants of its sources is that aggregation
+     * (layer_sums_sources()), of which the scales of destinations may be others. */
     enum error_code (*weigh)(const struct model_layer *layer, const struct message_block *block,
                              struct arena *arena, struct aggregation *out, struct error *err);
     /* Of any other kind, as layer_pass_forward() and layer_pass_backward(); README.md says what they do. Only in fp32. */
@@ -80,16 +81,18 @@ LAYER_LIST(ROW)
 
 const struct layer_type *layer_type_of(enum layer_kind kind);
 
-/* Whether all that a layer needs of its sources is their sum, each with its weight. */
+/* Whether all that a layer needs of its sources is their sum, each with its weight, or the greatest of them: what
+ * pass->sum stands for. */
 static inline bool layer_sums_sources(const struct model_layer *layer)
 {
-    return layer->type->uses_edges && !layer->type->forward && layer->option.aggr != LAYER_AGGR_MAX;
+    return layer->type->uses_edges && layer->type->weigh;
 }
 
 /* Whether it also takes that sum of its input rows as they are, before anything else: then that may be done ahead. */
 static inline bool layer_aggregates_first(const struct model_layer *layer)
 {
-    return layer_sums_sources(layer) && !layer->residual &&
+    return layer->type->uses_edges && !layer->type->forward &&
+           layer->option.aggr != LAYER_AGGR_MAX && !layer->residual &&
            !layer->type->projects_first(layer->input_dim, layer->output_dim);
 }
 

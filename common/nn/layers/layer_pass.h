@@ -56,6 +56,9 @@ struct layer_pass {
         slot_dropout;           /* of edges, by such a kind: drop_below, scale and stream alone */
     struct message_block block; /* of a layer that uses no edges: without any, sources alone */
     struct input_rows input;
+    /* In inference: the aggregation's sums over the sources (operators/aggregation.h), if they are there already. Then the rows of
+     * `input` are those of destinations alone. */
+    const float *sum;
     /* Of a kind that reads_start: [destinations, input_dim]; backward writes the gradient of it. */
     const float *second_input;
     float *second_gradient;

@@ -46,6 +46,14 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     return PARAMETER_COUNT;
 }
 
+static enum error_code weigh(const struct model_layer *layer, const struct message_block *block,
+                             struct arena *arena, struct aggregation *out, struct error *err)
+{
+    struct model_layer sum = *layer;
+    sum.option.aggr = LAYER_AGGR_ADD;
+    return neighbor_weights(&sum, block, arena, out, err);
+}
+
 /* [W_1 | W_3 | -W_2 | b_1] from the parameters. */
 static void join_weights(const struct layer_pass *pass, size_t width, float *joined)
 {
@@ -79,15 +87,14 @@ static enum error_code begin(struct le *le, struct layer_pass *pass, struct aren
 {
     const uint32_t rows = pass->block.destination_count;
     const struct message_block every_row = {.destination_count = rows, .source_count = rows};
-    struct model_layer sum = *pass->layer;
     float *joined = NULL;
     le->width = 3 * (size_t)pass->input_dim + 1;
     le->layer = (struct model_layer){.type = layer_type_of(LAYER_MLP),
                                      .input_dim = (uint32_t)le->width,
                                      .output_dim = pass->output_dim,
                                      .activation = ACTIVATION_NONE};
-    sum.option.aggr = LAYER_AGGR_ADD;
-    enum error_code rc = neighbor_weights(&sum, &pass->block, arena, &pass->aggregation, err);
+    enum error_code rc = weigh(pass->layer, &pass->block, arena, &pass->aggregation, err);
+    pass->aggregation.sum = pass->sum;
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &joined, pass->output_dim * le->width, what, err);
     if (rc == ERROR_NONE)
@@ -239,6 +246,7 @@ const struct layer_type le_layer = {
     .reads_edges = 1U << EDGE_WEIGHT,
     .needs_degree = true,
     .parameters = parameters,
+    .weigh = weigh,
     .forward = forward,
     .backward = backward,
 };

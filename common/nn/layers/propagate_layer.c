@@ -3,6 +3,7 @@
  *
  * That is PyG's APPNP of one hop with alpha 0. It stands below a layer of kind sgc.
  */
+#include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/propagation.h"
 
 const struct layer_type propagate_layer = {
@@ -13,6 +14,7 @@ const struct layer_type propagate_layer = {
     .needs_degree = true,
     .keeps_width = true,
     .parameters = propagation_parameters,
+    .weigh = gcn_weights,
     .forward = propagation_forward,
     .backward = propagation_backward,
 };

@@ -61,6 +61,7 @@ enum error_code propagation_forward(struct layer_pass *pass, bool keep, struct a
 {
     struct propagation_job job = {.pass = pass, .alpha = alpha_of(pass)};
     enum error_code rc = gcn_weights(pass->layer, &pass->block, arena, &pass->aggregation, err);
+    pass->aggregation.sum = pass->sum;
     if (rc == ERROR_NONE && keep && pass->activation.relu)
         rc = layer_pass_keep_active(pass, arena, err);
     if (rc != ERROR_NONE || arena->counts)

@@ -137,6 +137,11 @@ void aggregation_forward(const struct aggregation *aggregation, const struct mes
                          const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                          float *scratch, void *out)
 {
+    if (aggregation->sum) {
+        aggregation_finish(aggregation, input, dim, first, end,
+                           aggregation->sum + (size_t)first * dim, out);
+        return;
+    }
     if (aggregation->greatest) {
         aggregation_max_forward(aggregation, block, input, dim, first, end, scratch, out);
         return;
@@ -200,7 +205,10 @@ void aggregation_add(const struct aggregation *aggregation, const struct message
     struct aggregation part = *aggregation;
     must(input->precision == PRECISION_FP32);
     part.skip_self_loops = false; /* i is no position among these sources */
-    add_edges(&part, block, input, dim, first, end, sum);
+    if (aggregation->greatest)
+        aggregation_max_add(aggregation, block, input, dim, first, end, sum);
+    else
+        add_edges(&part, block, input, dim, first, end, sum);
 }
 
 CPU_KERNEL(finish_sums,
@@ -211,7 +219,8 @@ CPU_KERNEL(finish_sums,
     const size_t width = aggregation_width(aggregation, dim);
     for (uint32_t i = first; i < end; i++, sum += dim, out += width) {
         vector_copy(out, sum, dim);
-        vector_scale(out, aggregation->destination_scale[i], dim);
+        if (!aggregation->greatest)
+            vector_scale(out, aggregation->destination_scale[i], dim);
         if (aggregation->self_beside)
             vector_copy(out + dim, float_row(own, i), dim);
         else if (aggregation->self_scale)

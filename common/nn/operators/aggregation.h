@@ -31,6 +31,9 @@ struct aggregation {
      * equal ones the first. Which edge that is forward leaves here, and backward goes through it alone. Without
      * scales; no linear map. */
     uint32_t *greatest; /* [destination_count, dim] */
+    /* [destination_count, dim]: what aggregation_add() made of all sources, so that edges and rows of sources are not looked at
+     * any more; or NULL. Forward alone, in floats. */
+    const float *sum;
 };
 
 /* Whether the transposed edges have to be numbered for backward. */
@@ -53,13 +56,18 @@ void aggregation_forward(const struct aggregation *aggregation, const struct mes
                          float *scratch, void *out);
 
 /* The same when not all sources are in memory at a time, in floats alone. Each call adds the edges from some sources to
- * sum [destination_count, dim], which is zero before the first: `block`, `input`, and of `aggregation` the source_scale and
+ * sum [destination_count, dim], which is aggregation_sum_of_none() before the first: `block`, `input`, and of `aggregation` the source_scale and
  * edge_value, are about these. When the edges of each destination come in the order of its row, and those from
  * itself are left out where skip_self_loops says so, then after all of them aggregation_finish() gives the bits of
  * aggregation_forward(). */
 void aggregation_add(const struct aggregation *aggregation, const struct message_block *block,
                      const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                      float *sum);
+/* What every element of a sum is before anything was added; `has_edges`: the destination has some, in all. */
+static inline float aggregation_sum_of_none(const struct aggregation *aggregation, bool has_edges)
+{
+    return aggregation->greatest && has_edges ? -__builtin_inff() : 0;
+}
 /* From the sums of the destinations first .. end - 1 their aggregated rows, into out [end - first, aggregation_width(dim)];
  * `own` are rows of destinations. */
 void aggregation_finish(const struct aggregation *aggregation, const struct input_rows *own,

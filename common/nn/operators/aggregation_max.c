@@ -90,6 +90,37 @@ void aggregation_max_forward(const struct aggregation *aggregation,
         greatest_floats(aggregation, block, input, dim, first, end, out);
 }
 
+CPU_INLINE void take_greater_value(float *restrict most, const float *restrict x, float scale,
+                                   uint32_t dim)
+{
+    for (uint32_t c = 0; c < dim; c++) {
+        const float value = scale * x[c];
+        most[c] = value > most[c] || value != value ? value : most[c];
+    }
+}
+
+CPU_KERNEL(add_greatest_floats,
+           (const struct aggregation *aggregation, const struct message_block *block,
+            const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+            float *most),
+           (aggregation, block, input, dim, first, end, most))
+{
+    const struct walk walk = start_walk(aggregation, block, input, PRECISION_FP32, dim, first, end);
+    for (uint32_t i = first; i < end; i++)
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+            ask_ahead(&walk, e);
+            take_greater_value(most + (size_t)i * dim, float_row(input, block->neighbor[e]),
+                               aggregation->edge_value ? aggregation->edge_value[e] : 1, dim);
+        }
+}
+
+void aggregation_max_add(const struct aggregation *aggregation, const struct message_block *block,
+                         const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                         float *most)
+{
+    add_greatest_floats(aggregation, block, input, dim, first, end, most);
+}
+
 /* Where edge e was the greatest, its gradient goes through. */
 CPU_INLINE void add_where_greatest(float *restrict sum, const float *restrict gradient,
                                    const uint32_t *restrict greatest, uint32_t edge, float scale,

@@ -8,6 +8,10 @@
 void aggregation_max_forward(const struct aggregation *aggregation,
                              const struct message_block *block, const struct input_rows *input,
                              uint32_t dim, uint32_t first, uint32_t end, float *scratch, void *out);
+/* As aggregation_add(): the greatest so far, without which edge that is. */
+void aggregation_max_add(const struct aggregation *aggregation, const struct message_block *block,
+                         const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
+                         float *most);
 void aggregation_max_backward(const struct aggregation *aggregation,
                               const struct transposed_edges *edges, const float *gradient,
                               uint32_t dim, uint32_t first, uint32_t end, float *out);

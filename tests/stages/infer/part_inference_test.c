@@ -3,6 +3,7 @@
 #include "stages/infer/part_inference.h"
 
 #include "tests/stages/infer/infer_run.h"
+#include "tests/support/shard_damage.h"
 
 struct infer_conditions { /* what must not change a bit */
     int threads;
@@ -66,6 +67,9 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
                                        .edge_use = run->edge_use,
                                        .has_self_loops = true,
                                        .input = open_input(run, layer, input_bytes)};
+    if (run->model.layer[layer - 1].second_input >= 0)
+        inference.second =
+            open_input(run, run->model.layer[layer - 1].second_input + 2, 1ULL << 30);
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
     if (sums)
         inference.windows = open_windows(run, topology, layer, inference.input, how->windows_bytes);
@@ -77,6 +81,7 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
     neighbor_sampler_free(inference.sampler);
     source_windows_free(inference.windows);
     feature_source_close(inference.input);
+    feature_source_close(inference.second);
     arena_release(&arena);
 }
 
@@ -150,20 +155,36 @@ static void threads_and_memory_change_no_bit(void **state)
  * In training GCN projects before it sums in the first and last of these layers. */
 static void sums_in_windows_are_those_of_a_gather(void **state)
 {
-    static const char *const models[] = {"sage", "gcn"};
+    static const struct {
+        const char *model, *aggr;
+        bool near, weighted;
+        const char *fanouts;
+    } cases[] = {
+        {"sage", NULL, false, false, "3, 3, 3"}, {"gcn", NULL, false, false, "3, 3, 3"},
+        {"sage", NULL, true, false, "3, 3, 3"},  {"gcn", NULL, true, false, "3, 3, 3"},
+        {"sage", NULL, false, true, "3, 3, 3"},  {"gcn", NULL, false, true, "3, 3, 3"},
+        {"sage", NULL, true, true, "3, 3, 3"},   {"gcn", NULL, true, true, "3, 3, 3"},
+        {"sage", "max", false, false, "3, 3"},   {"sage", "max", true, true, "3, 3"},
+        {"graph_conv", "max", true, true, "3"},  {"gin", NULL, false, false, "3, 3"},
+        {"gin", NULL, true, true, "3, 3"},       {"le", NULL, false, false, "3, 3"},
+        {"le", NULL, true, true, "3, 3"},        {"appnp", NULL, false, false, "3, 3"},
+        {"appnp", NULL, true, true, "3, 3"},     {"sgc", NULL, false, true, "3, 3"},
+    };
     static const struct infer_conditions others[] = {
         {.threads = 1, .input_bytes = 300000, .windows_bytes = 350000},
         {.threads = 4, .input_bytes = 300000, .windows_bytes = 390000},
         {.threads = 3, .input_bytes = 300000, .windows_bytes = 2000000},
     };
     (void)state;
-    for (int m = 0; m < 8; m++) {
+    for (size_t m = 0; m < sizeof cases / sizeof *cases; m++) {
         void *temp = NULL;
-        const struct infer_case what = {
-            .model = models[m % 2], .near = m / 2 % 2, .weighted = m >= 4, .fanouts = "3, 3, 3"};
+        const struct infer_case what = {.model = cases[m].model,
+                                        .aggr = cases[m].aggr,
+                                        .near = cases[m].near,
+                                        .weighted = cases[m].weighted,
+                                        .fanouts = cases[m].fanouts};
         assert_int_equal(temp_store_setup(&temp), 0);
         struct infer_run *run = infer_run_new(temp, &what);
-        assert_true(model_sums_sources(&run->model, 0));
         infer_all_layers(run, &plenty);
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
             struct infer_conditions how = others[i];
@@ -197,6 +218,46 @@ static void windows_that_do_not_fit_are_refused(void **state)
     feature_source_close(input);
     topology_close(&topology);
     infer_run_close(run);
+}
+
+/* The error names the block that the window wanted, and nothing of the part is stored. */
+static void damage_in_a_window_is_named(void **state)
+{
+    static const char *const models[] = {"gin", "sage"};
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        void *temp = NULL;
+        assert_int_equal(temp_store_setup(&temp), 0);
+        struct infer_run *run = infer_run_new(temp, &(struct infer_case){.model = models[m]});
+        struct topology topology = {0};
+        struct arena arena = {0};
+        bool found = true;
+        assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
+        assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
+        shard_damage_largest_table(run->temp->store, key_part(INFER_PARTITION_ID, 1, "shard"));
+        struct part_inference inference = {.arena = &arena,
+                                           .context = &run->context,
+                                           .topology = &topology,
+                                           .model = &run->model,
+                                           .weights = run->value,
+                                           .identity = &run->last,
+                                           .edge_use = run->edge_use,
+                                           .input = open_input(run, 1, 300000)};
+        inference.windows = open_windows(run, &topology, 1, inference.input, 350000);
+        assert_fails(part_inference_run(&inference, 1, 3, &run->err), ERROR_CORRUPT,
+                     "part/0000000001/shard", &run->err);
+        assert_non_null(strstr(run->err.message, "features"));
+        assert_ok(store_has(run->temp->store, key_infer(INFER_RUN_ID, 5, 1, 3, "shard").text,
+                            &found, &run->err),
+                  &run->err);
+        assert_false(found);
+        source_windows_free(inference.windows);
+        feature_source_close(inference.input);
+        arena_release(&arena);
+        topology_close(&topology);
+        infer_run_close(run);
+        assert_int_equal(temp_store_teardown(&temp), 0);
+    }
 }
 
 static void other_weights_are_another_output(void **state)
@@ -268,6 +329,7 @@ int main(void)
         cmocka_unit_test(the_layers_give_the_model_over_all_neighbors),
         cmocka_unit_test(threads_and_memory_change_no_bit),
         cmocka_unit_test(sums_in_windows_are_those_of_a_gather),
+        cmocka_unit_test(damage_in_a_window_is_named),
         test_with_store(windows_that_do_not_fit_are_refused),
         test_with_store(other_weights_are_another_output),
         test_with_store(a_stop_or_a_small_budget_leaves_nothing),
