@@ -246,7 +246,7 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     progress_report_to(say_progress);
     enum error_code rc = ERROR_NONE;
     if (context->settings->ingest.format == FORMAT_EDGE_LIST &&
-        !pipeline_learns_pairs(context->settings))
+        !pipeline_learns_pairs(context->settings) && !context->settings->ingest.class_count)
         rc = node_files_check(context->settings, err);
     if (rc == ERROR_NONE)
         rc = ingest_dataset_id(context->store, context->settings,
@@ -279,7 +279,7 @@ const struct stage stage = {
     .summary = "read the user's graph, or generate one, into the records of a dataset",
     .reads = "",
     .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, "
-              "edge_splits, node_ids",
+              "edge_splits, node_ids, feature_statistics",
     .form = STAGE_ONCE,
     .work = ingest_work,
 };

@@ -103,7 +103,9 @@ struct pipeline_settings {
         int64_t random_dim;
         bool normalise_rows;
         bool standardise;
+        char feature_statistics[SETTING_PATH_SIZE]; /* "": of this graph */
         int64_t task;
+        int64_t class_count;                                  /* 0: as many as labels say */
         char edge_split[SETTING_NAME_SIZE];                   /* of link prediction */
         char edge_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* of it, given; [0] is not used */
         /* generated */

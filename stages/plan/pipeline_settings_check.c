@@ -187,6 +187,16 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
     if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
+    if (s->ingest.class_count &&
+        (s->ingest.task == TASK_UNKNOWN || s->ingest.task == TASK_LINK_PREDICTION))
+        return error_set(err, ERROR_INVALID,
+                         "ingest.class_count is %" PRId64
+                         ", which goes with an ingest.task whose labels it counts",
+                         s->ingest.class_count);
+    if (s->ingest.relations && (s->ingest.class_count || s->ingest.feature_statistics[0]))
+        return error_set(err, ERROR_INVALID,
+                         "ingest.class_count and ingest.feature_statistics do not go with "
+                         "ingest.relations: remove them");
     enum error_code rc = check_beside_input(s, err);
     if (rc == ERROR_NONE)
         rc = check_edge_split(s, err);

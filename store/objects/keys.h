@@ -1,7 +1,7 @@
 /*
  * keys - what everything in a store is called.
  *
- *   dataset/<id>/schema  labels  splits  edge_splits  node_ids  edges/<chunk>  features/<chunk>
+ *   dataset/<id>/schema  labels  splits  edge_splits  node_ids  feature_statistics  edges/<chunk>  features/<chunk>
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  report
  *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
  *   run/<id>/plan

@@ -1,6 +1,7 @@
 /* fuzz_dataset_arrays - the arrays of a dataset from arbitrary sections. The first byte says which. */
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
+#include "store/records/feature_statistics.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
@@ -12,9 +13,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {
-    "range",  "row_start", "neighbor", "weight",       "time",       "edge_type", "row",
-    "shape",  "label",     "multi",    "train",        "valid",      "test",      "integer",
-    "offset", "text",      "edge_id",  "edge_feature", "edge_widths"};
+    "range",   "row_start",    "neighbor",    "weight", "time", "edge_type", "row",    "shape",
+    "label",   "multi",        "train",       "valid",  "test", "integer",   "offset", "text",
+    "edge_id", "edge_feature", "edge_widths", "least",  "mean", "deviation"};
 
 /* What is read goes here, so that the reading is not optimised away: it is what sanitizers watch. */
 static volatile double sink;
@@ -79,6 +80,16 @@ static void read_ids(const struct record_view *view)
             sink = ids.text[at];
 }
 
+static void read_statistics(const struct record_view *view)
+{
+    struct feature_statistics statistics;
+    if (feature_statistics_decode(view, &statistics, NULL) != ERROR_NONE)
+        return;
+    must(statistics.has_least || statistics.dim);
+    for (uint64_t c = 0; c < statistics.dim; c++)
+        must(isfinite(statistics.mean[c]) && statistics.deviation[c] >= 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct {
@@ -87,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } readers[] = {
         {RECORD_EDGE_CHUNK, read_edges},   {RECORD_FEATURE_CHUNK, read_features},
         {RECORD_NODE_LABELS, read_labels}, {RECORD_NODE_SPLITS, read_splits},
-        {RECORD_NODE_IDS, read_ids},
+        {RECORD_NODE_IDS, read_ids},       {RECORD_FEATURE_STATISTICS, read_statistics},
     };
     struct record_view view;
     if (size == 0)

@@ -131,6 +131,7 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
     schema->undirected = stores_both_ways(builder->config.settings, stated);
     builder->stated = stated;
     builder->targets.node_count = schema->node_count;
+    builder->targets.expected_classes = (uint32_t)builder->config.settings->ingest.class_count;
     if (schema->has_relations) {
         const struct declared_types types = {schema->node_type, schema->edge_type, 1, 1};
         const enum error_code rc =
@@ -279,7 +280,8 @@ static enum error_code expect_training(const struct dataset_builder *builder, st
 {
     const struct training_advice *advice = builder->config.advice;
     const char *path = builder->config.settings->ingest.path;
-    if (!advice || pipeline_learns_pairs(builder->config.settings))
+    if (!advice || pipeline_learns_pairs(builder->config.settings) ||
+        builder->targets.expected_classes)
         return ERROR_NONE;
     if (builder->targets.class_count == 0)
         return error_set(err, ERROR_INPUT, "%s: no node has a label: %s", path, advice->labels);
@@ -314,6 +316,8 @@ static enum error_code check_all(struct dataset_builder *builder, struct error *
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
     if (rc == ERROR_NONE)
         rc = choose_features(builder, err);
+    if (rc == ERROR_NONE && builder->targets.expected_classes && !builder->targets.label)
+        rc = node_targets_set_none(&builder->targets, (enum task_kind)settings->ingest.task, err);
     if (rc == ERROR_NONE && shares.is_random && !pipeline_learns_pairs(settings))
         rc = node_targets_draw_splits(&builder->targets, shares.percent, (uint64_t)settings->seed,
                                       err);

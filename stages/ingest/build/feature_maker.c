@@ -6,6 +6,7 @@
 #include "common/base/random.h"
 #include "common/base/stop_signal.h"
 #include "store/records/feature_chunk.h"
+#include "store/records/feature_statistics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,11 +25,16 @@ enum error_code feature_maker_open(struct feature_maker *maker, const char *path
         .standardise = settings->ingest.standardise,
         .seed = (uint64_t)settings->seed,
     };
-    return scratch_file_open(&maker->given, path, err);
+    const char *by = settings->ingest.feature_statistics;
+    const enum error_code rc = *by && (maker->normalise || maker->standardise)
+                                   ? feature_scaling_read(by, &maker->by, err)
+                                   : ERROR_NONE;
+    return rc == ERROR_NONE ? scratch_file_open(&maker->given, path, err) : rc;
 }
 
 void feature_maker_close(struct feature_maker *maker)
 {
+    feature_scaling_release(&maker->by);
     scratch_file_close(&maker->given);
     *maker = (struct feature_maker){0};
 }
@@ -118,6 +124,27 @@ static enum feature_choice choice_without(const struct feature_maker *maker,
     return maker->type ? of_type[settings->ingest.missing_features] : FEATURES_DEGREE_RANDOM;
 }
 
+static enum error_code check_given(const struct feature_maker *maker, const char *path,
+                                   struct error *err)
+{
+    if (maker->normalise && !maker->by.has_least)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected a line 'least,' and a number, as ingest.normalise_rows is "
+                         "true, found none",
+                         path);
+    if (maker->standardise && maker->by.dim != maker->dim)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected the mean and deviation of %" PRIu32
+                         " feature columns, found %" PRIu32,
+                         path, maker->dim, maker->by.dim);
+    return ERROR_NONE;
+}
+
+static bool is_given(const struct feature_maker *maker)
+{
+    return maker->by.has_least || maker->by.dim;
+}
+
 enum error_code feature_maker_choose(struct feature_maker *maker,
                                      const struct pipeline_settings *settings, struct error *err)
 {
@@ -154,7 +181,8 @@ enum error_code feature_maker_choose(struct feature_maker *maker,
                     : !maker->use_degree    ? "random"
                     : maker->random_dim > 0 ? "degree+random"
                                             : "degree";
-    return ERROR_NONE;
+    return is_given(maker) ? check_given(maker, settings->ingest.feature_statistics, err)
+                           : ERROR_NONE;
 }
 
 /* ---- making rows ---------------------------------------------------------------------------- */
@@ -354,10 +382,49 @@ static enum error_code measure_columns(struct pass *pass, float *rows, struct er
     return rc;
 }
 
+/* --- statistics that are given, and those that are kept --- */
+
+static void take_given(struct pass *pass)
+{
+    for (uint32_t c = 0; c < pass->maker->dim; c++) {
+        pass->column[c].mean = pass->maker->by.mean[c];
+        pass->column[c].deviation = pass->maker->by.deviation[c];
+    }
+    pass->measured = true;
+}
+
+/* Of a graph without relations. */
+static enum error_code keep_statistics(const struct pass *pass, struct error *err)
+{
+    const struct feature_maker *maker = pass->maker;
+    struct feature_scaling kept = {0};
+    if (maker->type || (!maker->normalise && !maker->standardise))
+        return ERROR_NONE;
+    enum error_code rc = ERROR_NONE;
+    if (maker->standardise) {
+        rc = memory_new(&kept.mean, maker->dim, "means of columns", err);
+        if (rc == ERROR_NONE)
+            rc = memory_new(&kept.deviation, maker->dim, "deviations of columns", err);
+    }
+    for (uint32_t c = 0; rc == ERROR_NONE && maker->standardise && c < maker->dim; c++) {
+        kept.mean[c] = pass->column[c].mean;
+        kept.deviation[c] = pass->column[c].deviation;
+    }
+    const struct feature_statistics statistics = {.has_least = maker->normalise,
+                                                  .least = (double)pass->least,
+                                                  .dim = maker->standardise ? maker->dim : 0,
+                                                  .mean = kept.mean,
+                                                  .deviation = kept.deviation};
+    if (rc == ERROR_NONE)
+        rc = feature_statistics_put(pass->store, pass->dataset_id, &statistics, err);
+    feature_scaling_release(&kept);
+    return rc;
+}
+
 uint64_t feature_maker_bytes(const struct feature_maker *maker)
 {
     return (uint64_t)chunk_rows(maker) * maker->dim * sizeof(float) +
-           (maker->standardise ? maker->dim * sizeof(struct column) : 0);
+           (maker->standardise ? maker->dim * (sizeof(struct column) + 2 * sizeof(double)) : 0);
 }
 
 enum error_code feature_maker_write(struct feature_maker *maker, struct store *store,
@@ -372,16 +439,22 @@ enum error_code feature_maker_write(struct feature_maker *maker, struct store *s
     enum error_code rc =
         memory_new(&rows, (size_t)chunk_rows(maker) * maker->dim, "a chunk of features", err);
     if (rc == ERROR_NONE && maker->normalise) {
-        rc = for_each_chunk(&pass, note_least, rows, err);
+        pass.least = (float)maker->by.least;
+        if (!is_given(maker))
+            rc = for_each_chunk(&pass, note_least, rows, err);
         pass.normalised = true;
     }
     if (rc == ERROR_NONE && maker->standardise) {
         rc = memory_new(&pass.column, maker->dim, "means of feature columns", err);
-        if (rc == ERROR_NONE)
+        if (rc == ERROR_NONE && is_given(maker))
+            take_given(&pass);
+        else if (rc == ERROR_NONE)
             rc = measure_columns(&pass, rows, err);
     }
     if (rc == ERROR_NONE)
         rc = for_each_chunk(&pass, store_rows, rows, err);
+    if (rc == ERROR_NONE)
+        rc = keep_statistics(&pass, err);
     memory_free(pass.column);
     memory_free(rows);
     *chunk_count = pass.chunk;

@@ -15,11 +15,15 @@
  * mean 0 and variance 1 (of the whole population; a constant column becomes 0). The variance is that of
  * the distances from the mean, in a pass of its own: the difference of two large sums of squares would
  * lose all digits when the mean is large. All passes go over the chunks in node order, in double.
+ *
+ * What was taken off and divided by is stored with the dataset (feature_statistics.h). With ingest.feature_statistics
+ * both are those of that file instead: a model is applied to a graph in the measure of the one it was trained on.
  */
 #ifndef STAGES_INGEST_BUILD_FEATURE_MAKER_H
 #define STAGES_INGEST_BUILD_FEATURE_MAKER_H
 
 #include "common/base/error.h"
+#include "common/formats/feature_scaling.h"
 #include "stages/ingest/build/scratch_file.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
@@ -30,6 +34,7 @@
 struct feature_maker { /* {0} is closed */
     uint32_t first_node, node_count;
     bool normalise, standardise;
+    struct feature_scaling by; /* ingest.feature_statistics; empty: of the rows themselves */
     struct scratch_file given; /* rows as they came */
     uint64_t given_rows;
     uint32_t given_dim;

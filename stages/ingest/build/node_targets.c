@@ -37,7 +37,17 @@ enum error_code node_targets_set_labels(struct node_targets *targets, const char
                          targets->node_count, labels->count);
     if (labels->columns < 1)
         return error_set(err, ERROR_INPUT, "%s: expected 1 or more label columns, found 0", where);
-    const uint32_t class_count = task->class_count(labels->row, labels->count, labels->columns);
+    uint32_t class_count = task->class_count(labels->row, labels->count, labels->columns);
+    if (targets->expected_classes &&
+        (task->is_class_number ? class_count > targets->expected_classes
+                               : class_count != targets->expected_classes))
+        return error_set(err, ERROR_INPUT,
+                         "%s: the labels are of %" PRIu32 " classes, expected %s%" PRIu32
+                         " (ingest.class_count)",
+                         where, class_count, task->is_class_number ? "at most " : "",
+                         targets->expected_classes);
+    if (targets->expected_classes)
+        class_count = targets->expected_classes;
     if (class_count > CLASS_COUNT_MAX)
         return error_set(err, ERROR_INPUT, "%s: expected at most %d classes, found %u", where,
                          CLASS_COUNT_MAX, class_count);
@@ -54,6 +64,29 @@ enum error_code node_targets_set_labels(struct node_targets *targets, const char
     targets->class_count = class_count;
     targets->label_width = width;
     return ERROR_NONE;
+}
+
+enum error_code node_targets_set_none(struct node_targets *targets, enum task_kind kind,
+                                      struct error *err)
+{
+    const struct task *task = task_of(kind);
+    const uint32_t columns = task->is_class_number ? 1 : targets->expected_classes;
+    const uint32_t width = task->label_width(targets->expected_classes);
+    double *column = NULL;
+    must(!targets->label && targets->expected_classes);
+    enum error_code rc = memory_new(&column, columns, "a row of labels", err);
+    for (uint32_t c = 0; rc == ERROR_NONE && c < columns; c++)
+        column[c] = (double)NAN;
+    if (rc == ERROR_NONE)
+        rc = memory_new(&targets->label, (size_t)targets->node_count * width, "labels", err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < targets->node_count; node++)
+        rc = task->label_take(column, columns, targets->expected_classes,
+                              targets->label + (size_t)node * width, err);
+    memory_free(column);
+    targets->task = kind;
+    targets->class_count = targets->expected_classes;
+    targets->label_width = width;
+    return rc;
 }
 
 const void *node_targets_row(const struct node_targets *targets, uint32_t node)

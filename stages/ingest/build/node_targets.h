@@ -39,8 +39,9 @@ struct node_targets { /* {0} has nothing */
     struct node_ids ids; /* what messages call nodes; borrowed, {0}: their numbers */
     enum task_kind task; /* TASK_UNKNOWN before there are labels; TASK_NONE when no node has one */
     uint32_t class_count, label_width;
-    uint32_t *label;   /* [node_count, label_width] or NULL */
-    uint8_t *split_of; /* [node_count] 0: none, else 1 + enum split */
+    uint32_t expected_classes; /* ingest.class_count; 0: as many as labels say */
+    uint32_t *label;           /* [node_count, label_width] or NULL */
+    uint8_t *split_of;         /* [node_count] 0: none, else 1 + enum split */
     struct split_list split[SPLIT_COUNT];
 };
 
@@ -64,6 +65,9 @@ MUST_CHECK enum error_code node_targets_draw_splits(struct node_targets *targets
 /* What concerns labels, splits and the chosen task together; *task is what the dataset is for. */
 MUST_CHECK enum error_code node_targets_check(struct node_targets *targets, enum task_kind choice,
                                               enum task_kind *task, struct error *err);
+/* No node has a label, of the task and as many classes as are expected. Only without labels. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code node_targets_set_none(struct node_targets *targets, enum task_kind task,
+                                                 struct error *err);
 /* After the check: stores the labels, if there are any, and the splits. */
 MUST_CHECK enum error_code node_targets_put(const struct node_targets *targets, struct store *store,
                                             const char *dataset_id, struct error *err);

@@ -135,6 +135,17 @@ static enum error_code sum_held_edges(const struct pipeline_settings *settings,
     return rc;
 }
 
+/* What features are scaled by lies beside any input, too. */
+static enum error_code sum_statistics(const struct pipeline_settings *settings,
+                                      const struct file_notes *notes, struct checksum_stream *sum,
+                                      struct error *err)
+{
+    const char *path = settings->ingest.feature_statistics;
+    const enum error_code rc =
+        path[0] ? sum_file(notes, sum, path, "feature_statistics", err) : ERROR_NONE;
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "ingest.feature_statistics");
+}
+
 enum error_code input_files_sum(const struct pipeline_settings *settings,
                                 const struct file_notes *notes, struct checksum_stream *sum,
                                 bool *has_features, struct error *err)
@@ -142,7 +153,9 @@ enum error_code input_files_sum(const struct pipeline_settings *settings,
     const enum ingest_format format = (enum ingest_format)settings->ingest.format;
     struct walk walk = {settings->ingest.path, "", format == FORMAT_OGB, sum, has_features, notes};
     *has_features = settings->ingest.features.path[0] != '\0';
-    const enum error_code rc = sum_held_edges(settings, notes, sum, err);
+    enum error_code rc = sum_held_edges(settings, notes, sum, err);
+    if (rc == ERROR_NONE)
+        rc = sum_statistics(settings, notes, sum, err);
     if (rc != ERROR_NONE || format == FORMAT_GENERATED)
         return rc;
     if (format == FORMAT_EDGE_LIST)

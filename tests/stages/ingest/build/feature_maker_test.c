@@ -1,11 +1,13 @@
 #include "common/base/memory.h"
 #include "stages/ingest/build/feature_maker.h"
 #include "store/records/feature_chunk.h"
+#include "store/records/feature_statistics.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct fixture {
@@ -159,6 +161,47 @@ static void columns_get_mean_0_and_variance_1(void **state)
     memory_free(rows);
 }
 
+/* What a dataset was scaled by is kept; the same rows scaled by that are the same, and rows of another graph are
+ * taken in the same measure. */
+static void rows_are_scaled_by_what_another_dataset_kept(void **state)
+{
+    (void)state;
+    enum { NODES = 50, DIM = 3 };
+    struct error err = {0};
+    struct feature_statistics kept;
+    uint64_t chunks = 0;
+    float given[NODES * DIM];
+    char path[FILE_PATH_SIZE];
+    for (size_t i = 0; i < NODES * DIM; i++)
+        given[i] = i % DIM == 1 ? 4.0F : (float)(i * 7 % 31) - 3.5F;
+    fixture.settings.ingest.standardise = fixture.settings.ingest.normalise_rows = true;
+    struct feature_maker *maker = start(NODES);
+    assert_ok(feature_maker_add(maker, "x.npy", given, NODES, DIM, &err), &err);
+    float *rows = finish("d", &chunks);
+    assert_ok(feature_statistics_get(fixture.store, "d", &kept, &err), &err);
+    assert_true(kept.has_least && kept.dim == DIM);
+    double mean[DIM], deviation[DIM];
+    memcpy(mean, kept.mean, sizeof mean);
+    memcpy(deviation, kept.deviation, sizeof deviation);
+    const struct feature_scaling scaling = {
+        .has_least = true, .least = kept.least, .dim = DIM, .mean = mean, .deviation = deviation};
+    store_release_record(&kept.view);
+    assert_ok(file_path(path, &err, "%s/scaling.csv", fixture.dir.path), &err);
+    assert_ok(feature_scaling_write(path, &scaling, &err), &err);
+    (void)snprintf(fixture.settings.ingest.feature_statistics,
+                   sizeof fixture.settings.ingest.feature_statistics, "%s", path);
+    maker = start(20);
+    assert_ok(feature_maker_add(maker, "x.npy", given + 9, 20, DIM, &err), &err);
+    float *others = finish("e", &chunks);
+    assert_memory_equal(others, rows + 9, sizeof(float) * 20 * DIM);
+    memory_free(others);
+    memory_free(rows);
+    maker = start(NODES);
+    assert_ok(feature_maker_add(maker, "x.npy", given, NODES, DIM - 1, &err), &err);
+    assert_fails(feature_maker_choose(maker, &fixture.settings, &err), ERROR_INPUT,
+                 "expected the mean and deviation of 2 feature columns, found 3", &err);
+}
+
 static void degrees_become_their_logarithms(void **state)
 {
     (void)state;
@@ -267,6 +310,7 @@ int main(void)
         TEST(given_rows_come_back_in_order_over_several_chunks),
         TEST(rows_are_divided_by_their_sum_or_by_1),
         TEST(columns_get_mean_0_and_variance_1),
+        TEST(rows_are_scaled_by_what_another_dataset_kept),
         TEST(degrees_become_their_logarithms),
         TEST(random_numbers_depend_on_seed_node_and_column_only),
         TEST(degree_and_random_stand_side_by_side),

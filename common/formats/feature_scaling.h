@@ -1,0 +1,34 @@
+/*
+ * feature_scaling - what features were normalised and standardised by, as a text file.
+ *
+ *   least,0               normalise_rows: the smallest number of the whole table, which is taken off
+ *   mean,deviation        standardise: a line for each column follows
+ *   0.5,1.25
+ *
+ * Each part may be missing. Numbers have 17 digits, so that what is read is what was written, to the bit.
+ */
+#ifndef COMMON_FORMATS_FEATURE_SCALING_H
+#define COMMON_FORMATS_FEATURE_SCALING_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct feature_scaling { /* {0} is empty; release with feature_scaling_release() */
+    bool has_least;
+    double least;
+    uint32_t dim; /* columns with a mean; 0: there are none */
+    double *mean,
+        *deviation; /* [dim], owned; a deviation of 0: a constant column, which becomes 0 */
+};
+
+/* Fails: ERROR_INPUT naming file, line, what was expected and found; ERROR_NOT_FOUND, ERROR_IO. */
+MUST_CHECK enum error_code feature_scaling_read(const char *path, struct feature_scaling *out,
+                                                struct error *err);
+/* Writes the file whole or not at all. Fails: ERROR_IO, ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code
+feature_scaling_write(const char *path, const struct feature_scaling *scaling, struct error *err);
+void feature_scaling_release(struct feature_scaling *scaling);
+
+#endif
