@@ -25,7 +25,7 @@
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/node_permutation.h"
 #include "store/records/node_splits.h"
@@ -36,6 +36,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The node types and relations as the book has them. */
+struct graph_types {
+    char name[NODE_TYPE_COUNT_MAX][RELATION_NAME_SIZE];
+    uint32_t dim[NODE_TYPE_COUNT_MAX];
+    struct relation relation[RELATION_COUNT_MAX];
+};
+
 struct partition_job { /* {0} is empty; for one unit */
     const struct stage_context *context;
     struct dataset_schema schema;
@@ -44,6 +51,7 @@ struct partition_job { /* {0} is empty; for one unit */
     uint32_t *in_degree;   /* [node_count], owned; likewise below */
     uint8_t *split_marks;  /* [node_count]: enum split plus 1, 0 for none */
     struct renumbering renumbering;
+    struct graph_types types;
     struct partition_quality quality;
 };
 
@@ -69,10 +77,6 @@ static enum error_code read_dataset(struct partition_job *job, struct error *err
                        "partition.parts is %" PRId64 ", expected at most %" PRIu32
                        " parts: the dataset has that many nodes",
                        context->settings->partition.parts, job->schema.node_count);
-    if (rc == ERROR_NONE && job->schema.has_relations)
-        rc = error_set(err, ERROR_INVALID,
-                       "ingest.relations is true, but partition lays out one relation: write "
-                       "`relations: false` below `ingest:`");
     const uint64_t fixed = (uint64_t)BYTES_PER_NODE * job->schema.node_count + BYTES_ASIDE;
     if (context->memory_bytes > fixed)
         job->budget_bytes = context->memory_bytes - fixed;
@@ -192,7 +196,8 @@ static enum error_code assign_and_renumber(struct partition_job *job, struct err
         .bare = true,
         .budget_bytes = job->budget_bytes,
     };
-    return renumbering_order(&job->renumbering, &source, err);
+    rc = renumbering_order(&job->renumbering, &source, err);
+    return rc == ERROR_NONE ? renumbering_by_type(&job->renumbering, &job->schema, err) : rc;
 }
 
 static enum tensor_type feature_type_of(const struct partition_job *job)
@@ -215,8 +220,8 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
         .feature_type = feature_type_of(job),
         .budget_bytes = job->budget_bytes,
     };
-    enum error_code rc = partition_quality_init(&job->quality, job->id, numbering.node_count,
-                                                numbering.part_count, job->schema.feature_dim, err);
+    enum error_code rc =
+        partition_quality_init(&job->quality, job->id, &job->schema, numbering.part_count, err);
     if (rc == ERROR_NONE)
         rc = part_writer_topologies(&writer, &job->quality, err);
     if (rc == ERROR_NONE)
@@ -230,7 +235,30 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
     return rc;
 }
 
-static enum error_code check_and_commit(const struct partition_job *job, struct error *err)
+/* What the book says of types and relations, which is nothing of a graph without. */
+static void describe_types(const struct partition_job *job, struct graph_types *types,
+                           struct partition_book *book)
+{
+    const struct dataset_schema *schema = &job->schema;
+    if (!schema->has_relations)
+        return;
+    for (uint32_t t = 0; t < schema->node_type_count; t++) {
+        memcpy(types->name[t], schema->node_type[t].name, RELATION_NAME_SIZE);
+        types->dim[t] = schema->node_type[t].feature_dim;
+    }
+    for (uint32_t r = 0; r < schema->edge_type_count; r++)
+        types->relation[r] = dataset_relation(schema, r);
+    book->type_count = schema->node_type_count;
+    book->relation_count = schema->edge_type_count;
+    book->target_type = schema->target_type;
+    book->type_start = job->renumbering.type_start;
+    book->type_name = (const char(*)[RELATION_NAME_SIZE])types->name;
+    book->type_dim = types->dim;
+    book->relation = types->relation;
+    book->edge_width.of[EDGE_TYPE] = 0; /* the relations say it */
+}
+
+static enum error_code check_and_commit(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
     const struct dataset_schema *schema = &job->schema;
@@ -253,6 +281,7 @@ static enum error_code check_and_commit(const struct partition_job *job, struct 
         .to_dataset = job->renumbering.to_dataset,
         .to_partition = job->renumbering.to_partition,
     };
+    describe_types(job, &job->types, &book);
     must(text_copy(book.id, sizeof book.id, job->id));
     must(text_copy(book.dataset_id, sizeof book.dataset_id, schema->id));
     const struct partition_check check = {

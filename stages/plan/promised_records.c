@@ -67,11 +67,23 @@ enum error_code promised_by_dataset(struct store *store, const char *dataset_id,
     return rc;
 }
 
+static enum error_code expect_shards(const struct search *search, const struct partition_book *book,
+                                     uint32_t type, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int part = 0; rc == ERROR_NONE && part < book->part_count; part++) {
+        rc = expect(search, key_part_type(book->id, part, type, "shard"), err);
+        if (rc == ERROR_NONE)
+            rc = expect(search, key_part_type(book->id, part, type, "shard_seal"), err);
+    }
+    return rc;
+}
+
 static enum error_code expect_of_book(const struct search *search,
                                       const struct partition_book *book, struct error *err)
 {
     static const char *const wholes[] = {"assignment", "permutation", "splits", "report"};
-    static const char *const pieces[] = {"topology", "topology_seal", "shard", "shard_seal"};
+    static const char *const pieces[] = {"topology", "topology_seal"};
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof wholes / sizeof *wholes; i++)
         rc = expect(search, key_partition(book->id, wholes[i]), err);
@@ -80,6 +92,9 @@ static enum error_code expect_of_book(const struct search *search,
     for (int part = 0; part < book->part_count; part++)
         for (size_t i = 0; rc == ERROR_NONE && i < sizeof pieces / sizeof *pieces; i++)
             rc = expect(search, key_part(book->id, part, pieces[i]), err);
+    for (uint32_t type = 0; type < partition_book_types(book); type++)
+        if (rc == ERROR_NONE && partition_book_has_shard(book, type))
+            rc = expect_shards(search, book, type, err);
     return rc;
 }
 

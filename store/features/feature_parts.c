@@ -12,7 +12,7 @@ static struct key key_of(const struct feature_parts *parts, int part, const char
 {
     return parts->origin == FEATURES_OF_INFER_LAYER
                ? key_infer(parts->id, parts->version, parts->layer, part, name)
-               : key_part(parts->id, part, name);
+               : key_part_type(parts->id, part, parts->node_type, name);
 }
 
 static enum error_code check_weights(const struct shard_seal *seal, const char *key,
@@ -114,6 +114,7 @@ enum error_code feature_parts_open(const struct feature_source_config *config,
     struct feature_parts parts = {.store = config->store,
                                   .origin = config->origin,
                                   .layer = config->layer,
+                                  .node_type = config->node_type,
                                   .version = is_layer ? config->weights->version : 0,
                                   .part_count = config->part_count};
     struct checksum_stream *sums = NULL;

@@ -28,6 +28,7 @@ struct feature_parts { /* {0} is closed */
     enum feature_origin origin;
     char id[KEY_SIZE];
     int layer;
+    uint32_t node_type;
     int64_t version; /* of the weights of a layer */
     int part_count;
     char tensor[TENSOR_NAME_SIZE];

@@ -62,8 +62,9 @@ struct feature_source_config {
     /* For FEATURES_OF_INFER_LAYER: which layer, and the weights that it must have been computed with. */
     int layer;
     const struct weights_identity *weights;
+    uint32_t node_type; /* of a partition; nodes are then numbers in the type (type_ranges.h) */
     int part_count;
-    const uint32_t *book; /* [part_count + 1], borrowed only during open */
+    const uint32_t *book; /* [part_count + 1] of the type's nodes, borrowed only during open */
     const char *tensor;
     enum precision precision; /* what its rows are held in; integers stay as they are */
     uint64_t budget_bytes;

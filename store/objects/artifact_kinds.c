@@ -117,6 +117,7 @@ static const struct artifact_kind {
 } kinds[] = {
     {"partition", "topology", 4, verify_topology},
     {"partition", "shard", 4, verify_shard},
+    {"partition", "shard", 6, verify_shard}, /* of a node type */
     {"run", "shard", 7, verify_layer},
     {"run", "outputs", 2, verify_outputs},
 };

@@ -44,6 +44,13 @@ struct key key_part(const char *partition_id, int part, const char *what)
     return make("partition/%s/part/%010d/%s", partition_id, part, what);
 }
 
+struct key key_part_type(const char *partition_id, int part, uint32_t type, const char *what)
+{
+    if (type == 0)
+        return key_part(partition_id, part, what);
+    return make("partition/%s/part/%010d/type/%05" PRIu32 "/%s", partition_id, part, type, what);
+}
+
 struct key key_run(const char *run_id, const char *what)
 {
     return make("run/%s/%s", run_id, what);

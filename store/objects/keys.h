@@ -4,6 +4,7 @@
  *   dataset/<id>/schema  labels  splits  edge_splits  node_ids  feature_statistics  edges/<chunk>  features/<chunk>
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  report
  *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
+ *   partition/<id>/part/<p>/type/<t>/shard (artifact)  shard_seal     of the node types but the first
  *   run/<id>/plan
  *   run/<id>/evaluation/<k>/mini_batch
  *   run/<id>/round/<r>/slot/<k>/mini_batch  gradient
@@ -39,6 +40,8 @@ struct key key_feature_chunk(const char *dataset_id, int64_t chunk);
 struct key key_partition(const char *partition_id, const char *what);
 /* what: "topology", "topology_seal", "shard", "shard_seal" */
 struct key key_part(const char *partition_id, int part, const char *what);
+/* The same of a node type: "shard", "shard_seal". Those of type 0 are the part's own. */
+struct key key_part_type(const char *partition_id, int part, uint32_t type, const char *what);
 
 struct key key_run(const char *run_id, const char *what);
 struct key key_run_plan(const char *run_id);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BOOK_VERSION = 4, ASSIGNMENT_VERSION = 1 };
+enum { BOOK_VERSION = 4, RELATIONS_VERSION = 5, ASSIGNMENT_VERSION = 1 };
 
 /* The order of the numbers in section "facts". */
 enum fact {
@@ -47,6 +47,83 @@ uint64_t partition_book_train_count(const struct partition_book *book)
     return task_learns_pairs(book->task) ? book->edge_count : book->train_count;
 }
 
+_Static_assert(sizeof(struct relation) == RELATION_NAME_SIZE + 4, "as partition_book.h says");
+
+uint32_t partition_book_types(const struct partition_book *book)
+{
+    return book->relation ? book->type_count : 1;
+}
+
+uint32_t partition_book_relations(const struct partition_book *book)
+{
+    return book->relation ? book->relation_count : 1;
+}
+
+const struct relation *partition_book_relation(const struct partition_book *book, uint32_t relation)
+{
+    static const struct relation plain = {.name = "edge"};
+    return book->relation ? &book->relation[relation] : &plain;
+}
+
+uint32_t partition_book_dim(const struct partition_book *book, uint32_t type)
+{
+    return book->relation ? book->type_dim[type] : book->feature_dim;
+}
+
+bool partition_book_has_shard(const struct partition_book *book, uint32_t type)
+{
+    return partition_book_dim(book, type) > 0 ||
+           (type == book->target_type && task_has_labels(book->task));
+}
+
+struct type_ranges partition_book_ranges(const struct partition_book *book)
+{
+    return (struct type_ranges){.part_count = book->part_count,
+                                .type_count = partition_book_types(book),
+                                .part_start = book->book,
+                                .type_start = book->type_start};
+}
+
+/* Whether names end, and numbers are of types that there are. */
+static enum error_code check_relations(const struct partition_book *book, struct error *err)
+{
+    for (uint32_t t = 0; t < book->type_count; t++)
+        if (!memchr(book->type_name[t], '\0', RELATION_NAME_SIZE))
+            return error_set(err, ERROR_CORRUPT, "the name of type %" PRIu32 " has no end", t);
+    for (uint32_t r = 0; r < book->relation_count; r++) {
+        const struct relation *relation = &book->relation[r];
+        if (!memchr(relation->name, '\0', RELATION_NAME_SIZE))
+            return error_set(err, ERROR_CORRUPT, "the name of relation %" PRIu32 " has no end", r);
+        if (relation->source_type >= book->type_count || relation->target_type >= book->type_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "relation %s goes from type %d to type %d, expected below %" PRIu32,
+                             relation->name, relation->source_type, relation->target_type,
+                             book->type_count);
+    }
+    if (book->target_type >= book->type_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "the target type is %" PRIu32 ", expected below %" PRIu32,
+                         book->target_type, book->type_count);
+    const struct type_ranges ranges = partition_book_ranges(book);
+    return type_ranges_check(&ranges, err);
+}
+
+/* The sections of a graph with relations, if it is one. */
+static void add_relations(struct record *record, const struct partition_book *book)
+{
+    if (!book->relation)
+        return;
+    record->version = RELATIONS_VERSION;
+    record_add(record, "type_start", ELEMENT_U32, book->type_start,
+               (uint64_t)book->part_count * (book->type_count + 1));
+    record_add(record, "type_name", ELEMENT_U8, book->type_name,
+               (uint64_t)book->type_count * RELATION_NAME_SIZE);
+    record_add(record, "type_dim", ELEMENT_U32, book->type_dim, book->type_count);
+    record_add(record, "target_type", ELEMENT_U32, &book->target_type, 1);
+    record_add(record, "relation", ELEMENT_U8, book->relation,
+               (uint64_t)book->relation_count * sizeof *book->relation);
+}
+
 enum error_code partition_book_put(struct store *store, const struct partition_book *book,
                                    struct error *err)
 {
@@ -58,6 +135,8 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
         [FACT_TEST] = book->test_count,
     };
     enum error_code rc = check_ranges(book, err);
+    if (rc == ERROR_NONE && book->relation)
+        rc = check_relations(book, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "%s", key.text);
     struct record record = {.kind = RECORD_PARTITION_BOOK, .version = BOOK_VERSION};
@@ -66,6 +145,7 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
     record_add_text(&record, "task", task_name(book->task));
     record_add(&record, "facts", ELEMENT_U64, facts, FACT_COUNT);
     edge_sections_add_widths(&record, &book->edge_width);
+    add_relations(&record, book);
     return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
 }
 
@@ -122,6 +202,43 @@ static enum error_code read_ranges(struct partition_book *out, struct error *err
     return ERROR_NONE;
 }
 
+static enum error_code read_relations(struct partition_book *out, struct error *err)
+{
+    const struct record_view *view = &out->view;
+    const void *start = NULL, *name = NULL, *dim = NULL, *target = NULL, *relation = NULL;
+    uint64_t types = 0, bytes = 0;
+    if (view->version != RELATIONS_VERSION)
+        return ERROR_NONE;
+    enum error_code rc = record_section_get(view, "type_dim", ELEMENT_U32, -1, &dim, &types, err);
+    if (rc == ERROR_NONE && (types < 1 || types > NODE_TYPE_COUNT_MAX))
+        rc = error_set(err, ERROR_CORRUPT, "%" PRIu64 " node types, expected 1 to %d", types,
+                       NODE_TYPE_COUNT_MAX);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "type_name", ELEMENT_U8, (int64_t)types * RELATION_NAME_SIZE,
+                                &name, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "type_start", ELEMENT_U32,
+                                (int64_t)out->part_count * ((int64_t)types + 1), &start, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "target_type", ELEMENT_U32, 1, &target, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "relation", ELEMENT_U8, -1, &relation, &bytes, err);
+    if (rc == ERROR_NONE && (bytes == 0 || bytes % sizeof *out->relation != 0 ||
+                             bytes / sizeof *out->relation > RELATION_COUNT_MAX))
+        rc = error_set(err, ERROR_CORRUPT, "relations take %" PRIu64 " bytes, expected %zu each",
+                       bytes, sizeof *out->relation);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->type_count = (uint32_t)types;
+    out->relation_count = (uint32_t)(bytes / sizeof *out->relation);
+    out->target_type = *(const uint32_t *)target;
+    out->type_start = start;
+    out->type_name = (const char(*)[RELATION_NAME_SIZE])name;
+    out->type_dim = dim;
+    out->relation = relation;
+    return check_relations(out, err);
+}
+
 enum error_code partition_book_get(struct store *store, const char *partition_id,
                                    struct partition_book *out, struct error *err)
 {
@@ -131,7 +248,9 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
     if (rc != ERROR_NONE)
         return rc;
     must(text_copy(out->id, sizeof out->id, partition_id)); /* keys bound the length of ids */
-    rc = record_expect(&out->view, RECORD_PARTITION_BOOK, BOOK_VERSION, err);
+    rc = record_expect(&out->view, RECORD_PARTITION_BOOK,
+                       out->view.version == RELATIONS_VERSION ? RELATIONS_VERSION : BOOK_VERSION,
+                       err);
     if (rc == ERROR_NONE)
         rc = record_text_get(&out->view, "dataset", out->dataset_id, sizeof out->dataset_id, err);
     if (rc == ERROR_NONE)
@@ -144,6 +263,8 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
         rc = edge_sections_get_widths(&out->view, &out->edge_width, err);
     if (rc == ERROR_NONE)
         rc = check_ranges(out, err);
+    if (rc == ERROR_NONE)
+        rc = read_relations(out, err);
     if (rc == ERROR_NONE)
         return rc;
     store_release_record(&out->view);

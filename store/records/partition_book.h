@@ -12,6 +12,12 @@
  *             "facts"   U64 [7] edge count, self-loop count, feature dim, class count,
  *                                      train, valid, test counts
  *             "edge_widths" U32 [.]  of the edge columns of the topologies (edge_sections.h)
+ *   version   4; of a graph with relations 5, with these sections too:
+ *             "type_start" U32 [part_count, types + 1]  type_ranges.h
+ *             "type_name"  U8  [types, 160]    padded with zeros
+ *             "type_dim"   U32 [types]         columns of features; 0: its nodes have none
+ *             "target_type" U32 [1]            of which labels and splits are
+ *             "relation"   U8  [relations, 164]  name, padded with zeros; source and target type, 16 bits each
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
  * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
@@ -22,6 +28,7 @@
 #include "common/base/error.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/type_ranges.h"
 
 #include <stdint.h>
 
@@ -35,13 +42,31 @@ struct partition_book {
     enum task_kind task;
     struct edge_widths edge_width; /* of the edge columns */
     uint32_t train_count, valid_count,
-        test_count;          /* nodes; of a task of pairs 0, and edges held out */
-    const uint32_t *book;    /* [part_count + 1] */
-    struct record_view view; /* release with store_release_record() */
+        test_count;       /* nodes; of a task of pairs 0, and edges held out */
+    const uint32_t *book; /* [part_count + 1] */
+    /* Of a graph with relations; all 0 and NULL otherwise: ask the functions below. */
+    uint32_t type_count, relation_count, target_type;
+    const uint32_t *type_start;                  /* [part_count, type_count + 1] */
+    const char (*type_name)[RELATION_NAME_SIZE]; /* [type_count] */
+    const uint32_t *type_dim;                    /* [type_count] */
+    const struct relation *relation;             /* [relation_count] */
+    struct record_view view;                     /* release with store_release_record() */
 };
 
 /* Examples of an epoch: training nodes; of a task of pairs the edges of the topology, each stored direction one. */
 uint64_t partition_book_train_count(const struct partition_book *book);
+
+/* Node types and relations that computing tells apart: one each of a graph without relations. */
+uint32_t partition_book_types(const struct partition_book *book);
+uint32_t partition_book_relations(const struct partition_book *book);
+/* One of the relations. */
+const struct relation *partition_book_relation(const struct partition_book *book,
+                                               uint32_t relation);
+/* Columns of the features of a type; 0: none. */
+uint32_t partition_book_dim(const struct partition_book *book, uint32_t type);
+/* Whether the nodes of a type have a shard in each part: of features, or of labels. */
+bool partition_book_has_shard(const struct partition_book *book, uint32_t type);
+struct type_ranges partition_book_ranges(const struct partition_book *book);
 
 MUST_CHECK enum error_code partition_book_put(struct store *store,
                                               const struct partition_book *book, struct error *err);

@@ -37,6 +37,20 @@ static void write_part(struct json_writer *w, const struct part_figures *part)
     json_close_object(w);
 }
 
+static void write_relations(struct json_writer *w, const struct partition_report *report)
+{
+    json_open_array(w, "relation");
+    for (uint32_t r = 0; r < report->relation_count; r++) {
+        json_open_object(w, NULL);
+        json_put_string(w, "name", report->relation[r].name);
+        write_count(w, "edges", report->relation[r].edges);
+        write_count(w, "cut_edges", report->relation[r].cut_edges);
+        write_count(w, "halo", report->relation[r].halo);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
 static void write_report(struct json_writer *w, const struct partition_report *report)
 {
     json_open_object(w, NULL);
@@ -56,6 +70,8 @@ static void write_report(struct json_writer *w, const struct partition_report *r
     for (int p = 0; p < report->part_count; p++)
         write_part(w, &report->part[p]);
     json_close_array(w);
+    if (report->relation_count)
+        write_relations(w, report);
     json_close_object(w);
 }
 
@@ -140,6 +156,34 @@ static void read_parts(struct field_reader *reader, const struct json_node *root
     }
 }
 
+/* Only a graph with relations has them. */
+static void read_relations(struct field_reader *reader, const struct json_node *root,
+                           struct partition_report *out)
+{
+    const struct json_node *list = json_get(root, "relation");
+    const size_t count = json_count(list);
+    if (reader->rc != ERROR_NONE || !list)
+        return;
+    if (count < 1 || count > RELATION_COUNT_MAX || !json_at(list, 0)) {
+        reader->rc =
+            error_set(reader->err, ERROR_CORRUPT, "'relation' has %zu entries, expected 1 to %d",
+                      count, RELATION_COUNT_MAX);
+        return;
+    }
+    reader->rc = memory_new(&out->relation, count, "a partition report", reader->err);
+    out->relation_count = reader->rc == ERROR_NONE ? (uint32_t)count : 0;
+    for (uint32_t r = 0; reader->rc == ERROR_NONE && r < out->relation_count; r++) {
+        const struct json_node *relation = json_at(list, r);
+        const char *name = json_text(json_get(relation, "name"));
+        if (!name || !text_copy(out->relation[r].name, sizeof out->relation[r].name, name))
+            reader->rc = error_set(reader->err, ERROR_CORRUPT,
+                                   "'name' of relation %" PRIu32 " is missing or too long", r);
+        out->relation[r].edges = read_count(reader, relation, "edges", INT64_MAX);
+        out->relation[r].cut_edges = read_count(reader, relation, "cut_edges", INT64_MAX);
+        out->relation[r].halo = read_count(reader, relation, "halo", INT64_MAX);
+    }
+}
+
 static enum error_code read_report(const struct json_node *root, struct partition_report *out,
                                    struct error *err)
 {
@@ -157,6 +201,7 @@ static enum error_code read_report(const struct json_node *root, struct partitio
     out->edges = read_balance(&reader, root, "edges");
     out->train = read_balance(&reader, root, "train");
     read_parts(&reader, root, out);
+    read_relations(&reader, root, out);
     return reader.rc;
 }
 
@@ -198,6 +243,7 @@ enum error_code partition_report_get(struct store *store, const char *partition_
 void partition_report_release(struct partition_report *report)
 {
     memory_free(report->part);
+    memory_free(report->relation);
     *report = (struct partition_report){0};
 }
 

@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
+#include "common/graph/relation_block.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
@@ -32,6 +33,13 @@ struct balance {
     double variation; /* coefficient of variation: standard deviation / mean; 0 when mean is 0 */
 };
 
+/* Of one relation, in all parts together. */
+struct relation_figures {
+    char name[RELATION_NAME_SIZE];
+    uint64_t edges, cut_edges;
+    uint64_t halo; /* distinct sources that another part than the target's owns, part by part */
+};
+
 struct partition_report { /* {0} is empty */
     char id[80];
     int part_count;
@@ -40,10 +48,12 @@ struct partition_report { /* {0} is empty */
     double cut_share;          /* cut_edges / edge_count; 0 without edges */
     uint64_t halo;             /* of all parts together */
     double replication_factor; /* (node_count + halo) / node_count */
-    uint32_t feature_dim;
-    uint64_t halo_bytes; /* feature bytes of all halos: what one full-neighbour pass moves */
+    uint32_t feature_dim;      /* of several node types the mean over all nodes */
+    uint64_t halo_bytes;       /* feature bytes of all halos: what one full-neighbour pass moves */
     struct balance nodes, edges, train;
-    struct part_figures *part; /* [part_count], owned */
+    struct part_figures *part;         /* [part_count], owned */
+    uint32_t relation_count;           /* 0: a graph without relations */
+    struct relation_figures *relation; /* [relation_count], owned */
 };
 
 MUST_CHECK enum error_code

@@ -4,9 +4,22 @@
 #include "store/objects/keys.h"
 #include "store/records/edge_sections.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-enum { TOPOLOGY_SEAL_VERSION = 2 };
+enum { TOPOLOGY_SEAL_VERSION = 2, RELATIONS_VERSION = 3, ROW_NUMBERS = 3 };
+
+uint32_t topology_seal_relations(const struct topology_seal *seal)
+{
+    return seal->relation_count ? seal->relation_count : 1;
+}
+
+struct sealed_rows topology_seal_rows(const struct topology_seal *seal, uint32_t relation)
+{
+    if (seal->relation_count)
+        return seal->relation[relation];
+    return (struct sealed_rows){seal->first_node, seal->node_count, seal->edge_count};
+}
 
 enum error_code topology_seal_put(struct store *store, const char *partition_id, int part,
                                   const struct topology_seal *seal, struct error *err)
@@ -17,8 +30,57 @@ enum error_code topology_seal_put(struct store *store, const char *partition_id,
     record_add(&record, "counts", ELEMENT_U64, counts, 4);
     edge_sections_add_widths(&record, &seal->width);
     record_add(&record, "file", ELEMENT_U8, seal->file.bytes, sizeof seal->file.bytes);
+    uint64_t rows[RELATION_COUNT_MAX * ROW_NUMBERS];
+    for (uint32_t r = 0; r < seal->relation_count; r++) {
+        rows[r * ROW_NUMBERS] = seal->relation[r].first_node;
+        rows[r * ROW_NUMBERS + 1] = seal->relation[r].node_count;
+        rows[r * ROW_NUMBERS + 2] = seal->relation[r].edge_count;
+    }
+    if (seal->relation_count) {
+        record.version = RELATIONS_VERSION;
+        record_add(&record, "relation", ELEMENT_U64, rows,
+                   (uint64_t)seal->relation_count * ROW_NUMBERS);
+    }
     return store_put(store, key_part(partition_id, part, "topology_seal").text, partition_id,
                      &record, STORE_DURABLE, err);
+}
+
+/* Rows inside the part, and edges that are all of it. */
+static enum error_code read_rows(const struct record_view *view, struct topology_seal *out,
+                                 struct error *err)
+{
+    const void *data = NULL;
+    uint64_t count = 0, edges = 0;
+    if (view->version != RELATIONS_VERSION)
+        return ERROR_NONE;
+    const enum error_code rc =
+        record_section_get(view, "relation", ELEMENT_U64, -1, &data, &count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (count == 0 || count % ROW_NUMBERS != 0 || count / ROW_NUMBERS > RELATION_COUNT_MAX)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section relation: %" PRIu64
+                         " numbers, expected %d for each of 1 to %d relations",
+                         view->key, count, ROW_NUMBERS, RELATION_COUNT_MAX);
+    out->relation_count = (uint32_t)(count / ROW_NUMBERS);
+    for (uint32_t r = 0; r < out->relation_count; r++) {
+        const uint64_t *rows = (const uint64_t *)data + (size_t)r * ROW_NUMBERS;
+        const uint64_t end = (uint64_t)out->first_node + out->node_count;
+        if (rows[0] < out->first_node || rows[0] > end || rows[1] > end - rows[0] ||
+            rows[2] > out->edge_count - edges)
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: section relation: the rows of relation %" PRIu32
+                             " are %" PRIu64 " from %" PRIu64 " with %" PRIu64
+                             " edges, which are not in the part",
+                             view->key, r, rows[1], rows[0], rows[2]);
+        edges += rows[2];
+        out->relation[r] = (struct sealed_rows){(uint32_t)rows[0], (uint32_t)rows[1], rows[2]};
+    }
+    if (edges != out->edge_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section relation: %" PRIu64 " edges in all, expected %" PRIu64,
+                         view->key, edges, out->edge_count);
+    return ERROR_NONE;
 }
 
 enum error_code topology_seal_decode(const struct record_view *view, struct topology_seal *out,
@@ -26,7 +88,9 @@ enum error_code topology_seal_decode(const struct record_view *view, struct topo
 {
     const void *counts_data = NULL, *file = NULL;
     struct edge_widths width;
-    enum error_code rc = record_expect(view, RECORD_TOPOLOGY_SEAL, TOPOLOGY_SEAL_VERSION, err);
+    enum error_code rc = record_expect(
+        view, RECORD_TOPOLOGY_SEAL,
+        view->version == RELATIONS_VERSION ? RELATIONS_VERSION : TOPOLOGY_SEAL_VERSION, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "counts", ELEMENT_U64, 4, &counts_data, NULL, err);
     if (rc == ERROR_NONE)
@@ -45,7 +109,7 @@ enum error_code topology_seal_decode(const struct record_view *view, struct topo
                                   .file_size = counts[3],
                                   .width = width};
     memcpy(out->file.bytes, file, sizeof out->file.bytes);
-    return ERROR_NONE;
+    return read_rows(view, out, err);
 }
 
 enum error_code topology_seal_get(struct store *store, const char *partition_id, int part,

@@ -8,7 +8,10 @@
  *   sections  "counts" U64 [4]   first node, node count, edge count, file size in bytes
  *             "edge_widths" U32 [.]  of the edge columns in the file (edge_sections.h)
  *             "file"   U8  [16]  XXH3-128 of the whole file
- *   valid     first node + node count is at most 2^32 - 1
+ *             "relation" U64 [relations, 3]  first node, node count, edge count of the rows of each relation; without
+ *                            it there is one, of all nodes and edges
+ *   version   2; with the section "relation" 3
+ *   valid     first node + node count is at most 2^32 - 1, the rows of relations lie in it, and their edges are all
  *
  * Equal arrays give equal files (with one LMDB version and page size), so the seal of a part that is
  * built twice is the same record.
@@ -19,9 +22,16 @@
 #include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
+#include "common/graph/relation_block.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
+
+/* The rows of one relation in a part. */
+struct sealed_rows {
+    uint32_t first_node, node_count;
+    uint64_t edge_count;
+};
 
 struct topology_seal {
     uint32_t first_node;
@@ -30,7 +40,13 @@ struct topology_seal {
     uint64_t file_size;
     struct edge_widths width; /* of the edge columns */
     struct checksum file;
+    uint32_t relation_count; /* 0: one, of all nodes and edges */
+    struct sealed_rows relation[RELATION_COUNT_MAX];
 };
+
+/* The rows of one of the relations; relation < topology_seal_relations(). */
+struct sealed_rows topology_seal_rows(const struct topology_seal *seal, uint32_t relation);
+uint32_t topology_seal_relations(const struct topology_seal *seal);
 
 MUST_CHECK enum error_code topology_seal_put(struct store *store, const char *partition_id,
                                              int part, const struct topology_seal *seal,

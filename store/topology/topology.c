@@ -23,10 +23,8 @@ struct topology_source {
 
 /* --- a part --- */
 
-static void close_part(struct topology_part *part, struct topology_source *source)
+static void forget_arrays(struct topology_part *part)
 {
-    topology_file_close(&source->file);
-    artifact_release(&source->artifact);
     memory_free(part->row_start_chunk);
     memory_free(part->neighbor_chunk);
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
@@ -36,14 +34,23 @@ static void close_part(struct topology_part *part, struct topology_source *sourc
                                    .node_count = part->node_count,
                                    .edge_count = part->edge_count,
                                    .width = part->width};
+}
+
+/* `part` [relations of the seal]. */
+static void close_part(struct topology_part *part, struct topology_source *source)
+{
+    topology_file_close(&source->file);
+    artifact_release(&source->artifact);
+    for (uint32_t r = 0; r < topology_seal_relations(&source->seal); r++)
+        forget_arrays(&part[r]);
     source->is_open = false;
 }
 
-static enum error_code find_arrays(struct topology_part *part, const struct topology_file *file,
-                                   struct error *err)
+static enum error_code find_arrays(struct topology_part *part, uint32_t relation,
+                                   const struct topology_file *file, struct error *err)
 {
     struct topology_array array[TOPOLOGY_ARRAY_COUNT];
-    topology_arrays_describe(part->node_count, part->edge_count, &part->width, array);
+    topology_arrays_describe(relation, part->node_count, part->edge_count, &part->width, array);
     enum error_code rc =
         topology_file_chunks(file, &array[TOPOLOGY_ROW_START], &part->row_start_chunk, err);
     if (rc == ERROR_NONE)
@@ -65,8 +72,8 @@ static enum error_code open_once(struct topology_part *part, struct topology_sou
     if (rc != ERROR_NONE)
         return rc;
     rc = topology_file_open(source->artifact.path, &source->file, err);
-    if (rc == ERROR_NONE)
-        rc = find_arrays(part, &source->file, err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < topology_seal_relations(&source->seal); r++)
+        rc = find_arrays(&part[r], r, &source->file, err);
     if (rc != ERROR_NONE) {
         close_part(part, source);
         return error_context(err, rc, "artifact %s", source->key.text);
@@ -80,13 +87,14 @@ enum error_code topology_open_part(const struct topology *topology, int part, st
     if (!topology->source)
         return ERROR_NONE;
     struct topology_source *source = &topology->source[part];
+    struct topology_part *rows = &topology->part[(size_t)part * topology_relations(topology)];
     enum error_code rc = ERROR_NONE;
     (void)pthread_mutex_lock(&source->lock);
     if (!source->is_open)
-        rc = open_once(&topology->part[part], source, err);
+        rc = open_once(rows, source, err);
     /* A device or network may stumble: what fails is told when it is met again. */
     if (rc == ERROR_IO)
-        rc = open_once(&topology->part[part], source, err);
+        rc = open_once(rows, source, err);
     (void)pthread_mutex_unlock(&source->lock);
     return rc;
 }
@@ -115,6 +123,35 @@ enum error_code topology_open_parts(const struct topology *topology, struct thre
 }
 
 /* --- the whole --- */
+
+/* The rows of each relation in a part are those that the book says. */
+static enum error_code take_relations(const struct partition_book *book, int number,
+                                      const struct topology_source *source,
+                                      struct topology_part *part, struct error *err)
+{
+    const struct topology_seal *seal = &source->seal;
+    const struct type_ranges ranges = partition_book_ranges(book);
+    if (topology_seal_relations(seal) != partition_book_relations(book))
+        return error_set(err, ERROR_CORRUPT, "artifact %s: expected %u relations, found %u",
+                         source->key.text, partition_book_relations(book),
+                         topology_seal_relations(seal));
+    for (uint32_t r = 0; r < topology_seal_relations(seal); r++) {
+        const uint32_t type = partition_book_relation(book, r)->target_type;
+        const uint32_t from = type_ranges_first(&ranges, number, type);
+        const struct sealed_rows rows = topology_seal_rows(seal, r);
+        if (rows.first_node != from || rows.node_count != type_ranges_count(&ranges, number, type))
+            return error_set(
+                err, ERROR_CORRUPT,
+                "artifact %s: relation %u: expected %u nodes from %u, found %u from %u",
+                source->key.text, r, type_ranges_count(&ranges, number, type), from,
+                rows.node_count, rows.first_node);
+        part[r] = (struct topology_part){.first_node = rows.first_node,
+                                         .node_count = rows.node_count,
+                                         .edge_count = rows.edge_count,
+                                         .width = seal->width};
+    }
+    return ERROR_NONE;
+}
 
 /* Adds a part to the whole: all parts have the same arrays. */
 static enum error_code join_part(struct topology *t, int number, const struct topology_seal *seal,
@@ -160,7 +197,7 @@ static enum error_code take_seal(void *context, size_t index, struct record_view
     struct topology_seal *seal = &source->seal;
     source->store = sealed->store;
     source->key = key_part(book->id, number, "topology");
-    const enum error_code rc = topology_seal_decode(view, seal, err);
+    enum error_code rc = topology_seal_decode(view, seal, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint32_t first = book->book[number], count = book->book[number + 1] - first;
@@ -168,18 +205,19 @@ static enum error_code take_seal(void *context, size_t index, struct record_view
         return error_set(err, ERROR_CORRUPT,
                          "artifact %s: expected %u nodes from %u, found %u from %u",
                          source->key.text, count, first, seal->node_count, seal->first_node);
-    sealed->topology->part[number] = (struct topology_part){.first_node = seal->first_node,
-                                                            .node_count = seal->node_count,
-                                                            .edge_count = seal->edge_count,
-                                                            .width = seal->width};
-    return join_part(sealed->topology, number, seal, err);
+    rc = take_relations(book, number, source,
+                        &sealed->topology->part[index * partition_book_relations(book)], err);
+    return rc == ERROR_NONE ? join_part(sealed->topology, number, seal, err) : rc;
 }
 
 enum error_code topology_open(struct store *store, const struct partition_book *book,
                               struct topology *out, struct error *err)
 {
     const size_t part_count = (size_t)book->part_count;
-    struct topology t = {.part_count = book->part_count, .node_count = book->node_count};
+    const uint32_t relations = partition_book_relations(book);
+    struct topology t = {.part_count = book->part_count,
+                         .relation_count = relations,
+                         .node_count = book->node_count};
     uint32_t *bounds = NULL;
     must(book->part_count > 0);
     enum error_code rc = memory_new(&bounds, part_count + 1, "a partition book", err);
@@ -187,7 +225,7 @@ enum error_code topology_open(struct store *store, const struct partition_book *
         return rc;
     memcpy(bounds, book->book, (part_count + 1) * sizeof *bounds);
     t.book = bounds;
-    rc = memory_new(&t.part, part_count, "the parts of a topology", err);
+    rc = memory_new(&t.part, part_count * relations, "the parts of a topology", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&t.source, part_count, "the parts of a topology", err);
     for (int p = 0; rc == ERROR_NONE && p < book->part_count; p++)
@@ -211,7 +249,7 @@ enum error_code topology_open(struct store *store, const struct partition_book *
 void topology_close(struct topology *topology)
 {
     for (int p = 0; topology->source && p < topology->part_count; p++) {
-        close_part(&topology->part[p], &topology->source[p]);
+        close_part(&topology->part[(size_t)p * topology_relations(topology)], &topology->source[p]);
         (void)pthread_mutex_destroy(&topology->source[p].lock);
     }
     memory_free(topology->source);

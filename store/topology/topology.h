@@ -14,7 +14,10 @@
  * processor's table of pages too, and on a virtual machine that walk takes as long as the access. From a
  * copy on pages of 2 MB an edge is sampled in two thirds of the time (tests/bench/README.md).
  *
- * In the file, key "<array>/<chunk>" (five digits) holds one chunk: "row_start", "neighbor", each edge column that there
+ * Each relation has arrays of its own: its rows are the nodes of its target type in the part, its neighbours of its source
+ * type. A graph without relations is one relation, whose rows are all nodes.
+ *
+ * In the file, key "<array>/<chunk>" of relation 0, and "<relation>/<array>/<chunk>" (three digits) of the others, (five digits) holds one chunk: "row_start", "neighbor", each edge column that there
  * is by its name (common/graph/edge_column.h), and with weights "weight_sum", a number a node. A value is at least
  * 4 KiB, filled up with zeros: LMDB gives a large value pages of its own, aligned to 16 bytes, and would squeeze a small
  * one between others at an odd address. How much of it counts is in the seal.
@@ -33,7 +36,7 @@
 
 enum { TOPOLOGY_CHUNK_SHIFT = 27, TOPOLOGY_CHUNK_COUNT_MAX = 4096 };
 
-/* The arrays of one part to be written; all borrowed. */
+/* The arrays of one relation in one part to be written; all borrowed. */
 struct topology_arrays {
     uint32_t first_node;
     uint32_t node_count;
@@ -48,22 +51,31 @@ struct topology_arrays {
 MUST_CHECK enum error_code topology_write(struct store *store, const char *partition_id, int part,
                                           const struct topology_arrays *arrays, struct error *err);
 
+/* The same of a part of several relations: relation [relation_count], with the same edge columns; their rows lie among
+ * the nodes [first_node, first_node + node_count) of the part. */
+MUST_CHECK enum error_code topology_write_relations(struct store *store, const char *partition_id,
+                                                    int part, uint32_t first_node,
+                                                    uint32_t node_count,
+                                                    const struct topology_arrays *relation,
+                                                    uint32_t relation_count, struct error *err);
+
 struct topology_part;
 
 struct topology { /* {0} is closed; the parts of one partition, opened together */
     int part_count;
+    uint32_t relation_count; /* 0 is 1 */
     uint32_t node_count;
     uint64_t edge_count;
     struct edge_widths width;   /* of the edge columns */
     const uint32_t *book;       /* [part_count + 1], owned */
-    struct topology_part *part; /* [part_count], owned */
+    struct topology_part *part; /* [part_count, relation_count], owned */
     struct topology_source
         *source; /* [part_count], owned, topology.c's; NULL: the arrays are the caller's */
     struct checksum content; /* of all files, by their seals */
     struct shared_area copy; /* {0}: the arrays are in the files */
 };
 
-/* What a reader needs of one part; inlined in hot loops. Arrays of 2^27 elements a chunk, there once the part is open. */
+/* What a reader needs of one relation in one part; inlined in hot loops. Arrays of 2^27 elements a chunk, there once the part is open. */
 struct topology_part {
     uint32_t first_node;
     uint32_t node_count;
@@ -102,6 +114,18 @@ uint64_t topology_copy_bytes(const struct topology *topology);
  * Fails: ERROR_NO_MEMORY; the topology is as before. */
 MUST_CHECK enum error_code topology_copy(struct topology *topology, bool only_shared,
                                          struct thread_pool *pool, struct error *err);
+
+static inline uint32_t topology_relations(const struct topology *t)
+{
+    return t->relation_count ? t->relation_count : 1;
+}
+
+/* One relation in one part: its rows are those of the target type's nodes. */
+static inline const struct topology_part *topology_rows(const struct topology *t, int part,
+                                                        uint32_t relation)
+{
+    return &t->part[(size_t)part * topology_relations(t) + relation];
+}
 
 /* The part that owns `node`; node < node_count. */
 static inline int topology_part_of(const struct topology *t, uint32_t node)

@@ -2,7 +2,7 @@
 
 #include "store/topology/topology.h"
 
-void topology_arrays_describe(uint32_t node_count, uint64_t edge_count,
+void topology_arrays_describe(uint32_t relation, uint32_t node_count, uint64_t edge_count,
                               const struct edge_widths *width,
                               struct topology_array out[TOPOLOGY_ARRAY_COUNT])
 {
@@ -27,4 +27,6 @@ void topology_arrays_describe(uint32_t node_count, uint64_t edge_count,
                                 .element_size = sizeof(float),
                                 .shift = TOPOLOGY_CHUNK_SHIFT,
                                 .count = width->of[EDGE_WEIGHT] ? node_count : 0};
+    for (int a = 0; a < TOPOLOGY_ARRAY_COUNT; a++)
+        out[a].relation = relation;
 }

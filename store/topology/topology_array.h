@@ -20,14 +20,15 @@ enum {
 
 struct topology_array {
     const char *name;
+    uint32_t relation;
     size_t element_size; /* of an edge column: of one edge */
     unsigned shift;      /* elements in a chunk, as a power of two */
     uint64_t count;      /* 0: it is not there */
     const char *data;    /* [count], to be written; NULL while reading */
 };
 
-/* The arrays of a part of that size, without their data. */
-void topology_arrays_describe(uint32_t node_count, uint64_t edge_count,
+/* The arrays of a relation of that size in a part, without their data. */
+void topology_arrays_describe(uint32_t relation, uint32_t node_count, uint64_t edge_count,
                               const struct edge_widths *width,
                               struct topology_array out[TOPOLOGY_ARRAY_COUNT]);
 

@@ -22,10 +22,16 @@ static size_t aligned(uint64_t bytes)
     return (size_t)(bytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
 }
 
+/* Relations in parts, each of two arrays. */
+static int64_t piece_count(const struct topology *topology)
+{
+    return (int64_t)topology->part_count * topology_relations(topology);
+}
+
 uint64_t topology_copy_bytes(const struct topology *topology)
 {
     uint64_t bytes = 0;
-    for (int p = 0; p < topology->part_count; p++)
+    for (int p = 0; p < piece_count(topology); p++)
         bytes += aligned(((uint64_t)topology->part[p].node_count + 1) * sizeof(uint64_t)) +
                  aligned(topology->part[p].edge_count * sizeof(uint32_t));
     return bytes;
@@ -41,8 +47,8 @@ struct chunked {
 /* Piece `piece` of the area. */
 static struct chunked array_of(const struct topology *t, int64_t piece)
 {
-    const struct topology_part *part = &t->part[piece % t->part_count];
-    if (piece < t->part_count)
+    const struct topology_part *part = &t->part[piece % piece_count(t)];
+    if (piece < piece_count(t))
         return (struct chunked){part->row_start_chunk, sizeof(uint64_t),
                                 (uint64_t)part->node_count + 1};
     return (struct chunked){part->neighbor_chunk, sizeof(uint32_t), part->edge_count};
@@ -119,9 +125,9 @@ static enum error_code open_area(struct topology *t, bool only_shared, struct th
     (void)snprintf(what, sizeof what, "a copy of the topology of %d parts", t->part_count);
     const struct shared_area_content content = {.what = what,
                                                 .name = checksum_of_parts(name, 2),
-                                                .size = (size_t)start[2 * (size_t)t->part_count],
+                                                .size = (size_t)start[2 * piece_count(t)],
                                                 .only_shared = only_shared,
-                                                .piece_count = 2 * (int64_t)t->part_count,
+                                                .piece_count = 2 * piece_count(t),
                                                 .piece_start = start,
                                                 .fill = copy_array,
                                                 .context = t,
@@ -132,7 +138,7 @@ static enum error_code open_area(struct topology *t, bool only_shared, struct th
 enum error_code topology_copy(struct topology *topology, bool only_shared, struct thread_pool *pool,
                               struct error *err)
 {
-    const int64_t pieces = 2 * (int64_t)topology->part_count;
+    const int64_t pieces = 2 * piece_count(topology);
     uint64_t *start = NULL;
     if (topology->copy.bytes)
         return ERROR_NONE;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK_KEY_SIZE = 24, VALUE_BYTES_MIN = 4096 };
+enum { CHUNK_KEY_SIZE = 40, VALUE_BYTES_MIN = 4096 };
 
 /* Bytes of a chunk's value, filled up to the least size. */
 static size_t value_bytes(const struct topology_array *array, uint64_t chunk)
@@ -22,7 +22,10 @@ static size_t value_bytes(const struct topology_array *array, uint64_t chunk)
 static MDB_val chunk_key(const struct topology_array *array, uint64_t chunk,
                          char text[CHUNK_KEY_SIZE])
 {
-    const int size = snprintf(text, CHUNK_KEY_SIZE, "%s/%05" PRIu64, array->name, chunk);
+    const int size = array->relation
+                         ? snprintf(text, CHUNK_KEY_SIZE, "%03" PRIu32 "/%s/%05" PRIu64,
+                                    array->relation, array->name, chunk)
+                         : snprintf(text, CHUNK_KEY_SIZE, "%s/%05" PRIu64, array->name, chunk);
     must(size > 0 && size < CHUNK_KEY_SIZE);
     return (MDB_val){.mv_size = (size_t)size, .mv_data = text};
 }
@@ -41,10 +44,10 @@ static enum error_code lmdb_error(int code, const char *what, const char *path, 
 
 /* Room for every value on pages of its own, and for the pages that name them. A pure function of the
  * sizes, because it is written into the file. */
-static size_t map_size(const struct topology_array *array, size_t page_size)
+static size_t map_size(const struct topology_array *array, int array_count, size_t page_size)
 {
     size_t pages = 64;
-    for (int a = 0; a < TOPOLOGY_ARRAY_COUNT; a++)
+    for (int a = 0; a < array_count; a++)
         for (uint64_t chunk = 0; chunk < topology_array_chunks(&array[a]); chunk++)
             pages += value_bytes(&array[a], chunk) / page_size + 4;
     return pages * page_size;
@@ -66,7 +69,7 @@ static int put_array(MDB_txn *txn, MDB_dbi dbi, const struct topology_array *arr
     return 0;
 }
 
-static int put_arrays(MDB_env *env, const struct topology_array *array)
+static int put_arrays(MDB_env *env, const struct topology_array *array, int array_count)
 {
     MDB_txn *txn = NULL;
     MDB_dbi dbi = 0;
@@ -74,7 +77,7 @@ static int put_arrays(MDB_env *env, const struct topology_array *array)
     if (code)
         return code;
     code = mdb_dbi_open(txn, NULL, 0, &dbi);
-    for (int a = 0; code == 0 && a < TOPOLOGY_ARRAY_COUNT; a++)
+    for (int a = 0; code == 0 && a < array_count; a++)
         code = put_array(txn, dbi, &array[a]);
     if (code) {
         mdb_txn_abort(txn);
@@ -86,11 +89,12 @@ static int put_arrays(MDB_env *env, const struct topology_array *array)
 /* Space is reserved before the map is written: on a full disk a write through a map is SIGBUS. The file is
  * not flushed here but when it is published. */
 static int fill_environment(MDB_env *env, const char *path, const struct topology_array *array,
-                            uint64_t *file_size)
+                            int array_count, uint64_t *file_size)
 {
     MDB_envinfo info;
     mdb_filehandle_t fd = -1;
-    const size_t page_size = (size_t)sysconf(_SC_PAGESIZE), bytes = map_size(array, page_size);
+    const size_t page_size = (size_t)sysconf(_SC_PAGESIZE),
+                 bytes = map_size(array, array_count, page_size);
     int code = mdb_env_set_mapsize(env, bytes);
     if (code == 0)
         code = mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_WRITEMAP | MDB_NOSYNC, 0666);
@@ -99,7 +103,7 @@ static int fill_environment(MDB_env *env, const char *path, const struct topolog
     if (code == 0)
         code = posix_fallocate(fd, 0, (off_t)bytes);
     if (code == 0)
-        code = put_arrays(env, array);
+        code = put_arrays(env, array, array_count);
     if (code == 0)
         code = mdb_env_info(env, &info);
     if (code == 0)
@@ -107,15 +111,14 @@ static int fill_environment(MDB_env *env, const char *path, const struct topolog
     return code;
 }
 
-enum error_code topology_file_write(const char *path,
-                                    const struct topology_array array[TOPOLOGY_ARRAY_COUNT],
-                                    struct error *err)
+enum error_code topology_file_write(const char *path, const struct topology_array *array,
+                                    int array_count, struct error *err)
 {
     MDB_env *env = NULL;
     uint64_t file_size = 0;
     int code = mdb_env_create(&env);
     if (code == 0)
-        code = fill_environment(env, path, array, &file_size);
+        code = fill_environment(env, path, array, array_count, &file_size);
     if (env)
         mdb_env_close(env);
     if (code)

@@ -21,9 +21,8 @@ struct topology_file { /* {0} is closed */
 };
 
 /* Writes a new file. Equal arrays give equal bytes. Fails: ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
-MUST_CHECK enum error_code
-topology_file_write(const char *path, const struct topology_array array[TOPOLOGY_ARRAY_COUNT],
-                    struct error *err);
+MUST_CHECK enum error_code topology_file_write(const char *path, const struct topology_array *array,
+                                               int array_count, struct error *err);
 
 /* Maps a file that is there to be read. Fails: ERROR_IO; ERROR_NO_MEMORY; *out may be closed all the same. */
 MUST_CHECK enum error_code topology_file_open(const char *path, struct topology_file *out,

@@ -35,10 +35,11 @@ static enum error_code sum_weights(const struct topology_arrays *from, float **o
     return rc;
 }
 
-static void list_arrays(const struct topology_arrays *from, const float *weight_sum,
-                        struct topology_array out[TOPOLOGY_ARRAY_COUNT])
+static void list_arrays(uint32_t relation, const struct topology_arrays *from,
+                        const float *weight_sum, struct topology_array out[TOPOLOGY_ARRAY_COUNT])
 {
-    topology_arrays_describe(from->node_count, from->edge_count, &from->columns.width, out);
+    topology_arrays_describe(relation, from->node_count, from->edge_count, &from->columns.width,
+                             out);
     out[TOPOLOGY_ROW_START].data = (const char *)from->row_start;
     out[TOPOLOGY_NEIGHBOR].data = (const char *)from->neighbor;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
@@ -46,13 +47,40 @@ static void list_arrays(const struct topology_arrays *from, const float *weight_
     out[TOPOLOGY_WEIGHT_SUM].data = (const char *)weight_sum;
 }
 
-static enum error_code seal_of(const struct topology_arrays *arrays, const char *path,
+/* What is written of a part. */
+struct part_arrays {
+    uint32_t first_node, node_count;
+    const struct topology_arrays *relation; /* [relation_count] */
+    uint32_t relation_count;
+    float **weight_sum;           /* [relation_count], each NULL without weights */
+    struct topology_array *array; /* [relation_count, TOPOLOGY_ARRAY_COUNT] */
+};
+
+static int array_count(const struct part_arrays *part)
+{
+    return (int)part->relation_count * TOPOLOGY_ARRAY_COUNT;
+}
+
+/* Whether there is nothing to say of relations: one has all rows. */
+static bool is_plain(const struct part_arrays *part)
+{
+    return part->relation_count == 1 && part->relation->first_node == part->first_node &&
+           part->relation->node_count == part->node_count;
+}
+
+static enum error_code seal_of(const struct part_arrays *part, const char *path,
                                struct topology_seal *out, struct error *err)
 {
-    *out = (struct topology_seal){.first_node = arrays->first_node,
-                                  .node_count = arrays->node_count,
-                                  .edge_count = arrays->edge_count,
-                                  .width = arrays->columns.width};
+    *out = (struct topology_seal){.first_node = part->first_node,
+                                  .node_count = part->node_count,
+                                  .width = part->relation->columns.width};
+    for (uint32_t r = 0; r < part->relation_count; r++) {
+        const struct topology_arrays *rows = &part->relation[r];
+        out->relation[r] =
+            (struct sealed_rows){rows->first_node, rows->node_count, rows->edge_count};
+        out->edge_count += rows->edge_count;
+    }
+    out->relation_count = is_plain(part) ? 0 : part->relation_count;
     return checksum_of_file(path, &out->file, &out->file_size, err);
 }
 
@@ -74,38 +102,31 @@ static enum error_code compare_array(const struct topology_file *file,
     return rc;
 }
 
-static enum error_code read_back(const char *path, const struct topology_array *array,
+static enum error_code read_back(const char *path, const struct part_arrays *part,
                                  struct error *err)
 {
     struct topology_file file;
     enum error_code rc = topology_file_open(path, &file, err);
-    for (int a = 0; rc == ERROR_NONE && a < TOPOLOGY_ARRAY_COUNT; a++)
-        rc = compare_array(&file, &array[a], err);
+    for (int a = 0; rc == ERROR_NONE && a < array_count(part); a++)
+        rc = compare_array(&file, &part->array[a], err);
     topology_file_close(&file);
     return rc;
 }
 
 /* Writes the file, reads it and seals what was read; one that does not read back is thrown away and written
  * again. */
-static enum error_code build(const struct topology_arrays *arrays, const char *path,
+static enum error_code build(const struct part_arrays *part, const char *path,
                              struct topology_seal *seal, struct error *err)
 {
-    struct topology_array array[TOPOLOGY_ARRAY_COUNT];
-    float *weight_sum = NULL;
-    enum error_code rc = sum_weights(arrays, &weight_sum, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    list_arrays(arrays, weight_sum, array);
-    rc = ERROR_IO;
+    enum error_code rc = ERROR_IO;
     for (int i = 0; (rc == ERROR_IO || rc == ERROR_CORRUPT) && i < BUILD_ATTEMPTS; i++) {
         (void)unlink(path);
-        rc = topology_file_write(path, array, err);
+        rc = topology_file_write(path, part->array, array_count(part), err);
         if (rc == ERROR_NONE)
-            rc = seal_of(arrays, path, seal, err);
+            rc = seal_of(part, path, seal, err);
         if (rc == ERROR_NONE)
-            rc = read_back(path, array, err);
+            rc = read_back(path, part, err);
     }
-    memory_free(weight_sum);
     /* Nobody else has touched it, so what does not match is a trouble of this host. */
     if (rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND)
         rc = error_context(err, ERROR_IO, "does not read back as it was written");
@@ -157,13 +178,37 @@ static enum error_code publish(struct store *store, const char *partition_id, in
     return rc == ERROR_NONE && existed ? check_stored(store, artifact.text, seal, err) : rc;
 }
 
-enum error_code topology_write(struct store *store, const char *partition_id, int part,
-                               const struct topology_arrays *arrays, struct error *err)
+/* Lists all arrays, the sums of weights made here among them. */
+static enum error_code describe(struct part_arrays *part, struct error *err)
+{
+    const uint32_t count = part->relation_count;
+    enum error_code rc = memory_new(&part->weight_sum, count, "the arrays of a part", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&part->array, (size_t)array_count(part), "the arrays of a part", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < count; r++) {
+        const struct topology_arrays *rows = &part->relation[r];
+        must(rows->row_start[0] == 0 && rows->row_start[rows->node_count] == rows->edge_count);
+        must(rows->edge_count >> TOPOLOGY_CHUNK_SHIFT < TOPOLOGY_CHUNK_COUNT_MAX);
+        must(edge_widths_equal(&rows->columns.width, &part->relation->columns.width));
+        rc = sum_weights(rows, &part->weight_sum[r], err);
+        list_arrays(r, rows, part->weight_sum[r], part->array + (size_t)r * TOPOLOGY_ARRAY_COUNT);
+    }
+    return rc;
+}
+
+static void release(struct part_arrays *part)
+{
+    for (uint32_t r = 0; part->weight_sum && r < part->relation_count; r++)
+        memory_free(part->weight_sum[r]);
+    memory_free(part->weight_sum);
+    memory_free(part->array);
+}
+
+static enum error_code write_part(struct store *store, const char *partition_id, int part,
+                                  const struct part_arrays *arrays, struct error *err)
 {
     char scratch[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     struct topology_seal seal = {0};
-    must(arrays->row_start[0] == 0 && arrays->row_start[arrays->node_count] == arrays->edge_count);
-    must(arrays->edge_count >> TOPOLOGY_CHUNK_SHIFT < TOPOLOGY_CHUNK_COUNT_MAX);
     enum error_code rc = store_scratch(store, scratch, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -175,6 +220,28 @@ enum error_code topology_write(struct store *store, const char *partition_id, in
     if (rc == ERROR_NONE)
         rc = topology_seal_put(store, partition_id, part, &seal, err);
     const enum error_code removed = file_remove_all(scratch, rc == ERROR_NONE ? err : NULL);
-    rc = rc == ERROR_NONE ? removed : rc;
+    return rc == ERROR_NONE ? removed : rc;
+}
+
+enum error_code topology_write_relations(struct store *store, const char *partition_id, int part,
+                                         uint32_t first_node, uint32_t node_count,
+                                         const struct topology_arrays *relation,
+                                         uint32_t relation_count, struct error *err)
+{
+    struct part_arrays arrays = {.first_node = first_node,
+                                 .node_count = node_count,
+                                 .relation = relation,
+                                 .relation_count = relation_count};
+    enum error_code rc = describe(&arrays, err);
+    if (rc == ERROR_NONE)
+        rc = write_part(store, partition_id, part, &arrays, err);
+    release(&arrays);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "topology of part %d", part);
+}
+
+enum error_code topology_write(struct store *store, const char *partition_id, int part,
+                               const struct topology_arrays *arrays, struct error *err)
+{
+    return topology_write_relations(store, partition_id, part, arrays->first_node,
+                                    arrays->node_count, arrays, 1, err);
 }

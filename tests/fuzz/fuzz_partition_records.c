@@ -15,10 +15,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"book",    "dataset", "facts",   "to_dataset", "to_partition",
-                                    "part",    "json",    "counts",  "arrays",     "file",
-                                    "name",    "dim",     "content", "row_count",  "files",
-                                    "metrics", "version", "weights", "weights_sum"};
+static const char *const names[] = {
+    "book",     "dataset",     "facts",    "to_dataset", "to_partition", "part",       "json",
+    "counts",   "arrays",      "file",     "name",       "dim",          "content",    "row_count",
+    "files",    "metrics",     "version",  "weights",    "weights_sum",  "type_start", "type_name",
+    "type_dim", "target_type", "relation", "task"};
 
 static volatile uint64_t sink; /* what is read goes here, for the sanitizer to see it read */
 
@@ -29,6 +30,13 @@ static enum error_code read_book(struct store *store, const char *key, struct er
     const enum error_code rc = partition_book_get(store, "p", &book, err);
     for (int p = 0; rc == ERROR_NONE && p < book.part_count; p++)
         must(book.book[p] <= book.book[p + 1] && book.book[p + 1] <= book.node_count);
+    const struct type_ranges ranges = partition_book_ranges(&book);
+    for (int p = 0; rc == ERROR_NONE && p < book.part_count; p++)
+        for (uint32_t t = 0; t < partition_book_types(&book); t++)
+            must(type_ranges_first(&ranges, p, t) <= type_ranges_first(&ranges, p, t + 1));
+    for (uint32_t r = 0; rc == ERROR_NONE && r < partition_book_relations(&book); r++)
+        must(partition_book_relation(&book, r)->target_type < partition_book_types(&book) &&
+             strlen(partition_book_relation(&book, r)->name) < RELATION_NAME_SIZE);
     if (rc == ERROR_NONE)
         store_release_record(&book.view);
     return rc;
@@ -78,6 +86,11 @@ static enum error_code read_topology_seal(struct store *store, const char *key, 
     (void)key;
     const enum error_code rc = topology_seal_get(store, "p", 0, &seal, err);
     must(rc != ERROR_NONE || (uint64_t)seal.first_node + seal.node_count <= UINT32_MAX);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < topology_seal_relations(&seal); r++) {
+        const struct sealed_rows rows = topology_seal_rows(&seal, r);
+        must(rows.first_node >= seal.first_node && rows.edge_count <= seal.edge_count &&
+             rows.first_node + rows.node_count <= seal.first_node + seal.node_count);
+    }
     return rc;
 }
 
@@ -128,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t which = data[0] % (sizeof readers / sizeof *readers);
     fuzz_record_view(data + 2, size - 2, readers[which].kind, names, sizeof names / sizeof *names,
                      &view);
-    struct record record = {.kind = readers[which].kind, .version = data[1] % 4};
+    struct record record = {.kind = readers[which].kind, .version = data[1] % 8};
     for (uint32_t i = 0; i < view.section_count; i++)
         if (element_size(view.section[i].type))
             record_add(&record, view.section[i].name, view.section[i].type, view.section[i].data,

@@ -5,6 +5,7 @@
 #include "stages/partition/check/shard_check.h"
 #include "stages/partition/layout/edge_walk.h"
 #include "store/objects/keys.h"
+#include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
@@ -48,20 +49,25 @@ static enum error_code sum_chunk(void *context, const struct edge_chunk *chunk, 
     return ERROR_NONE;
 }
 
-static void pack_columns(const struct topology_part *part, uint64_t edge, char *bytes)
+/* `width` is that of the dataset, whose edges say their relation. */
+static void pack_columns(const struct topology_part *part, const struct edge_widths *width,
+                         uint16_t relation, uint64_t edge, char *bytes)
 {
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
-        const size_t size = edge_column_bytes((enum edge_column)c, part->width.of[c]);
-        if (size)
+        const size_t size = edge_column_bytes((enum edge_column)c, width->of[c]);
+        if (size && !part->width.of[c])
+            memcpy(bytes, &relation, sizeof relation);
+        else if (size)
             memcpy(bytes, topology_column(part, (enum edge_column)c, edge), size);
         bytes += size;
     }
 }
 
 static enum error_code sum_row(const struct partition_check *check,
-                               const struct topology_part *part, uint32_t row,
+                               const struct topology_part *part, uint32_t relation, uint32_t row,
                                const struct edge_facts *facts, struct error *err)
 {
+    const uint32_t source_type = partition_book_relation(check->book, relation)->source_type;
     const uint64_t from = topology_row_start(part, row), end = topology_row_start(part, row + 1);
     const uint32_t node = part->first_node + row;
     uint32_t last = 0;
@@ -78,29 +84,40 @@ static enum error_code sum_row(const struct partition_check *check,
                              ", expected ascending below %" PRIu32,
                              node, source, last, check->book->node_count);
         last = source;
-        pack_columns(part, e, facts->bytes + ENDS_BYTES);
+        if (check->schema->has_relations &&
+            dataset_type_of(check->schema, check->permutation->to_dataset[source]) != source_type)
+            return error_set(err, ERROR_CORRUPT,
+                             "the row of node %" PRIu32 " in relation %" PRIu32
+                             " has source %" PRIu32 ", which is of another type",
+                             node, relation, source);
+        pack_columns(part, &check->schema->edge_width, (uint16_t)relation, e,
+                     facts->bytes + ENDS_BYTES);
         add_edge(facts, check->permutation->to_dataset[source],
                  check->permutation->to_dataset[node]);
     }
     return ERROR_NONE;
 }
 
-static enum error_code sum_part(const struct partition_check *check, int p,
-                                const struct topology_part *part, const struct edge_facts *facts,
-                                struct error *err)
+/* One relation of a part. */
+static enum error_code sum_relation(const struct partition_check *check, int p, uint32_t relation,
+                                    const struct topology_part *part,
+                                    const struct edge_facts *facts, struct error *err)
 {
-    const struct partition_book *book = check->book;
-    const uint32_t expected = book->book[p + 1] - book->book[p];
+    const struct type_ranges ranges = partition_book_ranges(check->book);
+    const uint32_t type = partition_book_relation(check->book, relation)->target_type;
+    const uint32_t first = type_ranges_first(&ranges, p, type);
+    const uint32_t expected = type_ranges_count(&ranges, p, type);
     enum error_code rc = ERROR_NONE;
-    if (part->first_node != book->book[p] || part->node_count != expected)
+    if (part->first_node != first || part->node_count != expected)
         rc = error_set(err, ERROR_CORRUPT,
                        "holds %" PRIu32 " nodes from %" PRIu32 ", expected %" PRIu32
                        " from %" PRIu32,
-                       part->node_count, part->first_node, expected, book->book[p]);
+                       part->node_count, part->first_node, expected, first);
     for (uint32_t row = 0; rc == ERROR_NONE && row < part->node_count; row++)
-        rc = sum_row(check, part, row, facts, err);
-    return rc == ERROR_NONE ? rc
-                            : error_context(err, rc, "%s", key_part(book->id, p, "topology").text);
+        rc = sum_row(check, part, relation, row, facts, err);
+    return rc == ERROR_NONE
+               ? rc
+               : error_context(err, rc, "%s", key_part(check->book->id, p, "topology").text);
 }
 
 static enum error_code compare_sums(const struct edge_sum *dataset, const struct edge_sum *parts,
@@ -118,17 +135,27 @@ static enum error_code compare_sums(const struct edge_sum *dataset, const struct
     return ERROR_NONE;
 }
 
+static enum error_code sum_part(const struct partition_check *check, int p,
+                                const struct topology *topology, const struct edge_facts *facts,
+                                struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < topology_relations(topology); r++)
+        rc = sum_relation(check, p, r, topology_rows(topology, p, r), facts, err);
+    return rc;
+}
+
 static enum error_code sum_parts(const struct partition_check *check,
                                  const struct edge_facts *facts, struct error *err)
 {
     struct topology topology = {0};
     enum error_code rc = topology_open(check->store, check->book, &topology, err);
-    if (rc == ERROR_NONE && !edge_widths_equal(&topology.width, &check->schema->edge_width))
+    if (rc == ERROR_NONE && !edge_widths_equal(&topology.width, &check->book->edge_width))
         rc = error_set(err, ERROR_CORRUPT, "the parts have other edge columns than the dataset");
     for (int p = 0; rc == ERROR_NONE && p < topology.part_count; p++) {
         rc = topology_open_part(&topology, p, err);
         if (rc == ERROR_NONE)
-            rc = sum_part(check, p, &topology.part[p], facts, err);
+            rc = sum_part(check, p, &topology, facts, err);
     }
     topology_close(&topology);
     return rc;

@@ -4,7 +4,8 @@
  * Before the book commits a partition, all of it is opened as later stages will open it:
  *   every edge of the dataset is in exactly one part, with the right endpoints, weight, time and type:
  *     a sum of hashes over all edges, taken from the edge chunks and from the topologies mapped back
- *   every halo node is known: each source is a node of the book; rows ascend
+ *   every halo node is known: each source is a node of the book, of the source type of its relation; rows ascend; the
+ *     rows of a relation are the nodes of its target type
  *   shards have the rows and tensors of their part; rows of features and labels of sampled nodes are
  *     equal to the dataset's, bit for bit
  *   splits hold the nodes that the dataset's hold

@@ -2,42 +2,98 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/records/dataset_types.h"
 
 #include <math.h>
 #include <stddef.h>
 
+/* Columns of features; of several types the mean over all nodes, rounded up. */
+static uint32_t mean_dim(const struct dataset_schema *schema)
+{
+    uint64_t sum = 0;
+    for (uint32_t t = 0; t < dataset_type_count(schema); t++) {
+        const struct node_type type = dataset_type(schema, t);
+        sum += (uint64_t)type.feature_dim * type.node_count;
+    }
+    return (uint32_t)((sum + schema->node_count - 1) / schema->node_count);
+}
+
+static enum error_code init_relations(struct partition_quality *quality, struct error *err)
+{
+    struct partition_report *report = &quality->report;
+    report->relation_count = quality->schema->edge_type_count;
+    enum error_code rc =
+        memory_new(&report->relation, report->relation_count, "the figures of relations", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < report->relation_count; r++)
+        must(text_copy(report->relation[r].name, sizeof report->relation[r].name,
+                       quality->schema->edge_type[r].name));
+    if (rc == ERROR_NONE)
+        rc = memory_new(&quality->met_by_relation, report->node_count, "the halo count", err);
+    return rc;
+}
+
 enum error_code partition_quality_init(struct partition_quality *quality, const char *partition_id,
-                                       uint32_t node_count, int part_count, uint32_t feature_dim,
+                                       const struct dataset_schema *schema, int part_count,
                                        struct error *err)
 {
-    *quality = (struct partition_quality){0};
+    *quality = (struct partition_quality){.schema = schema};
     struct partition_report *report = &quality->report;
     must(text_copy(report->id, sizeof report->id, partition_id));
     report->part_count = part_count;
-    report->node_count = node_count;
-    report->feature_dim = feature_dim;
+    report->node_count = schema->node_count;
+    report->feature_dim = mean_dim(schema);
     enum error_code rc = memory_new(&report->part, (size_t)part_count, "the figures of parts", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&quality->met, node_count, "the halo count", err);
+        rc = memory_new(&quality->met, report->node_count, "the halo count", err);
+    if (rc == ERROR_NONE && schema->has_relations)
+        rc = init_relations(quality, err);
     if (rc != ERROR_NONE)
         partition_quality_release(quality);
     return rc;
 }
 
-void partition_quality_add(struct partition_quality *quality, int part,
-                           const struct topology_arrays *rows, uint64_t train_count)
+/* The rows of relation `r`; `dim`: columns of its sources' features. */
+static void add_relation(struct partition_quality *quality, const struct part_measure *measure,
+                         uint32_t r, const struct topology_arrays *rows, uint32_t dim)
 {
-    struct part_figures *figures = &quality->report.part[part];
-    const uint32_t mark = (uint32_t)part + 1;
-    *figures = (struct part_figures){
-        .nodes = rows->node_count, .edges = rows->edge_count, .train = train_count};
+    struct partition_report *report = &quality->report;
+    struct part_figures *figures = &report->part[measure->part];
+    const uint32_t mark = (uint32_t)measure->part + 1;
+    const uint32_t own_mark = (uint32_t)measure->part * report->relation_count + r + 1;
+    uint64_t cut = 0, halo = 0;
     for (uint64_t e = 0; e < rows->edge_count; e++) {
         const uint32_t source = rows->neighbor[e];
-        if (source >= rows->first_node && source - rows->first_node < rows->node_count)
+        if (source >= measure->first_node && source - measure->first_node < measure->node_count)
             continue;
-        figures->cut_edges++;
-        figures->halo += quality->met[source] != mark;
+        cut++;
+        if (quality->met[source] != mark) {
+            figures->halo++;
+            report->halo_bytes += dim * sizeof(float);
+        }
         quality->met[source] = mark;
+        if (quality->met_by_relation) {
+            halo += quality->met_by_relation[source] != own_mark;
+            quality->met_by_relation[source] = own_mark;
+        }
+    }
+    figures->edges += rows->edge_count;
+    figures->cut_edges += cut;
+    if (report->relation_count) {
+        report->relation[r].edges += rows->edge_count;
+        report->relation[r].cut_edges += cut;
+        report->relation[r].halo += halo;
+    }
+}
+
+void partition_quality_add(struct partition_quality *quality, const struct part_measure *measure,
+                           const struct topology_arrays *relation)
+{
+    const struct dataset_schema *schema = quality->schema;
+    quality->report.part[measure->part] =
+        (struct part_figures){.nodes = measure->node_count, .train = measure->train_count};
+    for (uint32_t r = 0; r < dataset_relation_count(schema); r++) {
+        const uint32_t source = schema->has_relations ? schema->edge_type[r].source_type : 0;
+        add_relation(quality, measure, r, &relation[r], dataset_type(schema, source).feature_dim);
     }
 }
 
@@ -77,7 +133,6 @@ const struct partition_report *partition_quality_finish(struct partition_quality
         report->edge_count ? (double)report->cut_edges / (double)report->edge_count : 0.0;
     report->replication_factor =
         (double)(report->node_count + report->halo) / (double)report->node_count;
-    report->halo_bytes = report->halo * report->feature_dim * sizeof(float);
     report->nodes = balance_of(report, offsetof(struct part_figures, nodes));
     report->edges = balance_of(report, offsetof(struct part_figures, edges));
     report->train = balance_of(report, offsetof(struct part_figures, train));
@@ -88,5 +143,6 @@ void partition_quality_release(struct partition_quality *quality)
 {
     partition_report_release(&quality->report);
     memory_free(quality->met);
+    memory_free(quality->met_by_relation);
     *quality = (struct partition_quality){0};
 }

@@ -9,6 +9,7 @@
 #define STAGES_PARTITION_CHECK_PARTITION_QUALITY_H
 
 #include "common/base/error.h"
+#include "store/records/dataset_schema.h"
 #include "store/records/partition_report.h"
 #include "store/topology/topology.h"
 
@@ -16,17 +17,24 @@
 
 struct partition_quality { /* {0} is empty */
     struct partition_report report;
+    const struct dataset_schema *schema; /* borrowed */
     uint32_t *met; /* [node_count], owned: the last part that met the node as a source, plus 1 */
+    uint32_t *met_by_relation; /* likewise, part and relation; NULL without relations */
 };
 
-/* Fails: ERROR_NO_MEMORY. */
+/* Borrows `schema`. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code partition_quality_init(struct partition_quality *quality,
-                                                  const char *partition_id, uint32_t node_count,
-                                                  int part_count, uint32_t feature_dim,
-                                                  struct error *err);
-/* Every part once, in any order. `train_count`: training nodes among its nodes. */
-void partition_quality_add(struct partition_quality *quality, int part,
-                           const struct topology_arrays *rows, uint64_t train_count);
+                                                  const char *partition_id,
+                                                  const struct dataset_schema *schema,
+                                                  int part_count, struct error *err);
+struct part_measure {
+    int part;
+    uint32_t first_node, node_count;
+    uint64_t train_count; /* training nodes among its nodes */
+};
+/* Every part once, in any order, with the rows of each relation. */
+void partition_quality_add(struct partition_quality *quality, const struct part_measure *measure,
+                           const struct topology_arrays *relation);
 /* Sums up. The report is borrowed until release. */
 const struct partition_report *partition_quality_finish(struct partition_quality *quality);
 void partition_quality_release(struct partition_quality *quality);

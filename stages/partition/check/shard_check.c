@@ -21,19 +21,43 @@ struct shard_sample {
     const struct partition_book *book;
     const struct node_permutation *permutation;
     enum tensor_type feature_type, label_type;
-    struct node_labels labels;
-    uint32_t label_width; /* elements of a row of labels; 0 without a task */
+    const struct node_labels *labels;
+    uint32_t label_width; /* elements of a row of labels; 0: the type has none */
+    uint32_t type, dim;   /* the type, and the columns of its features */
+    struct type_ranges ranges;
+    uint32_t *type_book; /* [part_count + 1] */
     uint32_t count;
-    uint32_t *node;  /* [count], new ids, ascending */
-    float *expected; /* [count, feature_dim], from the dataset */
-    char *row;       /* [feature_dim]: a row as it is to be stored */
+    uint32_t *node;  /* [count], numbers in the type, ascending */
+    float *expected; /* [count, dim], from the dataset */
+    char *row;       /* [dim]: a row as it is to be stored */
     char *block;     /* [FEATURE_BLOCK_ROWS, widest tensor]: the block read last */
 };
 
-/* One node from each of `count` equal stretches of the new ids. */
+/* The nodes of the type. */
+static uint32_t type_nodes(const struct shard_sample *s)
+{
+    return s->type_book[s->book->part_count];
+}
+
+/* The dataset's number of a sampled node. */
+static uint32_t dataset_node(const struct shard_sample *s, uint32_t number)
+{
+    int low = 0, high = s->book->part_count;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (s->type_book[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return s->permutation
+        ->to_dataset[type_ranges_first(&s->ranges, low, s->type) + (number - s->type_book[low])];
+}
+
+/* One node from each of `count` equal stretches of the type's nodes. */
 static void choose_nodes(struct shard_sample *s)
 {
-    const uint64_t node_count = s->book->node_count;
+    const uint64_t node_count = type_nodes(s);
     for (uint64_t i = 0; i < s->count; i++) {
         const uint64_t from = i * node_count / s->count, end = (i + 1) * node_count / s->count;
         s->node[i] = (uint32_t)(from + checksum_64(&i, sizeof i) % (end - from));
@@ -47,7 +71,7 @@ static enum error_code take_expected(void *context, const struct feature_chunk *
     const size_t dim = chunk->dim;
     (void)err;
     for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t node = s->permutation->to_dataset[s->node[i]];
+        const uint32_t node = dataset_node(s, s->node[i]);
         if (node >= chunk->first_node && node - chunk->first_node < chunk->node_count)
             memcpy(&s->expected[i * dim], &chunk->row[(node - chunk->first_node) * dim],
                    dim * sizeof *chunk->row);
@@ -57,11 +81,11 @@ static enum error_code take_expected(void *context, const struct feature_chunk *
 
 static enum error_code allocate(struct shard_sample *s, struct error *err)
 {
-    const uint32_t dim = s->schema->feature_dim;
+    const uint32_t dim = s->dim;
     const uint32_t widest = dim > s->label_width ? dim : s->label_width;
     uint64_t count = SAMPLE_BYTES_MAX / (4ULL * dim + 1) + 1;
     count = count < SAMPLE_COUNT_MAX ? count : SAMPLE_COUNT_MAX;
-    s->count = (uint32_t)(count < s->book->node_count ? count : s->book->node_count);
+    s->count = (uint32_t)(count < type_nodes(s) ? count : type_nodes(s));
     enum error_code rc = memory_new(&s->node, s->count, "the sample of the check", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&s->expected, (size_t)s->count * dim, "the sample of the check", err);
@@ -75,13 +99,13 @@ static enum error_code allocate(struct shard_sample *s, struct error *err)
 
 static const void *expected_row(const struct shard_sample *s, bool is_label, uint32_t index)
 {
-    const size_t node = s->permutation->to_dataset[s->node[index]];
+    const size_t node = dataset_node(s, s->node[index]);
     if (!is_label) {
-        const size_t dim = s->schema->feature_dim;
+        const size_t dim = s->dim;
         row_conversion_store(s->row, s->feature_type, &s->expected[index * dim], dim);
         return s->row;
     }
-    return (const uint32_t *)s->labels.row + node * s->label_width;
+    return (const uint32_t *)s->labels->row + node * s->label_width;
 }
 
 /* Compares one tensor's rows of the sampled nodes [from, end) of part `p`. */
@@ -90,10 +114,10 @@ static enum error_code check_rows(const struct shard_sample *s, struct feature_s
 {
     const char *tensor = is_label ? "labels" : "features";
     const size_t row_bytes = is_label ? s->label_width * tensor_type_bytes(s->label_type)
-                                      : s->schema->feature_dim * tensor_type_bytes(s->feature_type);
+                                      : s->dim * tensor_type_bytes(s->feature_type);
     uint64_t held = UINT64_MAX;
     for (uint32_t i = from; i < end; i++) {
-        const uint32_t row = s->node[i] - s->book->book[p];
+        const uint32_t row = s->node[i] - s->type_book[p];
         const uint64_t block = row / FEATURE_BLOCK_ROWS;
         uint32_t row_count = 0;
         const enum error_code rc =
@@ -108,8 +132,8 @@ static enum error_code check_rows(const struct shard_sample *s, struct feature_s
             return error_set(err, ERROR_CORRUPT,
                              "%s: the %s of node %" PRIu32 " differ from those of dataset node "
                              "%" PRIu32,
-                             key_part(s->book->id, p, "shard").text, tensor, s->node[i],
-                             s->permutation->to_dataset[s->node[i]]);
+                             key_part_type(s->book->id, p, s->type, "shard").text, tensor,
+                             s->node[i], dataset_node(s, s->node[i]));
     }
     return ERROR_NONE;
 }
@@ -119,12 +143,12 @@ static enum error_code check_tensor(const struct shard_sample *s, const struct f
                                     struct error *err)
 {
     const struct tensor_spec *tensor = feature_shard_tensor(shard, name);
-    const uint64_t row_count = s->book->book[p + 1] - s->book->book[p];
+    const uint64_t row_count = s->type_book[p + 1] - s->type_book[p];
     if (!tensor || tensor->type != type || tensor->dim != dim || tensor->row_count != row_count)
         return error_set(err, ERROR_CORRUPT,
                          "%s: tensor %s is %s [%" PRIu64 ", %" PRIu32 "], expected %s [%" PRIu64
                          ", %" PRIu32 "]",
-                         key_part(s->book->id, p, "shard").text, name,
+                         key_part_type(s->book->id, p, s->type, "shard").text, name,
                          tensor_type_name(tensor ? tensor->type : TENSOR_UNKNOWN),
                          tensor ? tensor->row_count : 0, tensor ? tensor->dim : 0,
                          tensor_type_name(type), row_count, dim);
@@ -135,13 +159,14 @@ static enum error_code check_shard(const struct shard_sample *s, int p, uint32_t
                                    struct error *err)
 {
     struct feature_shard *shard = NULL;
-    enum error_code rc =
-        feature_shard_open(s->store, key_part(s->book->id, p, "shard").text,
-                           key_part(s->book->id, p, "shard_seal").text, s->book->id, &shard, err);
+    enum error_code rc = feature_shard_open(
+        s->store, key_part_type(s->book->id, p, s->type, "shard").text,
+        key_part_type(s->book->id, p, s->type, "shard_seal").text, s->book->id, &shard, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = check_tensor(s, shard, p, "features", s->feature_type, s->schema->feature_dim, err);
-    if (rc == ERROR_NONE)
+    if (s->dim)
+        rc = check_tensor(s, shard, p, "features", s->feature_type, s->dim, err);
+    if (rc == ERROR_NONE && s->dim)
         rc = check_rows(s, shard, p, false, from, end, err);
     if (rc == ERROR_NONE && s->label_width)
         rc = check_tensor(s, shard, p, "labels", s->label_type, s->label_width, err);
@@ -157,11 +182,34 @@ static enum error_code check_shards(const struct shard_sample *s, struct error *
     uint32_t from = 0;
     for (int p = 0; rc == ERROR_NONE && p < s->book->part_count; p++) {
         uint32_t end = from;
-        while (end < s->count && s->node[end] < s->book->book[p + 1])
+        while (end < s->count && s->node[end] < s->type_book[p + 1])
             end++;
         rc = check_shard(s, p, from, end, err);
         from = end;
     }
+    return rc;
+}
+
+/* The shards of the sample's type. */
+static enum error_code check_type(struct shard_sample *s, struct error *err)
+{
+    enum error_code rc =
+        memory_new(&s->type_book, (size_t)s->book->part_count + 1, "the sample of the check", err);
+    if (rc == ERROR_NONE) {
+        type_ranges_book(&s->ranges, s->type, s->type_book);
+        rc = allocate(s, err);
+    }
+    if (rc == ERROR_NONE) {
+        choose_nodes(s);
+        rc = feature_walk(s->store, s->schema, s->type, take_expected, s, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = check_shards(s, err);
+    memory_free(s->block);
+    memory_free(s->row);
+    memory_free(s->expected);
+    memory_free(s->node);
+    memory_free(s->type_book);
     return rc;
 }
 
@@ -170,33 +218,30 @@ enum error_code shard_check(struct store *store, const struct dataset_schema *sc
                             const struct node_permutation *permutation,
                             enum tensor_type feature_type, struct error *err)
 {
-    struct shard_sample s = {
-        .store = store,
-        .schema = schema,
-        .book = book,
-        .permutation = permutation,
-        .feature_type = feature_type,
-    };
+    struct node_labels labels = {0};
+    const struct task *task = task_has_labels(schema->task) ? task_of(schema->task) : NULL;
     enum error_code rc = ERROR_NONE;
-    const struct task *task = task_of(schema->task);
-    if (task_has_labels(schema->task)) {
-        s.label_width = task->label_width(schema->class_count);
-        s.label_type = task->is_class_number ? TENSOR_I32 : TENSOR_F32;
+    if (task)
+        rc = node_labels_get(store, schema->id, &labels, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < partition_book_types(book); t++) {
+        struct shard_sample s = {
+            .store = store,
+            .schema = schema,
+            .book = book,
+            .permutation = permutation,
+            .feature_type = feature_type,
+            .labels = &labels,
+            .type = t,
+            .dim = partition_book_dim(book, t),
+            .ranges = partition_book_ranges(book),
+        };
+        if (task && t == book->target_type) {
+            s.label_width = task->label_width(schema->class_count);
+            s.label_type = task->is_class_number ? TENSOR_I32 : TENSOR_F32;
+        }
+        if (s.dim || s.label_width)
+            rc = check_type(&s, err);
     }
-    if (s.label_width)
-        rc = node_labels_get(store, schema->id, &s.labels, err);
-    if (rc == ERROR_NONE)
-        rc = allocate(&s, err);
-    if (rc == ERROR_NONE) {
-        choose_nodes(&s);
-        rc = feature_walk(store, schema, take_expected, &s, err);
-    }
-    if (rc == ERROR_NONE)
-        rc = check_shards(&s, err);
-    memory_free(s.block);
-    memory_free(s.row);
-    memory_free(s.expected);
-    memory_free(s.node);
-    store_release_record(&s.labels.view);
+    store_release_record(&labels.view);
     return rc;
 }

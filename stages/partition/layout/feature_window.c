@@ -4,66 +4,91 @@
 #include "common/base/stop_signal.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
+#include "store/records/dataset_types.h"
 #include "store/records/feature_chunk.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum error_code feature_walk(struct store *store, const struct dataset_schema *schema,
-                             feature_visitor visit, void *context, struct error *err)
+/* The chunks of a type: from the first on, *count of them. */
+static uint64_t first_chunk(const struct dataset_schema *schema, uint32_t type, uint64_t *count)
 {
+    uint64_t first = 0;
+    for (uint32_t t = 0; t <= type; t++) {
+        const struct node_type of = dataset_type(schema, t);
+        const uint64_t rows = feature_chunk_rows(of.feature_dim);
+        first += t ? *count : 0;
+        *count = of.feature_dim ? (of.node_count + rows - 1) / rows : 0;
+    }
+    return first;
+}
+
+enum error_code feature_walk(struct store *store, const struct dataset_schema *schema,
+                             uint32_t type, feature_visitor visit, void *context, struct error *err)
+{
+    const struct node_type of = dataset_type(schema, type);
+    uint64_t count = 0;
+    const uint64_t first = first_chunk(schema, type, &count);
     uint32_t next_node = 0;
     enum error_code rc = ERROR_NONE;
-    for (uint64_t i = 0; rc == ERROR_NONE && i < schema->feature_chunk_count; i++) {
+    for (uint64_t i = first; rc == ERROR_NONE && i < first + count; i++) {
         struct feature_chunk chunk = {0};
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
         rc = feature_chunk_get(store, schema->id, (int64_t)i, &chunk, err);
         if (rc != ERROR_NONE)
             break;
-        if (chunk.first_node != next_node || chunk.node_count > schema->node_count - next_node ||
-            chunk.dim != schema->feature_dim)
+        if (chunk.first_node != of.first_node + next_node ||
+            chunk.node_count > of.node_count - next_node || chunk.dim != of.feature_dim)
             rc = error_set(err, ERROR_CORRUPT,
                            "%s: holds %" PRIu32 " rows of %" PRIu32 " from node %" PRIu32
                            ", expected rows of %" PRIu32 " from node %" PRIu32 " of %" PRIu32,
                            key_feature_chunk(schema->id, (int64_t)i).text, chunk.node_count,
-                           chunk.dim, chunk.first_node, schema->feature_dim, next_node,
-                           schema->node_count);
+                           chunk.dim, chunk.first_node, of.feature_dim, of.first_node + next_node,
+                           of.node_count);
         else
             rc = visit(context, &chunk, err);
         next_node += chunk.node_count;
         store_release_record(&chunk.view);
     }
-    if (rc == ERROR_NONE && next_node != schema->node_count)
+    if (rc == ERROR_NONE && of.feature_dim && next_node != of.node_count)
         rc = error_set(err, ERROR_CORRUPT,
                        "dataset %s: the feature chunks hold %" PRIu32 " nodes, expected %" PRIu32,
-                       schema->id, next_node, schema->node_count);
+                       schema->id, next_node, of.node_count);
     return rc;
 }
 
 enum error_code feature_window_init(struct feature_window *window, struct store *store,
                                     const struct dataset_schema *schema,
-                                    const struct numbering *numbering, uint64_t budget_bytes,
+                                    const struct numbering *numbering, uint32_t type,
+                                    const uint32_t *type_book, uint64_t budget_bytes,
                                     struct error *err)
 {
-    const uint64_t row_bytes = (uint64_t)schema->feature_dim * sizeof(float);
-    uint64_t rows = row_bytes ? budget_bytes / row_bytes : schema->node_count;
+    const struct node_type of = dataset_type(schema, type);
+    const uint64_t row_bytes = (uint64_t)of.feature_dim * sizeof(float);
+    uint64_t rows = row_bytes ? budget_bytes / row_bytes : of.node_count;
     rows = rows < FEATURE_BLOCK_ROWS ? FEATURE_BLOCK_ROWS : rows;
-    rows = rows < schema->node_count ? rows : schema->node_count;
-    *window = (struct feature_window){
-        .store = store, .schema = schema, .numbering = numbering, .capacity = (uint32_t)rows};
-    return memory_new(&window->row, (size_t)rows * schema->feature_dim, "a window of features",
-                      err);
+    rows = rows < of.node_count ? rows : of.node_count;
+    *window = (struct feature_window){.store = store,
+                                      .schema = schema,
+                                      .numbering = numbering,
+                                      .type = of,
+                                      .type_number = type,
+                                      .type_book = type_book,
+                                      .capacity = (uint32_t)rows};
+    return memory_new(&window->row, (size_t)rows * of.feature_dim, "a window of features", err);
 }
 
 static enum error_code take_chunk(void *context, const struct feature_chunk *chunk,
                                   struct error *err)
 {
     struct feature_window *window = context;
+    const struct type_ranges ranges = numbering_ranges(window->numbering);
     const size_t dim = chunk->dim;
     (void)err;
     for (uint32_t i = 0; i < chunk->node_count; i++) {
-        const uint32_t node = window->numbering->to_new[chunk->first_node + i];
+        const uint32_t node = type_ranges_number(&ranges, window->type_book, window->type_number,
+                                                 window->numbering->to_new[chunk->first_node + i]);
         if (node >= window->first && node - window->first < window->count)
             memcpy(&window->row[(node - window->first) * dim], &chunk->row[i * dim],
                    dim * sizeof *chunk->row);
@@ -74,21 +99,21 @@ static enum error_code take_chunk(void *context, const struct feature_chunk *chu
 enum error_code feature_window_rows(struct feature_window *window, uint32_t first, uint32_t wanted,
                                     const float **row, uint32_t *count, struct error *err)
 {
-    const uint32_t node_count = window->schema->node_count;
+    const uint32_t node_count = window->type.node_count;
     must(first < node_count && wanted > 0);
     if (first < window->first || first - window->first >= window->count) {
         window->first = first;
         window->count =
             window->capacity < node_count - first ? window->capacity : node_count - first;
-        const enum error_code rc =
-            feature_walk(window->store, window->schema, take_chunk, window, err);
+        const enum error_code rc = feature_walk(window->store, window->schema, window->type_number,
+                                                take_chunk, window, err);
         if (rc != ERROR_NONE) {
             window->count = 0;
             return rc;
         }
     }
     const uint32_t left = window->count - (first - window->first);
-    *row = &window->row[(size_t)(first - window->first) * window->schema->feature_dim];
+    *row = &window->row[(size_t)(first - window->first) * window->type.feature_dim];
     *count = wanted < left ? wanted : left;
     return ERROR_NONE;
 }

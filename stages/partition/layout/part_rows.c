@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/partition/layout/edge_walk.h"
+#include "stages/partition/layout/part_relations.h"
 #include "stages/partition/layout/row_sorter.h"
 #include "store/records/edge_chunk.h"
 
@@ -29,20 +30,25 @@ static enum error_code choose_parts(const struct part_rows_source *source, int f
     const struct numbering *n = source->numbering;
     const struct edge_widths width = widths_of(source);
     const uint64_t edge_bytes = sizeof(uint32_t) + edge_widths_bytes(&width);
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, splitting = 0;
     *count = 0;
     *edges = 0;
     for (int p = first; p < n->part_count; p++) {
         const uint64_t own = part_edges(source, p);
         bytes +=
             own * edge_bytes + ((uint64_t)(n->book[p + 1] - n->book[p]) + 3) * sizeof(uint64_t);
-        if (bytes > source->budget_bytes && p == first)
+        const uint64_t aside =
+            source->is_split
+                ? part_relations_bytes(source->schema, n->book[p + 1] - n->book[p], own)
+                : 0;
+        splitting = aside > splitting ? aside : splitting;
+        if (bytes + splitting > source->budget_bytes && p == first)
             return error_set(err, ERROR_NO_MEMORY,
                              "part %d with %" PRIu64 " edges takes %" PRIu64
                              " bytes, of the memory budget %" PRIu64
                              " are left; give more --memory or make more parts",
-                             p, own, bytes, source->budget_bytes);
-        if (bytes > source->budget_bytes)
+                             p, own, bytes + splitting, source->budget_bytes);
+        if (bytes + splitting > source->budget_bytes)
             break;
         *edges += own;
         ++*count;

@@ -12,6 +12,7 @@
 #include "common/base/error.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/type_ranges.h"
 #include "store/topology/topology.h"
 
 #include <stdbool.h>
@@ -24,7 +25,19 @@ struct numbering {
     const uint32_t *book;       /* [part_count + 1] */
     const uint32_t *to_new;     /* [node_count] dataset id -> new id */
     const uint32_t *to_dataset; /* [node_count] new id -> dataset id */
+    uint32_t type_count;        /* 0 is 1 */
+    const uint32_t
+        *type_start; /* [part_count, type_count + 1]; NULL: one type, or not in order yet */
 };
+
+/* Where the nodes of each type stand. */
+static inline struct type_ranges numbering_ranges(const struct numbering *numbering)
+{
+    return (struct type_ranges){.part_count = numbering->part_count,
+                                .type_count = numbering->type_count ? numbering->type_count : 1,
+                                .part_start = numbering->book,
+                                .type_start = numbering->type_start};
+}
 
 struct part_rows { /* {0} is empty */
     int first_part, part_count;
@@ -42,6 +55,7 @@ struct part_rows_source {
     const struct numbering *numbering;
     const uint32_t *in_degree; /* [node_count], of dataset ids */
     bool bare;                 /* leave the edge columns out */
+    bool is_split;             /* there must be room to take a part apart by relation */
     uint64_t budget_bytes;
 };
 

@@ -3,9 +3,11 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "stages/partition/layout/feature_window.h"
+#include "stages/partition/layout/part_relations.h"
 #include "store/features/feature_shard.h"
 #include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
+#include "store/records/dataset_types.h"
 #include "store/records/edge_splits.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
@@ -27,6 +29,27 @@ static uint64_t count_train(const struct part_writer *writer, const struct topol
     return count;
 }
 
+/* Measures a part, and writes its topology. */
+static enum error_code write_topology(const struct part_writer *writer, int part,
+                                      const struct topology_arrays *rows,
+                                      struct partition_quality *quality, struct error *err)
+{
+    struct part_relations set = {0};
+    enum error_code rc =
+        part_relations_split(rows, part, writer->numbering, writer->schema, &set, err);
+    if (rc == ERROR_NONE) {
+        const struct part_measure measure = {.part = part,
+                                             .first_node = rows->first_node,
+                                             .node_count = rows->node_count,
+                                             .train_count = count_train(writer, rows)};
+        partition_quality_add(quality, &measure, set.relation);
+        rc = topology_write_relations(writer->store, writer->partition_id, part, rows->first_node,
+                                      rows->node_count, set.relation, set.relation_count, err);
+    }
+    part_relations_release(&set);
+    return rc;
+}
+
 static enum error_code write_group(const struct part_writer *writer, struct part_rows *rows,
                                    struct partition_quality *quality, struct error *err)
 {
@@ -36,8 +59,7 @@ static enum error_code write_group(const struct part_writer *writer, struct part
         const struct topology_arrays arrays = part_rows_arrays(rows, part);
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
-        partition_quality_add(quality, part, &arrays, count_train(writer, &arrays));
-        rc = topology_write(writer->store, writer->partition_id, part, &arrays, err);
+        rc = write_topology(writer, part, &arrays, quality, err);
     }
     return rc;
 }
@@ -50,6 +72,7 @@ enum error_code part_writer_topologies(const struct part_writer *writer,
         .schema = writer->schema,
         .numbering = writer->numbering,
         .in_degree = writer->in_degree,
+        .is_split = true,
         .budget_bytes = writer->budget_bytes,
     };
     enum error_code rc = ERROR_NONE;
@@ -72,25 +95,45 @@ static struct tensor_spec tensor_of(const char *name, enum tensor_type type, uin
     return tensor;
 }
 
-/* Rows of features on their way into a shard, in the type that it stores. */
-struct feature_rows_writer {
+/* The shards of one node type. */
+struct type_writer {
     const struct part_writer *writer;
-    struct feature_shard_writer *shard;
+    uint32_t type;
+    uint32_t dim;              /* of features; 0: none */
+    const uint32_t *type_book; /* [part_count + 1] */
+    struct feature_window window;
     void *buffer; /* [FEATURE_ROWS, dim], owned; NULL: floats are stored as they are */
 };
 
+/* The dataset's number of the node that is number `number` of the type in part `part`. */
+static uint32_t dataset_node(const struct type_writer *of, int part, uint32_t number)
+{
+    const struct numbering *numbering = of->writer->numbering;
+    const struct type_ranges ranges = numbering_ranges(numbering);
+    return numbering
+        ->to_dataset[type_ranges_first(&ranges, part, of->type) + (number - of->type_book[part])];
+}
+
+/* Rows of features on their way into a shard, in the type that it stores. */
+struct feature_rows_writer {
+    const struct type_writer *of;
+    int part;
+    struct feature_shard_writer *shard;
+};
+
 /* Fails: ERROR_INPUT for a number that f16 would make infinite. */
-static enum error_code check_range(const struct part_writer *writer, const float *row,
+static enum error_code check_range(const struct feature_rows_writer *rows, const float *row,
                                    uint32_t count, uint32_t first, struct error *err)
 {
-    const size_t dim = writer->schema->feature_dim;
+    const size_t dim = rows->of->dim;
     const float least = 65520; /* what rounds to more than 65504 */
-    for (size_t i = 0; writer->feature_type == TENSOR_F16 && i < count * dim; i++)
+    for (size_t i = 0; rows->of->writer->feature_type == TENSOR_F16 && i < count * dim; i++)
         if (fabsf(row[i]) >= least && isfinite(row[i]))
             return error_set(err, ERROR_INPUT,
                              "feature %zu of node %" PRIu32 " of the dataset is %g: partition."
                              "feature_type f16 holds numbers up to 65504; take bf16 or f32",
-                             i % dim, writer->numbering->to_dataset[first + i / dim],
+                             i % dim,
+                             dataset_node(rows->of, rows->part, (uint32_t)(first + i / dim)),
                              (double)row[i]);
     return ERROR_NONE;
 }
@@ -98,24 +141,26 @@ static enum error_code check_range(const struct part_writer *writer, const float
 static enum error_code add_features(const struct feature_rows_writer *rows, const float *row,
                                     uint32_t count, uint32_t first, struct error *err)
 {
-    const size_t dim = rows->writer->schema->feature_dim;
-    enum error_code rc = check_range(rows->writer, row, count, first, err);
-    if (rc != ERROR_NONE || !rows->buffer)
+    const size_t dim = rows->of->dim;
+    void *buffer = rows->of->buffer;
+    enum error_code rc = check_range(rows, row, count, first, err);
+    if (rc != ERROR_NONE || !buffer)
         return rc == ERROR_NONE ? feature_shard_writer_add(rows->shard, row, count, err) : rc;
     for (uint32_t at = 0, piece = 0; rc == ERROR_NONE && at < count; at += piece) {
         piece = count - at < FEATURE_ROWS ? count - at : FEATURE_ROWS;
-        row_conversion_store(rows->buffer, rows->writer->feature_type, row + at * dim, piece * dim);
-        rc = feature_shard_writer_add(rows->shard, rows->buffer, piece, err);
+        row_conversion_store(buffer, rows->of->writer->feature_type, row + at * dim, piece * dim);
+        rc = feature_shard_writer_add(rows->shard, buffer, piece, err);
     }
     return rc;
 }
 
 static enum error_code write_features(const struct feature_rows_writer *rows,
-                                      struct feature_window *window, uint32_t first, uint32_t end,
-                                      struct error *err)
+                                      struct feature_window *window, struct error *err)
 {
+    uint32_t first = rows->of->type_book[rows->part];
+    const uint32_t end = rows->of->type_book[rows->part + 1];
     const struct tensor_spec tensor =
-        tensor_of("features", rows->writer->feature_type, window->schema->feature_dim, end - first);
+        tensor_of("features", rows->of->writer->feature_type, rows->of->dim, end - first);
     enum error_code rc = feature_shard_writer_begin(rows->shard, &tensor, err);
     while (rc == ERROR_NONE && first < end) {
         const float *row = NULL;
@@ -153,20 +198,24 @@ static enum error_code write_labels(struct feature_shard_writer *shard,
     return rc;
 }
 
-static enum error_code write_shard(const struct part_writer *writer, int part,
-                                   struct feature_window *window, void *buffer,
+/* `labels` of the type; NULL: it has none. */
+static enum error_code write_shard(struct type_writer *of, int part,
                                    const struct label_rows *labels, struct error *err)
 {
-    const uint32_t first = writer->numbering->book[part], end = writer->numbering->book[part + 1];
+    const struct part_writer *writer = of->writer;
+    const struct type_ranges ranges = numbering_ranges(writer->numbering);
+    const uint32_t *to_dataset =
+        writer->numbering->to_dataset + type_ranges_first(&ranges, part, of->type);
+    const uint32_t count = of->type_book[part + 1] - of->type_book[part];
     struct feature_shard_writer *shard = NULL;
     enum error_code rc = feature_shard_writer_new(
-        writer->store, key_part(writer->partition_id, part, "shard").text,
-        key_part(writer->partition_id, part, "shard_seal").text, writer->partition_id, &shard, err);
-    if (rc == ERROR_NONE)
-        rc = write_features(&(struct feature_rows_writer){writer, shard, buffer}, window, first,
-                            end, err);
-    if (rc == ERROR_NONE && labels->row)
-        rc = write_labels(shard, labels, writer->numbering->to_dataset + first, end - first, err);
+        writer->store, key_part_type(writer->partition_id, part, of->type, "shard").text,
+        key_part_type(writer->partition_id, part, of->type, "shard_seal").text,
+        writer->partition_id, &shard, err);
+    if (rc == ERROR_NONE && of->dim)
+        rc = write_features(&(struct feature_rows_writer){of, part, shard}, &of->window, err);
+    if (rc == ERROR_NONE && labels)
+        rc = write_labels(shard, labels, to_dataset, count, err);
     if (rc == ERROR_NONE)
         return feature_shard_writer_finish(shard, err);
     feature_shard_writer_abandon(shard);
@@ -189,31 +238,51 @@ static enum error_code open_labels(const struct dataset_schema *schema,
     return memory_new(&out->buffer, (size_t)LABEL_ROWS * out->width, "labels", err);
 }
 
+/* The shards of a type in all parts; one without features and labels has none. */
+static enum error_code write_type(const struct part_writer *writer, uint32_t type,
+                                  const struct label_rows *labels, struct error *err)
+{
+    const struct numbering *n = writer->numbering;
+    const struct type_ranges ranges = numbering_ranges(n);
+    struct type_writer of = {
+        .writer = writer, .type = type, .dim = dataset_type(writer->schema, type).feature_dim};
+    uint32_t *type_book = NULL;
+    if (of.dim == 0 && !labels)
+        return ERROR_NONE;
+    enum error_code rc =
+        memory_new(&type_book, (size_t)n->part_count + 1, "the ranges of a type", err);
+    if (rc == ERROR_NONE) {
+        type_ranges_book(&ranges, type, type_book);
+        of.type_book = type_book;
+        rc = feature_window_init(&of.window, writer->store, writer->schema, n, type, type_book,
+                                 writer->budget_bytes, err);
+    }
+    if (rc == ERROR_NONE && writer->feature_type != TENSOR_F32)
+        rc = memory_new_bytes(&of.buffer, FEATURE_ROWS * (size_t)of.dim,
+                              tensor_type_bytes(writer->feature_type), "converted features", err);
+    for (int p = 0; rc == ERROR_NONE && p < n->part_count; p++)
+        rc = write_shard(&of, p, labels, err);
+    feature_window_release(&of.window);
+    memory_free(of.buffer);
+    memory_free(type_book);
+    return rc;
+}
+
 enum error_code part_writer_shards(const struct part_writer *writer, struct error *err)
 {
-    struct feature_window window = {0};
     struct node_labels labels = {0};
     struct label_rows label_rows = {0};
-    char *buffer = NULL;
     enum error_code rc = ERROR_NONE;
-    if (writer->feature_type != TENSOR_F32)
-        rc = memory_new(&buffer,
-                        FEATURE_ROWS * (size_t)writer->schema->feature_dim *
-                            tensor_type_bytes(writer->feature_type),
-                        "converted features", err);
-    if (rc == ERROR_NONE && task_has_labels(writer->schema->task)) {
+    if (task_has_labels(writer->schema->task)) {
         rc = node_labels_get(writer->store, writer->schema->id, &labels, err);
         if (rc == ERROR_NONE)
             rc = open_labels(writer->schema, &labels, &label_rows, err);
     }
-    if (rc == ERROR_NONE)
-        rc = feature_window_init(&window, writer->store, writer->schema, writer->numbering,
-                                 writer->budget_bytes, err);
-    for (int p = 0; rc == ERROR_NONE && p < writer->numbering->part_count; p++)
-        rc = write_shard(writer, p, &window, buffer, &label_rows, err);
-    feature_window_release(&window);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(writer->schema); t++) {
+        const bool has_labels = label_rows.row && t == writer->schema->target_type;
+        rc = write_type(writer, t, has_labels ? &label_rows : NULL, err);
+    }
     memory_free(label_rows.buffer);
-    memory_free(buffer);
     store_release_record(&labels.view);
     return rc;
 }

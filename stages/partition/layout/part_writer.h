@@ -33,7 +33,7 @@ struct part_writer { /* all borrowed */
 MUST_CHECK enum error_code part_writer_topologies(const struct part_writer *writer,
                                                   struct partition_quality *quality,
                                                   struct error *err);
-/* Every part's shard: tensors "features" [n, dim] and, with a task, "labels" [n, label_width], of four bytes each. Fails
+/* Every part's shard, of each node type that has features or labels: tensors "features" [n, dim] and, with a task, "labels" [n, label_width], of four bytes each. Fails
  * also: ERROR_INPUT for a feature that f16 cannot hold. */
 MUST_CHECK enum error_code part_writer_shards(const struct part_writer *writer, struct error *err);
 /* partition/<id>/splits: the dataset's splits in partition ids, ascending. */

@@ -2,6 +2,7 @@
 
 #include "common/base/key_sort.h"
 #include "common/base/memory.h"
+#include "store/records/dataset_types.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -128,6 +129,56 @@ enum error_code renumbering_order(struct renumbering *renumbering,
     return rc;
 }
 
+/* Counts the types of a part behind start[0], which is its first node. */
+static void count_types(const struct renumbering *r, const struct dataset_schema *schema, int part,
+                        uint32_t *start)
+{
+    for (uint32_t node = r->book[part]; node < r->book[part + 1]; node++)
+        start[dataset_type_of(schema, r->to_dataset[node]) + 1]++;
+    start[0] = r->book[part];
+    for (uint32_t t = 0; t < r->type_count; t++)
+        start[t + 1] += start[t];
+}
+
+static void sort_types(struct renumbering *r, const struct dataset_schema *schema, int part,
+                       const uint32_t *start, uint32_t *order)
+{
+    const uint32_t first = r->book[part], count = r->book[part + 1] - first;
+    uint32_t next[NODE_TYPE_COUNT_MAX];
+    memcpy(next, start, r->type_count * sizeof *next);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t node = r->to_dataset[first + i];
+        order[next[dataset_type_of(schema, node)]++ - first] = node;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        r->to_dataset[first + i] = order[i];
+        r->to_partition[order[i]] = first + i;
+    }
+}
+
+enum error_code renumbering_by_type(struct renumbering *renumbering,
+                                    const struct dataset_schema *schema, struct error *err)
+{
+    struct renumbering *r = renumbering;
+    uint32_t *order = NULL, largest = 0;
+    r->type_count = dataset_type_count(schema);
+    if (!schema->has_relations)
+        return ERROR_NONE;
+    for (int p = 0; p < r->part_count; p++)
+        largest = r->book[p + 1] - r->book[p] > largest ? r->book[p + 1] - r->book[p] : largest;
+    enum error_code rc = memory_new(&r->type_start, (size_t)r->part_count * (r->type_count + 1),
+                                    "the ranges of types", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&order, largest, "the order of a part", err);
+    for (int p = 0; rc == ERROR_NONE && p < r->part_count; p++) {
+        uint32_t *start = r->type_start + (size_t)p * (r->type_count + 1);
+        count_types(r, schema, p, start);
+        sort_types(r, schema, p, start, order);
+    }
+    memory_free(order);
+    return rc;
+}
+
 struct numbering renumbering_view(const struct renumbering *renumbering)
 {
     return (struct numbering){
@@ -136,6 +187,8 @@ struct numbering renumbering_view(const struct renumbering *renumbering)
         .book = renumbering->book,
         .to_new = renumbering->to_partition,
         .to_dataset = renumbering->to_dataset,
+        .type_count = renumbering->type_count,
+        .type_start = renumbering->type_start,
     };
 }
 
@@ -144,5 +197,6 @@ void renumbering_release(struct renumbering *renumbering)
     memory_free(renumbering->book);
     memory_free(renumbering->to_partition);
     memory_free(renumbering->to_dataset);
+    memory_free(renumbering->type_start);
     *renumbering = (struct renumbering){0};
 }

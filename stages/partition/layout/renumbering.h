@@ -8,6 +8,8 @@
  * together at the front. Reverse Cuthill-McKee would start at a node of low degree, which makes the band
  * narrower and spreads the hubs; graphs with a power law have no narrow band to gain.
  *
+ * Of several node types each stands together, in that order.
+ *
  * A pure function of the graph and the assignment; the memory budget only decides how many parts are
  * searched in one pass over the edges.
  */
@@ -26,6 +28,9 @@ struct renumbering { /* {0} is empty */
     uint32_t *book;         /* [part_count + 1], owned; likewise below */
     uint32_t *to_partition; /* [node_count] */
     uint32_t *to_dataset;   /* [node_count] */
+    uint32_t type_count;
+    uint32_t
+        *type_start; /* [part_count, type_count + 1]; NULL: one type, or step three is to come */
 };
 
 /* First step: ranges for the parts, dataset order inside. part [node_count], each < part_count.
@@ -38,6 +43,11 @@ MUST_CHECK enum error_code renumbering_init(struct renumbering *out, const uint3
 MUST_CHECK enum error_code renumbering_order(struct renumbering *renumbering,
                                              const struct part_rows_source *source,
                                              struct error *err);
+/* Third step: the types of the schema one behind the other in each part, each in the order that it has. Nothing to do
+ * with one type. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code renumbering_by_type(struct renumbering *renumbering,
+                                               const struct dataset_schema *schema,
+                                               struct error *err);
 /* Borrowed; changes with the renumbering. */
 struct numbering renumbering_view(const struct renumbering *renumbering);
 void renumbering_release(struct renumbering *renumbering);

@@ -10,7 +10,7 @@
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t), "built for METIS with 32-bit idx_t, as Debian's");
 
-enum { LOAD_COUNT_MAX = 3, BYTES_PER_EDGE = 80, BYTES_PER_NODE = 100 };
+enum { METIS_TYPE_COUNT_MAX = 16, BYTES_PER_EDGE = 80, BYTES_PER_NODE = 100 };
 
 /* What the child works on: copy-on-write memory of the parent. */
 struct metis_call {
@@ -51,27 +51,53 @@ static bool is_spreadable(const struct metis_request *request, uint64_t total)
     return total >= request->part_count && total <= INT32_MAX;
 }
 
+/* What is to be spread: constraints of METIS, in this order. */
+struct loads {
+    bool of_type[METIS_TYPE_COUNT_MAX];
+    bool of_edges, of_train;
+    idx_t count;
+};
+
+static struct loads choose_loads(const struct metis_request *request)
+{
+    const uint32_t node_count = request->graph->node_count;
+    uint64_t nodes[METIS_TYPE_COUNT_MAX] = {0}, edges = 0, train = 0;
+    struct loads loads = {0};
+    for (uint32_t node = 0; node < node_count; node++) {
+        nodes[request->type ? request->type[node] : 0]++;
+        edges += request->edge_load ? request->edge_load[node] : 0;
+        train += request->train_load ? request->train_load[node] : 0;
+    }
+    for (int t = 0; t < METIS_TYPE_COUNT_MAX; t++) {
+        loads.of_type[t] = is_spreadable(request, nodes[t]);
+        loads.count += loads.of_type[t];
+    }
+    loads.of_type[0] |= loads.count == 0; /* METIS wants one */
+    loads.of_edges = is_spreadable(request, edges);
+    loads.of_train = is_spreadable(request, train);
+    loads.count = (loads.count ? loads.count : 1) + loads.of_edges + loads.of_train;
+    return loads;
+}
+
 static enum error_code make_loads(struct metis_call *call, struct error *err)
 {
     const struct metis_request *request = call->request;
     const uint32_t node_count = request->graph->node_count;
-    uint64_t edges = 0, train = 0;
-    for (uint32_t node = 0; node < node_count; node++) {
-        edges += request->edge_load ? request->edge_load[node] : 0;
-        train += request->train_load ? request->train_load[node] : 0;
-    }
-    const bool by_edges = is_spreadable(request, edges), by_train = is_spreadable(request, train);
-    call->load_count = 1 + by_edges + by_train;
+    const struct loads loads = choose_loads(request);
+    call->load_count = loads.count;
     enum error_code rc = memory_new(&call->load, (size_t)node_count * (size_t)call->load_count,
                                     "the loads for METIS", err);
     if (rc != ERROR_NONE)
         return rc;
     idx_t *load = call->load;
     for (uint32_t node = 0; node < node_count; node++) {
-        *load++ = 1;
-        if (by_edges)
+        const int type = request->type ? request->type[node] : 0;
+        for (int t = 0; t < METIS_TYPE_COUNT_MAX; t++)
+            if (loads.of_type[t])
+                *load++ = t == type;
+        if (loads.of_edges)
             *load++ = (idx_t)request->edge_load[node];
-        if (by_train)
+        if (loads.of_train)
             *load++ = request->train_load[node];
     }
     return ERROR_NONE;

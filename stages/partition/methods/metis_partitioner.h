@@ -6,7 +6,8 @@
  * only where there is something to decide: one part, as many parts as nodes and graphs without edges
  * are answered here (METIS 5.1.0 crashes on one part).
  *
- * What is balanced: nodes always; training nodes, because they are the work of an epoch; edges, because
+ * What is balanced: nodes always, and those of each type by themselves, each type being a constraint (Karypis and Kumar,
+ * "Multilevel algorithms for multi-constraint graph partitioning", 1998); training nodes, because they are the work of an epoch; edges, because
  * they are the bytes of a part. A load that cannot be spread (fewer units than parts) is left out: METIS
  * would give up the cut for nothing.
  *
@@ -27,6 +28,7 @@ struct metis_request {
     int64_t seed;
     const uint32_t *edge_load; /* [node_count] or NULL: edges are not balanced */
     const uint8_t *train_load; /* [node_count] of 0 and 1, or NULL */
+    const uint8_t *type;       /* [node_count] below 16; NULL: all nodes are of one type */
 };
 
 /* Fills part [node_count]; every part has a node.

@@ -6,6 +6,7 @@
 #include "stages/partition/layout/assignment.h"
 #include "stages/partition/methods/hash_partitioner.h"
 #include "stages/partition/methods/metis_partitioner.h"
+#include "store/records/dataset_types.h"
 #include "store/records/node_splits.h"
 
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static enum error_code run_metis(const struct assigner_request *request, uint32_
     const struct pipeline_settings *settings = request->settings;
     const uint32_t node_count = request->schema->node_count;
     struct undirected_graph graph = {0};
-    uint8_t *train_load = NULL;
+    uint8_t *train_load = NULL, *type = NULL;
     enum error_code rc = check_budget(request, err);
     if (rc == ERROR_NONE)
         rc = undirected_graph_build(request->store, request->schema, &graph, err);
@@ -41,6 +42,11 @@ static enum error_code run_metis(const struct assigner_request *request, uint32_
         for (uint32_t i = 0; rc == ERROR_NONE && i < node_count; i++)
             train_load[i] = request->split_marks[i] == SPLIT_TRAIN + 1;
     }
+    if (rc == ERROR_NONE && request->schema->has_relations) {
+        rc = memory_new(&type, node_count, "the types of nodes", err);
+        for (uint32_t i = 0; rc == ERROR_NONE && i < node_count; i++)
+            type[i] = (uint8_t)dataset_type_of(request->schema, i);
+    }
     if (rc == ERROR_NONE) {
         const struct metis_request metis = {
             .graph = &graph,
@@ -48,9 +54,11 @@ static enum error_code run_metis(const struct assigner_request *request, uint32_
             .seed = settings->seed,
             .edge_load = settings->partition.balance_edges ? request->in_degree : NULL,
             .train_load = train_load,
+            .type = type,
         };
         rc = metis_partition(&metis, part, err);
     }
+    memory_free(type);
     memory_free(train_load);
     undirected_graph_release(&graph);
     return rc;

@@ -61,6 +61,89 @@ static void a_book_reads_back_as_written(void **state)
     store_release_record(&read.view);
 }
 
+static const uint32_t type_start[] = {0, 1, 2, 2, 2, 2, 2, 4, 5};
+static const uint32_t type_dim[] = {0, 4};
+static const char type_name[2][RELATION_NAME_SIZE] = {"author", "paper"};
+static const struct relation relation[] = {{"writes", 0, 1}, {"cites", 1, 1}, {"rev_writes", 1, 0}};
+
+static struct partition_book typed_book(const char *id)
+{
+    struct partition_book out = good_book(id);
+    out.type_count = 2;
+    out.relation_count = 3;
+    out.target_type = 1;
+    out.type_start = type_start;
+    out.type_name = type_name;
+    out.type_dim = type_dim;
+    out.relation = relation;
+    return out;
+}
+
+static void types_and_relations_read_back(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct partition_book written = good_book("p-plain"), read;
+    assert_int_equal(partition_book_types(&written), 1);
+    assert_int_equal(partition_book_relations(&written), 1);
+    assert_int_equal(partition_book_dim(&written, 0), 8);
+    const struct type_ranges plain = partition_book_ranges(&written);
+    assert_int_equal(type_ranges_first(&plain, 2, 0), 2);
+    assert_int_equal(type_ranges_count(&plain, 2, 0), 3);
+
+    written = typed_book("p-typed");
+    assert_ok(partition_book_put(store, &written, &err), &err);
+    assert_ok(partition_book_get(store, "p-typed", &read, &err), &err);
+    assert_int_equal(partition_book_types(&read), 2);
+    assert_int_equal(partition_book_relations(&read), 3);
+    assert_int_equal(read.target_type, 1);
+    assert_string_equal(read.type_name[1], "paper");
+    assert_string_equal(partition_book_relation(&read, 2)->name, "rev_writes");
+    assert_int_equal(partition_book_relation(&read, 2)->source_type, 1);
+    assert_int_equal(partition_book_relation(&read, 2)->target_type, 0);
+    assert_int_equal(partition_book_dim(&read, 1), 4);
+    assert_false(partition_book_has_shard(&read, 0));
+    assert_true(partition_book_has_shard(&read, 1));
+    const struct type_ranges ranges = partition_book_ranges(&read);
+    uint32_t type_book[4];
+    type_ranges_book(&ranges, 1, type_book);
+    assert_memory_equal(type_book, ((const uint32_t[]){0, 1, 1, 2}), sizeof type_book);
+    assert_int_equal(type_ranges_type(&ranges, 2, 3), 0);
+    assert_int_equal(type_ranges_type(&ranges, 2, 4), 1);
+    assert_int_equal(type_ranges_number(&ranges, type_book, 1, 4), 1);
+    store_release_record(&read.view);
+}
+
+static void types_and_relations_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    static const uint32_t short_of[] = {0, 1, 2, 2, 2, 2, 2, 4, 4},
+                          back[] = {0, 3, 2, 2, 2, 2, 2, 4, 5};
+    static const struct relation nowhere[] = {{"writes", 0, 2}};
+    static struct relation endless[1];
+    struct error err = {0};
+    struct partition_book bad = typed_book("p-bad");
+    bad.type_start = short_of;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "the types of part 2 are nodes 2 to 4, expected 2 to 5", &err);
+    bad.type_start = back;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "type 1 of part 0 ends at node 2, before its start 3", &err);
+    bad = typed_book("p-bad");
+    bad.target_type = 2;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "the target type is 2, expected below 2", &err);
+    bad = typed_book("p-bad");
+    bad.relation = nowhere;
+    bad.relation_count = 1;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "relation writes goes from type 0 to type 2, expected below 2", &err);
+    memset(endless[0].name, 'x', sizeof endless[0].name);
+    bad.relation = endless;
+    assert_fails(partition_book_put(store, &bad, &err), ERROR_CORRUPT,
+                 "the name of relation 0 has no end", &err);
+}
+
 static void a_book_whose_ranges_do_not_ascend_is_refused(void **state)
 {
     (void)state;
@@ -156,6 +239,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_book_reads_back_as_written),
+        cmocka_unit_test(types_and_relations_read_back),
+        cmocka_unit_test(types_and_relations_that_do_not_fit_are_refused),
         cmocka_unit_test(a_book_whose_ranges_do_not_ascend_is_refused),
         cmocka_unit_test(a_book_has_a_size_of_its_parts_alone),
         cmocka_unit_test(a_stored_book_is_checked_when_it_is_read),

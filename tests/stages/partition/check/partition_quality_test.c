@@ -27,7 +27,8 @@ static void figures_agree_with_a_count_by_hand(void **state)
     struct partition_quality quality;
     uint64_t cut = 0, halo_count = 0;
     random_edges_fill(8, NODES, EDGES, source, target);
-    assert_ok(partition_quality_init(&quality, "p-1", NODES, PARTS, 16, &err), &err);
+    const struct dataset_schema schema = {.node_count = NODES, .feature_dim = 16};
+    assert_ok(partition_quality_init(&quality, "p-1", &schema, PARTS, &err), &err);
     for (int p = PARTS - 1; p >= 0; p--) {
         uint64_t row_start[NODES + 1] = {0}, at = 0;
         for (uint32_t v = book[p]; v < book[p + 1]; v++) {
@@ -41,7 +42,8 @@ static void figures_agree_with_a_count_by_hand(void **state)
                                              .edge_count = at,
                                              .row_start = row_start,
                                              .neighbor = neighbor};
-        partition_quality_add(&quality, p, &rows, (uint64_t)p);
+        const struct part_measure measure = {p, book[p], book[p + 1] - book[p], (uint64_t)p};
+        partition_quality_add(&quality, &measure, &rows);
     }
     for (uint32_t e = 0; e < EDGES; e++) {
         const int owner = part_of(target[e]);
@@ -84,8 +86,10 @@ static void one_part_has_no_cut_and_no_halo(void **state)
         .node_count = 2, .edge_count = 2, .row_start = row_start, .neighbor = neighbor};
     struct error err = {0};
     struct partition_quality quality;
-    assert_ok(partition_quality_init(&quality, "p-1", 2, 1, 16, &err), &err);
-    partition_quality_add(&quality, 0, &rows, 2);
+    const struct dataset_schema schema = {.node_count = 2, .feature_dim = 16};
+    const struct part_measure measure = {.node_count = 2, .train_count = 2};
+    assert_ok(partition_quality_init(&quality, "p-1", &schema, 1, &err), &err);
+    partition_quality_add(&quality, &measure, &rows);
     const struct partition_report *report = partition_quality_finish(&quality);
     assert_int_equal(report->cut_edges, 0);
     assert_int_equal(report->halo, 0);

@@ -29,7 +29,8 @@ static void every_budget_gives_the_rows_in_new_order(void **state)
         struct feature_window window;
         const float *row = NULL;
         uint32_t count = 0;
-        assert_ok(feature_window_init(&window, t->store, &schema, &numbering, budgets[b], &t->err),
+        assert_ok(feature_window_init(&window, t->store, &schema, &numbering, 0, r.book, budgets[b],
+                                      &t->err),
                   &t->err);
         for (uint32_t v = 0; v < NODES; v += count) {
             assert_ok(feature_window_rows(&window, v, 100, &row, &count, &t->err), &t->err);
@@ -46,14 +47,16 @@ static void every_budget_gives_the_rows_in_new_order(void **state)
     struct feature_window window;
     const float *row = NULL;
     uint32_t count = 0;
-    assert_ok(feature_window_init(&window, t->store, &schema, &numbering, 0, &t->err), &t->err);
+    assert_ok(feature_window_init(&window, t->store, &schema, &numbering, 0, r.book, 0, &t->err),
+              &t->err);
     assert_fails(feature_window_rows(&window, 0, 1, &row, &count, &t->err), ERROR_CORRUPT,
                  "features/0000000000: holds 512 rows of 8192 from node 0, expected rows of 5",
                  &t->err);
     feature_window_release(&window);
     schema.feature_dim = DIM;
     assert_ok(store_remove(t->store, key_feature_chunk("wide-1", 1).text, &t->err), &t->err);
-    assert_ok(feature_window_init(&window, t->store, &schema, &numbering, 0, &t->err), &t->err);
+    assert_ok(feature_window_init(&window, t->store, &schema, &numbering, 0, r.book, 0, &t->err),
+              &t->err);
     assert_fails(feature_window_rows(&window, 0, 1, &row, &count, &t->err), ERROR_NOT_FOUND,
                  "features/0000000001", &t->err);
     feature_window_release(&window);

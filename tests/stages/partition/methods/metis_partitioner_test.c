@@ -156,6 +156,36 @@ static void a_bad_graph_never_reaches_metis(void **state)
                  &err);
 }
 
+/* Two rings of 60 nodes with chords, one of each type, joined by one edge: nodes alone would be cut between them. */
+static void every_type_is_balanced(void **state)
+{
+    (void)state;
+    enum { RING = 60, EDGES = 2 * RING * 2 + 1 };
+    struct error err = {0};
+    uint32_t source[EDGES], target[EDGES], part[2 * RING], count[2][2] = {{0}}, edges = 0;
+    uint8_t type[2 * RING];
+    for (uint32_t v = 0; v < 2 * RING; v++) {
+        const uint32_t ring = v / RING * RING;
+        type[v] = (uint8_t)(v / RING);
+        for (uint32_t step = 1; step <= 2; step++) {
+            source[edges] = v;
+            target[edges++] = ring + (v - ring + step) % RING;
+        }
+    }
+    source[edges] = 0;
+    target[edges++] = RING;
+    const struct undirected_graph graph = make_graph(2 * RING, edges, source, target);
+    struct metis_request request = {.graph = &graph, .part_count = 2, .seed = 1};
+    assert_ok(metis_partition(&request, part, &err), &err);
+    assert_in_range(cut_of(&graph, part), 1, 1); /* a ring each */
+    request.type = type;
+    assert_ok(metis_partition(&request, part, &err), &err);
+    for (uint32_t v = 0; v < 2 * RING; v++)
+        count[type[v]][part[v]]++;
+    for (int t = 0; t < 2; t++)
+        assert_in_range(count[t][0], RING * 2 / 5, RING * 3 / 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +193,7 @@ int main(void)
         cmocka_unit_test(the_same_request_gives_the_same_parts),
         cmocka_unit_test(every_part_has_a_node_whatever_the_graph),
         cmocka_unit_test(nodes_and_training_nodes_are_balanced),
+        cmocka_unit_test(every_type_is_balanced),
         cmocka_unit_test(a_bad_graph_never_reaches_metis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,38 @@
+/*
+ * part_relations - the rows of a part, taken apart by relation.
+ *
+ * What is gathered of a part is one CSR of all its nodes, whose edges say their relation in the column EDGE_TYPE. Here each
+ * relation gets a CSR of its own over the nodes of its target type, in the same order, without that column. A graph
+ * without relations has one, and nothing is copied.
+ */
+#ifndef STAGES_PARTITION_LAYOUT_PART_RELATIONS_H
+#define STAGES_PARTITION_LAYOUT_PART_RELATIONS_H
+
+#include "common/base/error.h"
+#include "stages/partition/layout/part_rows.h"
+#include "store/records/dataset_schema.h"
+#include "store/topology/topology.h"
+
+#include <stdint.h>
+
+struct part_relations { /* {0} is empty */
+    uint32_t relation_count;
+    struct topology_arrays
+        *relation; /* [relation_count], owned; its arrays are these, or the part's */
+    uint64_t *row_start;
+    uint32_t *neighbor;
+    struct edge_columns columns;
+};
+
+/* `rows` [part], sorted by part_rows_sort(), is borrowed until release.
+ * Fails: ERROR_CORRUPT for an edge of a relation that its target is not of; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code part_relations_split(const struct topology_arrays *rows, int part,
+                                                const struct numbering *numbering,
+                                                const struct dataset_schema *schema,
+                                                struct part_relations *out, struct error *err);
+void part_relations_release(struct part_relations *set);
+/* Bytes that splitting a part takes beside its rows, at most. */
+uint64_t part_relations_bytes(const struct dataset_schema *schema, uint64_t node_count,
+                              uint64_t edge_count);
+
+#endif
