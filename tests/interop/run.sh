@@ -3,6 +3,7 @@
 # gradients: README.md. On demand: the first time it installs several GB from PyPI into a cache folder.
 #
 #   tests/interop/run.sh [--graphs cora,odd,arxiv] [MODEL...]
+#   tests/interop/run.sh --typed [MODEL...]                     models over relations alone; all others run without it, too
 #
 # GRAPHMILL_BIN: the programs (default build/bin). GRAPHMILL_DATASETS: the folder with cora and ogbn-arxiv.
 set -euo pipefail
@@ -30,9 +31,20 @@ environment() {
     echo "$folder"
 }
 
+# Models over relations: typed.py does again what typed_step wrote.
+typed() {
+    "$pyg/bin/python" "$here/typed.py" --program "$GRAPHMILL_BIN/../tests/typed_step" "$@"
+}
+
 # DGL 2.1.0 is built for torch up to 2.2.1, so it has an environment of its own.
 pyg=$(environment interop-pyg-2.8.1 torch==2.13.0 numpy torch_geometric==2.8.1 safetensors)
+if [ "${1:-}" = --typed ]; then
+    shift
+    typed "$@"
+    exit
+fi
 dgl=$(environment interop-dgl-2.1.0 torch==2.2.1 'numpy<2' 'pandas<2.3' dgl==2.1.0 torchdata==0.7.1 pyyaml pydantic safetensors)
 export DGLBACKEND=pytorch OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
 export PYTHONDONTWRITEBYTECODE=1
+[ $# -gt 0 ] || typed
 exec "$pyg/bin/python" "$here/interop.py" --dgl-python "$dgl/bin/python" "$@"

@@ -14,8 +14,9 @@ struct layer {
     int number;
     const struct relation_schema *schema;
     const double *value;
-    const struct relation_block *block;
-    double **x; /* [types]: rows that it reads */
+    const struct relation_block *block; /* of a kind that uses edges */
+    const uint32_t *count;              /* [types]: rows that it gives */
+    double **x;                         /* [types]: rows that it reads */
 };
 
 __attribute__((format(printf, 2, 3))) static const double *tensor(const struct layer *layer,
@@ -187,6 +188,112 @@ static void neighbor_row(const struct layer *layer, uint32_t type, uint32_t i, d
     }
 }
 
+/* --- HGT --- */
+
+/* Keys (0), queries (1) or values (2) of row `row` of a type. */
+static void hgt_project(const struct layer *layer, uint32_t type, uint32_t row, uint32_t which,
+                        double *out)
+{
+    const uint32_t width = layer->own->output_dim, in = in_dim(layer, type);
+    char key[RELATION_NAME_SIZE];
+    type_key(layer, type, key);
+    const double *bias = tensor(layer, "convs.%d.kqv_lin.lins.%s.bias", layer->number, key);
+    const double *weight = tensor(layer, "convs.%d.kqv_lin.lins.%s.weight", layer->number, key);
+    for (uint32_t o = 0; o < width; o++)
+        out[o] = bias[which * width + o];
+    multiply(weight + (size_t)which * width * in, layer->x[type] + (size_t)row * in, width, in,
+             out);
+}
+
+/* x of one head times its matrix in the relation. */
+static double hgt_transformed(const struct layer *layer, const char *name, uint32_t r, uint32_t h,
+                              const double *x, uint32_t column)
+{
+    const uint32_t dim = layer->own->output_dim / (uint32_t)layer->own->option.heads;
+    const double *weight = tensor(layer, "convs.%d.%s.weight", layer->number, name) +
+                           ((size_t)h * layer->schema->relation_count + r) * dim * dim;
+    double sum = 0;
+    for (uint32_t c = 0; c < dim; c++)
+        sum += x[h * dim + c] * weight[(size_t)c * dim + column];
+    return sum;
+}
+
+static double hgt_score(const struct layer *layer, uint32_t r, uint32_t h, const double *query,
+                        const double *key)
+{
+    const uint32_t dim = layer->own->output_dim / (uint32_t)layer->own->option.heads;
+    char name[4 * RELATION_NAME_SIZE];
+    double sum = 0;
+    relation_key_of(layer, r, "__", name);
+    for (uint32_t c = 0; c < dim; c++)
+        sum += query[h * dim + c] * hgt_transformed(layer, "k_rel", r, h, key, c);
+    return sum * tensor(layer, "convs.%d.p_rel.%s", layer->number, name)[h] / sqrt((double)dim);
+}
+
+/* Sums over all edges to i: of exp(score), or of its share times the values. */
+static void hgt_heads(const struct layer *layer, uint32_t type, uint32_t i, double *sum,
+                      double *out)
+{
+    const uint32_t width = layer->own->output_dim, heads = (uint32_t)layer->own->option.heads;
+    double query[256], key[256], value[256];
+    hgt_project(layer, type, i, 1, query);
+    for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
+        const struct message_block *block = &layer->block->edges[r].block;
+        const uint32_t from = layer->schema->relation[r].source_type;
+        for (uint32_t e = block->row_start[i];
+             leads_to(layer, r, type) && e < block->row_start[i + 1]; e++) {
+            hgt_project(layer, from, block->neighbor[e], 0, key);
+            hgt_project(layer, from, block->neighbor[e], 2, value);
+            for (uint32_t h = 0; h < heads; h++) {
+                const double score = exp(hgt_score(layer, r, h, query, key));
+                if (!out)
+                    sum[h] += score;
+                for (uint32_t c = 0; out && c < width / heads; c++)
+                    out[h * (width / heads) + c] +=
+                        score / sum[h] * hgt_transformed(layer, "v_rel", r, h, value, c);
+            }
+        }
+    }
+}
+
+static void hgt_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
+{
+    const uint32_t width = layer->own->output_dim;
+    const double *x = layer->x[type] + (size_t)i * in_dim(layer, type);
+    double sum[64] = {0}, out[256] = {0};
+    char key[RELATION_NAME_SIZE];
+    type_key(layer, type, key);
+    hgt_heads(layer, type, i, sum, NULL);
+    hgt_heads(layer, type, i, sum, out);
+    for (uint32_t c = 0; c < width; c++) {
+        out[c] *= 0.5 * (1 + erf(out[c] / sqrt(2.0)));
+        y[c] += tensor(layer, "convs.%d.out_lin.lins.%s.bias", layer->number, key)[c];
+    }
+    multiply(tensor(layer, "convs.%d.out_lin.lins.%s.weight", layer->number, key), out, width,
+             width, y);
+    if (in_dim(layer, type) != width)
+        return;
+    const double share = 1 / (1 + exp(-*tensor(layer, "convs.%d.skip.%s", layer->number, key)));
+    for (uint32_t c = 0; c < width; c++)
+        y[c] = share * y[c] + (1 - share) * x[c];
+}
+
+/* --- without the graph --- */
+
+static void mlp_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
+{
+    const bool is_last = layer->number == layer->model->config.layer_count - 1;
+    const uint32_t in = in_dim(layer, type), out = layer->own->output_dim;
+    char name[PARAMETER_NAME_SIZE], key[RELATION_NAME_SIZE];
+    type_key(layer, type, key);
+    if (is_last && type != layer->model->config.types.target_type)
+        return;
+    (void)snprintf(name, sizeof name, is_last ? "lin" : "lins.%d.%s", layer->number, key);
+    for (uint32_t o = 0; o < out; o++)
+        y[o] += tensor(layer, "%s.bias", name)[o];
+    multiply(tensor(layer, "%s.weight", name), layer->x[type] + (size_t)i * in, out, in, y);
+}
+
 /* --- behind a layer --- */
 
 static double activate(enum activation_kind kind, double x)
@@ -250,16 +357,27 @@ static void follow(const struct layer *layer, uint32_t type, uint32_t rows, bool
         y[i] = y[i] * weight[i % dim] + bias[i % dim];
 }
 
+typedef void (*row_function)(const struct layer *layer, uint32_t type, uint32_t i, double *y);
+
+static row_function row_of(enum layer_kind kind)
+{
+    if (kind == LAYER_RGCN)
+        return rgcn_row;
+    if (kind == LAYER_HGT)
+        return hgt_row;
+    return kind == LAYER_MLP ? mlp_row : neighbor_row;
+}
+
 static double *layer_output(const struct layer *layer, uint32_t type,
                             const struct random_stream *dropout, bool by_batch)
 {
     const struct model_layer *own = layer->own;
     const bool is_last = layer->number == layer->model->config.layer_count - 1;
-    const uint32_t rows = layer->block->destination_count[type], dim = own->output_dim;
+    const uint32_t rows = layer->count[type], dim = own->output_dim;
     double *y = memory_alloc((size_t)rows * dim + 1, sizeof *y);
     memset(y, 0, (size_t)rows * dim * sizeof *y);
     for (uint32_t i = 0; i < rows; i++)
-        (own->kind == LAYER_RGCN ? rgcn_row : neighbor_row)(layer, type, i, y + (size_t)i * dim);
+        row_of(own->kind)(layer, type, i, y + (size_t)i * dim);
     if (rows)
         follow(layer, type, rows, by_batch, y);
     for (uint32_t i = 0; i < rows; i++)
@@ -307,7 +425,12 @@ double *typed_reference_logits(const struct model *model, const double *value,
     for (int i = 0; i < model->config.layer_count; i++) {
         layer.number = i;
         layer.own = &model->layer[i];
-        layer.block = &block[i];
+        const bool uses_edges = layer.own->type->uses_edges;
+        const int hop = layer.own->hop;
+        layer.block = uses_edges ? &block[hop] : NULL;
+        layer.count = uses_edges               ? block[hop].destination_count
+                      : hop < model->hop_count ? block[hop].source_count
+                                               : block[hop - 1].destination_count;
         for (uint32_t t = 0; t < schema->type_count; t++)
             next[t] = layer_output(&layer, t, dropout, by_batch);
         for (uint32_t t = 0; t < schema->type_count; t++) {

@@ -23,7 +23,8 @@
     ROW(SGC, sgc, "hops of gcn, then one matrix")                                                  \
     ROW(APPNP, appnp, "mlp, then hops of gcn that go back to it")                                  \
     ROW(LE, le, "sums of differences to neighbours, with a matrix for either end")                 \
-    ROW(RGCN, rgcn, "a matrix for each relation")
+    ROW(RGCN, rgcn, "a matrix for each relation")                                                  \
+    ROW(HGT, hgt, "attention over all relations, with matrices for types and relations")
 
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
@@ -32,7 +33,7 @@
  * REAL(name, kinds that have it, default, least, most, help), FLAG(name, kinds that have it, default, help),
  * CHOICE(name, kinds that have it, default, names, help): the same. */
 #define LAYER_OPTION_LIST(INT, REAL, FLAG, CHOICE)                                                             \
-    INT(heads, "gat,gatv2", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
+    INT(heads, "gat,gatv2,hgt", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
     CHOICE(aggr, "sage,graph_conv,rgcn", "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage and rgcn, add for graph_conv") \
     FLAG(train_eps, "gin", "false", "whether the weight of the own row beside the neighbours' is trained; else it is 1") \
     INT(bases, "rgcn", "0", 0, 4096, "matrices of which those of all relations are made (basis decomposition); 0: each has its own") \

@@ -63,7 +63,7 @@ void edge_score_add_transposed(const struct edge_shape *shape, const struct tran
                        gradient +
                            edge_slot_of_edge(block, edges->destination[e], edges->edge[e]) * heads,
                        heads);
-        if (j < block->destination_count)
+        if (j < block->destination_count && !block->is_bipartite)
             vector_add(sum, gradient + edge_slot_of_self(block, j) * heads, heads);
     }
 }
@@ -86,13 +86,16 @@ CPU_KERNEL(dot_rows_of_slots,
     const struct input_rows rows = {.base = q, .stride = width};
     const struct walk walk =
         start_walk(NULL, block, &rows, PRECISION_FP32, (uint32_t)width, first, end);
-    for (uint32_t i = first; i < end; i++, score += heads) {
+    for (uint32_t i = first; i < end; i++) {
         ask_for_own_rows(&walk, i);
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++, score += heads) {
             ask_ahead(&walk, e);
             dot_by_head(shape, p + i * width, q + block->neighbor[e] * width, score);
         }
+        if (block->is_bipartite)
+            continue;
         dot_by_head(shape, p + i * width, q + i * width, score);
+        score += heads;
     }
 }
 
@@ -124,6 +127,8 @@ CPU_KERNEL(dot_shared_rows,
             ask_ahead(&walk, e);
             dot_all_heads(p, float_row(q, block->neighbor[e]), heads, dim, score);
         }
+        if (block->is_bipartite)
+            continue;
         dot_all_heads(p, float_row(q, i), heads, dim, score);
         score += heads;
     }

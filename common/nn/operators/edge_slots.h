@@ -5,6 +5,8 @@
  * has one slot for each edge of i, in their order, and one more for i itself; an edge from i to itself is replaced
  * by that one (its own slot holds 0 and is read by nobody). With several heads a slot has a value for each.
  *
+ * In a bipartite block a destination is no source: its slots are its edges alone.
+ *
  *   edges of i   j0 j1 j2        edge_slot(block, i) is where row i begins
  *   slots of i   j0 j1 j2 i      edge_slot(block, i + 1) where it ends
  */
@@ -26,16 +28,16 @@ struct edge_shape {
 
 static inline size_t edge_slot(const struct message_block *block, uint32_t i)
 {
-    return (size_t)(block->row_start[i] - block->row_start[0]) + i;
+    return (size_t)(block->row_start[i] - block->row_start[0]) + (block->is_bipartite ? 0 : i);
 }
 
 /* Values of slots, for one head. */
 static inline size_t edge_slot_count(const struct message_block *block)
 {
-    return message_block_edges(block) + block->destination_count;
+    return message_block_edges(block) + (block->is_bipartite ? 0 : block->destination_count);
 }
 
-/* The slot of destination i itself. */
+/* The slot of destination i itself, of a block that is not bipartite. */
 static inline size_t edge_slot_of_self(const struct message_block *block, uint32_t i)
 {
     return edge_slot(block, i + 1) - 1;
@@ -51,19 +53,20 @@ static inline uint32_t edge_slot_source(const struct message_block *block, uint3
 /* Slots of row i. */
 static inline uint32_t edge_slots_of(const struct message_block *block, uint32_t i)
 {
-    return block->row_start[i + 1] - block->row_start[i] + 1;
+    return block->row_start[i + 1] - block->row_start[i] + !block->is_bipartite;
 }
 
 /* Whether slot k of row i is an edge from i to itself, which the last slot replaces. */
 static inline bool edge_slot_is_replaced(const struct message_block *block, uint32_t i, uint32_t k)
 {
-    return k + 1 < edge_slots_of(block, i) && edge_slot_source(block, i, k) == i;
+    return !block->is_bipartite && k + 1 < edge_slots_of(block, i) &&
+           edge_slot_source(block, i, k) == i;
 }
 
 /* The slot of edge `edge` (transposed_edges.h) of destination i. */
 static inline size_t edge_slot_of_edge(const struct message_block *block, uint32_t i, uint32_t edge)
 {
-    return (size_t)(edge - block->row_start[0]) + i;
+    return (size_t)(edge - block->row_start[0]) + (block->is_bipartite ? 0 : i);
 }
 
 /* In a walk over transposed edges that ends before `end`: asks for the row of a destination that comes some edges behind

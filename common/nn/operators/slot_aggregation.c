@@ -21,15 +21,18 @@ CPU_KERNEL(sum_slots_of_destinations,
     const struct input_rows rows = {.base = x, .stride = width};
     const struct walk walk =
         start_walk(NULL, block, &rows, PRECISION_FP32, (uint32_t)width, first, end);
-    for (uint32_t i = first; i < end; i++, y += width, weight += heads) {
+    for (uint32_t i = first; i < end; i++, y += width) {
         ask_for_own_rows(&walk, i);
         vector_zero(y, width);
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++, weight += heads) {
             ask_ahead(&walk, e);
-            if (block->neighbor[e] != i)
+            if (block->neighbor[e] != i || block->is_bipartite)
                 add_by_head(shape, y, x + block->neighbor[e] * width, weight);
         }
+        if (block->is_bipartite)
+            continue;
         add_by_head(shape, y, x + i * width, weight);
+        weight += heads;
     }
 }
 
@@ -55,7 +58,7 @@ CPU_KERNEL(sum_slots_of_sources,
             add_by_head(shape, dx, dy + i * width,
                         weight + edge_slot_of_edge(block, i, edges->edge[e]) * heads);
         }
-        if (j < block->destination_count)
+        if (j < block->destination_count && !block->is_bipartite)
             add_by_head(shape, dx, dy + j * width, weight + edge_slot_of_self(block, j) * heads);
     }
 }
@@ -104,9 +107,11 @@ CPU_KERNEL(sum_shared_rows,
         vector_zero(y, heads * dim);
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++, weight += heads) {
             ask_ahead(&walk, e);
-            if (block->neighbor[e] != i)
+            if (block->neighbor[e] != i || block->is_bipartite)
                 add_to_heads(y, float_row(x, block->neighbor[e]), weight, heads, dim);
         }
+        if (block->is_bipartite)
+            continue;
         add_to_heads(y, float_row(x, i), weight, heads, dim);
         weight += heads;
     }
@@ -143,7 +148,7 @@ CPU_KERNEL(sum_shared_slots_of_sources,
             add_all_heads(dx, dy + i * width,
                           weight + edge_slot_of_edge(block, i, edges->edge[e]) * heads, heads, dim);
         }
-        if (j < block->destination_count)
+        if (j < block->destination_count && !block->is_bipartite)
             add_all_heads(dx, dy + j * width, weight + edge_slot_of_self(block, j) * heads, heads,
                           dim);
     }

@@ -24,7 +24,7 @@ struct typed_pass {
     const float *value; /* of the whole model */
     /* Of the block: counts [types], and of each relation the rows that have edges: `row` is there, ascending. */
     const uint32_t *destination_count, *source_count;
-    const struct relation_edges *edges; /* [relations] */
+    const struct relation_edges *edges; /* [relations]; NULL: of a kind that uses no edges */
     const struct input_rows *input;     /* [types]; columns: layer->type_input_dim */
     float *const *output;               /* [types]: [destinations, output_dim] */
     struct activation slot_dropout;     /* of edges: drop_below, scale and stream alone */
@@ -69,6 +69,9 @@ enum { RELATION_KEY_SIZE = 3 * RELATION_NAME_SIZE + 16 };
 /* The key of a relation in PyG's ModuleDict: <source___name___target>, where a dot is a #. */
 void relation_key(const struct relation_schema *schema, uint32_t relation,
                   char key[RELATION_KEY_SIZE]);
+/* As PyG's HGTConv joins them: source__name__target. */
+void relation_joined_key(const struct relation_schema *schema, uint32_t relation,
+                         char key[RELATION_KEY_SIZE]);
 /* The key of a type there. */
 void relation_type_key(const struct relation_schema *schema, uint32_t type,
                        char key[RELATION_NAME_SIZE + 2]);

@@ -31,6 +31,15 @@ void relation_key(const struct relation_schema *schema, uint32_t relation,
     replace_dots(key);
 }
 
+void relation_joined_key(const struct relation_schema *schema, uint32_t relation,
+                         char key[RELATION_KEY_SIZE])
+{
+    const struct relation *own = &schema->relation[relation];
+    (void)snprintf(key, RELATION_KEY_SIZE, "%s__%s__%s", schema->type_name[own->source_type],
+                   own->name, schema->type_name[own->target_type]);
+    replace_dots(key);
+}
+
 void relation_type_key(const struct relation_schema *schema, uint32_t type,
                        char key[RELATION_NAME_SIZE + 2])
 {
@@ -266,7 +275,7 @@ static void begin_layer(struct model *model, int number)
                                   .norm = own->norm,
                                   .activation = own->activation,
                                   .dropout = own->dropout,
-                                  .hop = number,
+                                  .hop = model->hop_count,
                                   .has_tail = true,
                                   .second_input = -1,
                                   .residual_parameter = -1,
@@ -294,7 +303,7 @@ static enum error_code add_layer(struct parameter_writer *writer, int number)
     if (writer->rc != ERROR_NONE)
         return error_context(writer->err, writer->rc, "layer %d of the model (%s)", number + 1,
                              layer_names[layer->kind]);
-    model->hop_count++;
+    model->hop_count += layer->type->uses_edges;
     model->reads_edges |= layer->type->reads_edges & ~(1U << EDGE_FEATURE);
     model->needs_degree |= layer->option.aggr == LAYER_AGGR_ADD;
     layer->first_parameter = model->parameter_count;
@@ -320,6 +329,10 @@ enum error_code typed_model_init(struct model *model, struct error *err)
         add_projections(&writer);
     for (int i = 0; writer.rc == ERROR_NONE && i < config->layer_count; i++)
         writer.rc = add_layer(&writer, i);
+    if (writer.rc == ERROR_NONE && model->hop_count == 0)
+        writer.rc =
+            error_set(err, ERROR_INVALID,
+                      "no layer of the model reads neighbours, so it has no use for relations");
     model->trained_count = model->value_count;
     for (int i = 0; writer.rc == ERROR_NONE && i < config->layer_count; i++) {
         writer.layer = &model->layer[i];

@@ -137,22 +137,34 @@ static enum error_code begin_type(struct typed_trace *trace, int number, uint32_
     return rc;
 }
 
+/* Rows of each type at the place of a layer that uses no edges: it has as many sources as destinations. */
+static const uint32_t *count_at(const struct model *model, int hop, const struct model_input *input)
+{
+    return hop < model->hop_count ? input->relations[hop].source_count
+                                  : input->relations[hop - 1].destination_count;
+}
+
 static enum error_code begin_step(struct typed_trace *trace, int number,
-                                  const struct relation_block *block, struct arena *arena,
+                                  const struct model_input *input, struct arena *arena,
                                   struct error *err)
 {
     const struct model *model = trace->model;
+    const bool uses_edges = model->layer[number].type->uses_edges;
+    const int hop = model->layer[number].hop;
+    const struct relation_block *block = uses_edges ? &input->relations[hop] : NULL;
+    const uint32_t *count = uses_edges ? NULL : count_at(model, hop, input);
     struct typed_step *step = &trace->step[number];
-    *step = (struct typed_step){.pass = {.model = model,
-                                         .layer = &model->layer[number],
-                                         .schema = model->config.types.schema,
-                                         .value = trace->value,
-                                         .destination_count = block->destination_count,
-                                         .source_count = block->source_count}};
+    *step = (struct typed_step){
+        .pass = {.model = model,
+                 .layer = &model->layer[number],
+                 .schema = model->config.types.schema,
+                 .value = trace->value,
+                 .destination_count = uses_edges ? block->destination_count : count,
+                 .source_count = uses_edges ? block->source_count : count}};
     enum error_code rc = arena_new(arena, &step->row, type_count(model), what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &step->input_gradient, type_count(model), what, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && uses_edges)
         rc = relation_rows_find(step->pass.schema, block, arena, &step->pass.edges, err);
     return rc;
 }
@@ -212,7 +224,7 @@ enum error_code typed_model_forward(const struct model *model, const float *valu
                           &rows[t], err);
     }
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
-        rc = begin_step(made, i, &input->relations[i], workspace->arena, err);
+        rc = begin_step(made, i, input, workspace->arena, err);
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
         rc = run_step(made, i, rows, input->dropout, trace != NULL, logits, workspace, err);
     if (rc == ERROR_NONE && trace)

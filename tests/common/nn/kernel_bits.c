@@ -119,7 +119,7 @@ int main(void)
         /* No model by itself; sgc has it. */
         if (kind != LAYER_PROPAGATE && !layer_type_of((enum layer_kind)kind)->only_typed)
             add_step(&outline, sum);
-        if (layer_type_of((enum layer_kind)kind)->typed)
+        if (layer_type_of((enum layer_kind)kind)->typed && kind != LAYER_MLP)
             add_typed_step((enum layer_kind)kind, sum);
     }
     for (int i = 1; i < NORM_KIND_COUNT * ACTIVATION_KIND_COUNT; i++) {

@@ -18,6 +18,7 @@ struct trial {
     bool own;     /* one type, three relations */
     bool values;  /* edges have them */
     bool project; /* authors and papers */
+    bool mlp;     /* between them and behind them */
     bool residual;
     enum norm_kind norm;
     enum activation_kind activation;
@@ -34,6 +35,11 @@ static const struct trial trials[] = {
     {LAYER_SAGE, .project = true, .relation_aggr = RELATION_AGGR_MEAN, .values = true},
     {LAYER_SAGE, {.aggr = LAYER_AGGR_MAX}, .relation_aggr = RELATION_AGGR_MEAN, .residual = true},
     {LAYER_SAGE, .norm = NORM_BATCH, .activation = ACTIVATION_LEAKY_RELU},
+    {LAYER_HGT, {.heads = 2}, .project = true},
+    {LAYER_HGT, {.heads = 1}, .norm = NORM_LAYER, .residual = true},
+    {LAYER_HGT, {.heads = 4}, .own = true, .activation = ACTIVATION_NONE},
+    {LAYER_HGT, {.heads = 2}, .mlp = true},
+    {LAYER_RGCN, .mlp = true, .project = true},
     {LAYER_GRAPH_CONV, .values = true},
     {LAYER_GRAPH_CONV, .own = true, .relation_aggr = RELATION_AGGR_MEAN},
 };
@@ -59,7 +65,7 @@ struct run {
 static struct model_config config_of(const struct trial *trial, const struct sizes *sizes,
                                      float dropout)
 {
-    struct model_config config = {.layer_count = 2};
+    struct model_config config = {.input_dim = 0};
     config.types.schema = trial->own ? &fixture_own_schema : &fixture_schema;
     config.types.relation_aggr = trial->relation_aggr;
     config.types.projected_dim = sizes->input[FIELD];
@@ -68,15 +74,18 @@ static struct model_config config_of(const struct trial *trial, const struct siz
         config.types.input_dim[t] = sizes->input[trial->own ? FIELD : t];
         config.types.projects[t] = trial->project && t != FIELD;
     }
-    for (int i = 0; i < 2; i++)
+    config.layer_count = trial->mlp ? 4 : 2;
+    for (int i = 0; i < config.layer_count; i++) {
+        const bool is_last = i == config.layer_count - 1;
         config.layer[i] =
-            (struct layer_config){.kind = trial->kind,
-                                  .output_dim = i ? sizes->output : sizes->hidden,
+            (struct layer_config){.kind = trial->mlp && i % 2 ? LAYER_MLP : trial->kind,
+                                  .output_dim = is_last ? sizes->output : sizes->hidden,
                                   .option = trial->option,
                                   .residual = i == 0 && trial->residual,
                                   .norm = i == 0 ? trial->norm : NORM_NONE,
-                                  .activation = i == 0 ? trial->activation : ACTIVATION_NONE,
+                                  .activation = is_last ? ACTIVATION_NONE : trial->activation,
                                   .dropout = dropout};
+    }
     return config;
 }
 

@@ -1,0 +1,40 @@
+/*
+ * row_product - a matrix for each row inside a typed layer, y = x W^T + b: a layer of kind mlp in the way of layer_pass.h.
+ */
+#ifndef COMMON_NN_TYPED_ROW_PRODUCT_H
+#define COMMON_NN_TYPED_ROW_PRODUCT_H
+
+#include "common/nn/typed/typed_layer.h"
+
+struct row_product {
+    struct model_layer layer;
+    struct layer_pass pass;
+};
+
+/* Its rows [count, output_dim], which forward fills, in `output` or, when that is NULL, in the arena; `matrix` [output_dim, input_dim] and `bias`, which may be
+ * NULL, are borrowed. count >= 1. */
+MUST_CHECK enum error_code row_product_new(const float *matrix, const float *bias,
+                                           uint32_t input_dim, uint32_t output_dim, uint32_t count,
+                                           const struct input_rows *input, float *output,
+                                           struct arena *arena, struct row_product **out,
+                                           struct error *err);
+MUST_CHECK enum error_code row_product_forward(struct row_product *product, bool keep,
+                                               const struct model_workspace *workspace,
+                                               struct error *err);
+/* From dy [count, output_dim] the gradients of matrix and bias (NULL: nobody wants that of the bias), written, and with
+ * wants_input that of the input, row_product_input_gradient(). */
+MUST_CHECK enum error_code row_product_backward(struct row_product *product, const float *dy,
+                                                bool wants_input, float *matrix_gradient,
+                                                float *bias_gradient,
+                                                const struct model_workspace *workspace,
+                                                struct error *err);
+static inline float *row_product_rows(const struct row_product *product)
+{
+    return product->pass.output;
+}
+static inline float *row_product_input_gradient(const struct row_product *product)
+{
+    return product->pass.input_gradient;
+}
+
+#endif
