@@ -70,6 +70,29 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
     return ERROR_NONE;
 }
 
+/* What the sampler draws by. */
+static enum error_code check_sampler(const struct pipeline_settings *settings,
+                                     const struct dataset_schema *schema, struct error *err)
+{
+    const struct sampler *sampler = sampler_of((enum sampler_kind)settings->sample.sampler);
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (sampler->needs >> c & 1 && !schema->edge_width.of[c])
+            return error_set(err, ERROR_INPUT,
+                             "sample.sampler is %s, which goes by %s, but the graph has none: "
+                             "expected a column \"%s\" in the table of edges, a file %s.npy beside "
+                             "it, or another sampler",
+                             sampler->name, edge_column[c].plural, edge_column[c].words[0],
+                             edge_column[c].file);
+    if (sampler->refuses_negatives && schema->negative_weight_count > 0)
+        return error_set(err, ERROR_INPUT,
+                         "%s: the weight is below 0, as are %" PRIu64
+                         " in all, and sample.sampler %s draws in proportion to weights: expected "
+                         "weights of 0 or more, or another sampler",
+                         schema->first_negative_weight, schema->negative_weight_count,
+                         sampler->name);
+    return ERROR_NONE;
+}
+
 enum error_code edge_use_check(const struct pipeline_settings *settings,
                                const struct dataset_schema *schema, struct edge_use *out,
                                struct error *err)
@@ -82,6 +105,8 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
     enum error_code rc = run_model_shape(&model, settings, err);
     if (rc == ERROR_NONE)
         rc = edge_use_of(settings, &model, &schema->edge_width, out, err);
+    if (rc == ERROR_NONE)
+        rc = check_sampler(settings, schema, err);
     if (rc == ERROR_NONE && out->weight_sum && schema->negative_weight_count > 0)
         rc = error_set(err, ERROR_INPUT,
                        "%s: the weight is below 0, as are %" PRIu64

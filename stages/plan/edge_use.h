@@ -31,7 +31,8 @@ MUST_CHECK enum error_code edge_use_of(const struct pipeline_settings *settings,
                                        const struct model *model, const struct edge_widths *width,
                                        struct edge_use *out, struct error *err);
 /* The same before there is a partition, and whether the values are such as the layers can do with.
- * Fails: also ERROR_INPUT naming the file and line of a weight below 0 that a layer cannot do with. */
+ * Fails: also ERROR_INPUT naming the file and line of a weight below 0 that a layer or the sampler cannot do with, and the
+ * column that the sampler draws by when there is none. */
 MUST_CHECK enum error_code edge_use_check(const struct pipeline_settings *settings,
                                           const struct dataset_schema *schema, struct edge_use *out,
                                           struct error *err);

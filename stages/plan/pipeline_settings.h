@@ -52,6 +52,7 @@ enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
 enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURES_NONE };
 enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
+enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
 enum edge_split_kind {
     EDGE_SPLIT_RANDOM,
     EDGE_SPLIT_TIME,
@@ -128,7 +129,7 @@ struct pipeline_settings {
         int64_t feature_type; /* enum feature_type */
     } partition;
     struct {
-        int64_t sampler;         /* enum sampler_kind */
+        int64_t sampler; /* enum sampler_kind; what follows its fan-outs is of single ones */
         struct int_list fanouts; /* from the seed nodes outwards; -1: all neighbours */
         int64_t batch_size;
         int64_t batches_per_round;
@@ -136,6 +137,13 @@ struct pipeline_settings {
         int64_t reuse_epochs;
         struct int_list evaluation_fanouts; /* empty: all neighbours at each hop */
         int64_t evaluation_batch_size;
+        int64_t temporal_strategy; /* enum temporal_choice */
+        int64_t seed_time;         /* enum seed_time */
+        int64_t walk_length;
+        int64_t sample_coverage;
+        int64_t clusters;
+        int64_t depth;
+        int64_t num_neighbors;
     } sample;
     struct {
         /* A list of layers, instead of the settings of all of them below. */

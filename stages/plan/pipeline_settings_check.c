@@ -3,6 +3,7 @@
 #include "common/nn/layers/layer.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/run_model.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -171,6 +172,28 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     return ERROR_NONE;
 }
 
+/* Whether the sampler can draw what the other settings say. (The table of samplers would bring the topology along.) */
+static enum error_code check_sampler(const struct pipeline_settings *s, struct error *err)
+{
+    const enum sampler_kind kind = (enum sampler_kind)s->sample.sampler;
+    const bool is_subgraph = kind == SAMPLER_GRAPHSAINT_NODE || kind == SAMPLER_GRAPHSAINT_EDGE ||
+                             kind == SAMPLER_GRAPHSAINT_WALK || kind == SAMPLER_CLUSTER_GCN ||
+                             kind == SAMPLER_SHADOW;
+    if (is_subgraph && s->sample.fanouts.count == 0)
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler draws subgraphs, but no layer of the model reads "
+                         "neighbours: expected sample.sampler neighbor");
+    if (kind == SAMPLER_CLUSTER_GCN && s->sample.clusters > s->partition.parts)
+        return error_set(err, ERROR_INVALID,
+                         "sample.clusters is %" PRId64 ", expected at most the %" PRId64
+                         " of partition.parts, which are the clusters",
+                         s->sample.clusters, s->partition.parts);
+    if (kind == SAMPLER_SHADOW && s->sample.num_neighbors == 0)
+        return error_set(err, ERROR_INVALID,
+                         "sample.num_neighbors is 0, expected -1 for all, or at least 1");
+    return ERROR_NONE;
+}
+
 enum error_code pipeline_settings_check(const struct pipeline_settings *s, struct error *err)
 {
     static const char allowed[] =
@@ -202,6 +225,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         rc = check_edge_split(s, err);
     if (rc == ERROR_NONE)
         rc = check_model(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_sampler(s, err);
     if (rc != ERROR_NONE)
         return rc;
     if (s->ingest.train_share + s->ingest.valid_share > 1.0)

@@ -3,6 +3,7 @@
 #include "common/base/random.h"
 #include "stages/plan/identity_digits.h"
 #include "stages/plan/run_model.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
 
@@ -45,6 +46,10 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .seed = (uint64_t)settings->seed,
     };
     s.batches_per_epoch = divide_up(train_count, s.batch_size);
+    if (settings->sample.sampler == SAMPLER_CLUSTER_GCN) {
+        s.cluster_count = (int32_t)smaller(settings->sample.clusters, part_count);
+        s.batches_per_epoch = divide_up(part_count, s.cluster_count);
+    }
     s.batches_per_round = (int32_t)smaller(settings->sample.batches_per_round, s.batches_per_epoch);
     s.rounds_per_epoch = divide_up(s.batches_per_epoch, s.batches_per_round);
     s.round_count = s.rounds_per_epoch * s.epochs;
@@ -108,6 +113,21 @@ void schedule_seed_range(const struct schedule *s, int64_t round, int32_t slot, 
     const int64_t batch = round_in_epoch(s, round) * s->batches_per_round + slot;
     *first = batch * s->batch_size;
     *count = smaller(s->batch_size, s->train_count - *first);
+}
+
+void schedule_cluster_range(const struct schedule *s, int64_t round, int32_t slot, int64_t *first,
+                            int64_t *count)
+{
+    const int64_t batch = round_in_epoch(s, round) * s->batches_per_round + slot;
+    *first = batch * s->cluster_count;
+    *count = smaller(s->cluster_count, s->part_count - *first);
+}
+
+int64_t schedule_shuffled_part(const struct schedule *s, int64_t epoch, int64_t position)
+{
+    const struct random_stream stream =
+        random_stream_of(s->seed, RANDOM_SHUFFLE, (uint32_t)epoch, 1, 0);
+    return (int64_t)random_permute(&stream, (uint64_t)position, (uint64_t)s->part_count);
 }
 
 int64_t schedule_shuffled(const struct schedule *s, int64_t epoch, int64_t position)

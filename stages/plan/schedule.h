@@ -28,6 +28,7 @@ struct schedule {
     int64_t every_rounds; /* between two snapshots */
     bool can_stop_early;
     int32_t layer_count, part_count; /* of the model's layers: each is a step of inference */
+    int32_t cluster_count;           /* parts in a mini-batch of clusters; else 0 */
     bool needs_degree;               /* a layer wants the degrees of a mini-batch's nodes */
     bool infers_best;                /* inference takes the best weights; else the last ones */
     char outputs_tag[OUTPUTS_TAG_SIZE];
@@ -52,6 +53,11 @@ void schedule_batch_source(const struct schedule *s, int64_t round, int32_t slot
 /* Seed nodes [*first, *first + *count) of the epoch's shuffled order that (round, slot) takes. */
 void schedule_seed_range(const struct schedule *s, int64_t round, int32_t slot, int64_t *first,
                          int64_t *count);
+/* Where mini-batches are clusters: those at [*first, *first + *count) of the epoch's shuffled parts; and which part that is.
+ * An epoch has each part once, and as many batches as that takes. */
+void schedule_cluster_range(const struct schedule *s, int64_t round, int32_t slot, int64_t *first,
+                            int64_t *count);
+int64_t schedule_shuffled_part(const struct schedule *s, int64_t epoch, int64_t position);
 /* The index into the ascending training nodes that stands at `position` of that epoch's order. */
 int64_t schedule_shuffled(const struct schedule *s, int64_t epoch, int64_t position);
 /* Validation nodes [*first, *first + *count) of evaluation slot `slot`. */

@@ -2,6 +2,7 @@
 
 #include "common/math/precision.h"
 #include "common/nn/optimizer.h"
+#include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
 
 #include <stdio.h>
@@ -61,6 +62,10 @@ static const char *const class_weight_names[] = {
 #define SAMPLER_CHOICE(number, name, help) [number] = #name,
 #define SAMPLER_HELP(number, name, help)   "; " #name ": " help
 static const char *const sampler_names[] = {SAMPLER_LIST(SAMPLER_CHOICE)[SAMPLER_COUNT] = NULL};
+static const char *const temporal_names[] = {
+    [TEMPORAL_UNIFORM] = "uniform", [TEMPORAL_LAST] = "last", NULL};
+static const char *const seed_time_names[] = {
+    [SEED_TIME_LAST_EDGE] = "last_edge", [SEED_TIME_FIRST_EDGE] = "first_edge", NULL};
 static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
 static const char *const edge_choice_names[] = {
     [EDGE_CHOICE_AUTO] = "auto", [EDGE_CHOICE_TRUE] = "true", [EDGE_CHOICE_FALSE] = "false", NULL};
@@ -204,6 +209,13 @@ const struct setting_spec setting_table[] = {
     INT(TRAINING, "sample.reuse_epochs", sample.reuse_epochs, "1", 1, 1e9, "epochs that one stored sampling pass serves"),
     INT_LIST(TRAINING, "sample.evaluation_fanouts", sample.evaluation_fanouts, "", -1, 1e6, "fan-outs of validation; empty: all neighbours"),
     INT(TRAINING, "sample.evaluation_batch_size", sample.evaluation_batch_size, "4096", 1, 1e8, "validation nodes of a mini-batch"),
+    CHOICE(TRAINING_IF("sample.sampler=temporal_neighbor"), "sample.temporal_strategy", sample.temporal_strategy, "uniform", temporal_names, "which of the edges that are not later than the seed are kept: uniform or last"),
+    CHOICE(TRAINING_IF("sample.sampler=temporal_neighbor"), "sample.seed_time", sample.seed_time, "last_edge", seed_time_names, "the time of a seed node: that of its last_edge or first_edge"),
+    INT(TRAINING_IF("sample.sampler=graphsaint_walk"), "sample.walk_length", sample.walk_length, "2", 1, 1000, "steps of a walk"),
+    INT(TRAINING_IF("sample.sampler=graphsaint_walk"), "sample.sample_coverage", sample.sample_coverage, "50", 0, 10000, "how often a node is drawn on average to count chances for the normalisation; 0: none"),
+    INT(TRAINING_IF("sample.sampler=cluster_gcn"), "sample.clusters", sample.clusters, "1", 1, 65535, "parts of the partition in a mini-batch"),
+    INT(TRAINING_IF("sample.sampler=shadow"), "sample.depth", sample.depth, "2", 1, 16, "hops of a subgraph, whatever the number of layers"),
+    INT(TRAINING_IF("sample.sampler=shadow"), "sample.num_neighbors", sample.num_neighbors, "10", -1, 1e6, "neighbours kept of each of its nodes; -1: all"),
 
     ITEMS(TRAINING, "train-step.layers", train_step.layers, LAYER_COUNT_MAX, &layer_items, "the layers one by one, instead of model and what follows it down to dropout: a list of"),
     CHOICE(PLAIN_MODEL, "train-step.model", train_step.model, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),

@@ -5,8 +5,8 @@
  *     partition/<id>/splits ─────────────┼─> neighbor_sampler ─> run/<id>/round/<r>/slot/<k>/mini_batch
  *     schedule: which seeds, in what order ┘                  └─> run/<id>/evaluation/<k>/mini_batch
  *
- * A training unit takes its share of the epoch's shuffled training nodes and the fan-outs of
- * sample.fanouts. An evaluation unit takes its share of the validation nodes in their own order, with
+ * A training unit takes its share of the epoch's shuffled training nodes (or parts, where clusters are drawn) and what
+ * sample.sampler makes of it. An evaluation unit takes its share of the validation nodes in their own order, with
  * sample.evaluation_fanouts or all neighbours, and is made once for all validations of a run, so that
  * they can be compared. Mini-batches hold ids, never features.
  *
@@ -22,6 +22,7 @@
 #include "stages/engine/stage.h"
 #include "stages/plan/edge_use.h"
 #include "stages/plan/run_model.h"
+#include "stages/sample/sampler_tables.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
@@ -38,6 +39,7 @@ struct sample_state {
     struct topology topology;
     struct edge_use use;
     struct node_splits splits;
+    struct sampler_tables tables;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t given_back;
     struct drawer *idle; /* a list; one for each unit that is drawn at a time */
@@ -48,6 +50,8 @@ struct drawer {
     struct drawer *next;
     struct neighbor_sampler *sampler;
     uint32_t *seed_node; /* [the larger of the two batch sizes] */
+    double *seed_time;   /* likewise */
+    uint32_t *cluster;   /* [parts in a mini-batch] */
     struct arena packed; /* the record that is written */
 };
 
@@ -61,11 +65,14 @@ static void sample_close(void *opaque)
         state->idle = drawer->next;
         neighbor_sampler_free(drawer->sampler);
         memory_free(drawer->seed_node);
+        memory_free(drawer->seed_time);
+        memory_free(drawer->cluster);
         arena_release(&drawer->packed);
         memory_free(drawer);
     }
     (void)pthread_cond_destroy(&state->given_back);
     (void)pthread_mutex_destroy(&state->mutex);
+    sampler_tables_release(&state->tables);
     store_release_record(&state->splits.view);
     topology_close(&state->topology);
     memory_free(state);
@@ -161,9 +168,34 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     drawer->packed.limit = budget_bytes / 5 * 2; /* a record is smaller than the arrays packed */
     drawer->next = state->idle;
     state->idle = drawer;
-    const enum error_code seeds =
+    enum error_code made =
         memory_new(&drawer->seed_node, (size_t)seeds_max, "the seed nodes of a mini-batch", err);
-    return seeds != ERROR_NONE ? seeds : neighbor_sampler_new(&config, &drawer->sampler, err);
+    if (made == ERROR_NONE && sampler_of_run(context)->needs >> EDGE_TIME & 1)
+        made = memory_new(&drawer->seed_time, (size_t)seeds_max, "the times of seed nodes", err);
+    if (made == ERROR_NONE && schedule->cluster_count)
+        made = memory_new(&drawer->cluster, (size_t)schedule->cluster_count,
+                          "the clusters of a mini-batch", err);
+    return made != ERROR_NONE ? made : neighbor_sampler_new(&config, &drawer->sampler, err);
+}
+
+/* What the sampler's tables take, off what the samplers have. */
+static enum error_code leave_room(const struct stage_context *context,
+                                  const struct topology *topology, uint64_t *left,
+                                  struct error *err)
+{
+    const uint64_t bytes = sampler_tables_bytes(context, topology);
+    char wanted[32], had[32];
+    if (*left && bytes > *left / 2)
+        return error_set(err, ERROR_NO_MEMORY,
+                         "sample.sampler %s wants %s for what it knows of the whole graph, of the "
+                         "%s that are left: give more --memory%s",
+                         sampler_of_run(context)->name, text_size(bytes, wanted),
+                         text_size(*left, had),
+                         bytes > node_chances_bytes(topology->node_count) + topology->node_count / 8
+                             ? ", or set sample.sample_coverage to 0"
+                             : "");
+    *left -= *left ? bytes : 0;
+    return ERROR_NONE;
 }
 
 static struct drawer *take_drawer(struct sample_state *state)
@@ -200,10 +232,14 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     rc = open_inputs(context, state, err);
     if (rc == ERROR_NONE)
         rc = copy_topology(context, &state->topology, &left, err);
+    if (rc == ERROR_NONE)
+        rc = leave_room(context, &state->topology, &left, err);
     const uint64_t count = count_drawers(context, left);
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)
         rc = add_drawer(context, state, left / count, err);
-    return rc;
+    return rc == ERROR_NONE ? sampler_tables_open(context, &state->topology, &state->splits,
+                                                  state->idle->sampler, &state->tables, err)
+                            : rc;
 }
 
 /* The seeds of a training unit: its range of the epoch's shuffled order. */
@@ -220,25 +256,68 @@ static uint32_t choose_training_seeds(const struct stage_context *context,
     return (uint32_t)count;
 }
 
-static enum error_code sample_training(const struct stage_context *context,
-                                       const struct sample_state *state, struct drawer *drawer,
-                                       const struct unit *unit, struct mini_batch *batch,
-                                       struct error *err)
+/* The parts of a training unit: its range of the epoch's shuffled order. */
+static uint32_t choose_clusters(const struct stage_context *context, const struct drawer *drawer,
+                                const struct unit *unit)
 {
-    const struct int_list *fanouts = &context->settings->sample.fanouts;
-    const struct neighbor_request request = {
+    const int64_t epoch = schedule_epoch(context->schedule, unit->round);
+    int64_t first = 0, count = 0;
+    schedule_cluster_range(context->schedule, unit->round, unit->slot, &first, &count);
+    for (int64_t i = 0; i < count; i++)
+        drawer->cluster[i] = (uint32_t)schedule_shuffled_part(context->schedule, epoch, first + i);
+    return (uint32_t)count;
+}
+
+/* What requests of both kinds of unit have. */
+static struct neighbor_request begin_request(const struct stage_context *context,
+                                             const struct sample_state *state,
+                                             const struct unit *unit,
+                                             const struct int_list *fanouts)
+{
+    struct neighbor_request request = {
         .seed = context->schedule->seed,
         .round = (uint32_t)unit->round,
         .slot = (uint32_t)unit->slot,
         .hop_count = fanouts->count,
         .fanout = fanouts->value,
-        .seed_count = choose_training_seeds(context, state, drawer, unit),
-        .seed_node = drawer->seed_node,
         .wants_degree = context->schedule->needs_degree,
         .wants_weight_sum = state->use.weight_sum,
         .edge_columns = state->use.columns,
     };
-    return sampler_of_run(context)->draw(drawer->sampler, &request, batch, err);
+    sampler_tables_give(context, &state->tables, &request);
+    return request;
+}
+
+static enum error_code draw_batch(const struct stage_context *context,
+                                  const struct sample_state *state, struct drawer *drawer,
+                                  struct neighbor_request *request, struct mini_batch *batch,
+                                  struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (drawer->seed_time) {
+        rc = sampler_tables_seed_times(context, &state->topology, request->seed_node,
+                                       request->seed_count, drawer->seed_time, err);
+        request->seed_time = drawer->seed_time;
+    }
+    return rc == ERROR_NONE ? sampler_of_run(context)->draw(drawer->sampler, request, batch, err)
+                            : rc;
+}
+
+static enum error_code sample_training(const struct stage_context *context,
+                                       const struct sample_state *state, struct drawer *drawer,
+                                       const struct unit *unit, struct mini_batch *batch,
+                                       struct error *err)
+{
+    struct neighbor_request request =
+        begin_request(context, state, unit, &context->settings->sample.fanouts);
+    const enum sampler_unit kind = sampler_of_run(context)->unit;
+    request.seed_node = drawer->seed_node;
+    request.cluster = drawer->cluster;
+    if (kind == SAMPLER_OF_SEEDS)
+        request.seed_count = choose_training_seeds(context, state, drawer, unit);
+    else if (kind == SAMPLER_OF_CLUSTERS)
+        request.cluster_count = choose_clusters(context, drawer, unit);
+    return draw_batch(context, state, drawer, &request, batch, err);
 }
 
 static enum error_code sample_evaluation(const struct stage_context *context,
@@ -252,19 +331,13 @@ static enum error_code sample_evaluation(const struct stage_context *context,
             fanouts.value[fanouts.count++] = FANOUT_ALL;
     int64_t first = 0, count = 0;
     schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
-    const struct neighbor_request request = {
-        .seed = context->schedule->seed,
-        .round = evaluation_round,
-        .slot = (uint32_t)unit->slot,
-        .hop_count = fanouts.count,
-        .fanout = fanouts.value,
-        .seed_count = (uint32_t)count,
-        .seed_node = state->splits.node[SPLIT_VALID] + first,
-        .wants_degree = context->schedule->needs_degree,
-        .wants_weight_sum = state->use.weight_sum,
-        .edge_columns = state->use.columns,
-    };
-    return sampler_of_run(context)->draw(drawer->sampler, &request, batch, err);
+    struct neighbor_request request = begin_request(context, state, unit, &fanouts);
+    request.round = evaluation_round;
+    request.seed_count = (uint32_t)count;
+    request.seed_node = state->splits.node[SPLIT_VALID] + first;
+    return sampler_of_run(context)->has_neighborhoods
+               ? draw_batch(context, state, drawer, &request, batch, err)
+               : neighbor_sampler_draw(drawer->sampler, &request, batch, err);
 }
 
 static enum error_code sample_work(const struct stage_context *context, void *opaque,

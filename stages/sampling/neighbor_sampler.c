@@ -3,6 +3,7 @@
 #include "common/base/cpu_kernel.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "stages/sampling/batch_builder.h"
 #include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/edge_gather.h"
 #include "stages/sampling/edge_window.h"
@@ -32,6 +33,7 @@ struct neighbor_sampler {
     const struct topology *topology;
     bool has_self_loops;
     struct array_budget budget;
+    struct batch_builder *builder; /* NULL until it is asked for */
     struct known_nodes known;
     struct growing_array node, row_start, neighbor, degree, weight_sum;
     edge_choice choose; /* the request's */
@@ -83,6 +85,9 @@ void neighbor_sampler_free(struct neighbor_sampler *sampler)
 {
     if (!sampler)
         return;
+    if (sampler->builder)
+        batch_builder_release(sampler->builder);
+    memory_free(sampler->builder);
     known_nodes_release(&sampler->known, &sampler->budget);
     growing_array_release(&sampler->node, &sampler->budget);
     growing_array_release(&sampler->row_start, &sampler->budget);
@@ -92,6 +97,20 @@ void neighbor_sampler_free(struct neighbor_sampler *sampler)
     edge_gather_release(&sampler->gather, &sampler->budget);
     growing_array_release(&sampler->bits, &sampler->budget);
     memory_free(sampler);
+}
+
+enum error_code neighbor_sampler_builder(struct neighbor_sampler *sampler,
+                                         struct batch_builder **out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (!sampler->builder) {
+        rc = memory_new(&sampler->builder, 1, "the builder of mini-batches", err);
+        if (rc == ERROR_NONE)
+            batch_builder_init(sampler->builder, sampler->topology, &sampler->known,
+                               &sampler->budget, sampler->has_self_loops);
+    }
+    *out = sampler->builder;
+    return rc;
 }
 
 uint64_t neighbor_sampler_bytes(const struct neighbor_sampler *sampler)

@@ -51,6 +51,13 @@ struct row_choice {
 typedef enum error_code (*edge_choice)(const struct row_choice *row, uint32_t *position,
                                        uint64_t *scratch, struct error *err);
 
+struct batch_builder;
+struct node_chances;
+struct walk_counts;
+
+enum temporal_choice { TEMPORAL_UNIFORM, TEMPORAL_LAST };
+
+/* What a mini-batch is drawn from. Below edge_columns stands what single samplers want; others do not look at it. */
 struct neighbor_request {
     uint64_t seed;
     uint32_t round, slot; /* slot < 65536 */
@@ -63,6 +70,18 @@ struct neighbor_request {
     bool wants_weight_sum; /* of a topology with weights */
     unsigned
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
+    const double *seed_time; /* [seed_count], temporal_neighbor: no later edge is taken */
+    enum temporal_choice temporal_choice;
+    const uint64_t
+        *is_training;     /* a bit for each node of the graph: subgraphs; their seeds are those */
+    uint32_t draw_count;  /* graphsaint_node, graphsaint_edge: how many are drawn */
+    uint32_t walk_length; /* graphsaint_walk: edges of a walk */
+    const struct node_chances *chances; /* fastgcn, graphsaint_node, graphsaint_edge */
+    const struct walk_counts *counts;   /* graphsaint_walk; NULL: no factors and weights */
+    const uint32_t *cluster;            /* [cluster_count] parts, cluster_gcn */
+    uint32_t cluster_count;
+    uint32_t depth;        /* shadow: hops that are drawn */
+    int64_t num_neighbors; /* shadow: of a node at each of them; FANOUT_ALL or at least 1 */
 };
 
 /* Owns:  *out; neighbor_sampler_free(). Takes 4 bytes for each node of the graph.
@@ -72,6 +91,11 @@ MUST_CHECK enum error_code neighbor_sampler_new(const struct neighbor_sampler_co
 void neighbor_sampler_free(struct neighbor_sampler *sampler);
 /* Bytes held. */
 uint64_t neighbor_sampler_bytes(const struct neighbor_sampler *sampler);
+
+/* What draws batches that are no neighbourhoods, made when it is asked for first; the sampler's, and not to be used beside a draw
+ * of the sampler. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code neighbor_sampler_builder(struct neighbor_sampler *sampler,
+                                                    struct batch_builder **out, struct error *err);
 
 /* The arrays of *out are the sampler's, valid until the next draw; out->view stays empty. Once the
  * largest batch was drawn, nothing is allocated.

@@ -4,7 +4,8 @@
 SAMPLER_LIST(SAMPLER_ROW)
 #undef SAMPLER_ROW
 
-const struct sampler neighbor_row = {.name = "neighbor", .draw = neighbor_sampler_draw};
+const struct sampler neighbor_row = {
+    .name = "neighbor", .has_neighborhoods = true, .draw = neighbor_sampler_draw};
 
 #define SAMPLER_ROW(number, name, help) [number] = &name##_row,
 static const struct sampler *const table[SAMPLER_COUNT] = {SAMPLER_LIST(SAMPLER_ROW)};

@@ -92,5 +92,8 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return neighbor_sampler_draw(sampler, &weighted, out, err);
 }
 
-const struct sampler weighted_neighbor_row = {
-    .name = "weighted_neighbor", .needs = 1U << EDGE_WEIGHT, .draw = draw};
+const struct sampler weighted_neighbor_row = {.name = "weighted_neighbor",
+                                              .needs = 1U << EDGE_WEIGHT,
+                                              .has_neighborhoods = true,
+                                              .refuses_negatives = true,
+                                              .draw = draw};

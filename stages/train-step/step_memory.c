@@ -1,14 +1,9 @@
 #include "stages/train-step/step_memory.h"
 
 #include "common/nn/input_aggregation.h"
+#include "stages/train-step/batch_bounds.h"
 
 #include <math.h>
-
-/* Known after each hop, and read by it, at most; double cannot overflow. */
-struct hops {
-    double node[LAYER_COUNT_MAX + 1];
-    double edge[LAYER_COUNT_MAX + 1]; /* of the hops so far */
-};
 
 static double smaller(double a, double b)
 {
@@ -20,23 +15,6 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* `fanouts` with no items: all neighbours. */
-static struct hops bound_hops(double seeds, const struct int_list *fanouts, int hop_count,
-                              const struct partition_book *book)
-{
-    const double node_count = book->node_count, edge_count = (double)book->edge_count;
-    struct hops hops = {.node = {smaller(seeds, node_count)}};
-    double added = hops.node[0];
-    for (int h = 0; h < hop_count; h++) {
-        const int64_t fanout = h < fanouts->count ? fanouts->value[h] : -1;
-        const double read = fanout < 0 ? edge_count : smaller(added * (double)fanout, edge_count);
-        hops.edge[h + 1] = smaller(hops.edge[h] + read, edge_count);
-        hops.node[h + 1] = smaller(hops.node[h] + read, node_count);
-        added = hops.node[h + 1] - hops.node[h];
-    }
-    return hops;
-}
-
 /* A count of what a dry run only adds up: what does not fit is more memory than there is. */
 static uint32_t count_of(double count)
 {
@@ -44,7 +22,7 @@ static uint32_t count_of(double count)
 }
 
 /* The largest blocks that there can be; they have no edges to look at. */
-static void bound_blocks(const struct model *model, const struct hops *hops,
+static void bound_blocks(const struct model *model, const struct batch_bounds *hops,
                          const struct edge_use *use, struct message_block *block)
 {
     static const float value[1]; /* of edges and nodes: there, but not read */
@@ -55,6 +33,7 @@ static void bound_blocks(const struct model *model, const struct hops *hops,
             (struct message_block){.destination_count = count_of(hops->node[hop_count - 1 - hop]),
                                    .source_count = count_of(hops->node[hop_count - hop]),
                                    .edge_value = use->columns >> EDGE_WEIGHT & 1 ? value : NULL,
+                                   .edge_factor = hops->has_factors ? value : NULL,
                                    .value_sum = use->weight_sum ? value : NULL,
                                    .edge_count = (uint64_t)hops->edge[hop_count - hop]};
 }
@@ -81,7 +60,7 @@ static enum error_code count_first_rows(const struct model *model, enum first_ro
 }
 
 /* What train_step.c does in a unit, in an arena that counts. */
-static enum error_code count_pass(const struct model *model, const struct hops *hops,
+static enum error_code count_pass(const struct model *model, const struct batch_bounds *hops,
                                   const struct edge_use *use, enum first_rows rows, bool trains,
                                   struct thread_pool *pool, struct arena *arena)
 {
@@ -108,7 +87,7 @@ static enum error_code count_pass(const struct model *model, const struct hops *
 }
 
 /* Infinite when not even that could be found out. */
-static double pass_bytes(const struct model *model, const struct hops *hops,
+static double pass_bytes(const struct model *model, const struct batch_bounds *hops,
                          const struct edge_use *use, enum first_rows rows, bool trains,
                          struct thread_pool *pool)
 {
@@ -120,15 +99,16 @@ static double pass_bytes(const struct model *model, const struct hops *hops,
 }
 
 /* The arrays of a mini-batch, and a bit for each node of the graph that checks it. */
-static double batch_bytes(const struct model *model, const struct hops *hops,
+static double batch_bytes(const struct model *model, const struct batch_bounds *hops,
                           const struct edge_use *use, const struct partition_book *book)
 {
     const int hop_count = model->hop_count;
-    const double nodes = hops->node[hop_count] * (model->needs_degree ? 2 : 1);
-    const double rows = hop_count ? hops->node[hop_count - 1] : 0;
-    const double of_edge = (double)edge_use_edge_bytes(use, &book->edge_width);
+    const bool has_degrees = model->needs_degree || hops->has_factors;
+    const double nodes = hops->node[hop_count] * (has_degrees ? 2 : 1);
+    const double of_edge = (double)edge_use_edge_bytes(use, &book->edge_width) +
+                           (hops->has_factors ? sizeof(float) : 0);
     const double of_node = (double)edge_use_node_bytes(use);
-    return 4 * (nodes + rows + hops->edge[hop_count]) + of_edge * hops->edge[hop_count] +
+    return 4 * (nodes + hops->row_count + hops->edge_count) + of_edge * hops->edge_count +
            of_node * hops->node[hop_count] + book->node_count / 8.0;
 }
 
@@ -140,17 +120,13 @@ static uint64_t bytes_of(double bytes)
 struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
                                     const struct edge_use *use, uint32_t label_dim)
 {
-    const struct pipeline_settings *settings = context->settings;
     const double nodes = context->book->node_count, budget = (double)context->memory_bytes;
     const enum precision precision = model->config.precision;
     const double rows = nodes * (double)precision_bytes(precision) *
                         (double)precision_stride(precision, context->book->feature_dim);
     const int hop_count = model->hop_count;
-    const struct hops training = bound_hops((double)context->schedule->batch_size,
-                                            &settings->sample.fanouts, hop_count, context->book);
-    const struct hops validation =
-        bound_hops((double)context->schedule->evaluation_batch_size,
-                   &settings->sample.evaluation_fanouts, hop_count, context->book);
+    const struct batch_bounds training = batch_bounds_of_training(context, hop_count);
+    const struct batch_bounds validation = batch_bounds_of_validation(context, hop_count);
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
     const double labels = smaller(4 * nodes * label_dim + (1 << 20), budget / 8);
     /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A

@@ -373,12 +373,26 @@ static enum error_code read_widths(const struct record_view *view, const uint32_
     return ERROR_NONE;
 }
 
+static enum error_code read_seeds(const struct record_view *view, struct mini_batch *out,
+                                  struct error *err)
+{
+    uint32_t *seed = NULL;
+    const struct packed_array array = {seed_of, packed_integers_width_of(out->seed_count - 1),
+                                       out->node_count, 0, 0};
+    if (!record_has(view, seed_of))
+        return ERROR_NONE;
+    const enum error_code rc = unpack(view, &array, out, &seed, err);
+    out->seed_of = seed;
+    return rc;
+}
+
 static enum error_code read_nodes(const struct record_view *view, uint32_t width,
                                   struct mini_batch *out, struct error *err)
 {
     const struct packed_array array = {packed_name[PACKED_NODE], width, out->node_count, 0, 0};
     uint32_t *node = NULL;
-    if (out->node_count > 1ULL << width) /* some node would be there twice, maybe without a bit */
+    const uint64_t times = out->seed_of ? out->seed_count : 1; /* that a node may be there */
+    if (out->node_count > times << width) /* one would be there more often, maybe without a bit */
         return error_set(err, ERROR_CORRUPT,
                          "record %s: width[%d]: expected more bits for %" PRIu32
                          " nodes, found %" PRIu32,
@@ -481,19 +495,6 @@ static enum error_code read_floats(const struct record_view *view, const char *n
     return rc;
 }
 
-static enum error_code read_seeds(const struct record_view *view, struct mini_batch *out,
-                                  struct error *err)
-{
-    uint32_t *seed = NULL;
-    const struct packed_array array = {seed_of, packed_integers_width_of(out->seed_count - 1),
-                                       out->node_count, 0, 0};
-    if (!record_has(view, seed_of))
-        return ERROR_NONE;
-    const enum error_code rc = unpack(view, &array, out, &seed, err);
-    out->seed_of = seed;
-    return rc;
-}
-
 static enum error_code read_optional(const struct record_view *view, uint32_t width,
                                      struct mini_batch *out, struct error *err)
 {
@@ -515,8 +516,6 @@ static enum error_code read_optional(const struct record_view *view, uint32_t wi
         return error_set(err, ERROR_CORRUPT,
                          "record %s: expected a section degree beside edge_factor, found none",
                          view->key);
-    if (rc == ERROR_NONE)
-        rc = read_seeds(view, out, err);
     return rc == ERROR_NONE ? read_columns(view, out, err) : rc;
 }
 
@@ -527,6 +526,8 @@ static enum error_code read_sections(const struct record_view *view, struct mini
     enum error_code rc = read_hops(view, out, err);
     if (rc == ERROR_NONE)
         rc = read_widths(view, &width, err);
+    if (rc == ERROR_NONE) /* first: it has a bit at least for each node that may be there again */
+        rc = read_seeds(view, out, err);
     if (rc == ERROR_NONE)
         rc = read_nodes(view, width[PACKED_NODE], out, err);
     if (rc == ERROR_NONE)

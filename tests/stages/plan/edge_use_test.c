@@ -1,5 +1,6 @@
 #include "stages/plan/edge_use.h"
 #include "stages/plan/run_model.h"
+#include "stages/sampling/sampler_list.h"
 
 #include "tests/support/test.h"
 
@@ -79,6 +80,30 @@ static void negative_weights_are_refused_where_their_sum_is_a_divisor(void **sta
     assert_int_equal(use.columns, 1U << EDGE_WEIGHT);
 }
 
+static void what_the_sampler_draws_by_has_to_be_there(void **state)
+{
+    (void)state;
+    static const struct dataset_schema none = {0};
+    static struct dataset_schema schema;
+    struct edge_use use;
+    struct error err = {0};
+    struct pipeline_settings settings = settings_of(LAYER_GAT, EDGE_CHOICE_AUTO);
+    settings.sample.sampler = SAMPLER_TEMPORAL_NEIGHBOR;
+    assert_fails(edge_use_check(&settings, &none, &use, &err), ERROR_INPUT,
+                 "sample.sampler is temporal_neighbor, which goes by edge times, but the graph has "
+                 "none: expected a column \"time\" in the table of edges",
+                 &err);
+    schema = (struct dataset_schema){.negative_weight_count = 3,
+                                     .first_negative_weight = "edges.csv:17"};
+    schema.edge_width.of[EDGE_TIME] = schema.edge_width.of[EDGE_WEIGHT] = 1;
+    assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
+    settings.sample.sampler = SAMPLER_WEIGHTED_NEIGHBOR;
+    assert_fails(edge_use_check(&settings, &schema, &use, &err), ERROR_INPUT,
+                 "edges.csv:17: the weight is below 0, as are 3 in all, and sample.sampler "
+                 "weighted_neighbor",
+                 &err);
+}
+
 static void a_mini_batch_has_to_have_what_the_model_reads(void **state)
 {
     (void)state;
@@ -103,6 +128,7 @@ int main(void)
         cmocka_unit_test(weights_are_used_where_layers_read_them_and_the_graph_has_them),
         cmocka_unit_test(what_is_demanded_has_to_be_there),
         cmocka_unit_test(negative_weights_are_refused_where_their_sum_is_a_divisor),
+        cmocka_unit_test(what_the_sampler_draws_by_has_to_be_there),
         cmocka_unit_test(a_mini_batch_has_to_have_what_the_model_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/schedule.h"
+#include "stages/sampling/sampler_list.h"
 
 #include "tests/support/test.h"
 
@@ -39,6 +40,35 @@ static void counts_rounds_and_slots(void **state)
         assert_int_equal(schedule_epoch(&s, round), round / 3);
         assert_true(schedule_samples(&s, round));
     }
+}
+
+/* Four parts. */
+static void an_epoch_of_clusters_has_each_part_once(void **state)
+{
+    (void)state;
+    struct pipeline_settings settings = settings_of(5, 10, 1, 1);
+    settings.sample.sampler = SAMPLER_CLUSTER_GCN;
+    settings.sample.clusters = 3;
+    const struct schedule s = schedule_of(&settings, 45, 0);
+    bool differs = false;
+    assert_int_equal(s.batches_per_epoch, 2);
+    assert_int_equal(s.round_count, 10);
+    for (int64_t epoch = 0; epoch < 5; epoch++) {
+        int seen[4] = {0};
+        for (int64_t round = 2 * epoch; round < 2 * epoch + 2; round++) {
+            int64_t first = 0, count = 0;
+            schedule_cluster_range(&s, round, 0, &first, &count);
+            assert_int_equal(count, round % 2 ? 1 : 3);
+            for (int64_t i = 0; i < count; i++)
+                seen[schedule_shuffled_part(&s, epoch, first + i)]++;
+        }
+        for (int part = 0; part < 4; part++)
+            assert_int_equal(seen[part], 1);
+        differs |= schedule_shuffled_part(&s, epoch, 0) != schedule_shuffled_part(&s, 0, 0);
+    }
+    assert_true(differs);
+    settings.sample.clusters = 9; /* more than there are: all of them */
+    assert_int_equal(schedule_of(&settings, 45, 0).batches_per_epoch, 1);
 }
 
 static void a_small_dataset_makes_one_short_batch(void **state)
@@ -271,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_rounds_and_slots),
+        cmocka_unit_test(an_epoch_of_clusters_has_each_part_once),
         cmocka_unit_test(a_small_dataset_makes_one_short_batch),
         cmocka_unit_test(every_epoch_visits_every_training_node_once),
         cmocka_unit_test(a_reused_pass_serves_each_batch_once_an_epoch),

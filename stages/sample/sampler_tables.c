@@ -1,0 +1,126 @@
+#include "stages/sample/sampler_tables.h"
+
+#include "common/base/memory.h"
+#include "stages/sampling/graph_row.h"
+#include "stages/sampling/graphsaint.h"
+
+#include <math.h>
+
+static const struct sampler *sampler_of_run(const struct stage_context *context)
+{
+    return sampler_of((enum sampler_kind)context->settings->sample.sampler);
+}
+
+static bool counts_walks(const struct stage_context *context)
+{
+    return context->settings->sample.sampler == SAMPLER_GRAPHSAINT_WALK &&
+           context->settings->sample.sample_coverage > 0;
+}
+
+uint64_t sampler_tables_bytes(const struct stage_context *context, const struct topology *topology)
+{
+    const struct sampler *sampler = sampler_of_run(context);
+    uint64_t bytes = 0;
+    if (sampler->form == BATCH_SUBGRAPH)
+        bytes += topology->node_count / 8;
+    if (sampler->chances)
+        bytes += node_chances_bytes(topology->node_count);
+    if (counts_walks(context))
+        bytes += walk_counts_bytes(topology);
+    return bytes;
+}
+
+static enum error_code mark_training(const struct topology *topology,
+                                     const struct node_splits *splits, uint64_t **out,
+                                     struct error *err)
+{
+    const enum error_code rc =
+        memory_new(out, topology->node_count / 64 + (size_t)1, "the training nodes", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < splits->count[SPLIT_TRAIN]; i++) {
+        const uint32_t node = splits->node[SPLIT_TRAIN][i];
+        (*out)[node / 64] |= UINT64_C(1) << (node % 64);
+    }
+    return rc;
+}
+
+static enum error_code count_walks(const struct stage_context *context,
+                                   const struct topology *topology,
+                                   const struct node_splits *splits,
+                                   struct neighbor_sampler *sampler, struct sampler_tables *tables,
+                                   struct error *err)
+{
+    struct neighbor_request request = {.seed = context->schedule->seed};
+    sampler_tables_give(context, tables, &request);
+    const struct walk_counts_config config = {
+        .sampler = sampler,
+        .request = &request,
+        .train = splits->node[SPLIT_TRAIN],
+        .train_count = splits->count[SPLIT_TRAIN],
+        .roots = (uint32_t)context->schedule->batch_size,
+        .coverage = (uint32_t)context->settings->sample.sample_coverage,
+    };
+    return walk_counts_init(&tables->counts, topology, &config, err);
+}
+
+enum error_code sampler_tables_open(const struct stage_context *context,
+                                    const struct topology *topology,
+                                    const struct node_splits *splits,
+                                    struct neighbor_sampler *sampler, struct sampler_tables *out,
+                                    struct error *err)
+{
+    const struct sampler *row = sampler_of_run(context);
+    enum error_code rc = ERROR_NONE;
+    if (row->form == BATCH_SUBGRAPH)
+        rc = mark_training(topology, splits, &out->is_training, err);
+    if (rc == ERROR_NONE && row->chances)
+        rc = node_chances_init(&out->chances, row->chances, topology, err);
+    if (rc == ERROR_NONE && row->chances)
+        out->chances.mean =
+            graphsaint_mean(&out->chances, (uint32_t)context->settings->sample.batch_size,
+                            splits->node[SPLIT_TRAIN], splits->count[SPLIT_TRAIN]);
+    if (rc == ERROR_NONE && counts_walks(context))
+        rc = count_walks(context, topology, splits, sampler, out, err);
+    return rc;
+}
+
+void sampler_tables_release(struct sampler_tables *tables)
+{
+    memory_free(tables->is_training);
+    node_chances_release(&tables->chances);
+    walk_counts_release(&tables->counts);
+    *tables = (struct sampler_tables){0};
+}
+
+void sampler_tables_give(const struct stage_context *context, const struct sampler_tables *tables,
+                         struct neighbor_request *request)
+{
+    const struct pipeline_settings *settings = context->settings;
+    request->temporal_choice = (enum temporal_choice)settings->sample.temporal_strategy;
+    request->is_training = tables->is_training;
+    request->draw_count = (uint32_t)settings->sample.batch_size;
+    request->walk_length = (uint32_t)settings->sample.walk_length;
+    request->chances = tables->chances.chance ? &tables->chances : NULL;
+    request->counts = tables->counts.node ? &tables->counts : NULL;
+    request->depth = (uint32_t)settings->sample.depth;
+    request->num_neighbors = settings->sample.num_neighbors;
+}
+
+enum error_code sampler_tables_seed_times(const struct stage_context *context,
+                                          const struct topology *topology,
+                                          const uint32_t *seed_node, uint32_t count, double *out,
+                                          struct error *err)
+{
+    const bool first = context->settings->sample.seed_time == SEED_TIME_FIRST_EDGE;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        struct graph_row row;
+        rc = graph_row_of(topology, seed_node[i], &row, err);
+        out[i] = first ? HUGE_VAL : -HUGE_VAL;
+        for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
+            const double time = graph_row_time(&row, k);
+            if (first ? time < out[i] : time > out[i])
+                out[i] = time;
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,39 @@
+/*
+ * sampler_tables - what a sampler wants to know of the whole graph, found when sample opens and shared by all that it draws.
+ */
+#ifndef STAGES_SAMPLE_SAMPLER_TABLES_H
+#define STAGES_SAMPLE_SAMPLER_TABLES_H
+
+#include "stages/engine/stage.h"
+#include "stages/sampling/node_chances.h"
+#include "stages/sampling/sampler.h"
+#include "stages/sampling/walk_counts.h"
+#include "store/records/node_splits.h"
+
+#include <stdint.h>
+
+struct sampler_tables {    /* {0} has none */
+    uint64_t *is_training; /* of samplers of subgraphs: a bit for each node */
+    struct node_chances chances;
+    struct walk_counts counts;
+};
+
+/* Bytes that they are going to take. */
+uint64_t sampler_tables_bytes(const struct stage_context *context, const struct topology *topology);
+/* `sampler` draws what has to be counted. Fails: ERROR_NO_MEMORY; ERROR_CORRUPT; ERROR_INPUT for a graph without edges. */
+MUST_CHECK enum error_code sampler_tables_open(const struct stage_context *context,
+                                               const struct topology *topology,
+                                               const struct node_splits *splits,
+                                               struct neighbor_sampler *sampler,
+                                               struct sampler_tables *out, struct error *err);
+void sampler_tables_release(struct sampler_tables *tables);
+/* Lets the request have them, and the settings of single samplers. */
+void sampler_tables_give(const struct stage_context *context, const struct sampler_tables *tables,
+                         struct neighbor_request *request);
+/* The times of the seeds, of a sampler that goes by times. Fails: ERROR_CORRUPT naming a row. */
+MUST_CHECK enum error_code sampler_tables_seed_times(const struct stage_context *context,
+                                                     const struct topology *topology,
+                                                     const uint32_t *seed_node, uint32_t count,
+                                                     double *out, struct error *err);
+
+#endif

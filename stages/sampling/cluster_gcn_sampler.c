@@ -1,0 +1,51 @@
+/*
+ * cluster_gcn_sampler - some clusters of the graph with all edges among them (Chiang et al., "Cluster-GCN", KDD 2019).
+ *
+ * The clusters are the parts of the partition, which METIS made for few edges between them. Those of a mini-batch are
+ * chosen by the schedule, each once an epoch, and edges between them count (the paper's stochastic multiple partitions).
+ * The subgraph is a graph of its own: degrees are those in it.
+ */
+#include "stages/sampling/sampler.h"
+#include "stages/sampling/subgraph.h"
+
+#include <inttypes.h>
+
+static enum error_code enter_clusters(struct batch_builder *b,
+                                      const struct neighbor_request *request, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t c = 0; rc == ERROR_NONE && c < request->cluster_count; c++) {
+        const uint32_t part = request->cluster[c];
+        must(part < (uint32_t)b->topology->part_count);
+        for (uint32_t node = b->topology->book[part], local = 0;
+             rc == ERROR_NONE && node < b->topology->book[part + 1]; node++)
+            rc = batch_builder_enter(b, node, &local, err);
+    }
+    return rc;
+}
+
+static enum error_code draw(struct neighbor_sampler *sampler,
+                            const struct neighbor_request *request, struct mini_batch *out,
+                            struct error *err)
+{
+    struct batch_builder *b = NULL;
+    uint32_t seeds = 0;
+    enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
+    if (rc == ERROR_NONE)
+        rc = batch_builder_begin(b, request, err);
+    if (rc == ERROR_NONE)
+        rc = enter_clusters(b, request, err);
+    if (rc == ERROR_NONE)
+        rc = subgraph_order(b, request, &seeds, err);
+    if (rc == ERROR_NONE && seeds == 0)
+        return error_set(err, ERROR_INPUT,
+                         "the clusters of the mini-batch (part %" PRIu32 "%s) have no training "
+                         "node: expected fewer partition.parts, or more sample.clusters",
+                         request->cluster[0], request->cluster_count > 1 ? " and others" : "");
+    if (rc == ERROR_NONE)
+        rc = batch_builder_induce(b, err);
+    return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_SUBGRAPH, out, err) : rc;
+}
+
+const struct sampler cluster_gcn_row = {
+    .name = "cluster_gcn", .form = BATCH_SUBGRAPH, .unit = SAMPLER_OF_CLUSTERS, .draw = draw};

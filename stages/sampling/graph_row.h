@@ -1,0 +1,42 @@
+/*
+ * graph_row - the edges of one node in the topology, checked, for whoever looks at few of them at a time.
+ *
+ * A row has the sources of the edges that end in its node, ascending. neighbor_sampler.c, which has millions of rows to look at,
+ * reads them in blocks of its own.
+ */
+#ifndef STAGES_SAMPLING_GRAPH_ROW_H
+#define STAGES_SAMPLING_GRAPH_ROW_H
+
+#include "common/base/error.h"
+#include "stages/sampling/edge_gather.h"
+#include "store/topology/topology.h"
+
+#include <stdint.h>
+
+struct graph_row {
+    const struct topology_part *part;
+    int part_number;
+    uint32_t index;  /* in the part */
+    uint32_t length; /* edges */
+    uint64_t start;  /* of them, in the part */
+};
+
+/* Fails: ERROR_CORRUPT for a node that is not there, and for a row that is out of range. */
+MUST_CHECK enum error_code graph_row_of(const struct topology *topology, uint32_t node,
+                                        struct graph_row *out, struct error *err);
+/* The source of edge k, k < length. Fails: ERROR_CORRUPT when it is no node. */
+MUST_CHECK enum error_code graph_row_neighbor(const struct topology *topology,
+                                              const struct graph_row *row, uint32_t k,
+                                              uint32_t *out, struct error *err);
+/* Edges from `node`. */
+uint32_t graph_row_count(const struct graph_row *row, uint32_t node);
+
+/* The time of edge k, of a topology with times. */
+double graph_row_time(const struct graph_row *row, uint32_t k);
+
+static inline uint64_t graph_row_place(const struct graph_row *row, uint32_t k)
+{
+    return edge_place(row->part_number, row->start + k);
+}
+
+#endif

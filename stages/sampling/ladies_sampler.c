@@ -1,0 +1,127 @@
+/*
+ * ladies_sampler - for each layer some of the nodes that the layer above hears from, by importance (Zou et al., "Layer-Dependent
+ * Importance Sampling for Training Deep and Large Graph Convolutional Networks", NeurIPS 2019).
+ *
+ * Candidates are the sources of all edges to the nodes so far. fanouts[h] draws, with replacement, take node u with the
+ * paper's chance p_u = sum over those nodes v of P_vu^2 / sum of all, where P_vu = 1 / (d_v + 1) as in the authors'
+ * program. An edge from a node that was drawn k times of n stands for k / (n p_u) edges, and then, as the paper
+ * normalises the rows of the sampled matrix, the factors of a row are scaled to the number of its edges: less variance for a
+ * bias that vanishes with n. When there are no more candidates than draws, all are taken, each for itself.
+ */
+#include "stages/sampling/layer_rows.h"
+#include "stages/sampling/sampler.h"
+
+#include <string.h>
+
+enum { NODES, CHANCES, FACTORS };
+
+struct candidates {
+    uint32_t count;
+    double *chance; /* [count]; then the sums up to each */
+    double sum;
+};
+
+static enum error_code add_candidate(struct batch_builder *b, int hop, uint32_t node, double entry,
+                                     struct candidates *c, struct error *err)
+{
+    void *data = NULL;
+    uint32_t number = pair_table_find(&b->pairs, (uint32_t)hop, node);
+    enum error_code rc = ERROR_NONE;
+    if (number == PAIR_TABLE_NONE) {
+        number = c->count;
+        rc = pair_table_add(&b->pairs, b->budget, (uint32_t)hop, node, number, err);
+        if (rc == ERROR_NONE)
+            rc = batch_builder_scratch(b, CHANCES, (size_t)number + 1, 2, number, &data, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        c->chance = data;
+        c->chance[c->count++] = 0;
+    }
+    c->chance[number] += entry * entry;
+    return rc;
+}
+
+static enum error_code find_candidates(struct batch_builder *b, int hop, struct candidates *c,
+                                       struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < b->hop_end[hop]; i++) {
+        struct graph_row row;
+        rc = graph_row_of(b->topology, b->node.data[i], &row, err);
+        for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
+            uint32_t node = 0;
+            rc = graph_row_neighbor(b->topology, &row, k, &node, err);
+            if (rc == ERROR_NONE)
+                rc = add_candidate(b, hop, node, 1 / ((double)row.length + 1), c, err);
+        }
+    }
+    return rc;
+}
+
+/* The first candidate whose sum is above. */
+static uint32_t find(const double *end, uint32_t count, double at)
+{
+    uint32_t low = 0, high = count - 1;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (end[middle] > at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static enum error_code draw_nodes(struct batch_builder *b, const struct neighbor_request *request,
+                                  int hop, uint32_t draws, struct candidates *c,
+                                  struct layer_choice *choice, struct error *err)
+{
+    const struct random_stream stream = random_stream_of(
+        request->seed, RANDOM_SUBGRAPH, request->round, (uint32_t)hop, request->slot);
+    void *data = NULL;
+    const enum error_code rc = batch_builder_scratch(b, FACTORS, c->count, 1, 0, &data, err);
+    float *factor = data;
+    if (rc != ERROR_NONE)
+        return rc;
+    memset(factor, 0, c->count * sizeof *factor);
+    for (uint32_t i = 0; i < c->count; i++)
+        c->chance[i] = c->sum += c->chance[i];
+    for (uint32_t i = 0; i < draws; i++) {
+        const uint32_t one = find(c->chance, c->count, random_unit_double(&stream, i, 0) * c->sum);
+        const double chance = (c->chance[one] - (one ? c->chance[one - 1] : 0)) / c->sum;
+        factor[one] += (float)(1 / (draws * chance));
+    }
+    choice->factor = factor;
+    return ERROR_NONE;
+}
+
+static enum error_code draw_hop(struct batch_builder *b, const struct neighbor_request *request,
+                                int hop, struct error *err)
+{
+    const int64_t fanout = request->fanout[hop];
+    struct layer_choice choice = {.takes_all = fanout == FANOUT_ALL, .normalises = true};
+    struct candidates candidates = {0};
+    enum error_code rc = ERROR_NONE;
+    if (!choice.takes_all)
+        rc = find_candidates(b, hop, &candidates, err);
+    choice.takes_all |= candidates.count <= (uint64_t)fanout;
+    if (rc == ERROR_NONE && !choice.takes_all)
+        rc = draw_nodes(b, request, hop, (uint32_t)fanout, &candidates, &choice, err);
+    return rc == ERROR_NONE ? layer_rows_add(b, hop, &choice, err) : rc;
+}
+
+static enum error_code draw(struct neighbor_sampler *sampler,
+                            const struct neighbor_request *request, struct mini_batch *out,
+                            struct error *err)
+{
+    struct batch_builder *b = NULL;
+    enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
+    if (rc == ERROR_NONE)
+        rc = layer_rows_begin(b, request, err);
+    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++)
+        rc = draw_hop(b, request, hop, err);
+    return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_LAYERED, out, err) : rc;
+}
+
+const struct sampler ladies_row = {
+    .name = "ladies", .form = BATCH_LAYERED, .has_factors = true, .draw = draw};

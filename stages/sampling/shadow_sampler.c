@@ -1,0 +1,170 @@
+/*
+ * shadow_sampler - a bounded neighbourhood of each seed as a graph of its own, on which a model of any depth computes (Zeng et al.,
+ * "Decoupling the Depth and Scope of Graph Neural Networks", NeurIPS 2021), as PyG's ShaDowKHopSampler.
+ *
+ * Of each node that is reached in fewer than `depth` hops, `num_neighbors` neighbours are drawn, none twice; the subgraph has
+ * all edges of the graph among the nodes that were reached. The subgraphs of a batch are disjoint: a node that two seeds
+ * reach is there twice. What a seed gives is read off its own row (the paper's and PyG's root readout). Degrees are those in
+ * the subgraph.
+ */
+#include "stages/sampling/distinct_positions.h"
+#include "stages/sampling/sampler.h"
+#include "stages/sampling/subgraph.h"
+
+#include <string.h>
+
+enum { MEMBERS, POSITIONS, BITS, FIRST_MEMBER }; /* the scratch arrays */
+
+struct shadow {
+    struct batch_builder *b;
+    const struct neighbor_request *request;
+    uint32_t *member; /* [member_count] of all seeds so far, each seed's first */
+    uint32_t member_count;
+    uint32_t *first_member; /* [seeds + 1] */
+};
+
+static enum error_code add_member(struct shadow *s, uint32_t node, struct error *err)
+{
+    void *data = NULL;
+    if (known_nodes_has(s->b->known, node))
+        return ERROR_NONE;
+    const enum error_code rc = batch_builder_scratch(s->b, MEMBERS, (size_t)s->member_count + 1, 1,
+                                                     s->member_count, &data, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    s->member = data;
+    s->member[s->member_count++] = node;
+    known_nodes_add(s->b->known, node);
+    return ERROR_NONE;
+}
+
+static enum error_code reach(struct shadow *s, uint32_t node, const struct random_stream *stream,
+                             struct error *err)
+{
+    const int64_t fanout = s->request->num_neighbors;
+    struct graph_row row;
+    void *positions = NULL, *bits = NULL;
+    enum error_code rc = graph_row_of(s->b->topology, node, &row, err);
+    if (rc != ERROR_NONE || row.length == 0)
+        return rc;
+    const bool all = fanout == FANOUT_ALL || fanout >= row.length;
+    const uint32_t count = all ? row.length : (uint32_t)fanout;
+    if (!all) {
+        rc = batch_builder_scratch(s->b, POSITIONS, count, 1, 0, &positions, err);
+        if (rc == ERROR_NONE)
+            rc = batch_builder_scratch(s->b, BITS, distinct_positions_scratch(row.length, count), 2,
+                                       0, &bits, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        memset(bits ? bits : positions, 0,
+               distinct_positions_scratch(row.length, count) * sizeof(uint64_t));
+        distinct_positions_draw(stream, node, row.length, count, bits, positions);
+    }
+    for (uint32_t k = 0; rc == ERROR_NONE && k < count; k++) {
+        uint32_t neighbor = 0;
+        rc = graph_row_neighbor(s->b->topology, &row, all ? k : ((uint32_t *)positions)[k],
+                                &neighbor, err);
+        if (rc == ERROR_NONE)
+            rc = add_member(s, neighbor, err);
+    }
+    return rc;
+}
+
+/* The nodes of the subgraph of one seed. */
+static enum error_code draw_members(struct shadow *s, uint32_t seed, struct error *err)
+{
+    uint32_t first = s->member_count;
+    known_nodes_forget(s->b->known);
+    enum error_code rc = add_member(s, s->request->seed_node[seed], err);
+    for (uint32_t hop = 0; rc == ERROR_NONE && hop < s->request->depth; hop++) {
+        const struct random_stream stream = subgraph_seed_stream(s->request, seed, hop);
+        const uint32_t end = s->member_count;
+        for (; rc == ERROR_NONE && first < end; first++)
+            rc = reach(s, s->member[first], &stream, err);
+    }
+    return rc;
+}
+
+/* Where member i of the seed is in the batch: the seeds come before all others. */
+static uint32_t place_of(const struct shadow *s, uint32_t seed, uint32_t i)
+{
+    return i == 0 ? seed : s->request->seed_count + s->first_member[seed] - seed + i - 1;
+}
+
+static void know_members(const struct shadow *s, uint32_t seed)
+{
+    known_nodes_forget(s->b->known);
+    for (uint32_t i = s->first_member[seed]; i < s->first_member[seed + 1]; i++)
+        known_nodes_add(s->b->known, s->member[i]);
+}
+
+static enum error_code add_row(struct shadow *s, uint32_t seed, uint32_t node, struct error *err)
+{
+    struct graph_row row;
+    enum error_code rc = graph_row_of(s->b->topology, node, &row, err);
+    for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
+        uint32_t neighbor = 0;
+        rc = graph_row_neighbor(s->b->topology, &row, k, &neighbor, err);
+        if (rc == ERROR_NONE && known_nodes_has(s->b->known, neighbor))
+            rc = batch_builder_add_edge(s->b,
+                                        place_of(s, seed, known_nodes_local(s->b->known, neighbor)),
+                                        graph_row_place(&row, k), 1, err);
+    }
+    return rc == ERROR_NONE ? batch_builder_end_row(s->b, err) : rc;
+}
+
+/* Nodes and rows: the seeds', then those of the other members, seed after seed. */
+static enum error_code add_all(struct shadow *s, struct error *err)
+{
+    const uint32_t seeds = s->request->seed_count;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++)
+        rc = batch_builder_add_node(s->b, s->request->seed_node[seed], seed, err);
+    for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++)
+        for (uint32_t i = s->first_member[seed] + 1;
+             rc == ERROR_NONE && i < s->first_member[seed + 1]; i++)
+            rc = batch_builder_add_node(s->b, s->member[i], seed, err);
+    for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++) {
+        know_members(s, seed);
+        rc = add_row(s, seed, s->request->seed_node[seed], err);
+    }
+    for (uint32_t seed = 0; rc == ERROR_NONE && seed < seeds; seed++) {
+        know_members(s, seed);
+        for (uint32_t i = s->first_member[seed] + 1;
+             rc == ERROR_NONE && i < s->first_member[seed + 1]; i++)
+            rc = add_row(s, seed, s->member[i], err);
+    }
+    return rc;
+}
+
+static enum error_code draw(struct neighbor_sampler *sampler,
+                            const struct neighbor_request *request, struct mini_batch *out,
+                            struct error *err)
+{
+    struct shadow s = {.request = request};
+    void *first = NULL;
+    enum error_code rc = neighbor_sampler_builder(sampler, &s.b, err);
+    if (rc == ERROR_NONE)
+        rc = batch_builder_begin(s.b, request, err);
+    if (rc == ERROR_NONE)
+        rc = batch_builder_scratch(s.b, FIRST_MEMBER, (size_t)request->seed_count + 1, 1, 0, &first,
+                                   err);
+    if (rc != ERROR_NONE)
+        return rc;
+    s.b->is_disjoint = true;
+    s.first_member = first;
+    for (uint32_t seed = 0; rc == ERROR_NONE && seed < request->seed_count; seed++) {
+        s.first_member[seed] = s.member_count;
+        rc = draw_members(&s, seed, err);
+    }
+    s.first_member[request->seed_count] = s.member_count;
+    if (rc == ERROR_NONE)
+        rc = add_all(&s, err);
+    s.b->hop_end[0] = request->seed_count;
+    for (int h = 0; h < request->hop_count; h++)
+        s.b->hop_end[h + 1] = s.b->node_count;
+    return rc == ERROR_NONE ? batch_builder_finish(s.b, request, BATCH_SUBGRAPH, out, err) : rc;
+}
+
+const struct sampler shadow_row = {
+    .name = "shadow", .form = BATCH_SUBGRAPH, .is_disjoint = true, .draw = draw};

@@ -1,0 +1,157 @@
+/*
+ * temporal_neighbor_sampler - a neighbourhood in which nothing is later than its seed, as PyG's NeighborLoader with `time_attr`.
+ *
+ * An edge is taken only if its time is at most the seed's. What a node that was reached may see is bounded by the seed's time
+ * and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks what was known at its time,
+ * and all of that was. So two seeds that reach one node see it in two states, and a batch is disjoint: a node is there once for
+ * each seed that reaches it. Degrees and sums of weights are those of that time, too.
+ *
+ * Of the edges that are early enough a hop keeps its fan-out: each as likely as the others, none twice; or the latest ones, of
+ * equal times those behind in the row (PyG's temporal_strategy "uniform" and "last").
+ */
+#include "stages/sampling/distinct_positions.h"
+#include "stages/sampling/sampler.h"
+#include "stages/sampling/subgraph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANDIDATES, POSITIONS, BITS };
+
+struct candidate {
+    double time;
+    uint32_t position, unused;
+};
+enum { CANDIDATE_WORDS = sizeof(struct candidate) / sizeof(uint32_t) };
+
+static int latest_first(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->time > y->time || x->time < y->time)
+        return x->time > y->time ? -1 : 1;
+    return (x->position < y->position) - (x->position > y->position);
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* The edges of the row that are early enough. */
+static enum error_code find_candidates(struct batch_builder *b, const struct graph_row *row,
+                                       double time, struct candidate **out, uint32_t *count,
+                                       struct error *err)
+{
+    void *data = NULL;
+    const enum error_code rc = batch_builder_scratch(b, CANDIDATES, (size_t)row->length + 1,
+                                                     CANDIDATE_WORDS, 0, &data, err);
+    *out = data;
+    *count = 0;
+    for (uint32_t k = 0; rc == ERROR_NONE && k < row->length; k++) {
+        const double own = graph_row_time(row, k);
+        if (own <= time)
+            (*out)[(*count)++] = (struct candidate){.time = own, .position = k};
+    }
+    return rc;
+}
+
+/* Leaves `kept` of them, in the order of the row. */
+static enum error_code choose(struct batch_builder *b, const struct random_stream *stream,
+                              uint32_t node, enum temporal_choice choice,
+                              struct candidate *candidate, uint32_t count, uint32_t kept,
+                              struct error *err)
+{
+    void *positions = NULL, *bits = NULL;
+    const size_t scratch = distinct_positions_scratch(count, kept);
+    if (choice == TEMPORAL_LAST) {
+        qsort(candidate, count, sizeof *candidate, latest_first);
+        qsort(candidate, kept, sizeof *candidate, by_position);
+        return ERROR_NONE;
+    }
+    enum error_code rc = batch_builder_scratch(b, POSITIONS, kept, 1, 0, &positions, err);
+    if (rc == ERROR_NONE)
+        rc = batch_builder_scratch(b, BITS, scratch + 1, 2, 0, &bits, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memset(bits, 0, scratch * sizeof(uint64_t));
+    distinct_positions_draw(stream, node, count, kept, bits, positions);
+    for (uint32_t i = 0; i < kept; i++) /* they ascend, so none is overwritten before it is read */
+        candidate[i] = candidate[((const uint32_t *)positions)[i]];
+    return ERROR_NONE;
+}
+
+/* The node of the seed, found or made. */
+static enum error_code enter(struct batch_builder *b, uint32_t seed, uint32_t node, uint32_t *local,
+                             struct error *err)
+{
+    *local = pair_table_find(&b->pairs, seed, node);
+    if (*local != PAIR_TABLE_NONE)
+        return ERROR_NONE;
+    *local = b->node_count;
+    const enum error_code rc = batch_builder_add_node(b, node, seed, err);
+    return rc == ERROR_NONE ? pair_table_add(&b->pairs, b->budget, seed, node, *local, err) : rc;
+}
+
+static enum error_code expand(struct batch_builder *b, const struct neighbor_request *request,
+                              int hop, uint32_t index, struct error *err)
+{
+    const int64_t fanout = request->fanout[hop];
+    const uint32_t seed = b->seed_of.data[index], node = b->node.data[index];
+    struct graph_row row;
+    struct candidate *candidate = NULL;
+    uint32_t count = 0;
+    enum error_code rc = graph_row_of(b->topology, node, &row, err);
+    if (rc == ERROR_NONE)
+        rc = find_candidates(b, &row, request->seed_time[seed], &candidate, &count, err);
+    if (rc == ERROR_NONE && fanout != FANOUT_ALL && fanout < count) {
+        const struct random_stream stream = subgraph_seed_stream(request, seed, (uint32_t)hop);
+        rc = choose(b, &stream, node, request->temporal_choice, candidate, count, (uint32_t)fanout,
+                    err);
+        count = (uint32_t)fanout;
+    }
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        uint32_t source = 0, local = 0;
+        rc = graph_row_neighbor(b->topology, &row, candidate[i].position, &source, err);
+        if (rc == ERROR_NONE)
+            rc = enter(b, seed, source, &local, err);
+        if (rc == ERROR_NONE)
+            rc = batch_builder_add_edge(b, local, graph_row_place(&row, candidate[i].position), 1,
+                                        err);
+    }
+    return rc == ERROR_NONE ? batch_builder_end_row(b, err) : rc;
+}
+
+static enum error_code draw(struct neighbor_sampler *sampler,
+                            const struct neighbor_request *request, struct mini_batch *out,
+                            struct error *err)
+{
+    struct batch_builder *b = NULL;
+    must(request->seed_time || request->seed_count == 0);
+    enum error_code rc = neighbor_sampler_builder(sampler, &b, err);
+    if (rc == ERROR_NONE)
+        rc = batch_builder_begin(b, request, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    b->is_disjoint = true;
+    b->seed_time = request->seed_time;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < request->seed_count; i++) {
+        rc = batch_builder_add_node(b, request->seed_node[i], i, err);
+        if (rc == ERROR_NONE)
+            rc = pair_table_add(&b->pairs, b->budget, i, request->seed_node[i], i, err);
+    }
+    b->hop_end[0] = b->node_count;
+    for (int hop = 0; rc == ERROR_NONE && hop < request->hop_count; hop++) {
+        for (uint32_t i = hop ? b->hop_end[hop - 1] : 0; rc == ERROR_NONE && i < b->hop_end[hop];
+             i++)
+            rc = expand(b, request, hop, i, err);
+        b->hop_end[hop + 1] = b->node_count;
+    }
+    return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_NESTED, out, err) : rc;
+}
+
+const struct sampler temporal_neighbor_row = {.name = "temporal_neighbor",
+                                              .needs = 1U << EDGE_TIME,
+                                              .has_neighborhoods = true,
+                                              .is_disjoint = true,
+                                              .draw = draw};

@@ -1,0 +1,87 @@
+/* Clusters: their nodes, all edges among them, and nothing else. */
+#include "tests/stages/sampling/sampler_fixture.h"
+
+static const uint32_t book[] = {0, 9, 20, FIXTURE_NODES};
+
+static bool is_in(uint32_t node, const uint32_t *cluster, uint32_t count)
+{
+    for (uint32_t c = 0; c < count; c++)
+        if (node >= book[cluster[c]] && node < book[cluster[c] + 1])
+            return true;
+    return false;
+}
+
+static void a_batch_is_its_clusters_with_all_edges_among_them(void **state)
+{
+    (void)state;
+    static const uint32_t clusters[][2] = {{1, 0}, {2, 0}, {0, 2}};
+    static const uint32_t count[] = {1, 2, 2};
+    const struct sampler *sampler = sampler_of(SAMPLER_CLUSTER_GCN);
+    struct sampler_fixture f;
+    struct error err = {0};
+    sampler_fixture_open_parts(&f, book, 3);
+    for (int i = 0; i < 3; i++) {
+        struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
+        struct mini_batch batch;
+        uint32_t nodes = 0;
+        request.cluster = clusters[i];
+        request.cluster_count = count[i];
+        request.wants_degree = request.wants_weight_sum = true;
+        request.edge_columns = 1U << EDGE_WEIGHT;
+        assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
+        assert_int_equal(batch.form, BATCH_SUBGRAPH);
+        assert_null(batch.edge_factor);
+        for (uint32_t v = 0; v < FIXTURE_NODES; v++)
+            nodes += is_in(v, clusters[i], count[i]);
+        assert_int_equal(batch.node_count, nodes);
+        for (uint32_t k = 0; k < nodes; k++) {
+            const uint32_t v = batch.node[k];
+            uint32_t expected = 0;
+            double weights = 1;
+            assert_true(is_in(v, clusters[i], count[i]));
+            assert_int_equal(k < batch.seed_count, f.is_training[0] >> v & 1);
+            for (uint32_t u = 0; u < FIXTURE_NODES; u++)
+                if (f.linked[v][u] && is_in(u, clusters[i], count[i])) {
+                    expected++;
+                    weights += 1 + (u + v) % 5;
+                }
+            assert_int_equal(batch.row_start[k + 1] - batch.row_start[k], expected);
+            assert_int_equal(batch.degree[k], expected); /* a graph of its own */
+            assert_true(fabs((double)batch.weight_sum[k] - weights) < 1e-5);
+            for (uint32_t e = batch.row_start[k]; e < batch.row_start[k + 1]; e++) {
+                const uint32_t u = batch.node[batch.neighbor[e]];
+                assert_true(f.linked[v][u]);
+                assert_true(((const float *)batch.columns.data[EDGE_WEIGHT])[e] ==
+                            1 + (float)((u + v) % 5));
+            }
+        }
+    }
+    sampler_fixture_close(&f);
+}
+
+static void clusters_without_training_nodes_are_named(void **state)
+{
+    (void)state;
+    static const uint64_t none[1] = {0};
+    const struct sampler *sampler = sampler_of(SAMPLER_CLUSTER_GCN);
+    struct sampler_fixture f;
+    struct mini_batch batch;
+    struct error err = {0};
+    sampler_fixture_open_parts(&f, book, 3);
+    struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
+    request.is_training = none;
+    assert_fails(sampler->draw(f.sampler, &request, &batch, &err), ERROR_INPUT,
+                 "(part 0) have no training node: expected fewer partition.parts, or more "
+                 "sample.clusters",
+                 &err);
+    sampler_fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_is_its_clusters_with_all_edges_among_them),
+        cmocka_unit_test(clusters_without_training_nodes_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

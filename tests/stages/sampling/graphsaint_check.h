@@ -1,0 +1,71 @@
+/*
+ * graphsaint_check - what every sampler of GraphSAINT has to keep: many batches are drawn, and in them
+ *   - nodes are there as often as the weight of their loss says,
+ *   - the weighted losses of a batch add up to those of all training nodes, on average,
+ *   - at a node that is there the sum over its edges is that over all of them, on average,
+ *   - all edges among the nodes are there, and no others.
+ */
+#ifndef TESTS_STAGES_SAMPLING_GRAPHSAINT_CHECK_H
+#define TESTS_STAGES_SAMPLING_GRAPHSAINT_CHECK_H
+
+#include "tests/stages/sampling/sampler_fixture.h"
+
+static inline void graphsaint_check_edges(const struct sampler_fixture *f,
+                                          const struct mini_batch *batch)
+{
+    assert_int_equal(batch->form, BATCH_SUBGRAPH);
+    for (uint32_t i = 0; i < batch->node_count; i++) {
+        uint32_t expected = 0;
+        for (uint32_t k = 0; k < batch->node_count; k++)
+            expected += f->linked[batch->node[i]][batch->node[k]];
+        assert_int_equal(batch->row_start[i + 1] - batch->row_start[i], expected);
+        assert_int_equal(i < batch->seed_count, f->is_training[0] >> batch->node[i] & 1);
+        for (uint32_t e = batch->row_start[i]; e < batch->row_start[i + 1]; e++)
+            assert_true(f->linked[batch->node[i]][batch->node[batch->neighbor[e]]]);
+        if (batch->edge_factor)
+            assert_int_equal(batch->degree[i], f->degree[batch->node[i]]);
+    }
+}
+
+/* `mean`: of the chances of training nodes. `slack`: what the weights and factors may be off, if they were counted. */
+static inline void graphsaint_check(struct sampler_fixture *f, const struct sampler *sampler,
+                                    const struct neighbor_request *like, double mean,
+                                    uint32_t draws, double slack)
+{
+    struct estimate loss = {0}, sum[FIXTURE_NODES] = {{0}}, there[FIXTURE_NODES] = {{0}};
+    double weight[FIXTURE_NODES] = {0}, all = 0;
+    struct error err = {0};
+    for (uint32_t i = 0; i < draws; i++) {
+        struct neighbor_request request = *like;
+        struct mini_batch batch;
+        double own = 0;
+        bool is_there[FIXTURE_NODES] = {false};
+        request.round = i;
+        assert_ok(sampler->draw(f->sampler, &request, &batch, &err), &err);
+        graphsaint_check_edges(f, &batch);
+        for (uint32_t k = 0; k < batch.node_count; k++) {
+            double row = 0;
+            for (uint32_t e = batch.row_start[k]; e < batch.row_start[k + 1]; e++)
+                row += (double)batch.edge_factor[e] * f->x[batch.node[batch.neighbor[e]]];
+            estimate_add(&sum[batch.node[k]], row);
+            is_there[batch.node[k]] = true;
+            if (k < batch.seed_count) {
+                weight[batch.node[k]] = (double)batch.seed_weight[k];
+                own += (double)batch.seed_weight[k] * f->x[batch.node[k]];
+            }
+        }
+        for (uint32_t v = 0; v < FIXTURE_NODES; v++)
+            estimate_add(&there[v], is_there[v]);
+        estimate_add(&loss, own / (mean * f->train_count));
+    }
+    for (uint32_t v = 0; v < FIXTURE_NODES; v++) {
+        estimate_check(&sum[v], f->sum[v], slack, "sum at node", v);
+        if (f->is_training[0] >> v & 1) {
+            estimate_check(&there[v], mean / weight[v], slack, "node", v);
+            all += f->x[v];
+        }
+    }
+    estimate_check(&loss, all / f->train_count, slack, "loss", 0);
+}
+
+#endif

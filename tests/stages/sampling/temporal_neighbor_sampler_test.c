@@ -1,0 +1,158 @@
+/* Neighbourhoods of the past: nothing later than the seed, whatever the fan-out; draws by chi-square; the latest by hand. */
+#include "tests/stages/sampling/sampler_fixture.h"
+
+enum { DRAWS = 30000 };
+
+static struct mini_batch draw(struct sampler_fixture *f, const struct neighbor_request *request)
+{
+    struct error err = {0};
+    struct mini_batch batch = {0};
+    assert_ok(sampler_of(SAMPLER_TEMPORAL_NEIGHBOR)->draw(f->sampler, request, &batch, &err), &err);
+    assert_int_equal(batch.form, BATCH_NESTED);
+    return batch;
+}
+
+static double time_of(const struct sampler_fixture *f, uint32_t v, uint32_t u)
+{
+    for (uint64_t e = f->row_start[v]; e < f->row_start[v + 1]; e++)
+        if (f->neighbor[e] == u)
+            return f->time[e];
+    return HUGE_VAL;
+}
+
+static void no_edge_is_later_than_its_seed(void **state)
+{
+    (void)state;
+    struct sampler_fixture f;
+    bool has_state[3] = {false}; /* a node seen by two seeds in two states */
+    sampler_fixture_open(&f);
+    for (uint32_t i = 0; i < 2000; i++) {
+        struct neighbor_request request =
+            sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
+        static const int64_t all[] = {FANOUT_ALL, FANOUT_ALL};
+        request.fanout = i % 3 ? request.fanout : all;
+        request.temporal_choice = i % 2 ? TEMPORAL_LAST : TEMPORAL_UNIFORM;
+        request.wants_degree = request.wants_weight_sum = true;
+        request.edge_columns = 1U << EDGE_TIME | 1U << EDGE_WEIGHT;
+        const struct mini_batch batch = draw(&f, &request);
+        for (uint32_t row = 0; row < batch.row_count; row++) {
+            const double seed_time = request.seed_time[batch.seed_of[row]];
+            uint32_t early = 0;
+            double weights = 1;
+            for (uint32_t u = 0; u < FIXTURE_NODES; u++)
+                if (f.linked[batch.node[row]][u] && time_of(&f, batch.node[row], u) <= seed_time) {
+                    early++;
+                    weights += 1 + (batch.node[row] + u) % 5;
+                }
+            assert_int_equal(batch.degree[row], early); /* of that time, not of the whole graph */
+            assert_true(fabs((double)batch.weight_sum[row] - weights) < 1e-5);
+            const uint32_t kept = batch.row_start[row + 1] - batch.row_start[row];
+            assert_int_equal(kept, request.fanout[0] < 0 || early < 4 ? early : 4);
+            for (uint32_t e = batch.row_start[row]; e < batch.row_start[row + 1]; e++) {
+                const uint32_t u = batch.node[batch.neighbor[e]];
+                assert_true(((const double *)batch.columns.data[EDGE_TIME])[e] <= seed_time);
+                assert_true(time_of(&f, batch.node[row], u) <= seed_time);
+                assert_int_equal(batch.seed_of[batch.neighbor[e]], batch.seed_of[row]);
+            }
+            has_state[batch.seed_of[row]] |= row >= 3 && batch.node[row] == f.train[0];
+        }
+    }
+    assert_true(has_state[1] || has_state[2]);
+    sampler_fixture_close(&f);
+}
+
+/* An edge that is planted in the future is as if it were not there. */
+static void a_planted_future_changes_no_bit(void **state)
+{
+    (void)state;
+    struct sampler_fixture f;
+    static uint32_t neighbor[2][4096], node[2][4096];
+    uint32_t edges[2] = {0}, nodes[2] = {0};
+    for (int planted = 0; planted < 2; planted++) {
+        sampler_fixture_open(&f);
+        for (uint64_t e = 0; planted && e < f.row_start[FIXTURE_NODES]; e++)
+            if (f.time[e] > 80)
+                f.time[e] = 1e9; /* the latest seed's time is 80 */
+        for (uint32_t i = 0; i < 20; i++) {
+            const struct neighbor_request request =
+                sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
+            const struct mini_batch batch = draw(&f, &request);
+            must(edges[planted] + batch.edge_count < 4096 &&
+                 nodes[planted] + batch.node_count < 4096);
+            memcpy(neighbor[planted] + edges[planted], batch.neighbor,
+                   batch.edge_count * sizeof *batch.neighbor);
+            memcpy(node[planted] + nodes[planted], batch.node,
+                   batch.node_count * sizeof *batch.node);
+            edges[planted] += batch.edge_count;
+            nodes[planted] += batch.node_count;
+        }
+        sampler_fixture_close(&f);
+    }
+    assert_int_equal(edges[0], edges[1]);
+    assert_int_equal(nodes[0], nodes[1]);
+    assert_memory_equal(neighbor[0], neighbor[1], edges[0] * sizeof **neighbor);
+    assert_memory_equal(node[0], node[1], nodes[0] * sizeof **node);
+}
+
+static void early_edges_are_as_likely_as_each_other(void **state)
+{
+    (void)state;
+    struct sampler_fixture f;
+    const int64_t one = 1;
+    uint32_t seen[FIXTURE_NODES] = {0}, early = 0;
+    double chance[FIXTURE_NODES] = {0};
+    sampler_fixture_open(&f);
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        struct neighbor_request request =
+            sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
+        request.hop_count = 1;
+        request.fanout = &one;
+        const struct mini_batch batch = draw(&f, &request);
+        seen[batch.node[batch.neighbor[0]]]++;
+    }
+    for (uint32_t u = 0; u < FIXTURE_NODES; u++)
+        early += f.linked[f.train[0]][u] && time_of(&f, f.train[0], u) <= 50;
+    assert_true(early > 3);
+    for (uint32_t u = 0; u < FIXTURE_NODES; u++)
+        if (f.linked[f.train[0]][u] && time_of(&f, f.train[0], u) <= 50)
+            chance[u] = 1.0 / early;
+    chi_square_check(seen, chance, FIXTURE_NODES);
+    sampler_fixture_close(&f);
+}
+
+static void the_last_ones_are_the_latest(void **state)
+{
+    (void)state;
+    struct sampler_fixture f;
+    const int64_t two = 2;
+    sampler_fixture_open(&f);
+    struct neighbor_request request =
+        sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), 0);
+    request.hop_count = 1;
+    request.fanout = &two;
+    request.temporal_choice = TEMPORAL_LAST;
+    const struct mini_batch batch = draw(&f, &request);
+    for (uint32_t s = 0; s < 3; s++) {
+        double least = HUGE_VAL;
+        uint32_t later = 0;
+        for (uint32_t e = batch.row_start[s]; e < batch.row_start[s + 1]; e++)
+            least = fmin(least, time_of(&f, f.train[s], batch.node[batch.neighbor[e]]));
+        for (uint32_t u = 0; u < FIXTURE_NODES; u++) {
+            const double time = f.linked[f.train[s]][u] ? time_of(&f, f.train[s], u) : HUGE_VAL;
+            later += time > least && time <= request.seed_time[s];
+        }
+        assert_true(later <= 1);
+    }
+    sampler_fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_edge_is_later_than_its_seed),
+        cmocka_unit_test(a_planted_future_changes_no_bit),
+        cmocka_unit_test(early_edges_are_as_likely_as_each_other),
+        cmocka_unit_test(the_last_ones_are_the_latest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
