@@ -273,6 +273,13 @@ MUST_CHECK enum error_code model_backward(const struct model *model, const float
  * the first block, its columns], in the arena. */
 const float *model_input_gradient(const struct model_trace *trace, uint32_t type);
 
+/* The same, and the gradient of the input rows, [sources of the first layer, its input width], in the arena. The input is not
+ * mostly_zero. The bits of `gradient` are those of model_backward(). */
+MUST_CHECK enum error_code
+model_backward_to_input(const struct model *model, const float *value, struct model_trace *trace,
+                        const float *logits_gradient, const struct model_workspace *workspace,
+                        float *gradient, float **input_gradient, struct error *err);
+
 /* What one layer computes on, for layer-wise inference. */
 struct layer_input {
     struct message_block block; /* of a layer that uses no edges: as many sources as destinations */

@@ -6,6 +6,7 @@
 #include "common/nn/typed/typed_model.h"
 
 #include <math.h>
+#include <string.h>
 
 struct model_trace {
     struct typed_trace *typed; /* of a typed model, alone */
@@ -265,15 +266,18 @@ static enum error_code part_layers(const struct model *model, const struct model
     return ERROR_NONE;
 }
 
-/* The layer `layer` on its way back, and what it leaves for the other layers that it read. parts [layer_count]. */
+/* The layer `layer` on its way back, and what it leaves for the other layers that it read. parts [layer_count]; `input`: what
+ * the first layer's tail leaves for the input rows, or NULL when nobody wants their gradient. */
 static enum error_code layer_back(const struct model *model, struct model_trace *trace, int layer,
                                   const float *logits_gradient, struct gradient_parts *parts,
+                                  struct gradient_parts *input,
                                   const struct model_workspace *workspace, float *gradient,
                                   struct error *err)
 {
     struct layer_pass *pass = &trace->layer[layer];
     const bool is_read_by_next = layer < trace->layer_count - 1 && !pass[1].layer->reads_all;
     const struct layer_pass *above = is_read_by_next ? pass + 1 : NULL;
+    const bool is_first = layer == 0 && !input;
     const int second = pass->layer->second_input;
     const struct layer_gradient out = gradient_of_layer(model, layer, gradient);
     enum error_code rc = ERROR_NONE;
@@ -285,16 +289,16 @@ static enum error_code layer_back(const struct model *model, struct model_trace 
                                      .pass = pass,
                                      .above = above,
                                      .parts = &parts[layer],
-                                     .is_first = layer == 0,
+                                     .is_first = is_first,
                                      .gradient = gradient_of_tail(model, layer, gradient)};
         rc = layer_tail_backward(&tail, workspace->arena, workspace->pool, err);
-        if (layer > 0)
-            add_part(&parts[layer - 1], tail.below);
+        if (!is_first)
+            add_part(layer > 0 ? &parts[layer - 1] : input, tail.below);
         logits_gradient = tail.layer_gradient;
         above = NULL;
     }
     if (rc == ERROR_NONE)
-        rc = layer_pass_backward(pass, above, logits_gradient, layer == 0, &out, workspace->arena,
+        rc = layer_pass_backward(pass, above, logits_gradient, is_first, &out, workspace->arena,
                                  workspace->pool, err);
     if (rc == ERROR_NONE && pass->layer->reads_all)
         rc = part_layers(model, trace, parts, workspace->arena, err);
@@ -304,8 +308,9 @@ static enum error_code layer_back(const struct model *model, struct model_trace 
     return rc;
 }
 
-enum error_code model_backward(const struct model *model, const float *value,
+static enum error_code go_back(const struct model *model, const float *value,
                                struct model_trace *trace, const float *logits_gradient,
+                               struct gradient_parts *input,
                                const struct model_workspace *workspace, float *gradient,
                                struct error *err)
 {
@@ -318,7 +323,62 @@ enum error_code model_backward(const struct model *model, const float *value,
     add_part(&parts[last], (struct gradient_part){logits_gradient, trace->layer[last].output_dim,
                                                   trace->layer[last].block.destination_count});
     for (int layer = last; rc == ERROR_NONE && layer >= 0; layer--)
-        rc = layer_back(model, trace, layer, logits_gradient, parts, workspace, gradient, err);
+        rc = layer_back(model, trace, layer, logits_gradient, parts, input, workspace, gradient,
+                        err);
+    return rc;
+}
+
+enum error_code model_backward(const struct model *model, const float *value,
+                               struct model_trace *trace, const float *logits_gradient,
+                               const struct model_workspace *workspace, float *gradient,
+                               struct error *err)
+{
+    return go_back(model, value, trace, logits_gradient, NULL, workspace, gradient, err);
+}
+
+struct input_job {
+    const struct layer_pass *first;
+    const struct gradient_parts *parts; /* to be added */
+    float *out;
+};
+
+static void input_tile(void *context, int64_t tile, int thread)
+{
+    const struct input_job *job = context;
+    const struct layer_pass *pass = job->first;
+    const size_t dim = pass->input_dim;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end = layer_pass_tile_end(first, pass->block.source_count);
+    float *out = job->out + first * dim;
+    const float *found = layer_pass_input_gradient(pass, dim, first, end, out);
+    (void)thread;
+    if (found != out)
+        memcpy(out, found, (end - first) * dim * sizeof *out);
+    for (int p = 0; p < job->parts->count; p++) {
+        const struct gradient_part *part = &job->parts->part[p];
+        for (uint32_t row = first; row < end && row < part->row_count; row++)
+            for (size_t c = 0; c < dim; c++)
+                out[(row - first) * dim + c] += part->row[row * part->stride + c];
+    }
+}
+
+enum error_code model_backward_to_input(const struct model *model, const float *value,
+                                        struct model_trace *trace, const float *logits_gradient,
+                                        const struct model_workspace *workspace, float *gradient,
+                                        float **input_gradient, struct error *err)
+{
+    struct gradient_parts parts = {0};
+    const struct layer_pass *first = &trace->layer[0];
+    const uint32_t rows = first->block.source_count;
+    must(workspace->arena->counts || !first->input.mostly_zero);
+    enum error_code rc =
+        go_back(model, value, trace, logits_gradient, &parts, workspace, gradient, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(workspace->arena, input_gradient, rows * (size_t)first->input_dim,
+                       "the gradient of the input", err);
+    if (rc == ERROR_NONE && !workspace->arena->counts)
+        thread_pool_run(workspace->pool, layer_pass_tiles(rows), input_tile,
+                        &(struct input_job){first, &parts, *input_gradient});
     return rc;
 }
 
