@@ -76,6 +76,16 @@ struct key key_gradient(const char *run_id, int64_t round, int slot)
     return make("run/%s/round/%010" PRId64 "/slot/%05d/gradient", run_id, round, slot);
 }
 
+struct key key_embedding_update(const char *run_id, int64_t round, int part)
+{
+    return make("run/%s/round/%010" PRId64 "/embedding/%010d", run_id, round, part);
+}
+
+struct key key_embedding_seal(const char *run_id, int64_t version, int part)
+{
+    return make("run/%s/embedding/%010" PRId64 "/part/%010d", run_id, version, part);
+}
+
 struct key key_evaluation_mini_batch(const char *run_id, int slot)
 {
     return make("run/%s/evaluation/%05d/mini_batch", run_id, slot);

@@ -54,6 +54,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_NODE_PERMUTATION] = "node_permutation",
     [RECORD_EDGE_SPLITS] = "edge_splits",
     [RECORD_FEATURE_STATISTICS] = "feature_statistics",
+    [RECORD_EMBEDDING_ROWS] = "embedding_rows",
 };
 
 const char *record_kind_name(enum record_kind kind)

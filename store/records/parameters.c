@@ -1,6 +1,7 @@
 #include "store/records/parameters.h"
 
 #include "store/objects/keys.h"
+#include "store/records/embedding_rows.h"
 #include "store/records/parameter_values.h"
 
 #include <inttypes.h>
@@ -170,8 +171,37 @@ enum error_code gradient_put(struct store *store, const char *run_id, int64_t ro
     record_add(&record, "value", ELEMENT_F32, gradient->value, gradient->value_count);
     record_add(&record, "counts", ELEMENT_U64, counts, 2);
     record_add(&record, "loss", ELEMENT_F64, &gradient->loss_sum, 1);
+    if (gradient->row_count) {
+        record_add(&record, "row_node", ELEMENT_U32, gradient->row_node, gradient->row_count);
+        record_add(&record, "row_gradient", ELEMENT_F32, gradient->row_gradient,
+                   gradient->row_count * gradient->row_width);
+    }
     return store_put(store, key_gradient(run_id, round, slot).text, run_id, &record,
                      STORE_RECOMPUTABLE, err);
+}
+
+/* The sparse sections: rows of one width, for nodes in order. */
+static enum error_code get_sparse(const struct record_view *view, struct gradient *g,
+                                  struct error *err)
+{
+    const void *node = NULL, *gradient = NULL;
+    uint64_t values = 0;
+    enum error_code rc =
+        record_section_get(view, "row_node", ELEMENT_U32, -1, &node, &g->row_count, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "row_gradient", ELEMENT_F32, -1, &gradient, &values, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (g->row_count == 0 || values == 0 || values % g->row_count ||
+        values / g->row_count > UINT16_MAX + 1U)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section row_gradient has %" PRIu64
+                         " values, expected rows of 1 to 65536 for each of %" PRIu64 " nodes",
+                         view->key, values, g->row_count);
+    g->row_node = node;
+    g->row_gradient = gradient;
+    g->row_width = (uint32_t)(values / g->row_count);
+    return embedding_nodes_check(view, "row_node", g->row_node, g->row_count, err);
 }
 
 enum error_code gradient_decode(const struct record_view *view, struct gradient *out,
@@ -190,8 +220,11 @@ enum error_code gradient_decode(const struct record_view *view, struct gradient 
         return error_set(err, ERROR_CORRUPT,
                          "record %s: section value has 0 values, expected at least 1", view->key);
     g.value = value;
-    *out = g;
-    return ERROR_NONE;
+    if (record_has(view, "row_node") || record_has(view, "row_gradient"))
+        rc = get_sparse(view, &g, err);
+    if (rc == ERROR_NONE)
+        *out = g;
+    return rc;
 }
 
 enum error_code gradient_get(struct store *store, const char *run_id, int64_t round, int slot,

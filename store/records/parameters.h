@@ -22,7 +22,8 @@
  *                           statistics those of the slot's mini-batch (common/nn/layers/layer_tail.h)
  *       "counts"   U64 [2]  seeds with a label, correct ones
  *       "loss"     F64 [1]  sum over those seeds
- *       later: sparse sections for learnable embeddings
+ *       "row_node" U32 [rows]         with learnable embeddings: the nodes of the mini-batch, ascending partition ids
+ *       "row_gradient" F32 [rows, width]   and the gradient of the same loss for their rows
  *   evaluation        run/<id>/evaluation/<k>/result/<v>     written by train-step, read by checkpoint
  *       "version"  U64 [1]
  *       "loss"     F64 [1]  sum
@@ -103,6 +104,10 @@ struct gradient {
     const float *value; /* [value_count] */
     uint64_t seed_count, correct_count;
     double loss_sum;
+    uint64_t row_count;        /* 0 without learnable embeddings; then the next two are NULL */
+    const uint32_t *row_node;  /* [row_count], ascending */
+    const float *row_gradient; /* [row_count, row_width] */
+    uint32_t row_width;
     struct record_view view;
 };
 

@@ -8,9 +8,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"version", "value",  "table",  "progress", "step",
-                                    "first",   "second", "counts", "loss",     "confusion",
-                                    "score",   "truth",  "rounds"};
+static const char *const names[] = {
+    "version", "value",     "table", "progress", "step",   "first",    "second",       "counts",
+    "loss",    "confusion", "score", "truth",    "rounds", "row_node", "row_gradient", "tally"};
 
 /* Values of which nothing is asked are read into here, so that the sanitizer sees them read. */
 static volatile float touched;
@@ -45,6 +45,11 @@ static void read_gradient(const struct record_view *view)
     must(g.value_count > 0 && g.correct_count <= g.seed_count);
     for (uint64_t i = 0; i < g.value_count; i++)
         touched = g.value[i];
+    must(!g.row_node == (g.row_count == 0));
+    for (uint64_t i = 0; i < g.row_count; i++)
+        must(i == 0 || g.row_node[i] > g.row_node[i - 1]);
+    for (uint64_t i = 0; i < g.row_count * g.row_width; i++)
+        touched = g.row_gradient[i];
 }
 
 static void read_evaluation(const struct record_view *view)
@@ -69,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const size_t which = data[0] % 4;
     fuzz_record_view(data + 1, size - 1, kinds[which], names, sizeof names / sizeof *names, &view);
-    view.version = 2;
+    view.version = 3;
     readers[which](&view);
     fuzz_record_view_release(&view);
     return 0;

@@ -105,6 +105,48 @@ static void a_gradient_comes_back_even_with_a_nan(void **state)
     store_release_record(&got.view);
 }
 
+static void the_rows_of_a_gradient_come_back_in_order(void **state)
+{
+    static const uint32_t node[2] = {5, 900}, falling[2] = {900, 5};
+    static const struct {
+        struct tamper change;
+        const char *message;
+    } bad[] = {
+        {{"row_node", ELEMENT_U32, falling, 2},
+         "section row_node, 1 is node 5, expected above 900"},
+        {{"row_node", ELEMENT_U32, node, 0}, "for each of 0 nodes"},
+        {{"row_node", ELEMENT_UNKNOWN, NULL, 0}, "row_node"},
+        {{"row_gradient", ELEMENT_F32, value, 5}, "section row_gradient has 5 values"},
+        {{"row_gradient", ELEMENT_UNKNOWN, NULL, 0}, "row_gradient"},
+    };
+    struct temp_store *p = *state;
+    const struct gradient put = {.weights_version = 1,
+                                 .value_count = 8,
+                                 .value = value,
+                                 .seed_count = 1,
+                                 .row_count = 2,
+                                 .row_width = 3,
+                                 .row_node = node,
+                                 .row_gradient = moment};
+    struct gradient got = {0};
+    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+        const struct key key = key_gradient(run, 1, 0);
+        assert_ok(store_remove(p->store, key.text, &p->err), &p->err);
+        assert_ok(gradient_put(p->store, run, 1, 0, &put, &p->err), &p->err);
+        if (i < sizeof bad / sizeof *bad) {
+            record_tamper(p->store, key.text, run, &bad[i].change);
+            assert_fails(gradient_get(p->store, run, 1, 0, &got, &p->err), ERROR_CORRUPT,
+                         bad[i].message, &p->err);
+            continue;
+        }
+        assert_ok(gradient_get(p->store, run, 1, 0, &got, &p->err), &p->err);
+        assert_true(got.row_count == 2 && got.row_width == 3);
+        assert_memory_equal(got.row_node, node, sizeof node);
+        assert_memory_equal(got.row_gradient, moment, 6 * sizeof *moment);
+        store_release_record(&got.view);
+    }
+}
+
 static void an_evaluation_comes_back_with_and_without_scores(void **state)
 {
     struct temp_store *p = *state;
@@ -276,6 +318,7 @@ int main(void)
         test_with_store(weights_come_back_as_they_were),
         test_with_store(optimizer_state_comes_back_with_and_without_second_moment),
         test_with_store(a_gradient_comes_back_even_with_a_nan),
+        test_with_store(the_rows_of_a_gradient_come_back_in_order),
         test_with_store(an_evaluation_comes_back_with_and_without_scores),
         test_with_store(a_missing_record_is_not_found_by_its_key),
         test_with_store(weights_with_one_bad_section_are_corrupt),

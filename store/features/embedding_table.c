@@ -1,0 +1,329 @@
+#include "store/features/embedding_table.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/parallel/first_failure.h"
+#include "store/features/row_database.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS_AT_ONCE = ROW_DATABASE_BATCH };
+
+struct embedding_table {
+    struct embedding_table_config config;
+    size_t row_size; /* floats */
+    /* Either these, */
+    float *row;          /* [node_count, row_size] */
+    uint64_t *is_stored; /* a bit for each node */
+    /* or this, in a scratch folder. */
+    struct row_database *database;
+    char folder[FILE_PATH_SIZE];
+    int64_t generation; /* of databases in the folder */
+};
+
+/* --- opening --- */
+
+static uint64_t words_of(const struct embedding_table *table)
+{
+    return ((uint64_t)table->config.node_count + 63) / 64;
+}
+
+static uint64_t resident_bytes(const struct embedding_table *table)
+{
+    return (uint64_t)table->config.node_count * table->row_size * sizeof(float) +
+           words_of(table) * sizeof(uint64_t);
+}
+
+static enum error_code open_resident(struct embedding_table *table, struct error *err)
+{
+    const uint64_t bytes = resident_bytes(table);
+    table->row = memory_map((size_t)bytes);
+    if (!table->row)
+        return error_set(err, ERROR_NO_MEMORY,
+                         "no memory for the rows of embeddings: %" PRIu64 " bytes", bytes);
+    table->is_stored =
+        (uint64_t *)(void *)((char *)table->row + (bytes - words_of(table) * sizeof(uint64_t)));
+    return ERROR_NONE;
+}
+
+static enum error_code open_database(struct embedding_table *table, struct error *err)
+{
+    char path[FILE_PATH_SIZE + 32];
+    (void)snprintf(path, sizeof path, "%s/rows-%" PRId64, table->folder, table->generation++);
+    return row_database_new(path, table->row_size * sizeof(float), table->config.budget_bytes,
+                            &table->database, err);
+}
+
+enum error_code embedding_table_open(const struct embedding_table_config *config,
+                                     struct embedding_table **out, struct error *err)
+{
+    struct embedding_table *table = NULL;
+    *out = NULL;
+    enum error_code rc = memory_new(&table, 1, "a table of embeddings", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    table->config = *config;
+    table->row_size = config->width * (size_t)(1 + sparse_rule_moments(config->rule)) +
+                      sparse_rule_counts_updates(config->rule);
+    table->row_size += table->row_size % 2; /* so that the bits behind the rows are aligned */
+    if (resident_bytes(table) <= config->budget_bytes) {
+        rc = open_resident(table, err);
+    } else {
+        rc = store_scratch(config->store, table->folder, err);
+        if (rc == ERROR_NONE)
+            rc = open_database(table, err);
+    }
+    if (rc != ERROR_NONE)
+        embedding_table_close(table);
+    else
+        *out = table;
+    return rc;
+}
+
+void embedding_table_close(struct embedding_table *table)
+{
+    if (!table)
+        return;
+    if (table->row)
+        memory_unmap(table->row, (size_t)resident_bytes(table));
+    row_database_close(table->database);
+    if (table->folder[0]) /* else it is swept with the scratch of this process */
+        error_ignore(file_remove_all(table->folder, NULL));
+    memory_free(table);
+}
+
+bool embedding_table_is_resident(const struct embedding_table *table)
+{
+    return table->row != NULL;
+}
+
+uint64_t embedding_table_bytes(const struct embedding_table *table)
+{
+    return table->row ? resident_bytes(table) : table->config.budget_bytes;
+}
+
+size_t embedding_table_row_size(const struct embedding_table *table)
+{
+    return table->row_size;
+}
+
+enum error_code embedding_table_clear(struct embedding_table *table, struct error *err)
+{
+    if (table->row) {
+        memset(table->is_stored, 0, (size_t)words_of(table) * sizeof(uint64_t));
+        return ERROR_NONE;
+    }
+    row_database_close(table->database);
+    table->database = NULL;
+    enum error_code rc = file_remove_all(table->folder, err);
+    table->folder[0] = '\0';
+    if (rc == ERROR_NONE)
+        rc = store_scratch(table->config.store, table->folder, err);
+    return rc == ERROR_NONE ? open_database(table, err) : rc;
+}
+
+/* --- reading --- */
+
+struct read_job {
+    const struct embedding_table *table;
+    const uint32_t *node;
+    size_t count, stride, size; /* size: floats wanted of each row */
+    float *out;
+    struct first_failure failure;
+};
+
+/* A row that is not stored. */
+static void first_row(const struct embedding_table *table, uint32_t node, size_t size, float *out)
+{
+    const size_t width = table->config.width;
+    sparse_first_values(table->config.seed, 0, node, width, out);
+    if (size > width)
+        memset(out + width, 0, (size - width) * sizeof *out);
+}
+
+static void read_resident(const struct read_job *job, size_t at, size_t end)
+{
+    const struct embedding_table *table = job->table;
+    for (size_t i = at; i < end; i++) {
+        const uint32_t node = job->node[i];
+        float *out = job->out + i * job->stride;
+        if (table->is_stored[node / 64] >> (node % 64) & 1)
+            memcpy(out, table->row + (size_t)node * table->row_size, job->size * sizeof *out);
+        else
+            first_row(table, node, job->size, out);
+    }
+}
+
+static enum error_code read_stored(const struct read_job *job, size_t at, size_t end,
+                                   struct error *err)
+{
+    const struct embedding_table *table = job->table;
+    const size_t row_bytes = table->row_size * sizeof(float);
+    bool found[ROWS_AT_ONCE];
+    char *room = memory_alloc(end - at, row_bytes);
+    if (!room)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for rows of embeddings");
+    const enum error_code rc =
+        row_database_get(table->database, job->node + at, end - at, room, row_bytes, found, err);
+    for (size_t i = at; rc == ERROR_NONE && i < end; i++) {
+        float *out = job->out + i * job->stride;
+        if (found[i - at])
+            memcpy(out, room + (i - at) * row_bytes, job->size * sizeof *out);
+        else
+            first_row(table, job->node[i], job->size, out);
+    }
+    memory_free(room);
+    return rc;
+}
+
+static void read_tile(void *context, int64_t tile, int thread)
+{
+    struct read_job *job = context;
+    struct error error = {0};
+    const size_t at = (size_t)tile * ROWS_AT_ONCE;
+    const size_t end = job->count - at < ROWS_AT_ONCE ? job->count : at + ROWS_AT_ONCE;
+    (void)thread;
+    if (job->table->row)
+        read_resident(job, at, end);
+    else
+        first_failure_keep(&job->failure, read_stored(job, at, end, &error), tile, &error);
+}
+
+static enum error_code read_rows(const struct embedding_table *table, const uint32_t *node,
+                                 size_t count, size_t size, float *out, size_t stride,
+                                 struct thread_pool *pool, struct error *err)
+{
+    struct read_job job = {
+        .table = table, .node = node, .count = count, .stride = stride, .size = size, .out = out};
+    first_failure_init(&job.failure);
+    thread_pool_run(pool, (int64_t)((count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE), read_tile, &job);
+    return first_failure_end(&job.failure, err);
+}
+
+enum error_code embedding_table_values(const struct embedding_table *table, const uint32_t *node,
+                                       size_t count, float *out, size_t stride,
+                                       struct thread_pool *pool, struct error *err)
+{
+    return read_rows(table, node, count, table->config.width, out, stride, pool, err);
+}
+
+enum error_code embedding_table_load(const struct embedding_table *table, const uint32_t *node,
+                                     size_t count, float *row, struct thread_pool *pool,
+                                     struct error *err)
+{
+    return read_rows(table, node, count, table->row_size, row, table->row_size, pool, err);
+}
+
+/* --- writing --- */
+
+static enum error_code check_rows(const struct embedding_table *table,
+                                  const struct embedding_rows *rows, struct error *err)
+{
+    const int moments = sparse_rule_moments(table->config.rule);
+    if (rows->width != table->config.width)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: rows of %" PRIu32 " values, expected %" PRIu32, rows->view.key,
+                         rows->width, table->config.width);
+    if (rows->count && rows->node[rows->count - 1] >= table->config.node_count)
+        return error_set(err, ERROR_CORRUPT, "record %s: node %" PRIu32 ", expected below %" PRIu32,
+                         rows->view.key, rows->node[rows->count - 1], table->config.node_count);
+    if ((moments >= 1 && !rows->first) || (moments == 2 && !rows->second) ||
+        (sparse_rule_counts_updates(table->config.rule) && !rows->updates))
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: without the optimizer state of aggregate.embedding_optimizer",
+                         rows->view.key);
+    return ERROR_NONE;
+}
+
+/* Row `i` of the record, as the table has it. */
+static void row_of_record(const struct embedding_table *table, const struct embedding_rows *rows,
+                          uint64_t i, float *out)
+{
+    const size_t width = table->config.width;
+    const int moments = sparse_rule_moments(table->config.rule);
+    memset(out, 0, table->row_size * sizeof *out);
+    memcpy(out, rows->value + i * width, width * sizeof *out);
+    if (moments >= 1)
+        memcpy(out + width, rows->first + i * width, width * sizeof *out);
+    if (moments == 2)
+        memcpy(out + 2 * width, rows->second + i * width, width * sizeof *out);
+    if (sparse_rule_counts_updates(table->config.rule))
+        memcpy(out + (size_t)(1 + moments) * width, &rows->updates[i], sizeof *out);
+}
+
+static enum error_code apply_stored(struct embedding_table *table,
+                                    const struct embedding_rows *rows, struct error *err)
+{
+    float *room = memory_alloc(ROWS_AT_ONCE, table->row_size * sizeof *room);
+    enum error_code rc = ERROR_NONE;
+    if (!room)
+        return error_set(err, ERROR_NO_MEMORY, "no memory for rows of embeddings");
+    for (uint64_t at = 0, n = 0; at < rows->count && rc == ERROR_NONE; at += n) {
+        n = rows->count - at < ROWS_AT_ONCE ? rows->count - at : ROWS_AT_ONCE;
+        for (uint64_t i = 0; i < n; i++)
+            row_of_record(table, rows, at + i, room + i * table->row_size);
+        rc = row_database_put(table->database, rows->node + at, n, (const char *)room, err);
+    }
+    memory_free(room);
+    return rc;
+}
+
+enum error_code embedding_table_apply(struct embedding_table *table,
+                                      const struct embedding_rows *rows, struct error *err)
+{
+    const enum error_code rc = check_rows(table, rows, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!table->row)
+        return apply_stored(table, rows, err);
+    for (uint64_t i = 0; i < rows->count; i++) {
+        const uint32_t node = rows->node[i];
+        row_of_record(table, rows, i, table->row + (size_t)node * table->row_size);
+        table->is_stored[node / 64] |= (uint64_t)1 << (node % 64);
+    }
+    return ERROR_NONE;
+}
+
+/* --- all that is stored --- */
+
+struct scan {
+    embedding_visitor visit;
+    void *context;
+    float *row; /* aligned */
+    size_t bytes;
+};
+
+static enum error_code visit_row(void *context, uint32_t id, const char *row, struct error *err)
+{
+    const struct scan *scan = context;
+    memcpy(scan->row, row, scan->bytes);
+    return scan->visit(scan->context, id, scan->row, err);
+}
+
+static enum error_code scan_stored(const struct embedding_table *table, uint32_t first,
+                                   uint32_t end, embedding_visitor visit, void *context,
+                                   struct error *err)
+{
+    struct scan scan = {
+        .visit = visit, .context = context, .bytes = table->row_size * sizeof(float)};
+    enum error_code rc = memory_new(&scan.row, table->row_size, "a row of embeddings", err);
+    if (rc == ERROR_NONE)
+        rc = row_database_scan(table->database, first, end, visit_row, &scan, err);
+    memory_free(scan.row);
+    return rc;
+}
+
+enum error_code embedding_table_scan(const struct embedding_table *table, uint32_t first,
+                                     uint32_t end, embedding_visitor visit, void *context,
+                                     struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (!table->row)
+        return scan_stored(table, first, end, visit, context, err);
+    for (uint32_t node = first; node < end && rc == ERROR_NONE; node++)
+        if (table->is_stored[node / 64] >> (node % 64) & 1)
+            rc = visit(context, node, table->row + (size_t)node * table->row_size, err);
+    return rc;
+}

@@ -1,0 +1,62 @@
+/*
+ * embedding_rows - rows of a learnable embedding that rounds of training changed, with their optimizer state.
+ *
+ * Written by aggregate, read by aggregate, train-step and infer. State of version v of a part is: the first values of
+ * every row (common/nn/sparse_optimizer.h), under the newest seal at or before v, under the updates of the rounds since.
+ * A row that no round touched is in no record.
+ *
+ *   update    run/<id>/round/<r>/embedding/<p>    what round r changed of part p; lives as long as its round
+ *   seal      run/<id>/embedding/<v>/part/<p>     all that rounds 0 .. v - 1 changed of part p; lives as long as
+ *                                                 snapshot v, which is put after the seals of all parts
+ *   sections  "span"    U64 [4]  since, version: rounds since .. version - 1 changed them; part; width
+ *             "node"    U32 [rows]         partition ids, ascending
+ *             "value"   F32 [rows, width]
+ *             "first"   F32 [rows, width]  sum of squares (Adagrad) or first moment (Adam); absent for SGD
+ *             "second"  F32 [rows, width]  second moment; only for Adam
+ *             "updates" U32 [rows]         how often each row was updated; only for Adam
+ *   valid     since < version, width >= 1, nodes ascend strictly, all numbers are finite, "updates" are at least 1,
+ *             "second" comes with "first"
+ */
+#ifndef STORE_RECORDS_EMBEDDING_ROWS_H
+#define STORE_RECORDS_EMBEDDING_ROWS_H
+
+#include "common/base/error.h"
+#include "store/objects/keys.h"
+#include "store/objects/store.h"
+
+#include <stdint.h>
+
+enum embedding_record { EMBEDDING_UPDATE, EMBEDDING_SEAL };
+
+struct embedding_rows {
+    uint64_t since, version;
+    uint32_t part, width;
+    uint64_t count;
+    const uint32_t *node; /* [count] */
+    const float *value;   /* [count, width] */
+    const float *first;   /* [count, width] or NULL; likewise second */
+    const float *second;
+    const uint32_t *updates; /* [count] or NULL */
+    struct record_view view;
+};
+
+/* Where the record that leads to `version` of a part lies. */
+struct key embedding_rows_key(const char *run_id, enum embedding_record kind, int64_t version,
+                              int part);
+MUST_CHECK enum error_code embedding_rows_put(struct store *store, const char *run_id,
+                                              enum embedding_record kind,
+                                              const struct embedding_rows *rows, struct error *err);
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT, also for another version or part than asked for. */
+MUST_CHECK enum error_code embedding_rows_get(struct store *store, const char *run_id,
+                                              enum embedding_record kind, int64_t version, int part,
+                                              struct embedding_rows *out, struct error *err);
+/* The check alone, of a record of any origin; `out` borrows from the view. */
+MUST_CHECK enum error_code embedding_rows_decode(const struct record_view *view,
+                                                 struct embedding_rows *out, struct error *err);
+
+/* Distinct ids in ascending order? Else ERROR_CORRUPT naming the section. Of any record that has such ids. */
+MUST_CHECK enum error_code embedding_nodes_check(const struct record_view *view,
+                                                 const char *section, const uint32_t *node,
+                                                 uint64_t count, struct error *err);
+
+#endif

@@ -1,0 +1,181 @@
+/* Rows in memory and rows in RocksDB: the same bits, whatever is asked of them. */
+#include "common/base/memory.h"
+#include "store/features/embedding_table.h"
+
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+
+enum { NODES = 5000, WIDTH = 5, SEED = 11, IN_MEMORY = 1 << 20, ON_DISK = 64 << 10, MOST = 700 };
+
+static struct embedding_table *open_table(struct temp_store *p, enum sparse_rule rule,
+                                          uint64_t budget)
+{
+    const struct embedding_table_config config = {.store = p->store,
+                                                  .node_count = NODES,
+                                                  .width = WIDTH,
+                                                  .rule = rule,
+                                                  .seed = SEED,
+                                                  .budget_bytes = budget};
+    struct embedding_table *table = NULL;
+    assert_ok(embedding_table_open(&config, &table, &p->err), &p->err);
+    assert_int_equal(embedding_table_is_resident(table), budget == IN_MEMORY);
+    assert_true(embedding_table_bytes(table) <= budget);
+    return table;
+}
+
+struct made_rows {
+    struct embedding_rows rows;
+    uint32_t node[MOST], updates[MOST];
+    float value[MOST * WIDTH], first[MOST * WIDTH], second[MOST * WIDTH];
+};
+
+/* Every `step`-th node from `from` on; numbers that tell which round made them. */
+static const struct embedding_rows *make_rows(struct made_rows *made, uint32_t from, uint32_t step,
+                                              float round)
+{
+    uint64_t count = 0;
+    for (uint32_t v = from; v < NODES && count < MOST; v += step, count++) {
+        made->node[count] = v;
+        made->updates[count] = (uint32_t)round + v;
+        for (uint32_t i = 0; i < WIDTH; i++) {
+            made->value[count * WIDTH + i] = (float)v + round / 8 + (float)i / 64;
+            made->first[count * WIDTH + i] = -(float)v - round;
+            made->second[count * WIDTH + i] = (float)v * round;
+        }
+    }
+    made->rows = (struct embedding_rows){.width = WIDTH,
+                                         .count = count,
+                                         .node = made->node,
+                                         .value = made->value,
+                                         .first = made->first,
+                                         .second = made->second,
+                                         .updates = made->updates};
+    return &made->rows;
+}
+
+/* All rows, in an order that is not theirs, and twice over. */
+static float *all_rows(struct temp_store *p, const struct embedding_table *table,
+                       struct thread_pool *pool)
+{
+    const size_t size = embedding_table_row_size(table);
+    uint32_t *node = memory_alloc(2 * NODES, sizeof *node);
+    float *row = memory_alloc(2 * NODES * size, sizeof *row);
+    for (uint32_t i = 0; i < 2 * NODES; i++)
+        node[i] = (i * 1999) % NODES;
+    assert_ok(embedding_table_load(table, node, 2 * NODES, row, pool, &p->err), &p->err);
+    memory_free(node);
+    return row;
+}
+
+struct seen {
+    uint32_t count, last;
+    double sum;
+};
+
+static enum error_code see(void *context, uint32_t node, const float *row, struct error *err)
+{
+    struct seen *seen = context;
+    (void)err;
+    assert_true(seen->count == 0 || node > seen->last);
+    seen->last = node;
+    seen->count++;
+    seen->sum += (double)row[0];
+    return ERROR_NONE;
+}
+
+static void apply_some(struct temp_store *p, struct embedding_table *table)
+{
+    struct made_rows *made = memory_alloc(1, sizeof *made);
+    assert_ok(embedding_table_apply(table, make_rows(made, 3, 7, 1), &p->err), &p->err);
+    assert_ok(embedding_table_apply(table, make_rows(made, 1, 11, 2), &p->err), &p->err);
+    assert_ok(embedding_table_apply(table, make_rows(made, 0, NODES, 3), &p->err), &p->err);
+    memory_free(made);
+}
+
+static void rows_on_disk_have_the_bits_of_those_in_memory(void **state)
+{
+    struct temp_store *p = *state;
+    struct thread_pool *pool = NULL;
+    assert_ok(thread_pool_new(3, &pool, &p->err), &p->err);
+    for (enum sparse_rule rule = 0; rule < SPARSE_RULE_COUNT; rule++) {
+        struct embedding_table *memory = open_table(p, rule, IN_MEMORY),
+                               *disk = open_table(p, rule, ON_DISK);
+        const size_t bytes = 2 * NODES * embedding_table_row_size(memory) * sizeof(float);
+        for (int filled = 0; filled < 2; filled++) {
+            float *one = all_rows(p, memory, NULL), *other = all_rows(p, disk, pool);
+            assert_memory_equal(one, other, bytes);
+            memory_free(one);
+            memory_free(other);
+            apply_some(p, memory);
+            apply_some(p, disk);
+        }
+        struct seen in_memory = {0}, on_disk = {0};
+        assert_ok(embedding_table_scan(memory, 100, 3000, see, &in_memory, &p->err), &p->err);
+        assert_ok(embedding_table_scan(disk, 100, 3000, see, &on_disk, &p->err), &p->err);
+        assert_int_equal(in_memory.count, on_disk.count);
+        assert_true(in_memory.count > 600 && in_memory.sum == on_disk.sum);
+        embedding_table_close(memory);
+        embedding_table_close(disk);
+    }
+    thread_pool_free(pool);
+}
+
+static void a_row_is_what_was_stored_last_or_its_first_values(void **state)
+{
+    struct temp_store *p = *state;
+    const uint64_t budgets[] = {IN_MEMORY, ON_DISK};
+    for (int b = 0; b < 2; b++) {
+        struct embedding_table *table = open_table(p, SPARSE_ADAM, budgets[b]);
+        float first[WIDTH], found[2 * 8];
+        const uint32_t node[2] = {10, 2}; /* 3 + 7 was stored, 2 never */
+        uint32_t updates = 0;
+        apply_some(p, table);
+        assert_ok(embedding_table_values(table, node, 2, found, 8, NULL, &p->err), &p->err);
+        sparse_first_values(SEED, 0, 2, WIDTH, first);
+        assert_memory_equal(found + 8, first, sizeof first);
+        assert_true(found[0] == 10.125F && found[4] == 10.125F + 4.0F / 64);
+        float *row = memory_alloc(embedding_table_row_size(table), sizeof *row);
+        assert_ok(embedding_table_load(table, node, 1, row, NULL, &p->err), &p->err);
+        memcpy(&updates, row + 3 * WIDTH, sizeof updates);
+        assert_true(row[WIDTH] == -11 && row[2 * WIDTH] == 10 && updates == 11);
+        assert_ok(embedding_table_clear(table, &p->err), &p->err);
+        assert_ok(embedding_table_values(table, node + 1, 1, found, 8, NULL, &p->err), &p->err);
+        assert_memory_equal(found, first, sizeof first);
+        struct seen seen = {0};
+        assert_ok(embedding_table_scan(table, 0, NODES, see, &seen, &p->err), &p->err);
+        assert_int_equal(seen.count, 0);
+        memory_free(row);
+        embedding_table_close(table);
+    }
+}
+
+static void rows_of_another_table_are_corrupt(void **state)
+{
+    struct temp_store *p = *state;
+    struct made_rows *made = memory_alloc(1, sizeof *made);
+    struct embedding_table *table = open_table(p, SPARSE_ADAM, ON_DISK);
+    struct embedding_rows rows = *make_rows(made, 3, 7, 1);
+    rows.width = WIDTH - 1;
+    assert_fails(embedding_table_apply(table, &rows, &p->err), ERROR_CORRUPT,
+                 "rows of 4 values, expected 5", &p->err);
+    rows = *make_rows(made, 3, 7, 1);
+    made->node[rows.count - 1] = NODES;
+    assert_fails(embedding_table_apply(table, &rows, &p->err), ERROR_CORRUPT,
+                 "node 5000, expected below 5000", &p->err);
+    rows = *make_rows(made, 3, 7, 1);
+    rows.second = NULL;
+    assert_fails(embedding_table_apply(table, &rows, &p->err), ERROR_CORRUPT, "optimizer state",
+                 &p->err);
+    embedding_table_close(table);
+    memory_free(made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(rows_on_disk_have_the_bits_of_those_in_memory),
+        test_with_store(a_row_is_what_was_stored_last_or_its_first_values),
+        test_with_store(rows_of_another_table_are_corrupt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
