@@ -1,6 +1,6 @@
 /*
- * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the logits or features of
- * all nodes, all that a training step saw and made, the assignment of nodes to parts as DGL's partition tools read it, the
+ * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the logits, features or
+ * learnable embeddings of all nodes, all that a training step saw and made, the assignment of nodes to parts as DGL's partition tools read it, the
  * partition's report as JSON.
  */
 #include "common/base/json.h"
@@ -28,9 +28,9 @@ struct export_options {
 /* clang-format off */
 #define AT(field) offsetof(struct export_options, field)
 static const struct option_spec option_table[] = {
-    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model, logits or features (of all nodes, in the order of the input), step (batch, weights and gradient of a training step), assignment (line i: part of node i) or report (of the partition)"},
+    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model, logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input), step (batch, weights and gradient of a training step), assignment (line i: part of node i) or report (of the partition)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which is replaced whole, or a pipe or device such as /dev/stdout (default: model.safetensors, logits.npy, features.npy, step.safetensors, node.txt or partition.json)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which is replaced whole, or a pipe or device such as /dev/stdout (default: model.safetensors, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt or partition.json)"},
     {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "step: its round"},
     {"slot", OPTION_INT, AT(slot), "0", 0, INT32_MAX, "K", "step: its slot"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
@@ -117,6 +117,12 @@ static enum error_code write_features(const struct run_folder *folder,
     return export_features(folder, options->output, err);
 }
 
+static enum error_code write_embedding(const struct run_folder *folder,
+                                       const struct export_options *options, struct error *err)
+{
+    return export_embedding(folder, options->output, err);
+}
+
 static enum error_code write_step(const struct run_folder *folder,
                                   const struct export_options *options, struct error *err)
 {
@@ -128,9 +134,10 @@ static const struct exported {
     enum error_code (*write)(const struct run_folder *folder, const struct export_options *options,
                              struct error *err);
 } things[] = {
-    {"model", "model.safetensors", write_model},  {"logits", "logits.npy", write_logits},
-    {"features", "features.npy", write_features}, {"step", "step.safetensors", write_step},
-    {"assignment", "node.txt", write_assignment}, {"report", "partition.json", write_report},
+    {"model", "model.safetensors", write_model},     {"logits", "logits.npy", write_logits},
+    {"features", "features.npy", write_features},    {"step", "step.safetensors", write_step},
+    {"embedding", "embedding.npy", write_embedding}, {"assignment", "node.txt", write_assignment},
+    {"report", "partition.json", write_report},
 };
 
 static enum error_code write_to_target(const struct exported *thing,
@@ -176,9 +183,11 @@ static enum error_code write_thing(const struct run_folder *folder, struct expor
             options->output = things[i].output;
         return write_to_target(&things[i], folder, options, err);
     }
-    return error_set(err, ERROR_USAGE,
-                     "--what is '%s', expected model, logits, features, step, assignment or report",
-                     options->what);
+    return error_set(
+        err, ERROR_USAGE,
+        "--what is '%s', expected model, logits, features, embedding, step, assignment "
+        "or report",
+        options->what);
 }
 
 enum error_code command_export(int argc, char **argv, struct error *err)

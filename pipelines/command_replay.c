@@ -20,7 +20,7 @@ struct replay_options {
     const char *run;
     int64_t round, slot, layer, part, threads;
     uint64_t memory;
-    bool evaluation, json, initial;
+    bool evaluation, json, initial, rows, seal;
 };
 
 /* A number that was not given: then it is that of the newest unit that is stored. */
@@ -29,12 +29,14 @@ enum { NOT_GIVEN = -1 };
 /* clang-format off */
 #define AT(field) offsetof(struct replay_options, field)
 static const struct option_spec option_table[] = {
-    {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R", "sample, train-step, aggregate: the round; checkpoint, --evaluation: the weights' version (default: the newest that is stored)"},
+    {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R", "sample, train-step, aggregate: the round; checkpoint, --evaluation, --seal: the weights' version (default: the newest that is stored)"},
     {"slot", OPTION_INT, AT(slot), NULL, 0, INT32_MAX, "K", "sample, train-step: the slot (default: 0)"},
     {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL, "sample, train-step: the validation batch or result of that slot"},
     {"initial", OPTION_FLAG, AT(initial), NULL, 0, 0, NULL, "aggregate: the first weights"},
-    {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L", "infer: the layer, from 1 (default: the outputs)"},
-    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P", "infer: the part (default: 0)"},
+    {"rows", OPTION_FLAG, AT(rows), NULL, 0, 0, NULL, "aggregate: what the round changed of the embeddings of a part"},
+    {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL, "aggregate: the embeddings of a part in a version of the weights (--round) of which there is a snapshot"},
+    {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L", "infer: the layer, from 1, with embeddings from 0 (default: the outputs)"},
+    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P", "infer, --rows, --seal: the part (default: 0)"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one a core"},
     {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget"},
@@ -46,8 +48,10 @@ static const struct option_spec option_table[] = {
 /* The option that chooses among the kinds of unit of a stage; NULL: none was given. */
 static const char *chosen_by(const struct replay_options *o)
 {
-    if (o->layer > 0)
+    if (o->layer >= 0)
         return "layer";
+    if (o->rows || o->seal)
+        return o->rows ? "rows" : "seal";
     return o->evaluation ? "evaluation" : o->initial ? "initial" : NULL;
 }
 
@@ -125,7 +129,7 @@ static enum error_code choose_unit(const struct run_folder *folder, const struct
 {
     const struct run_binding *run = &folder->run;
     const struct unit_row *row = unit_row_of(unit->kind);
-    const int64_t slot = row->has_layer ? o->part : o->slot;
+    const int64_t slot = row->has_layer || o->rows || o->seal ? o->part : o->slot;
     struct chain_state state = {0};
     enum error_code rc = ERROR_NONE;
     if (!row->check) /* it comes before the run */

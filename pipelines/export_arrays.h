@@ -18,6 +18,10 @@ MUST_CHECK enum error_code export_logits(const struct run_folder *folder, const 
  * ingest made the features up. */
 MUST_CHECK enum error_code export_features(const struct run_folder *folder, const char *path,
                                            struct error *err);
+/* The learnable rows of all nodes: [nodes, train-step.embedding], row i is node i of the input. Fails: ERROR_INVALID of a run
+ * without; ERROR_NOT_FOUND before it has ended. */
+MUST_CHECK enum error_code export_embedding(const struct run_folder *folder, const char *path,
+                                            struct error *err);
 
 /*
  * The training unit (round, slot) as one safetensors file: what went in, and what came out of it.

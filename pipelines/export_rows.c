@@ -4,6 +4,7 @@
 #include "common/formats/npy.h"
 #include "pipelines/export_arrays.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/run_model.h"
 #include "store/features/feature_source.h"
 #include "store/records/node_permutation.h"
 #include "store/records/snapshot.h"
@@ -12,8 +13,9 @@
 
 enum { PIECE_ROWS = 4096 };
 
-static enum error_code open_last_layer(const struct run_folder *folder, struct feature_source **out,
-                                       struct error *err)
+/* Rows of a layer of inference: `layer` may be 0 with learnable embeddings. */
+static enum error_code open_layer(const struct run_folder *folder, int layer,
+                                  struct feature_source **out, struct error *err)
 {
     const struct run_binding *run = &folder->run;
     struct snapshot snapshot = {0};
@@ -32,7 +34,7 @@ static enum error_code open_last_layer(const struct run_folder *folder, struct f
         .store = folder->store,
         .origin = FEATURES_OF_INFER_LAYER,
         .id = run->plan.id,
-        .layer = run->schedule.layer_count,
+        .layer = layer,
         .weights = &identity,
         .part_count = run->book.part_count,
         .book = run->book.book,
@@ -42,23 +44,43 @@ static enum error_code open_last_layer(const struct run_folder *folder, struct f
     return feature_source_open(&config, out, err);
 }
 
+static enum error_code open_last_layer(const struct run_folder *folder, struct feature_source **out,
+                                       struct error *err)
+{
+    return open_layer(folder, folder->run.schedule.layer_count, out, err);
+}
+
+static enum error_code open_input(const struct run_folder *folder, struct feature_source **out,
+                                  struct error *err)
+{
+    if (folder->run.schedule.embedding_parts == 0)
+        return error_set(err, ERROR_INVALID,
+                         "run %s has no learnable embedding: train-step.embedding is 0",
+                         folder->run.plan.id);
+    return open_layer(folder, 0, out, err);
+}
+
+/* The columns from `first_column` on. */
 static enum error_code write_piece(struct feature_source *source, const uint32_t *node,
-                                   size_t count, float *piece, struct npy_writer *writer,
-                                   struct error *err)
+                                   size_t count, uint32_t first_column, float *piece,
+                                   struct npy_writer *writer, struct error *err)
 {
     struct feature_rows rows = {0};
     const enum error_code rc = feature_source_fetch(source, node, count, &rows, err);
     if (rc != ERROR_NONE)
         return rc;
-    feature_rows_copy(&rows, count, piece);
-    return npy_writer_add(writer, piece, count * rows.dim, err);
+    const size_t dim = rows.dim - first_column;
+    for (size_t i = 0; i < count; i++)
+        memcpy(piece + i * dim, feature_row(&rows, i) + first_column, dim * sizeof *piece);
+    return npy_writer_add(writer, piece, count * dim, err);
 }
 
 static enum error_code write_rows(struct feature_source *source,
-                                  const struct node_permutation *permutation, const char *path,
-                                  struct error *err)
+                                  const struct node_permutation *permutation, uint32_t first_column,
+                                  const char *path, struct error *err)
 {
-    const uint32_t dim = feature_source_dim(source), node_count = permutation->node_count;
+    const uint32_t dim = feature_source_dim(source) - first_column,
+                   node_count = permutation->node_count;
     struct npy_writer writer = {0};
     float *piece = NULL;
     enum error_code rc = memory_new(&piece, (size_t)PIECE_ROWS * dim, "a piece of rows", err);
@@ -66,7 +88,8 @@ static enum error_code write_rows(struct feature_source *source,
         rc = npy_writer_open(&writer, path, NPY_F32, node_count, dim, err);
     for (uint32_t first = 0, count = 0; rc == ERROR_NONE && first < node_count; first += count) {
         count = node_count - first < PIECE_ROWS ? node_count - first : PIECE_ROWS;
-        rc = write_piece(source, permutation->to_partition + first, count, piece, &writer, err);
+        rc = write_piece(source, permutation->to_partition + first, count, first_column, piece,
+                         &writer, err);
     }
     if (rc == ERROR_NONE)
         rc = npy_writer_finish(&writer, err);
@@ -95,7 +118,7 @@ static enum error_code export_rows(const struct run_folder *folder,
                                    enum error_code (*open)(const struct run_folder *,
                                                            struct feature_source **,
                                                            struct error *),
-                                   const char *path, struct error *err)
+                                   uint32_t first_column, const char *path, struct error *err)
 {
     const struct partition_book *book = &folder->run.book;
     struct node_permutation permutation = {0};
@@ -104,7 +127,7 @@ static enum error_code export_rows(const struct run_folder *folder,
     if (rc == ERROR_NONE)
         rc = node_permutation_get(folder->store, book->id, book->node_count, &permutation, err);
     if (rc == ERROR_NONE)
-        rc = write_rows(source, &permutation, path, err);
+        rc = write_rows(source, &permutation, first_column, path, err);
     store_release_record(&permutation.view);
     feature_source_close(source);
     return rc;
@@ -112,11 +135,19 @@ static enum error_code export_rows(const struct run_folder *folder,
 
 enum error_code export_logits(const struct run_folder *folder, const char *path, struct error *err)
 {
-    return export_rows(folder, open_last_layer, path, err);
+    return export_rows(folder, open_last_layer, 0, path, err);
 }
 
 enum error_code export_features(const struct run_folder *folder, const char *path,
                                 struct error *err)
 {
-    return export_rows(folder, open_features, path, err);
+    return export_rows(folder, open_features, 0, path, err);
+}
+
+enum error_code export_embedding(const struct run_folder *folder, const char *path,
+                                 struct error *err)
+{
+    const struct run_binding *run = &folder->run;
+    return export_rows(folder, open_input, run_model_feature_dim(&run->settings, &run->book), path,
+                       err);
 }

@@ -4,7 +4,8 @@
  *   the driver and its Redis      32 MiB
  *   each worker, as a program     24 MiB: code, libraries, the weights of a usual model
  *   what is left                  by the portions of stages/engine/stage_list.h: sample 1, train-step 2, infer 2 in five, each
- *                                 divided by the workers of the stage; the others keep nothing that grows with the graph
+ *                                 divided by the workers of the stage; the others keep nothing that grows with the graph,
+ *                                 but for aggregate with learnable embeddings, which has 2 beside those
  *
  * What the workers of a stage hold together, the features and the topology (common/parallel/shared_area.h), counts in each
  * of them by its portion (--sharers), so it may be as large as the shares of all of them.
@@ -19,6 +20,7 @@
 #include "common/base/error.h"
 #include "stages/engine/stage_list.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct memory_shares {
@@ -26,9 +28,9 @@ struct memory_shares {
     uint64_t worker_bytes[STAGE_LOOP_COUNT]; /* of one worker */
 };
 
-/* `budget` 0: the default; `workers` of each stage. Fails: ERROR_NO_MEMORY when the budget is smaller than the
+/* `budget` 0: the default; `workers` of each stage; `embeddings`: the run has learnable ones. Fails: ERROR_NO_MEMORY when the budget is smaller than the
  * least that works for any graph, which is named. */
-MUST_CHECK enum error_code memory_shares_divide(uint64_t budget, int workers,
+MUST_CHECK enum error_code memory_shares_divide(uint64_t budget, int workers, bool embeddings,
                                                 struct memory_shares *out, struct error *err);
 
 #endif

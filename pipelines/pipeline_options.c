@@ -65,9 +65,10 @@ enum error_code pipeline_options_parse(struct pipeline_options *options, const c
         rc = pipeline_settings_override(&options->settings, options->set.item[i], err);
     if (rc == ERROR_NONE)
         rc = pipeline_settings_check(&options->settings, err);
-    return rc == ERROR_NONE
-               ? memory_shares_divide(options->memory, (int)options->workers, &options->shares, err)
-               : rc;
+    return rc == ERROR_NONE ? memory_shares_divide(options->memory, (int)options->workers,
+                                                   options->settings.train_step.embedding > 0,
+                                                   &options->shares, err)
+                            : rc;
 }
 
 /* Ingest or partition: a program that runs to its end. */

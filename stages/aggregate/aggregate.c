@@ -12,6 +12,7 @@
  *
  *   initialise     settings and seed            ->  optimizer_state 0 (zeros), weights 0
  *   aggregate/r    the records drawn above
+ *   update-rows/r/p, seal-rows/v/p    rows of learnable embeddings (row_update.h)
  *
  * Weights and state of the last version stay in memory, so that a worker that does round after round reads
  * nothing back that it wrote itself. They are used only for exactly the version they are; another worker
@@ -28,6 +29,7 @@
 #include "common/nn/running_statistics.h"
 #include "stages/aggregate/gradient_mean.h"
 #include "stages/aggregate/round_window.h"
+#include "stages/aggregate/row_update.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/run_model.h"
 #include "store/objects/keys.h"
@@ -52,6 +54,7 @@ struct aggregate {
     struct gradient_mean mean;
     double *
         statistics; /* of batch norms over the slots (running_statistics.h); NULL when there are none */
+    struct row_update rows;     /* of a learnable embedding, when the run has one */
     struct round_window window; /* how the rounds since the last snapshot went */
 };
 
@@ -345,6 +348,7 @@ static void aggregate_close(void *state)
     memory_free(a->statistics);
     gradient_mean_release(&a->mean);
     round_window_release(&a->window);
+    row_update_close(&a->rows);
     memory_free(a);
 }
 
@@ -378,6 +382,10 @@ static enum error_code aggregate_open(const struct stage_context *context, void 
         rc = model_table_text(&a->model, a->table, sizeof a->table, err);
     if (rc == ERROR_NONE)
         rc = make_arrays(a, err);
+    struct rate_config rate = a->rate;
+    rate.base = context->settings->aggregate.embedding_rate;
+    if (rc == ERROR_NONE && context->schedule->embedding_parts > 0)
+        rc = row_update_open(context, &rate, &a->rows, err);
     if (rc != ERROR_NONE)
         aggregate_close(a);
     else
@@ -388,9 +396,15 @@ static enum error_code aggregate_open(const struct stage_context *context, void 
 static enum error_code aggregate_work(const struct stage_context *context, void *state,
                                       const struct unit *unit, struct error *err)
 {
-    must(unit->kind == UNIT_INITIALISE || unit->kind == UNIT_AGGREGATE);
-    return unit->kind == UNIT_INITIALISE ? initialise(context, state, err)
-                                         : aggregate_round(context, state, unit->round, err);
+    struct aggregate *a = state;
+    if (unit->kind == UNIT_INITIALISE)
+        return initialise(context, a, err);
+    if (unit->kind == UNIT_UPDATE_ROWS)
+        return row_update_round(context, &a->rows, unit->round, unit->slot, err);
+    if (unit->kind == UNIT_SEAL_ROWS)
+        return row_update_seal(context, &a->rows, unit->round, unit->slot, err);
+    must(unit->kind == UNIT_AGGREGATE);
+    return aggregate_round(context, a, unit->round, err);
 }
 
 /* The records that the round before had to itself: by now they are on disk, and that round is over. */
@@ -414,8 +428,8 @@ static void aggregate_rest(const struct stage_context *context, void *state,
 const struct stage stage = {
     .name = "aggregate",
     .summary = "turn the gradients of a round into the next weights",
-    .reads = "weights, optimizer_state, gradient",
-    .writes = "weights, optimizer_state",
+    .reads = "weights, optimizer_state, gradient, embedding_rows",
+    .writes = "weights, optimizer_state, embedding_rows",
     .form = STAGE_LOOP,
     .is_waited_for = true,
     .open = aggregate_open,

@@ -55,9 +55,10 @@ static enum error_code prune(const struct stage_context *context, const struct s
     return rc;
 }
 
-/* --- snapshots: few, so they are simply listed --- */
+/* --- what is kept as long as snapshots: few, so it is simply listed --- */
 
 struct snapshot_search {
+    size_t folder_size; /* bytes of a key in front of its version */
     const struct retention *retention;
     int64_t *superfluous; /* [count] versions */
     size_t count, capacity;
@@ -77,10 +78,11 @@ static enum error_code visit_snapshot(void *context, const char *key, bool is_ar
                                       struct error *err)
 {
     struct snapshot_search *search = context;
-    const char *name = strrchr(key, '/') + 1;
+    const char *name = key + search->folder_size + 1;
     int64_t version = 0;
-    if (is_artifact || !text_int64(name, strlen(name), &version) ||
-        retention_rule_keeps_snapshot(search->retention, version))
+    if (is_artifact || !text_int64(name, strcspn(name, "/"), &version) ||
+        retention_rule_keeps_snapshot(search->retention, version) ||
+        (search->count && search->superfluous[search->count - 1] == version))
         return ERROR_NONE;
     return add_superfluous(search, version, err);
 }
@@ -91,7 +93,9 @@ static enum error_code prune_snapshots(const struct stage_context *context, enum
     struct snapshot_search search = {.retention = retention};
     struct series series = {.kind = kind};
     struct key folder = key_at(context, &series, 0, 0);
-    *strrchr(folder.text, '/') = '\0';
+    const size_t run_size = strlen(key_run(context->run_id, "").text);
+    *strstr(folder.text + run_size, "/0000000000") = '\0';
+    search.folder_size = strlen(folder.text);
     enum error_code rc = store_list(context->store, folder.text, visit_snapshot, &search, err);
     for (size_t i = 0; i < search.count && rc == ERROR_NONE; i++)
         rc = remove_slots(context, &series, search.superfluous[i], err);

@@ -52,6 +52,17 @@ static enum error_code read_position(const struct stage_context *context, int64_
     return ERROR_NONE;
 }
 
+/* What stands beside the snapshot: rows of embeddings. Fails: ERROR_NOT_FOUND. */
+static enum error_code flush_seals(const struct stage_context *context, int64_t version,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int32_t part = 0; part < context->schedule->embedding_parts && rc == ERROR_NONE; part++)
+        rc = store_flush(context->store, key_embedding_seal(context->run_id, version, part).text,
+                         err);
+    return rc;
+}
+
 /* The snapshots between the switch and `version` that outlive it: such as the best so far. */
 static enum error_code flush_kept(const struct stage_context *context,
                                   const struct retention *retention, int64_t current,
@@ -62,7 +73,9 @@ static enum error_code flush_kept(const struct stage_context *context,
     for (int64_t v = schedule_snapshot_before(schedule, version); rc == ERROR_NONE && v > current;
          v = schedule_snapshot_before(schedule, v))
         if (retention_rule_keeps_snapshot(retention, v)) {
-            rc = store_flush(context->store, key_snapshot(context->run_id, v).text, err);
+            rc = flush_seals(context, v, err);
+            if (rc == ERROR_NONE)
+                rc = store_flush(context->store, key_snapshot(context->run_id, v).text, err);
             rc =
                 rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* pruned by a worker that is further on */
         }
@@ -95,6 +108,8 @@ enum error_code snapshot_commit_run(struct snapshot_commit *commit,
         retention.oldest_version > current.kept_from ? retention.oldest_version : current.kept_from;
     if (rc == ERROR_NONE)
         rc = flush_kept(context, &retention, current.version, version, err);
+    if (rc == ERROR_NONE && current.version < version)
+        rc = flush_seals(context, version, err);
     if (rc == ERROR_NONE)
         tell_metrics(commit, context, version);
     if (rc == ERROR_NONE && current.version < version)

@@ -3,6 +3,7 @@
  *
  *   weights w, out of the snapshot that ends the run ─┐
  *   topology, features ───────────────────────────────┴─> [ infer/w/1/p ] ─> layer 1 of part p ─┐ (all parts)
+ *   (with a learnable embedding [ infer/w/0/p ] before it: features and rows of part p side by side)
  *                                                         [ infer/w/2/p ] <─────────────────────┘
  *                                                              ...
  *   the last layers of all parts ─────────────────────────> [ outputs/w ] ─> model, embeddings, predictions,
@@ -26,6 +27,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/nn/model.h"
+#include "stages/infer/input_rows.h"
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
 #include "stages/plan/chain.h"
@@ -228,20 +230,21 @@ static enum error_code open_windows(const struct stage_context *context, struct 
     return source_windows_new(&config, &state->windows, err);
 }
 
-/* The rows that layer `layer` gives, from 1; 0: the features. */
+/* The rows that layer `layer` gives, from 1; 0: the features, or with a learnable embedding what input_rows.h made. */
 static enum error_code open_rows(const struct stage_context *context,
                                  const struct infer_state *state, int layer, uint64_t budget_bytes,
                                  struct feature_source **out, struct error *err)
 {
+    const bool is_made = layer >= schedule_first_layer(context->schedule);
     const struct feature_source_config config = {
         .store = context->store,
-        .origin = layer == 0 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
-        .id = layer == 0 ? context->book->id : context->run_id,
+        .origin = is_made ? FEATURES_OF_INFER_LAYER : FEATURES_OF_PARTITION,
+        .id = is_made ? context->run_id : context->book->id,
         .layer = layer,
         .weights = &state->identity,
         .part_count = context->book->part_count,
         .book = context->book->book,
-        .tensor = layer == 0 ? "features" : layer_tensor,
+        .tensor = is_made ? layer_tensor : "features",
         .budget_bytes = budget_bytes,
         .sharers = context->sharers,
         .pool = context->pool,
@@ -265,7 +268,7 @@ static enum error_code open_input(const struct stage_context *context, struct in
     if (rc == ERROR_NONE && second >= 0)
         rc = open_rows(context, state, second + 1, budget_bytes, &state->second, err);
     state->mostly_zero = false;
-    if (rc == ERROR_NONE && layer == 1)
+    if (rc == ERROR_NONE && layer == 1 && context->schedule->embedding_parts == 0)
         rc = sparse_features_detect(state->input, context->book->node_count, &state->mostly_zero,
                                     err);
     if (rc == ERROR_NONE)
@@ -294,6 +297,8 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
         close_layers(state);
         return output_writer_run(&request, err);
     }
+    if (unit->layer == 0)
+        return input_rows_run(context, &state->identity, unit->slot, err);
     rc = open_topology(context, state, err);
     if (rc == ERROR_NONE)
         rc = open_parts(context, state, unit->slot, err);
@@ -327,7 +332,8 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
 const struct stage stage = {
     .name = "infer",
     .summary = "compute every node's embedding and prediction, layer by layer",
-    .reads = "partition_book, topology_seal, shard_seal, snapshot, node_labels, node_splits, "
+    .reads = "partition_book, topology_seal, shard_seal, snapshot, embedding_rows, node_labels, "
+             "node_splits, "
              "node_permutation, node_ids",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,

@@ -90,8 +90,10 @@ static enum error_code add_validation(const struct schedule *s, int64_t version,
 {
     if (!schedule_has_snapshot(s, version))
         return ERROR_NONE;
-    const enum error_code rc =
+    enum error_code rc =
         unit_list_add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err);
+    if (rc == ERROR_NONE)
+        rc = unit_list_add_slots(out, UNIT_SEAL_ROWS, version, s->embedding_parts, err);
     return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err) : rc;
 }
 
@@ -109,6 +111,8 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
         rc = unit_list_add_round(out, s, UNIT_TRAIN_STEP, round, err);
     if (rc == ERROR_NONE)
         rc = unit_list_add_slots(out, UNIT_AGGREGATE, round, 1, err);
+    if (rc == ERROR_NONE)
+        rc = unit_list_add_slots(out, UNIT_UPDATE_ROWS, round, s->embedding_parts, err);
     return rc == ERROR_NONE ? add_validation(s, round + 1, out, err) : rc;
 }
 
@@ -177,7 +181,8 @@ static enum error_code rebuild_inference(struct rebuild *r, struct unit_list *un
                                          struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (int32_t layer = 1; rc == ERROR_NONE && layer <= r->schedule->layer_count; layer++) {
+    for (int32_t layer = schedule_first_layer(r->schedule);
+         rc == ERROR_NONE && layer <= r->schedule->layer_count; layer++) {
         units->count = 0;
         rc = unit_list_add_layer(units, r->schedule, r->state.weights_version, layer, err);
         if (rc == ERROR_NONE)

@@ -89,6 +89,77 @@ static enum error_code repair_versions(const struct schedule *schedule, struct s
     return rc;
 }
 
+/* --- rows of embeddings --- */
+
+/* Are the seals of this version whole? Damaged ones go. */
+static enum error_code check_seals(const struct schedule *schedule, struct store *store,
+                                   const char *run_id, int64_t version, bool *whole,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    *whole = true;
+    for (int32_t part = 0; part < schedule->embedding_parts && rc == ERROR_NONE; part++) {
+        bool found = false;
+        rc = is_whole(store, key_embedding_seal(run_id, version, part).text, &found, err);
+        *whole = *whole && found;
+    }
+    return rc;
+}
+
+/* A snapshot without its seals is none: with it those go that came after, so that the run stands at the one before, from
+ * which all of them are made again. */
+static enum error_code remove_snapshots(const struct schedule *schedule, struct store *store,
+                                        const char *run_id, int64_t first, int64_t last,
+                                        struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int64_t v = last; rc == ERROR_NONE && v >= first && v > 0;
+         v = schedule_snapshot_before(schedule, v))
+        rc = store_remove(store, key_snapshot(run_id, v).text, err);
+    return rc;
+}
+
+/* Updates of rounds from snapshot to version. Those behind a lost one are made of it, and go too, or what reads the last
+ * would not wait. */
+static enum error_code repair_updates(struct store *store, const char *run_id, int64_t snapshot,
+                                      int64_t version, int part, bool *missing, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    bool lost = false;
+    for (int64_t round = snapshot; round < version && rc == ERROR_NONE; round++) {
+        const struct key key = key_embedding_update(run_id, round, part);
+        bool found = false;
+        rc = lost ? store_remove(store, key.text, err) : is_whole(store, key.text, &found, err);
+        lost = lost || !found;
+    }
+    *missing = *missing || lost;
+    return rc;
+}
+
+/* *is_set_back: the run stands at an earlier snapshot than `state` says. */
+static enum error_code repair_embeddings(const struct schedule *schedule, struct store *store,
+                                         const char *run_id, const struct chain_state *state,
+                                         const struct unit *unit, bool *missing, bool *is_set_back,
+                                         struct error *err)
+{
+    const int64_t newest = state->snapshot_version > 0 ? state->snapshot_version : 0;
+    const int64_t read = unit->round < newest ? unit->round : newest; /* inference takes the best */
+    bool whole = true;
+    enum error_code rc = ERROR_NONE;
+    *is_set_back = false;
+    if (schedule->embedding_parts == 0 || !unit_row_of(unit->kind)->reads_embeddings)
+        return ERROR_NONE;
+    if (schedule_has_snapshot(schedule, read))
+        rc = check_seals(schedule, store, run_id, read, &whole, err);
+    if (rc == ERROR_NONE && !whole) {
+        *missing = *is_set_back = true;
+        return remove_snapshots(schedule, store, run_id, read, newest, err);
+    }
+    for (int32_t part = 0; part < schedule->embedding_parts && rc == ERROR_NONE; part++)
+        rc = repair_updates(store, run_id, newest, unit->round, part, missing, err);
+    return rc;
+}
+
 enum error_code chain_repair_inputs(const struct schedule *schedule, struct store *store,
                                     const char *run_id, const struct chain_state *state,
                                     const struct unit *unit, bool *missing, struct error *err)
@@ -114,7 +185,10 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
     if (rc == ERROR_NONE)
         rc = repair_versions(schedule, store, run_id, state, unit, &inputs, missing, err);
     unit_list_release(&inputs);
-    if (rc == ERROR_NONE && state->snapshot_version > 0) {
+    bool is_set_back = false;
+    if (rc == ERROR_NONE)
+        rc = repair_embeddings(schedule, store, run_id, state, unit, missing, &is_set_back, err);
+    if (rc == ERROR_NONE && state->snapshot_version > 0 && !is_set_back) {
         /* what the snapshot covers no unit makes again, but it holds its weights itself */
         bool restored = false;
         rc = snapshot_restore(store, run_id, state->snapshot_version, &restored, err);

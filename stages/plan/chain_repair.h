@@ -5,6 +5,7 @@
  * made. It can be made again: the unit that makes it is run once more, and by rule 2 gives the same bytes.
  * Weights and optimizer state of the newest snapshot come back from the snapshot itself. When that one is damaged the
  * state that the caller reads names the whole one before it, and the rounds since are made again.
+ * The same goes for a snapshot whose seals of embeddings (store/records/embedding_rows.h) are damaged or gone.
  * Partitions and datasets are made before the run; damage to them ends it with 65, and verify --remove mends it.
  */
 #ifndef STAGES_PLAN_CHAIN_REPAIR_H

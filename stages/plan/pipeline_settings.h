@@ -159,7 +159,9 @@ struct pipeline_settings {
         int64_t jumping_knowledge;   /* enum jumping_knowledge */
         bool residual;
         double dropout;
-        int64_t precision;                   /* enum precision */
+        int64_t embedding; /* columns of the learnable row of each node; 0: none */
+        bool features;     /* the model reads those of the nodes */
+        int64_t precision; /* enum precision */
         int64_t edge_weights, edge_features; /* enum edge_choice */
         int64_t loss;                        /* enum loss */
         double huber_delta;
@@ -176,7 +178,9 @@ struct pipeline_settings {
         int64_t schedule;
         int64_t step_epochs;
         double step_factor;
-        double final_rate; /* of cosine, as a share of learning_rate */
+        double final_rate;           /* of cosine, as a share of learning_rate */
+        int64_t embedding_optimizer; /* enum sparse_rule */
+        double embedding_rate;
     } aggregate;
     struct {
         int64_t every_epochs;

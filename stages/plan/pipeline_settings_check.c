@@ -158,6 +158,13 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     const enum error_code rc = run_model_shape(&model, s, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "train-step");
+    if (s->train_step.precision != PRECISION_FP32 && s->train_step.embedding > 0)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.precision is bf16, expected fp32 with train-step.embedding");
+    if (!s->train_step.features && s->train_step.embedding == 0)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.features is false and train-step.embedding is 0, so that the "
+                         "model has nothing to read; set for example train-step.embedding: 64");
     if (s->train_step.precision != PRECISION_FP32 && !model_is_possible_in_bf16(&model))
         return error_set(err, ERROR_INVALID,
                          "train-step.precision is bf16, expected fp32 with %s%s%s",

@@ -232,7 +232,8 @@ static enum error_code expect_end(const struct search *search, const struct run_
     if (rc == ERROR_NONE)
         rc = chain_state_read(s, search->store, id, &state, err);
     *whole = state.finished;
-    for (int32_t layer = 1; rc == ERROR_NONE && state.finished && layer <= s->layer_count; layer++)
+    for (int32_t layer = schedule_first_layer(s);
+         rc == ERROR_NONE && state.finished && layer <= s->layer_count; layer++)
         rc = unit_list_add_layer(&layers, s, state.weights_version, layer, err);
     for (int64_t i = 0; rc == ERROR_NONE && i < layers.count; i++)
         rc = expect_of_unit(search, run, &layers.unit[i], err);

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
+#include "stages/plan/chain.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/metrics_log.h"
 #include "stages/plan/unit_records.h"
@@ -262,6 +263,9 @@ static enum error_code take_beside(struct store *store, const struct schedule *s
         (void)unit_keys(schedule, plan->id, &units.unit[i], to);
         for (int k = 0; k < count && rc == ERROR_NONE; k++)
             rc = copy_record(store, plan, from[k], to[k], err);
+        /* without it the snapshot is none (snapshot_commit.c) */
+        if (rc == ERROR_NONE && unit_row_of(units.unit[i].kind)->retention == RETAINED_SNAPSHOTS)
+            rc = store_flush(store, chain_output_key(schedule, plan->id, &units.unit[i]).text, err);
     }
     unit_list_release(&units);
     return rc;

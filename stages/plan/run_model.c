@@ -110,16 +110,32 @@ enum error_code run_model_shape(struct model *out, const struct pipeline_setting
     return make(out, settings, 1, 1, 0, err);
 }
 
+uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
+                               const struct partition_book *book)
+{
+    return settings->train_step.features ? book->feature_dim : 0;
+}
+
+uint32_t run_model_input_dim(const struct pipeline_settings *settings,
+                             const struct partition_book *book)
+{
+    return run_model_feature_dim(settings, book) + (uint32_t)settings->train_step.embedding;
+}
+
 enum error_code run_model_init(struct model *out, const struct pipeline_settings *settings,
                                const struct partition_book *book, struct error *err)
 {
     *out = (struct model){0};
-    if (book->feature_dim == 0)
-        return error_set(err, ERROR_INPUT, "partition %s has no features to train on", book->id);
+    const uint32_t input_dim = run_model_input_dim(settings, book);
+    if (input_dim == 0)
+        return error_set(err, ERROR_INPUT,
+                         "partition %s has no features to train on; "
+                         "train-step.embedding: 64 learns a row for each node",
+                         book->id);
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
-    return make(out, settings, book->feature_dim, book->class_count,
+    return make(out, settings, input_dim, book->class_count,
                 reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0, err);
 }
 

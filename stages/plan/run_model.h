@@ -20,6 +20,11 @@ enum { RUN_MODEL_TABLE_SIZE = PARAMETER_COUNT_MAX * (PARAMETER_NAME_SIZE + 24) }
 MUST_CHECK enum error_code run_model_init(struct model *out,
                                           const struct pipeline_settings *settings,
                                           const struct partition_book *book, struct error *err);
+/* Columns that it reads of a node: features, if it reads them, and behind those the learnable row. */
+uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
+                               const struct partition_book *book);
+uint32_t run_model_input_dim(const struct pipeline_settings *settings,
+                             const struct partition_book *book);
 /* The same with an input and an output of one column, for what does not depend on the dataset: how many layers there
  * are, and what they want. Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code

@@ -42,6 +42,7 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .layer_count = model.config.layer_count,
         .needs_degree = model.needs_degree,
         .part_count = part_count,
+        .embedding_parts = settings->train_step.embedding > 0 ? part_count : 0,
         .infers_best = settings->infer.weights == WEIGHTS_BEST,
         .seed = (uint64_t)settings->seed,
     };
@@ -151,7 +152,7 @@ bool schedule_has_snapshot(const struct schedule *s, int64_t version)
 
 bool schedule_waits_for_checkpoint(const struct schedule *s, int64_t version)
 {
-    return s->can_stop_early && schedule_has_snapshot(s, version);
+    return (s->can_stop_early || s->embedding_parts > 0) && schedule_has_snapshot(s, version);
 }
 
 int64_t schedule_snapshot_before(const struct schedule *s, int64_t version)

@@ -2,6 +2,7 @@
 
 #include "common/math/precision.h"
 #include "common/nn/optimizer.h"
+#include "common/nn/sparse_optimizer.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
 
@@ -49,6 +50,10 @@ static const char *const precision_names[] = {
     [PRECISION_FP32] = "fp32", [PRECISION_BF16] = "bf16", NULL};
 static const char *const optimizer_names[] = {
     [RULE_ADAM] = "adam", [RULE_ADAMW] = "adamw", [RULE_SGD] = "sgd", NULL};
+static const char *const sparse_rule_names[] = {[SPARSE_ADAM] = "adam",
+                                                [SPARSE_ADAGRAD] = "adagrad",
+                                                [SPARSE_SGD] = "sgd",
+                                                [SPARSE_RULE_COUNT] = NULL};
 static const char *const schedule_names[] = {
     [RATE_CONSTANT] = "constant", [RATE_COSINE] = "cosine", [RATE_STEP] = "step", NULL};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
@@ -238,6 +243,8 @@ const struct setting_spec setting_table[] = {
     CHOICE(PLAIN_MODEL, "train-step.activation", train_step.activation, "relu", activation_names, "what follows that: relu, elu, leaky_relu or none"),
     CHOICE(TRAINING, "train-step.jumping_knowledge", train_step.jumping_knowledge, "none", jumping_knowledge_names, "none, or a matrix over what all layers give, as one more layer: cat (side by side), max (the largest), last (of the last one)"),
     DOUBLE(PLAIN_MODEL, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
+    INT(TRAINING, "train-step.embedding", train_step.embedding, "0", 0, 65536, "columns of a row of numbers that is learnt for each node, and read beside its features; 0: none"),
+    BOOL(TRAINING, "train-step.features", train_step.features, "true", "whether the model reads the features of nodes; false: train-step.embedding alone"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
     CHOICE(TRAINING, "train-step.edge_weights", train_step.edge_weights, "auto", edge_choice_names, "whether edges count by their weights: auto (where the graph has weights and a layer reads them), true or false"),
     CHOICE(TRAINING, "train-step.edge_features", train_step.edge_features, "auto", edge_choice_names, "the same for the features of edges"),
@@ -258,6 +265,8 @@ const struct setting_spec setting_table[] = {
     INT(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_epochs", aggregate.step_epochs, "30", 1, 1e9, "step: epochs between two reductions"),
     DOUBLE(TRAINING_IF("aggregate.schedule=step"), "aggregate.step_factor", aggregate.step_factor, "0.1", 0, 1, "step: what a reduction multiplies by"),
     DOUBLE(TRAINING_IF("aggregate.schedule=cosine"), "aggregate.final_rate", aggregate.final_rate, "0", 0, 1, "cosine: share of the learning rate at the end"),
+    CHOICE(TRAINING, "aggregate.embedding_optimizer", aggregate.embedding_optimizer, "adam", sparse_rule_names, "of train-step.embedding: adam, adagrad or sgd, each of the rows alone that a round read"),
+    DOUBLE(TRAINING, "aggregate.embedding_rate", aggregate.embedding_rate, "0.01", 0, 1000, "learning rate of train-step.embedding; follows aggregate.schedule"),
 
     INT(TRAINING, "checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),
     INT(OPERATION, "checkpoint.keep", checkpoint.keep, "2", 0, 1e9, "snapshots kept; older round records are pruned; 0: keep everything"),

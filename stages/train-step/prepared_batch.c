@@ -239,11 +239,15 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
     const struct message_block block = mini_batch_block(batch, 0);
     const uint64_t floats = source_aggregation_floats(preparer->model, block.destination_count);
     const uint64_t copied_bytes =
-        (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features);
+        preparer->features
+            ? (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features)
+            : 0;
     enum error_code rc = ERROR_NONE;
     must(out->has_record && !out->has_rows);
     out->aggregated = NULL;
-    if (feature_source_is_resident(preparer->features)) {
+    if (!preparer->features) {
+        out->rows = (struct input_rows){0};
+    } else if (feature_source_is_resident(preparer->features)) {
         struct feature_rows rows;
         rc = feature_source_fetch(preparer->features, batch->node, batch->node_count, &rows, err);
         out->rows = (struct input_rows){.base = rows.base,
@@ -252,8 +256,8 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
                                         .precision = rows.precision};
         if (preparer->compressed.row_count)
             out->rows.compressed = &preparer->compressed;
-    } else if (floats && floats * sizeof(float) < copied_bytes && !preparer->mostly_zero &&
-               source_aggregation_is_exact(&block, batch->node)) {
+    } else if (!preparer->wants_rows && floats && floats * sizeof(float) < copied_bytes &&
+               !preparer->mostly_zero && source_aggregation_is_exact(&block, batch->node)) {
         rc = fill_aggregated(preparer, out, floats, stop, err);
     } else {
         rc = fill_copied(preparer, out, stop, err);

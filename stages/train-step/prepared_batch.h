@@ -44,8 +44,9 @@ struct batch_preparer {
     const struct stage_context *context; /* borrowed, as are the next two */
     const struct model *model;
     struct edge_use edge_use;
-    struct feature_source *features;
-    bool mostly_zero;              /* the features, as sparse_features.h tells */
+    struct feature_source *features; /* NULL: batches have none */
+    bool wants_rows;                 /* of every node, for what is put beside them */
+    bool mostly_zero;                /* the features, as sparse_features.h tells */
     struct sparse_rows compressed; /* all of them, when resident and there is room; else no rows */
     uint64_t budget_bytes; /* out of the budget: of features, areas and scratch altogether */
     uint64_t area_bytes;   /* of all areas */

@@ -33,14 +33,24 @@ static enum error_code open_source(const struct stage_context *context, const ch
     return ERROR_NONE;
 }
 
+bool step_input_is_resident(const struct step_input *input)
+{
+    return !input->features || feature_source_is_resident(input->features);
+}
+
+static uint64_t features_bytes(const struct step_input *input)
+{
+    return input->features ? feature_source_bytes(input->features) : 0;
+}
+
 /* What is left for a unit when the rows are held; an arena without a limit would be 0. */
 static size_t left_for_step(const struct stage_context *context, const struct step_input *input)
 {
     const struct step_memory *plan = &input->plan;
-    const bool fits = feature_source_is_resident(input->features);
-    const uint64_t held = feature_source_bytes(input->labels) + plan->record_bytes +
-                          (fits ? feature_source_bytes(input->features) + input->compressed.used
-                                : plan->feature_bytes);
+    const bool fits = step_input_is_resident(input);
+    const uint64_t held =
+        feature_source_bytes(input->labels) + plan->record_bytes + plan->embedding_bytes +
+        (fits ? features_bytes(input) + input->compressed.used : plan->feature_bytes);
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
 }
 
@@ -48,10 +58,9 @@ static size_t left_for_step(const struct stage_context *context, const struct st
  * batch does that for its own rows, with the same result: running out of memory is no error. */
 static void compress_features(const struct stage_context *context, struct step_input *input)
 {
-    const uint64_t held = feature_source_bytes(input->features), room = input->plan.feature_bytes;
+    const uint64_t held = features_bytes(input), room = input->plan.feature_bytes;
     struct feature_rows all = {0};
-    if (!input->preparer.mostly_zero || !feature_source_is_resident(input->features) ||
-        held >= room)
+    if (!input->preparer.mostly_zero || !step_input_is_resident(input) || held >= room)
         return;
     input->compressed.limit = (size_t)(room - held);
     enum error_code rc = feature_source_fetch(input->features, NULL, 0, &all, NULL);
@@ -70,9 +79,11 @@ static enum error_code open_reader(const struct stage_context *context, struct s
                                               .model = &input->model,
                                               .edge_use = input->preparer.edge_use,
                                               .features = input->features,
+                                              .wants_rows = input->embedding.width > 0,
                                               .budget_bytes = input->plan.feature_bytes};
     enum error_code rc = ERROR_NONE;
-    if (input->model.config.precision == PRECISION_FP32) /* bf16 has dense products alone */
+    if (input->model.config.precision == PRECISION_FP32 && input->features &&
+        !input->preparer.wants_rows) /* bf16 has dense products alone */
         rc = sparse_features_detect(input->features, context->book->node_count,
                                     &input->preparer.mostly_zero, err);
     if (rc == ERROR_NONE)
@@ -105,9 +116,11 @@ enum error_code step_input_open(const struct stage_context *context, struct step
     out->plan = step_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim);
     rc = open_source(context, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
                      &out->labels, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && run_model_feature_dim(context->settings, book))
         rc = open_source(context, "features", book->feature_dim, out->model.config.precision,
                          out->plan.feature_bytes, &out->features, err);
+    if (rc == ERROR_NONE)
+        rc = embedding_input_open(context, &out->embedding, err);
     if (rc == ERROR_NONE)
         rc = open_reader(context, out, err);
     if (rc == ERROR_NONE)
@@ -135,6 +148,7 @@ void step_input_close(struct step_input *input)
     arena_release(&input->compressed);
     feature_source_close(input->features);
     feature_source_close(input->labels);
+    embedding_input_close(&input->embedding);
     *input = (struct step_input){0};
 }
 
@@ -201,6 +215,12 @@ static struct input_aggregation end_idle(const struct stage_context *context,
     return aggregated;
 }
 
+static uint64_t row_bytes(const struct step_input *input)
+{
+    return (input->features ? feature_source_row_bytes(input->features) : 0) +
+           input->embedding.width * sizeof(float);
+}
+
 enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
                                  enum batch_use use, const struct key *key, struct arena *arena,
                                  struct step_batch *out, struct error *err)
@@ -211,21 +231,26 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
         return rc;
     const struct prepared_batch *prepared = &input->batch[use];
     const struct mini_batch *batch = &prepared->batch;
-    stage_times_add_rows(context->times, batch->node_count,
-                         batch->node_count * (uint64_t)feature_source_row_bytes(input->features));
-    *out = (struct step_batch){.seed_count = batch->seed_count,
-                               .node = batch->node,
-                               .seed_weight = batch->seed_weight,
-                               .rows = prepared->rows,
-                               .aggregated = aggregated.aggregated,
-                               .aggregated_count = aggregated.aggregated_count};
+    stage_times_add_rows(context->times, batch->node_count, batch->node_count * row_bytes(input));
+    *out =
+        (struct step_batch){.seed_count = batch->seed_count,
+                            .node_count = batch->hop_count ? mini_batch_block(batch, 0).source_count
+                                                           : batch->seed_count,
+                            .node = batch->node,
+                            .seed_weight = batch->seed_weight,
+                            .rows = prepared->rows,
+                            .aggregated = aggregated.aggregated,
+                            .aggregated_count = aggregated.aggregated_count};
     if (prepared->aggregated) {
         out->aggregated = prepared->aggregated;
         out->aggregated_count = mini_batch_block(batch, 0).destination_count;
     }
     for (int hop = 0; hop < batch->hop_count; hop++)
         out->block[hop] = mini_batch_block(batch, hop);
-    return ERROR_NONE;
+    if (input->embedding.width == 0)
+        return ERROR_NONE;
+    return embedding_input_join(context, &input->embedding, (int64_t)input->weights.version,
+                                out->node, out->node_count, arena, &out->rows, err);
 }
 
 static struct key batch_key(const struct stage_context *context, int64_t round, int32_t slot)
@@ -242,7 +267,7 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     if (!input->reader || !unit_guess_next(&input->guess, context->schedule, &round, &slot))
         return;
     const struct key key = batch_key(context, round, slot);
-    if (feature_source_is_resident(input->features)) {
+    if (step_input_is_resident(input)) {
         batch_reader_begin(input->reader, &key, true);
         return;
     }
@@ -260,7 +285,8 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
 
 void step_input_aggregate_ahead(struct step_input *input, struct arena *arena)
 {
-    if (!input->reader || !feature_source_is_resident(input->features) || input->is_aggregation)
+    if (!input->reader || !step_input_is_resident(input) || input->is_aggregation ||
+        input->embedding.width > 0) /* whose rows are another version's by then */
         return;
     idle_aggregation_begin(input->idle, arena);
     input->is_aggregation = true;
@@ -271,7 +297,7 @@ void step_input_rest(const struct stage_context *context, struct step_input *inp
 {
     int64_t round = 0;
     int32_t slot = 0;
-    if (!input->reader || !feature_source_is_resident(input->features))
+    if (!input->reader || !step_input_is_resident(input))
         return;
     if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {
         const struct key key = batch_key(context, round, slot);

@@ -17,6 +17,7 @@
 #include "stages/engine/stage.h"
 #include "stages/train-step/batch_reader.h"
 #include "stages/train-step/cache_policy.h"
+#include "stages/train-step/embedding_input.h"
 #include "stages/train-step/idle_aggregation.h"
 #include "stages/train-step/prepared_batch.h"
 #include "stages/train-step/step_memory.h"
@@ -36,7 +37,8 @@ struct step_input { /* {0} is closed */
     struct step_memory plan;
     bool has_weights;
     struct weights weights;
-    struct feature_source *features, *labels;
+    struct feature_source *features, *labels; /* no features: the model reads none */
+    struct embedding_input embedding;
     struct batch_preparer preparer;
     struct arena compressed;                      /* the memory of preparer.compressed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
@@ -49,8 +51,8 @@ struct step_input { /* {0} is closed */
 
 /* One mini-batch as the model reads it; borrowed until the next batch is asked for. */
 struct step_batch {
-    uint32_t seed_count;
-    const uint32_t *node;     /* [seed_count] first, then all others */
+    uint32_t seed_count, node_count;
+    const uint32_t *node;     /* [node_count] that the first layer reads; seeds first */
     const float *seed_weight; /* [seed_count], what the loss of each counts; NULL: 1 */
     struct message_block block[LAYER_COUNT_MAX];
     struct input_rows rows;
@@ -68,7 +70,10 @@ void step_input_close(struct step_input *input);
 MUST_CHECK enum error_code step_input_weights(const struct stage_context *context,
                                               struct step_input *input, int64_t version,
                                               struct error *err);
-/* Resets the arena, but for rows of this batch that were aggregated in it between units.
+/* Whether all features that are read lie in memory. */
+bool step_input_is_resident(const struct step_input *input);
+/* With a learnable embedding its rows are those of input->weights, which was read before.
+ * Resets the arena, but for rows of this batch that were aggregated in it between units.
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT when the batch does not suit model or partition. */
 MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
                                             struct step_input *input, enum batch_use use,

@@ -1,7 +1,9 @@
 #include "stages/train-step/step_memory.h"
 
 #include "common/nn/input_aggregation.h"
+#include "stages/plan/run_model.h"
 #include "stages/train-step/batch_bounds.h"
+#include "stages/train-step/embedding_input.h"
 
 #include <math.h>
 
@@ -62,17 +64,20 @@ static enum error_code count_first_rows(const struct model *model, enum first_ro
 /* What train_step.c does in a unit, in an arena that counts. */
 static enum error_code count_pass(const struct model *model, const struct batch_bounds *hops,
                                   const struct edge_use *use, enum first_rows rows, bool trains,
-                                  struct thread_pool *pool, struct arena *arena)
+                                  uint32_t embedding, struct thread_pool *pool, struct arena *arena)
 {
     struct message_block block[LAYER_COUNT_MAX];
     struct model_trace *trace = NULL;
-    float *value = NULL, *logits = NULL;
+    float *value = NULL, *logits = NULL, *input_gradient = NULL;
     struct model_input input = {.block = block,
                                 .seed_count = count_of(hops->node[0]),
                                 .rows = {.precision = model->config.precision}};
     const struct model_workspace workspace = {.arena = arena, .pool = pool};
     bound_blocks(model, hops, use, block);
     enum error_code rc = count_first_rows(model, rows, pool, arena, &input, NULL);
+    if (rc == ERROR_NONE && embedding)
+        rc = embedding_input_count(model_layer_input_dim(model, 0), embedding,
+                                   count_of(hops->node[model->hop_count]), trains, arena, NULL);
     /* Labels, logits and their slope, or what is counted in the evaluation. */
     for (int i = 0; rc == ERROR_NONE && i < 3; i++)
         rc = arena_new(arena, &logits, (size_t)input.seed_count * model_output_dim(model), "logits",
@@ -81,7 +86,10 @@ static enum error_code count_pass(const struct model *model, const struct batch_
         rc = arena_new(arena, &value, (size_t)model->value_count, "the gradient", NULL);
     if (rc == ERROR_NONE)
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, NULL);
-    if (rc == ERROR_NONE && trains)
+    if (rc == ERROR_NONE && trains && embedding)
+        rc = model_backward_to_input(model, value, trace, logits, &workspace, value,
+                                     &input_gradient, NULL);
+    else if (rc == ERROR_NONE && trains)
         rc = model_backward(model, value, trace, logits, &workspace, value, NULL);
     return rc;
 }
@@ -89,10 +97,12 @@ static enum error_code count_pass(const struct model *model, const struct batch_
 /* Infinite when not even that could be found out. */
 static double pass_bytes(const struct model *model, const struct batch_bounds *hops,
                          const struct edge_use *use, enum first_rows rows, bool trains,
-                         struct thread_pool *pool)
+                         const struct stage_context *context)
 {
     struct arena arena = {.counts = true};
-    const enum error_code rc = count_pass(model, hops, use, rows, trains, pool, &arena);
+    const enum error_code rc =
+        count_pass(model, hops, use, rows, trains,
+                   (uint32_t)context->settings->train_step.embedding, context->pool, &arena);
     const double bytes = rc == ERROR_NONE ? (double)arena.used : HUGE_VAL;
     arena_release(&arena);
     return bytes;
@@ -120,10 +130,14 @@ static uint64_t bytes_of(double bytes)
 struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
                                     const struct edge_use *use, uint32_t label_dim)
 {
-    const double nodes = context->book->node_count, budget = (double)context->memory_bytes;
+    const struct pipeline_settings *settings = context->settings;
+    const uint64_t embedding = embedding_input_budget(context);
+    const double nodes = context->book->node_count;
+    const double budget = (double)(context->memory_bytes - embedding);
     const enum precision precision = model->config.precision;
-    const double rows = nodes * (double)precision_bytes(precision) *
-                        (double)precision_stride(precision, context->book->feature_dim);
+    const double rows =
+        nodes * (double)precision_bytes(precision) *
+        (double)precision_stride(precision, run_model_feature_dim(settings, context->book));
     const int hop_count = model->hop_count;
     const struct batch_bounds training = batch_bounds_of_training(context, hop_count);
     const struct batch_bounds validation = batch_bounds_of_validation(context, hop_count);
@@ -135,18 +149,19 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
                            1.5 * batch_bytes(model, &validation, use, context->book);
     const double records = smaller(batches + weights, budget / 8);
     double step = larger(
-        pass_bytes(model, &training, use, ROWS_AGGREGATED_BY_STEP, true, context->pool),
-        larger(pass_bytes(model, &training, use, ROWS_AGGREGATED_AHEAD, true, context->pool),
-               pass_bytes(model, &validation, use, ROWS_AGGREGATED_BY_STEP, false, context->pool)));
+        pass_bytes(model, &training, use, ROWS_AGGREGATED_BY_STEP, true, context),
+        larger(pass_bytes(model, &training, use, ROWS_AGGREGATED_AHEAD, true, context),
+               pass_bytes(model, &validation, use, ROWS_AGGREGATED_BY_STEP, false, context)));
     const bool rows_fit = budget - labels - records - step >= rows;
+    const enum first_rows given = embedding ? ROWS_AGGREGATED_BY_STEP : ROWS_GIVEN_AGGREGATED;
     if (!rows_fit)
-        step = larger(
-            pass_bytes(model, &training, use, ROWS_GIVEN_AGGREGATED, true, context->pool),
-            pass_bytes(model, &validation, use, ROWS_GIVEN_AGGREGATED, false, context->pool));
+        step = larger(pass_bytes(model, &training, use, given, true, context),
+                      pass_bytes(model, &validation, use, given, false, context));
     const double left = budget - labels - records - step;
     return (struct step_memory){.step_bytes = bytes_of(step),
                                 .record_bytes = (uint64_t)records,
                                 .feature_bytes = (uint64_t)larger(left, budget / 4),
                                 .label_bytes = (uint64_t)labels,
+                                .embedding_bytes = embedding,
                                 .rows_fit = rows_fit};
 }

@@ -19,11 +19,12 @@
 #include <stdint.h>
 
 struct step_memory {
-    uint64_t step_bytes;    /* upper bound of the arena for one unit */
-    uint64_t record_bytes;  /* of mini-batches: trained on, read ahead, looked at, evaluated on */
-    uint64_t feature_bytes; /* budget of the feature rows, and of what is prepared from them */
-    uint64_t label_bytes;   /* budget of the label rows */
-    bool rows_fit;          /* all feature rows do */
+    uint64_t step_bytes;      /* upper bound of the arena for one unit */
+    uint64_t record_bytes;    /* of mini-batches: trained on, read ahead, looked at, evaluated on */
+    uint64_t feature_bytes;   /* budget of the feature rows, and of what is prepared from them */
+    uint64_t label_bytes;     /* budget of the label rows */
+    uint64_t embedding_bytes; /* budget of the learnable rows */
+    bool rows_fit;            /* all feature rows do */
 };
 
 /* `label_dim`: values of a label row. */

@@ -93,6 +93,25 @@ static enum error_code check_loss(const struct step *step, const struct loss_res
                         err);
 }
 
+/* Into gradient [value_count], and with a learnable embedding into the sparse sections of `out`. */
+static enum error_code backward(const struct stage_context *context, struct train_step *t,
+                                const struct step *step, struct model_trace *trace, float *gradient,
+                                struct gradient *out, struct error *err)
+{
+    const struct model *model = &t->input.model;
+    const float *value = t->input.weights.value;
+    const struct model_workspace workspace = {&t->arena, context->pool};
+    float *of_input = NULL;
+    if (t->input.embedding.width == 0)
+        return model_backward(model, value, trace, step->slope, &workspace, gradient, err);
+    const enum error_code rc = model_backward_to_input(model, value, trace, step->slope, &workspace,
+                                                       gradient, &of_input, err);
+    return rc == ERROR_NONE
+               ? embedding_input_gradient(context, &t->input.embedding, step->batch.node,
+                                          step->batch.node_count, of_input, &t->arena, out, err)
+               : rc;
+}
+
 static enum error_code compute_gradient(const struct stage_context *context, struct train_step *t,
                                         const struct unit *unit, struct gradient *out,
                                         struct error *err)
@@ -100,7 +119,6 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     struct step step;
     struct model_trace *trace = NULL;
     float *gradient = NULL;
-    const struct model_workspace workspace = {&t->arena, context->pool};
     int64_t source_round = 0;
     int32_t source_slot = 0;
     schedule_batch_source(context->schedule, unit->round, unit->slot, &source_round, &source_slot);
@@ -121,11 +139,6 @@ static enum error_code compute_gradient(const struct stage_context *context, str
         task_loss(task_of(context->book->task), &t->loss.rule, step.logits, step.labels,
                   step.batch.seed_weight, step.batch.seed_count, class_count, step.slope);
     rc = check_loss(&step, &loss, class_count, err);
-    if (rc == ERROR_NONE)
-        rc = model_backward(&t->input.model, t->input.weights.value, trace, step.slope, &workspace,
-                            gradient, err);
-    if (rc == ERROR_NONE)
-        rc = check_finite(gradient, t->input.model.value_count, "gradient", err);
     *out = (struct gradient){
         .weights_version = (uint64_t)unit->round,
         .value_count = t->input.model.value_count,
@@ -134,7 +147,10 @@ static enum error_code compute_gradient(const struct stage_context *context, str
         .correct_count = loss.correct_count,
         /* of the mean, by which slots are added up */
         .loss_sum = loss.weight_sum > 0 ? loss_mean(&loss) * (double)loss.label_count : loss.sum};
-    return rc;
+    if (rc == ERROR_NONE)
+        rc = backward(context, t, &step, trace, gradient, out, err);
+    return rc == ERROR_NONE ? check_finite(gradient, t->input.model.value_count, "gradient", err)
+                            : rc;
 }
 
 static enum error_code train(const struct stage_context *context, struct train_step *t,
@@ -200,12 +216,18 @@ static void tell_plan(const struct stage_context *context, const struct train_st
     log_info("memory: %s, of it up to %s for a step, %s for mini-batches, %s for features, %s",
              text_size(context->memory_bytes, budget), text_size(plan->step_bytes, step),
              text_size(plan->record_bytes, records),
-             text_size(feature_source_is_resident(t->input.features)
-                           ? feature_source_bytes(t->input.features)
-                           : plan->feature_bytes,
+             text_size(!t->input.features                  ? 0
+                       : step_input_is_resident(&t->input) ? feature_source_bytes(t->input.features)
+                                                           : plan->feature_bytes,
                        features),
-             feature_source_is_resident(t->input.features) ? "which all fit"
-                                                           : "which are read as batches want them");
+             step_input_is_resident(&t->input) ? "which all fit"
+                                               : "which are read as batches want them");
+    if (t->input.embedding.width)
+        log_info("memory: %s of it for learnable rows, which %s",
+                 text_size(plan->embedding_bytes, features),
+                 embedding_table_is_resident(t->input.embedding.state.table)
+                     ? "all fit"
+                     : "lie in RocksDB on scratch");
 }
 
 static void train_step_close(void *state)
@@ -276,7 +298,8 @@ static void train_step_rest(const struct stage_context *context, void *state,
 const struct stage stage = {
     .name = "train-step",
     .summary = "computes the gradient of a mini-batch, or validates weights on one",
-    .reads = "weights, mini_batch, partition_book, shard_seal, node_labels, node_splits",
+    .reads = "weights, mini_batch, partition_book, shard_seal, node_labels, node_splits, "
+             "embedding_rows",
     .writes = "gradient, evaluation",
     .form = STAGE_LOOP,
     .is_waited_for = true,

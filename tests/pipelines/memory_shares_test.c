@@ -15,14 +15,31 @@ static void shares_of_all_processes_stay_within_the_budget(void **state)
     static const uint64_t budgets[] = {512ULL << 20, 2ULL << 30, 700ULL << 30};
     (void)state;
     for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
-        for (int workers = 1; workers <= 2; workers++) {
+        for (int workers = 1, embeddings = 0; workers <= 2;
+             workers += embeddings, embeddings = !embeddings) {
             struct memory_shares shares;
             struct error err = {0};
-            assert_ok(memory_shares_divide(budgets[i], workers, &shares, &err), &err);
+            assert_ok(memory_shares_divide(budgets[i], workers, embeddings, &shares, &err), &err);
             assert_true(sum_of(&shares, workers) <= budgets[i]);
             assert_true(sum_of(&shares, workers) >= budgets[i] / 4);
             assert_true(shares.once_bytes < budgets[i] && shares.once_bytes > budgets[i] / 2);
         }
+}
+
+static void aggregate_has_a_share_for_embeddings(void **state)
+{
+    struct memory_shares plain, with;
+    struct error err = {0};
+    int found = 0;
+    (void)state;
+    assert_ok(memory_shares_divide(2ULL << 30, 1, false, &plain, &err), &err);
+    assert_ok(memory_shares_divide(2ULL << 30, 1, true, &with, &err), &err);
+    for (int i = 0; i < STAGE_LOOP_COUNT; i++) {
+        const bool grows = with.worker_bytes[i] > plain.worker_bytes[i];
+        assert_true(grows == (strcmp(stage_loop[i].name, "aggregate") == 0));
+        found += grows;
+    }
+    assert_int_equal(found, 1);
 }
 
 static void too_little_is_refused_with_the_least_that_works(void **state)
@@ -30,10 +47,10 @@ static void too_little_is_refused_with_the_least_that_works(void **state)
     struct memory_shares shares;
     struct error err = {0};
     (void)state;
-    assert_fails(memory_shares_divide(128 << 20, 1, &shares, &err), ERROR_NO_MEMORY,
+    assert_fails(memory_shares_divide(128 << 20, 1, false, &shares, &err), ERROR_NO_MEMORY,
                  "is 128.0 MiB, expected at least 192.0 MiB", &err);
-    assert_ok(memory_shares_divide(192 << 20, 1, &shares, &err), &err);
-    assert_fails(memory_shares_divide(192 << 20, 2, &shares, &err), ERROR_NO_MEMORY,
+    assert_ok(memory_shares_divide(192 << 20, 1, false, &shares, &err), &err);
+    assert_fails(memory_shares_divide(192 << 20, 2, false, &shares, &err), ERROR_NO_MEMORY,
                  "2 workers of each stage", &err);
 }
 
@@ -42,7 +59,7 @@ static void without_a_budget_ingest_and_partition_keep_their_default(void **stat
     struct memory_shares shares;
     struct error err = {0};
     (void)state;
-    assert_ok(memory_shares_divide(0, 1, &shares, &err), &err);
+    assert_ok(memory_shares_divide(0, 1, false, &shares, &err), &err);
     assert_int_equal(shares.once_bytes, 0);
 }
 
@@ -50,6 +67,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_of_all_processes_stay_within_the_budget),
+        cmocka_unit_test(aggregate_has_a_share_for_embeddings),
         cmocka_unit_test(too_little_is_refused_with_the_least_that_works),
         cmocka_unit_test(without_a_budget_ingest_and_partition_keep_their_default),
     };

@@ -16,6 +16,8 @@ static enum error_code waits_for(const struct schedule *s, const struct unit *un
     (void)last_version;
     if (before > 0)
         rc = unit_list_add_slots(out, UNIT_CHECKPOINT, before, 1, err);
+    if (rc == ERROR_NONE)
+        rc = unit_list_add_slots(out, UNIT_SEAL_ROWS, unit->round, s->embedding_parts, err);
     if (rc == ERROR_NONE && s->evaluation_slot_count == 0)
         rc = unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - 1, 1, err);
     return rc == ERROR_NONE
@@ -28,7 +30,7 @@ static enum error_code sets_free(const struct schedule *s, const struct unit *un
                                  int64_t weights_version, struct unit_list *out, struct error *err)
 {
     if (weights_version >= 0)
-        return unit_list_add_layer(out, s, weights_version, 1, err);
+        return unit_list_add_layer(out, s, weights_version, schedule_first_layer(s), err);
     const int64_t next = schedule_snapshot_at_or_after(s, unit->round + 1);
     enum error_code rc = ERROR_NONE;
     if (next > unit->round)

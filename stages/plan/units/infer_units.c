@@ -21,10 +21,11 @@ static enum error_code check_infer(const struct schedule *s, const struct unit *
     const enum error_code rc = check_weights(s, unit->round, weights_version, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (unit->layer < 1 || unit->layer > s->layer_count)
+    const int32_t first = schedule_first_layer(s);
+    if (unit->layer < first || unit->layer > s->layer_count)
         return error_set(err, ERROR_INVALID,
-                         "there is no layer %" PRId32 ": there are layers 1 to %" PRId32,
-                         unit->layer, s->layer_count);
+                         "there is no layer %" PRId32 ": there are layers %" PRId32 " to %" PRId32,
+                         unit->layer, first, s->layer_count);
     return unit_check_number(unit->slot, s->part_count, "part", err);
 }
 
@@ -38,7 +39,7 @@ static enum error_code infer_waits_for(const struct schedule *s, const struct un
                                        int64_t last_version, struct unit_list *out,
                                        struct error *err)
 {
-    if (unit->layer == 1)
+    if (unit->layer == schedule_first_layer(s))
         return unit_list_add_slots(out, UNIT_CHECKPOINT, last_version, 1, err);
     return unit_list_add_layer(out, s, unit->round, unit->layer - 1, err);
 }
@@ -89,6 +90,7 @@ const struct unit_row infer_unit = {
     .line = LINE_WEIGHTS,
     .has_layer = true,
     .has_slot = true,
+    .reads_embeddings = true,
     .replay_option = "layer",
     .folder = "infer",
     .check = check_infer,

@@ -9,7 +9,10 @@ static enum error_code add_weights(const struct schedule *s, int64_t version, st
         return unit_list_add_slots(out, UNIT_INITIALISE, 0, 1, err);
     if (schedule_waits_for_checkpoint(s, version))
         return unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
-    return unit_list_add_slots(out, UNIT_AGGREGATE, version - 1, 1, err);
+    const enum error_code rc = unit_list_add_slots(out, UNIT_AGGREGATE, version - 1, 1, err);
+    return rc == ERROR_NONE
+               ? unit_list_add_slots(out, UNIT_UPDATE_ROWS, version - 1, s->embedding_parts, err)
+               : rc;
 }
 
 static enum error_code step_waits_for(const struct schedule *s, const struct unit *unit,
@@ -38,8 +41,10 @@ static enum error_code step_sets_free(const struct schedule *s, const struct uni
                                       int64_t weights_version, struct unit_list *out,
                                       struct error *err)
 {
-    (void)s, (void)weights_version;
-    return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err);
+    (void)weights_version;
+    const enum error_code rc =
+        unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round, s->embedding_parts, err);
+    return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err) : rc;
 }
 
 static struct key step_output(const struct schedule *s, const char *run_id, const struct unit *unit)
@@ -62,6 +67,7 @@ const struct unit_row train_step_unit = {
     .has_slot = true,
     .recomputable = true,
     .is_made_of_weights = true,
+    .reads_embeddings = true,
     .retention = RETAINED_ROUNDS,
     .check = unit_check_slot,
     .waits_for = step_waits_for,
@@ -89,7 +95,9 @@ static enum error_code evaluate_waits_for(const struct schedule *s, const struct
     const struct unit first = {.kind = UNIT_SAMPLE_EVALUATION, .slot = unit->slot};
     const struct unit next = {.kind = UNIT_EVALUATE, .round = before, .slot = unit->slot};
     (void)last_version;
-    const enum error_code rc = unit_list_add(out, before > 0 ? next : first, err);
+    enum error_code rc = unit_list_add(out, before > 0 ? next : first, err);
+    if (rc == ERROR_NONE)
+        rc = unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round - 1, s->embedding_parts, err);
     return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - 1, 1, err)
                             : rc;
 }
@@ -136,6 +144,7 @@ const struct unit_row evaluate_unit = {
     .replay_option = "evaluation",
     .recomputable = true,
     .is_made_of_weights = true,
+    .reads_embeddings = true,
     .retention = RETAINED_ROUNDS,
     .is_beside_snapshot = true,
     .check = check_evaluate,

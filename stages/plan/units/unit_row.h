@@ -39,7 +39,9 @@ struct unit_row {
     const char *replay_option; /* of `graphmill replay STAGE`; NULL: what is meant without one */
     bool recomputable;         /* its record can be made again from others that are kept as long */
     bool is_made_of_weights;   /* of a version that it does not wait for itself */
-    bool may_end_run;          /* its record says whether */
+    bool
+        reads_embeddings; /* rows of learnable embeddings, in the version that is its round's number */
+    bool may_end_run;     /* its record says whether */
     enum unit_retention retention;
     bool is_in_snapshot; /* a snapshot of that version holds its records, too */
     bool

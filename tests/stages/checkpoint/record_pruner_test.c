@@ -1,9 +1,23 @@
 #include "common/base/memory.h"
 #include "stages/checkpoint/record_pruner.h"
+#include "store/records/embedding_rows.h"
 
 #include "tests/stages/small_run.h"
 
 #include <stdio.h>
+
+/* Rows of embeddings: the update that leads to `version`, or the seal of it. */
+static void put_rows(struct small_run *run, enum embedding_record kind, int64_t version)
+{
+    for (uint32_t part = 0; part < (uint32_t)run->schedule.embedding_parts; part++) {
+        const struct embedding_rows rows = {.since =
+                                                kind == EMBEDDING_SEAL ? 0 : (uint64_t)version - 1,
+                                            .version = (uint64_t)version,
+                                            .part = part,
+                                            .width = 1};
+        assert_ok(embedding_rows_put(run->store, SMALL_RUN_ID, kind, &rows, &run->err), &run->err);
+    }
+}
 
 /* Every record that a run of `version` rounds has made, and some that later rounds made by then. */
 static void put_run(struct small_run *run, int64_t version, int64_t ahead)
@@ -13,6 +27,10 @@ static void put_run(struct small_run *run, int64_t version, int64_t ahead)
         struct record snapshot = {.kind = RECORD_SNAPSHOT, .version = 1};
         record_add_text(&snapshot, "text", "a snapshot");
         small_run_put_version(run, v);
+        if (v < s->round_count)
+            put_rows(run, EMBEDDING_UPDATE, v + 1);
+        if (schedule_has_snapshot(s, v))
+            put_rows(run, EMBEDDING_SEAL, v);
         if (v < s->round_count)
             small_run_put_gradients(run, v);
         if (v < s->round_count && schedule_samples(s, v))
@@ -54,6 +72,13 @@ static void check_run(struct small_run *run, int64_t version, const struct reten
         for (int32_t slot = 0; schedule_has_snapshot(s, v) && slot < s->evaluation_slot_count;
              slot++)
             expect(run, key_evaluation(SMALL_RUN_ID, v, slot), v >= r->oldest_version);
+        for (int part = 0; part < s->embedding_parts; part++) {
+            if (v < s->round_count)
+                expect(run, key_embedding_update(SMALL_RUN_ID, v, part), v >= r->oldest_version);
+            if (schedule_has_snapshot(s, v))
+                expect(run, key_embedding_seal(SMALL_RUN_ID, v, part),
+                       v >= r->oldest_version || v == r->best_version);
+        }
         if (schedule_has_snapshot(s, v))
             expect(run, key_snapshot(SMALL_RUN_ID, v),
                    v >= r->oldest_version || v == r->best_version);
@@ -76,7 +101,7 @@ static void check_next_rounds(struct small_run *run, int64_t version, int64_t ah
 }
 
 struct case_of_run {
-    const char *keep, *reuse, *every;
+    const char *keep, *reuse, *every; /* epochs; rows of embeddings in two parts where it is 1 */
     int64_t version, best;
 };
 
@@ -102,6 +127,8 @@ static void begin(struct small_run *run, struct temp_store *temp, const struct c
                                every,
                                NULL};
     small_run_init(run, temp->store, 20, 4, set);
+    if (strcmp(c->every, "1") == 0)
+        run->schedule.embedding_parts = 2;
     assert_int_equal(run->schedule.rounds_per_epoch, 2);
     assert_int_equal(run->schedule.evaluation_slot_count, 2);
     assert_true(schedule_has_snapshot(&run->schedule, c->version));
@@ -136,7 +163,7 @@ static void exactly_what_the_rule_lets_go_is_removed(void **state)
 }
 
 struct removal {
-    struct key key[256];
+    struct key key[512];
     int count;
 };
 
@@ -145,7 +172,7 @@ static enum error_code note(void *context, const char *key, bool is_artifact, st
     struct removal *all = context;
     (void)is_artifact;
     (void)err;
-    must(all->count < 256);
+    must(all->count < 512);
     (void)snprintf(all->key[all->count++].text, KEY_SIZE, "%s", key);
     return ERROR_NONE;
 }

@@ -1,4 +1,5 @@
 #include "stages/plan/chain_repair.h"
+#include "store/records/embedding_rows.h"
 #include "store/records/snapshot.h"
 
 #include "tests/stages/small_run.h"
@@ -152,6 +153,61 @@ static void mini_batches_of_an_earlier_time_are_made_again(void **state)
     assert_false(stored(&run, validation));
 }
 
+/* Rows of embeddings in two parts: seals of version 2, updates of the rounds 2 and 3. */
+static void put_rows(struct small_run *run)
+{
+    run->schedule.embedding_parts = 2;
+    for (uint32_t part = 0; part < 2; part++)
+        for (uint64_t version = 2; version <= 4; version++) {
+            const bool is_seal = version == 2;
+            const struct embedding_rows rows = {
+                .since = is_seal ? 0 : version - 1, .version = version, .part = part, .width = 1};
+            assert_ok(embedding_rows_put(run->store, SMALL_RUN_ID,
+                                         is_seal ? EMBEDDING_SEAL : EMBEDDING_UPDATE, &rows,
+                                         &run->err),
+                      &run->err);
+        }
+}
+
+/* Those behind a lost one are made of it. */
+static void updates_behind_a_lost_one_are_made_again_too(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    put_rows(&run);
+    small_run_put_version(&run, 3);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 2));
+    small_run_put_mini_batches(&run, 3);
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
+    tear(&run, key_embedding_update(SMALL_RUN_ID, 2, 1));
+    assert_true(repair(&run, UNIT_EVALUATE, 4));
+    assert_false(stored(&run, key_embedding_update(SMALL_RUN_ID, 2, 1)));
+    assert_false(stored(&run, key_embedding_update(SMALL_RUN_ID, 3, 1)));
+    assert_true(stored(&run, key_embedding_update(SMALL_RUN_ID, 2, 0)));
+    assert_true(stored(&run, key_embedding_update(SMALL_RUN_ID, 3, 0)));
+    assert_true(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
+    assert_true(repair(&run, UNIT_UPDATE_ROWS, 3));
+}
+
+/* Nothing makes a seal again but the rounds before it. */
+static void a_snapshot_without_its_seals_is_none(void **state)
+{
+    for (int damage = 0; damage < 2; damage++) {
+        struct small_run run;
+        begin(&run, *state);
+        put_rows(&run);
+        const struct key seal = key_embedding_seal(SMALL_RUN_ID, 2, 1);
+        if (damage)
+            tear(&run, seal);
+        else
+            assert_ok(store_remove(run.store, seal.text, &run.err), &run.err);
+        assert_true(repair(&run, damage ? UNIT_TRAIN_STEP : UNIT_UPDATE_ROWS, 2));
+        assert_false(stored(&run, seal));
+        assert_false(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
+        assert_true(stored(&run, key_embedding_update(SMALL_RUN_ID, 2, 1)));
+    }
+}
+
 static void a_checkpoint_is_done_when_the_switch_has_reached_it(void **state)
 {
     struct small_run run;
@@ -174,6 +230,8 @@ int main(void)
         test_with_store(a_torn_input_is_removed_and_missing),
         test_with_store(weights_that_the_work_itself_reads_are_made_again),
         test_with_store(mini_batches_of_an_earlier_time_are_made_again),
+        test_with_store(updates_behind_a_lost_one_are_made_again_too),
+        test_with_store(a_snapshot_without_its_seals_is_none),
         test_with_store(a_checkpoint_is_done_when_the_switch_has_reached_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

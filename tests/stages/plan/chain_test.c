@@ -187,6 +187,9 @@ static void prune(int64_t version)
             const struct key gone[] = {key_gradient("r", round, slot),
                                        key_mini_batch("r", round, slot), key_weights("r", round),
                                        key_evaluation("r", round, slot)};
+            const struct key row = key_embedding_update("r", round, slot);
+            if (set_has(&run.stored, row.text))
+                set_remove_at(&run.stored, set_find(&run.stored, row.text));
             const bool is_needed = round >= schedule_oldest_needed(&run.schedule, version);
             for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
                 if ((i != 1 || !is_needed) && set_has(&run.stored, gone[i].text))
@@ -319,6 +322,7 @@ static struct schedule draw_schedule(void)
     settings.sample.fanouts.count = 1 + (int)draw(3);
     settings.checkpoint.every_epochs = 1 + (int64_t)draw(3);
     settings.checkpoint.patience = (int64_t)draw(2);
+    settings.train_step.embedding = draw(2) ? 8 : 0;
     settings.infer.weights = draw(2) ? WEIGHTS_BEST : WEIGHTS_LAST;
     return schedule_of(1 + (int64_t)draw(9), (int64_t)draw(5), 1 + (int32_t)draw(3), &settings);
 }
@@ -342,15 +346,19 @@ static void all_units(const struct schedule *s, struct unit_list *out)
             add_unit(out, UNIT_TRAIN_STEP, round, slot, 0);
         }
         add_unit(out, UNIT_AGGREGATE, round, 0, 0);
+        for (int32_t part = 0; part < s->embedding_parts; part++)
+            add_unit(out, UNIT_UPDATE_ROWS, round, part, 0);
         if (!schedule_has_snapshot(s, round + 1))
             continue;
         for (int32_t slot = 0; slot < s->evaluation_slot_count; slot++)
             add_unit(out, UNIT_EVALUATE, round + 1, slot, 0);
+        for (int32_t part = 0; part < s->embedding_parts; part++)
+            add_unit(out, UNIT_SEAL_ROWS, round + 1, part, 0);
         add_unit(out, UNIT_CHECKPOINT, round + 1, 0, 0);
     }
     for (int32_t slot = 0; slot < s->evaluation_slot_count; slot++)
         add_unit(out, UNIT_SAMPLE_EVALUATION, 0, slot, 0);
-    for (int32_t layer = 1; layer <= s->layer_count; layer++)
+    for (int32_t layer = schedule_first_layer(s); layer <= s->layer_count; layer++)
         for (int32_t part = 0; part < s->part_count; part++)
             add_unit(out, UNIT_INFER, s->round_count, part, layer);
     add_unit(out, UNIT_OUTPUTS, s->round_count, 0, 0);
@@ -429,7 +437,7 @@ static void an_early_stop_sets_inference_free_and_nothing_else(void **state)
         assert_int_equal(next.count, s.part_count);
         for (int64_t n = 0; n < next.count; n++) {
             assert_int_equal(next.unit[n].kind, UNIT_INFER);
-            assert_int_equal(next.unit[n].layer, 1);
+            assert_int_equal(next.unit[n].layer, schedule_first_layer(&s));
             assert_int_equal(next.unit[n].round, 7);
             before.count = 0;
             assert_ok(chain_prerequisites(&s, &next.unit[n], checkpoint.round, &before, &err),

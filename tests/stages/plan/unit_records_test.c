@@ -21,6 +21,7 @@ static const struct schedule schedule = {
     .every_rounds = 5,
     .layer_count = 3,
     .part_count = 2,
+    .embedding_parts = 2,
     .outputs_tag = "7a-3",
 };
 
@@ -166,7 +167,8 @@ static void what_goes_with_a_snapshot_is_of_its_version_or_of_none(void **state)
         if (row->is_beside_snapshot)
             assert_true(row->line == LINE_NONE || row->line == LINE_VERSIONS);
     }
-    assert_int_equal(kinds, 2); /* the mini-batches of validation, and what they measured */
+    assert_int_equal(
+        kinds, 3); /* the mini-batches of validation, what they measured, and rows of embeddings */
 }
 
 int main(void)

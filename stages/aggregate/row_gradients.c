@@ -1,0 +1,120 @@
+#include "stages/aggregate/row_gradients.h"
+
+#include "common/base/cpu_kernel.h"
+#include "common/base/key_sort.h"
+
+#include <string.h>
+
+/* The first row of a slot whose node is not below `node`. */
+static uint64_t lower_bound(const struct gradient *slot, uint32_t node)
+{
+    uint64_t first = 0, end = slot->row_count;
+    while (first < end) {
+        const uint64_t middle = first + (end - first) / 2;
+        if (slot->row_node[middle] < node)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* Gradients without labelled seeds mean nothing. */
+static bool counts(const struct gradient *slot)
+{
+    return slot->seed_count > 0;
+}
+
+/* Keys node << 32 | place, places by slot and then by row; entry[place] says which. */
+static uint64_t list_entries(const struct gradient *slot, int slot_count, uint32_t first_node,
+                             uint32_t end_node, uint64_t *key, uint64_t *entry)
+{
+    uint64_t count = 0;
+    for (int k = 0; k < slot_count; k++) {
+        if (!counts(&slot[k]))
+            continue;
+        const uint64_t end = lower_bound(&slot[k], end_node);
+        for (uint64_t i = lower_bound(&slot[k], first_node); i < end; i++, count++)
+            if (key) {
+                key[count] = (uint64_t)slot[k].row_node[i] << 32 | count;
+                entry[count] = (uint64_t)k << 32 | i;
+            }
+    }
+    return count;
+}
+
+/* Puts what sorted keys say into node, start and entries; the number of distinct nodes. */
+static size_t group(const uint64_t *key, uint64_t count, const uint64_t *entry, uint32_t *node,
+                    uint64_t *start, uint64_t *sorted)
+{
+    size_t rows = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint32_t of_key = (uint32_t)(key[i] >> 32);
+        sorted[i] = entry[(uint32_t)key[i]];
+        if (i == 0 || of_key != node[rows - 1]) {
+            start[rows] = i;
+            node[rows++] = of_key;
+        }
+    }
+    start[rows] = count;
+    return rows;
+}
+
+enum error_code row_gradients_find(const struct gradient *slot, int slot_count, uint32_t width,
+                                   uint32_t first_node, uint32_t end_node, struct arena *arena,
+                                   struct row_gradients *out, struct error *err)
+{
+    static const char what[] = "the rows that a round read";
+    const uint64_t count = list_entries(slot, slot_count, first_node, end_node, NULL, NULL);
+    uint64_t *key = NULL, *entry = NULL, *sorted = NULL, *start = NULL;
+    uint32_t *node = NULL;
+    if (count > UINT32_MAX)
+        return error_set(err, ERROR_NO_MEMORY,
+                         "a round reads rows more often than 4294967295 times: take more "
+                         "partition.parts, or fewer sample.batches_per_round");
+    enum error_code rc = arena_new(arena, &key, count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &entry, count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &sorted, count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &start, count + 1, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &node, count, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (void)list_entries(slot, slot_count, first_node, end_node, key, entry);
+    key_sort(key, sorted, count);
+    *out = (struct row_gradients){
+        .slot = slot, .width = width, .node = node, .entry = sorted, .start = start};
+    out->count = group(key, count, entry, node, start, sorted);
+    for (int k = 0; k < slot_count; k++)
+        out->seed_count += (double)slot[k].seed_count;
+    return ERROR_NONE;
+}
+
+CPU_KERNEL(add_row, (double *restrict sum, double weight, const float *restrict row, size_t width),
+           (sum, weight, row, width))
+{
+    for (size_t i = 0; i < width; i++)
+        sum[i] += weight * (double)row[i];
+}
+
+CPU_KERNEL(divide_row,
+           (float *restrict out, const double *restrict sum, double seeds, size_t width),
+           (out, sum, seeds, width))
+{
+    for (size_t i = 0; i < width; i++)
+        out[i] = (float)(sum[i] / seeds);
+}
+
+void row_gradients_mean(const struct row_gradients *g, size_t i, double *sum, float *out)
+{
+    memset(sum, 0, g->width * sizeof *sum);
+    for (uint64_t e = g->start[i]; e < g->start[i + 1]; e++) {
+        const struct gradient *slot = &g->slot[g->entry[e] >> 32];
+        const uint64_t row = (uint32_t)g->entry[e];
+        add_row(sum, (double)slot->seed_count, slot->row_gradient + row * g->width, g->width);
+    }
+    divide_row(out, sum, g->seed_count, g->width);
+}

@@ -1,0 +1,148 @@
+#include "stages/infer/input_rows.h"
+
+#include "common/base/memory.h"
+#include "common/base/stop_signal.h"
+#include "common/nn/sparse_optimizer.h"
+#include "stages/plan/run_model.h"
+#include "store/features/feature_shard.h"
+#include "store/features/feature_source.h"
+#include "store/records/embedding_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS_AT_ONCE = 1024 };
+
+struct input { /* {0} is releasable */
+    const struct stage_context *context;
+    uint32_t feature_dim, width;
+    struct feature_source *features; /* NULL: the model reads none */
+    struct embedding_rows seal;
+    uint64_t at;    /* the first row of the seal that was not reached yet */
+    float *row;     /* [ROWS_AT_ONCE, feature_dim + width] */
+    float *feature; /* [ROWS_AT_ONCE, feature_dim] */
+};
+
+static void release_input(struct input *in)
+{
+    store_release_record(&in->seal.view);
+    feature_source_close(in->features);
+    memory_free(in->row);
+    memory_free(in->feature);
+}
+
+static enum error_code open_features(struct input *in, struct error *err)
+{
+    const struct stage_context *context = in->context;
+    const struct feature_source_config config = {.store = context->store,
+                                                 .origin = FEATURES_OF_PARTITION,
+                                                 .id = context->book->id,
+                                                 .part_count = context->book->part_count,
+                                                 .book = context->book->book,
+                                                 .tensor = "features",
+                                                 .budget_bytes = context->memory_bytes / 2,
+                                                 .sharers = context->sharers,
+                                                 .pool = context->pool};
+    return in->feature_dim ? feature_source_open(&config, &in->features, err) : ERROR_NONE;
+}
+
+static enum error_code open_input(struct input *in, int64_t version, int part, struct error *err)
+{
+    const struct stage_context *context = in->context;
+    in->feature_dim = run_model_feature_dim(context->settings, context->book);
+    in->width = (uint32_t)context->settings->train_step.embedding;
+    enum error_code rc = embedding_rows_get(context->store, context->run_id, EMBEDDING_SEAL,
+                                            version, part, &in->seal, err);
+    if (rc == ERROR_NONE && in->seal.width != in->width)
+        rc = error_set(err, ERROR_CORRUPT,
+                       "record %s: rows of %" PRIu32 " values, expected %" PRIu32,
+                       in->seal.view.key, in->seal.width, in->width);
+    if (rc == ERROR_NONE)
+        rc = open_features(in, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&in->row, (size_t)ROWS_AT_ONCE * (in->feature_dim + in->width),
+                        "input rows", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&in->feature, (size_t)ROWS_AT_ONCE * in->feature_dim, "feature rows", err);
+    return rc;
+}
+
+/* Nodes come in ascending order. */
+static void learnt_row(struct input *in, uint32_t node, float *out)
+{
+    const struct embedding_rows *seal = &in->seal;
+    while (in->at < seal->count && seal->node[in->at] < node)
+        in->at++;
+    if (in->at < seal->count && seal->node[in->at] == node)
+        memcpy(out, seal->value + in->at * in->width, in->width * sizeof *out);
+    else
+        sparse_first_values(in->context->schedule->seed, 0, node, in->width, out);
+}
+
+/* Rows of first .. end - 1, into in->row. */
+static enum error_code join_rows(struct input *in, uint32_t first, uint32_t end, struct error *err)
+{
+    const size_t dim = in->feature_dim + (size_t)in->width;
+    const uint32_t count = end - first;
+    uint32_t node[ROWS_AT_ONCE];
+    struct feature_rows rows = {0};
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        node[i] = first + i;
+    if (in->features)
+        rc = feature_source_fetch(in->features, node, count, &rows, err);
+    if (rc == ERROR_NONE && in->features)
+        feature_rows_copy(&rows, count, in->feature);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        float *out = in->row + i * dim;
+        memcpy(out, in->feature + (size_t)i * in->feature_dim, in->feature_dim * sizeof *out);
+        learnt_row(in, node[i], out + in->feature_dim);
+    }
+    return rc;
+}
+
+static enum error_code write_rows(struct input *in, int part, struct feature_shard_writer *writer,
+                                  struct error *err)
+{
+    const uint32_t *book = in->context->book->book;
+    struct tensor_spec tensor = {.type = TENSOR_F32,
+                                 .dim = in->feature_dim + in->width,
+                                 .row_count = book[part + 1] - book[part]};
+    (void)snprintf(tensor.name, sizeof tensor.name, "%s", layer_tensor);
+    enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
+    for (uint32_t first = book[part], end = 0; rc == ERROR_NONE && first < book[part + 1];
+         first = end) {
+        end = book[part + 1] - first < ROWS_AT_ONCE ? book[part + 1] : first + ROWS_AT_ONCE;
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
+        rc = join_rows(in, first, end, err);
+        if (rc == ERROR_NONE)
+            rc = feature_shard_writer_add(writer, in->row, end - first, err);
+    }
+    return rc;
+}
+
+enum error_code input_rows_run(const struct stage_context *context,
+                               const struct weights_identity *identity, int part, struct error *err)
+{
+    struct input in = {.context = context};
+    struct feature_shard_writer *writer = NULL;
+    const struct key shard = key_infer(context->run_id, identity->version, 0, part, "shard");
+    const struct key seal = key_infer(context->run_id, identity->version, 0, part, "shard_seal");
+    enum error_code rc = open_input(&in, identity->version, part, err);
+    if (rc == ERROR_NONE)
+        rc = feature_shard_writer_new(context->store, shard.text, seal.text, context->run_id,
+                                      &writer, err);
+    if (rc == ERROR_NONE) {
+        feature_shard_writer_computed_with(writer, identity);
+        rc = write_rows(&in, part, writer, err);
+        stage_times_enter(context->times, TIME_WRITE);
+        if (rc == ERROR_NONE)
+            rc = feature_shard_writer_finish(writer, err);
+        else
+            feature_shard_writer_abandon(writer);
+    }
+    release_input(&in);
+    return rc;
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Learnable embeddings from the pipeline file to the outputs: the same bytes for any workers, threads and memory; every unit
+# replays; more epochs go on from a sibling; what is lost or damaged is made again; what cannot be is refused with the
+# setting that mends it.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+pipeline=$source_folder/pipelines/quickstart.yaml
+small=(--set ingest.nodes=600 --set partition.parts=3 --set sample.batch_size=40 --set epochs=4 --set train-step.hidden=16)
+rows=("${small[@]}" --set train-step.embedding=12 --set aggregate.embedding_rate=0.05)
+
+outcome() { # what came out, but for the names of runs and seals
+    local header
+    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
+    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
+    sha256sum <"$work/$1/outputs/predictions.csv"
+    sha256sum <"$work/$1/outputs/embeddings.npy"
+    sha256sum <"$work/$1/metrics.jsonl"
+}
+as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
+
+# 20,000 nodes of the quickstart and 600 here: the embeddings are 600 x 12 numbers, beside 32 features.
+answer=$(run one "$pipeline" "${rows[@]}" --workers 1 --threads 1)
+before=$(outcome one)
+run two "$pipeline" "${rows[@]}" --workers 2 --threads 2 >/dev/null
+as_before two "2 workers of 2 threads"
+run five "$pipeline" "${rows[@]}" --workers 5 --threads 3 >/dev/null
+as_before five "5 workers of 3 threads"
+plain=$(run plain "$pipeline" "${small[@]}")
+[ "$(json weights_hash <<<"$plain")" != "$(json weights_hash <<<"$answer")" ] || fail "the embeddings changed nothing"
+
+# Every kind of unit, also with so little memory that rows lie in RocksDB.
+replays() {
+    local said
+    said=$("$bin/graphmill" replay "$work/$1" "${@:2}" 2>"$work/stderr") || fail "replay ${*:2}: $(tail -1 "$work/stderr")"
+    [[ $said == MATCH* ]] || fail "replay ${*:2} said '$said'"
+}
+rounds=$(json rounds <<<"$answer")
+for memory in 1G 2M; do
+    replays one train-step --memory $memory
+    replays one aggregate --memory $memory
+    for part in 0 1 2; do
+        replays one aggregate --rows --part $part --memory $memory
+        replays one aggregate --seal --part $part --memory $memory
+    done
+done
+replays one aggregate --rows --round $((rounds - 2)) --part 1
+replays one train-step --evaluation
+replays one checkpoint
+replays one infer --layer 0 --part 2
+replays one infer --layer 1 --part 1
+replays one infer
+expect 64 'no part 3: there are parts 0 to 2' "$bin/graphmill" replay "$work/one" aggregate --rows --part 3 --round $((rounds - 1))
+expect 64 'the run has none' "$bin/graphmill" replay "$work/plain" aggregate --rows --part 0 --round 1
+"$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
+
+# The table, in the order of the input: 600 rows of 12, and of a run without there is none.
+"$bin/graphmill" export "$work/one" --what embedding --output "$work/embedding.npy" >/dev/null
+[[ $(head -c 128 "$work/embedding.npy" | tr -d '\0') == *"'shape': (600, 12)"* ]] || fail "embedding.npy: $(head -c 100 "$work/embedding.npy" | tr -d '\0')"
+[ "$(stat -c %s "$work/embedding.npy")" -eq $((128 + 600 * 12 * 4)) ] || fail "embedding.npy has $(stat -c %s "$work/embedding.npy") bytes"
+expect 78 'has no learnable embedding' "$bin/graphmill" export "$work/plain" --what embedding --output "$work/none.npy"
+
+# More epochs go on from the sibling's snapshot and its seals, with what a run from scratch gives.
+run one "$pipeline" "${rows[@]}" --set epochs=6 --set checkpoint.keep=0 >/dev/null
+run six "$pipeline" "${rows[@]}" --set epochs=6 >/dev/null
+[ "$(outcome one)" = "$(outcome six)" ] || fail "6 epochs after 4 are not 6 epochs"
+
+# Other optimizers, and embeddings alone: each replays, and differs from the others.
+seen=
+for settings in "aggregate.embedding_optimizer=adagrad" "aggregate.embedding_optimizer=sgd" "train-step.features=false" "train-step.model=gcn" "checkpoint.patience=2" \
+    "sample.sampler=shadow sample.fanouts=-1,-1 sample.num_neighbors=3" "sample.sampler=ladies sample.fanouts=60,60"; do
+    set=()
+    for setting in $settings; do set+=(--set "$setting"); done
+    hash=$(run other "$pipeline" "${rows[@]}" "${set[@]}" | json weights_hash)
+    [[ " $seen " != *" $hash "* ]] || fail "$settings changed nothing"
+    seen+=" $hash"
+    replays other train-step
+    replays other aggregate --rows --part 1
+done
+
+# What is damaged or lost is made again: verify finds it, --remove makes room, and the run ends with the same bytes.
+store=$(echo "$work"/two/store/run/*)
+damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }
+for what in "embedding/*/part/0000000001" "round/*/embedding/0000000002" "infer/*/00000/part/0000000000/shard_seal"; do
+    file=$(ls "$store"/$what.record | tail -1)
+    damage "$file"
+    expect 65 'damaged' "$bin/graphmill" verify "$work/two" --remove
+    run two "$pipeline" "${rows[@]}" >/dev/null || fail "after damage of $what"
+    as_before two "after damage of $what"
+    "$bin/graphmill" verify "$work/two" >"$work/verified" || fail "verify after $what: $(cat "$work/verified")"
+done
+
+# What cannot be.
+expect 78 'train-step.features is false and train-step.embedding is 0' run bad "$pipeline" "${small[@]}" --set train-step.features=false
+expect 78 'expected fp32 with train-step.embedding' run bad "$pipeline" "${rows[@]}" --set train-step.precision=bf16

@@ -1,0 +1,319 @@
+/* Rows of embeddings, round after round: against the rule written out in double, whoever does which part, from memory or
+ * from disk, after updates were pruned, and again. */
+#include "common/base/memory.h"
+#include "stages/aggregate/row_update.h"
+#include "store/records/embedding_rows.h"
+
+#include "tests/stages/small_run.h"
+
+#include <math.h>
+
+enum { NODES = 400, PARTS = 2, WIDTH = 6, ROUNDS = 6, ROUND_OF_EPOCH = 2, MOST = NODES };
+
+static const uint32_t parts[PARTS + 1] = {0, 150, NODES};
+static const double rate = 0.05;
+
+/* 20 training nodes in batches of 6, 3 a round: two rounds an epoch, of three slots and of one. */
+static void begin(struct small_run *run, struct store *store, const char *rule, uint64_t memory)
+{
+    char optimizer[64];
+    (void)snprintf(optimizer, sizeof optimizer, "aggregate.embedding_optimizer=%s", rule);
+    const char *const settings[] = {"epochs=3",
+                                    "sample.batch_size=6",
+                                    "sample.batches_per_round=3",
+                                    "train-step.embedding=6",
+                                    "aggregate.embedding_rate=0.05",
+                                    optimizer,
+                                    NULL};
+    small_run_init(run, store, 20, 0, settings);
+    run->book.part_count = PARTS;
+    run->book.node_count = NODES;
+    run->book.book = parts;
+    assert_ok(schedule_init(&run->schedule, &run->settings, 20, 0, PARTS, &run->err), &run->err);
+    run->context.memory_bytes = memory;
+    assert_int_equal(run->schedule.round_count, ROUNDS);
+}
+
+struct slot_rows {
+    uint32_t node[MOST];
+    float gradient[MOST * WIDTH];
+    uint32_t count;
+};
+
+/* The rows that (round, slot) read: some twice in a round, many never. */
+static void draw_rows(int64_t round, int32_t slot, struct slot_rows *out)
+{
+    out->count = 0;
+    for (uint32_t v = 0; v < NODES; v++) {
+        if ((v * 7 + (uint32_t)round * 3 + (uint32_t)slot) % 5 > 1 || v % 13 == 4)
+            continue;
+        for (uint32_t i = 0; i < WIDTH; i++)
+            out->gradient[out->count * WIDTH + i] =
+                sinf((float)(v + 1) * (float)(round + 2) + (float)slot + (float)i);
+        out->node[out->count++] = v;
+    }
+}
+
+static void put_gradients(struct small_run *run, int64_t round)
+{
+    struct slot_rows *rows = memory_alloc(1, sizeof *rows);
+    for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++) {
+        float value[SMALL_VALUES];
+        struct gradient gradient = small_run_gradient(run, round, slot, value);
+        draw_rows(round, slot, rows);
+        gradient.row_count = rows->count;
+        gradient.row_node = rows->node;
+        gradient.row_gradient = rows->gradient;
+        gradient.row_width = WIDTH;
+        assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, &run->err),
+                  &run->err);
+    }
+    memory_free(rows);
+}
+
+static struct row_update open_rows(struct small_run *run)
+{
+    struct row_update update;
+    const struct rate_config constant = {.rule = RATE_CONSTANT, .base = rate, .epochs = 3};
+    assert_ok(row_update_open(&run->context, &constant, &update, &run->err), &run->err);
+    return update;
+}
+
+/* All rounds, part 1 before part 0; seals where there are snapshots. */
+static void work_all(struct small_run *run)
+{
+    struct row_update update = open_rows(run);
+    for (int64_t round = 0; round < ROUNDS; round++) {
+        put_gradients(run, round);
+        for (int part = PARTS - 1; part >= 0; part--)
+            assert_ok(row_update_round(&run->context, &update, round, part, &run->err), &run->err);
+        for (int part = 0; part < PARTS && schedule_has_snapshot(&run->schedule, round + 1); part++)
+            assert_ok(row_update_seal(&run->context, &update, round + 1, part, &run->err),
+                      &run->err);
+    }
+    row_update_close(&update);
+}
+
+/* --- the rule, for all rows at once --- */
+
+struct reference {
+    double value[NODES][WIDTH], first[NODES][WIDTH], second[NODES][WIDTH];
+    int updates[NODES];
+};
+
+static void reference_row(struct reference *r, enum sparse_rule rule, uint32_t v, const double *g)
+{
+    const int t = ++r->updates[v];
+    for (int i = 0; i < WIDTH; i++) {
+        double *m = &r->first[v][i], *s = &r->second[v][i];
+        if (rule == SPARSE_SGD) {
+            r->value[v][i] -= rate * g[i];
+        } else if (rule == SPARSE_ADAGRAD) {
+            *m += g[i] * g[i];
+            r->value[v][i] -= rate * g[i] / (sqrt(*m) + 1e-10);
+        } else {
+            *m = 0.9 * *m + 0.1 * g[i];
+            *s = 0.999 * *s + 0.001 * g[i] * g[i];
+            r->value[v][i] -=
+                rate * *m / (1 - pow(0.9, t)) / (sqrt(*s / (1 - pow(0.999, t))) + 1e-8);
+        }
+    }
+}
+
+static void reference_round(struct small_run *run, struct reference *r, enum sparse_rule rule,
+                            int64_t round)
+{
+    static double sum[NODES][WIDTH];
+    bool is_read[NODES] = {false};
+    double seeds = 0;
+    struct slot_rows *rows = memory_alloc(1, sizeof *rows);
+    memset(sum, 0, sizeof sum);
+    for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++) {
+        int64_t first = 0, count = 0;
+        schedule_seed_range(&run->schedule, round, slot, &first, &count);
+        draw_rows(round, slot, rows);
+        seeds += (double)count;
+        for (uint32_t k = 0; k < rows->count; k++) {
+            is_read[rows->node[k]] = true;
+            for (int i = 0; i < WIDTH; i++)
+                sum[rows->node[k]][i] +=
+                    (double)count * (double)rows->gradient[k * WIDTH + (uint32_t)i];
+        }
+    }
+    for (uint32_t v = 0; v < NODES; v++) {
+        for (int i = 0; i < WIDTH; i++)
+            sum[v][i] /= seeds;
+        if (is_read[v])
+            reference_row(r, rule, v, sum[v]);
+    }
+    memory_free(rows);
+}
+
+static void check_seal(struct small_run *run, const struct reference *r, enum sparse_rule rule)
+{
+    for (int part = 0; part < PARTS; part++) {
+        struct embedding_rows seal = {0};
+        uint32_t expected = 0;
+        assert_ok(embedding_rows_get(run->store, SMALL_RUN_ID, EMBEDDING_SEAL, ROUNDS, part, &seal,
+                                     &run->err),
+                  &run->err);
+        for (uint32_t v = parts[part]; v < parts[part + 1]; v++)
+            expected += r->updates[v] > 0;
+        assert_int_equal(seal.count, expected); /* a row that was never read is in none */
+        assert_true(expected < parts[part + 1] - parts[part]);
+        for (uint64_t k = 0; k < seal.count; k++) {
+            const uint32_t v = seal.node[k];
+            assert_true(v >= parts[part] && v < parts[part + 1] && r->updates[v] > 0);
+            if (rule == SPARSE_ADAM)
+                assert_int_equal(seal.updates[k], r->updates[v]);
+            for (uint64_t i = 0; i < WIDTH; i++)
+                if (fabs((double)seal.value[k * WIDTH + i] - r->value[v][i]) > 1e-5)
+                    fail_msg("node %u column %d is %.9g, expected %.9g", v, (int)i,
+                             (double)seal.value[k * WIDTH + i], r->value[v][i]);
+        }
+        store_release_record(&seal.view);
+    }
+}
+
+static void rounds_do_what_the_rule_says_to_all_rows(void **state)
+{
+    static const char *const names[] = {"adam", "adagrad", "sgd"};
+    for (enum sparse_rule rule = 0; rule < SPARSE_RULE_COUNT; rule++) {
+        struct temp_store *temp = *state;
+        struct small_run run;
+        struct reference *r = memory_alloc(1, sizeof *r);
+        float first[WIDTH];
+        begin(&run, temp->store, names[rule], 64 << 20);
+        for (uint32_t v = 0; v < NODES; v++) {
+            sparse_first_values(run.schedule.seed, 0, v, WIDTH, first);
+            for (int i = 0; i < WIDTH; i++)
+                r->value[v][i] = (double)first[i];
+        }
+        for (int64_t round = 0; round < ROUNDS; round++)
+            reference_round(&run, r, rule, round);
+        work_all(&run);
+        check_seal(&run, r, rule);
+        for (int64_t round = 0; round < ROUNDS; round++)
+            for (int part = 0; part < PARTS; part++) {
+                assert_ok(store_remove(run.store,
+                                       key_embedding_update(SMALL_RUN_ID, round, part).text,
+                                       &run.err),
+                          &run.err);
+                assert_ok(store_remove(run.store,
+                                       key_embedding_seal(SMALL_RUN_ID, round + 1, part).text,
+                                       &run.err),
+                          &run.err);
+            }
+        memory_free(r);
+    }
+}
+
+/* --- who does it, and from where --- */
+
+static void rows_on_disk_and_workers_that_come_and_go_give_the_same_records(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run, other;
+    struct temp_dir dir;
+    struct store *store = NULL;
+    temp_dir_make(&dir);
+    begin(&run, temp->store, "adam", 64 << 20);
+    work_all(&run);
+    assert_ok(store_open(dir.path, 0, &store, &run.err), &run.err);
+    begin(&other, store, "adam",
+          44 << 10); /* half of it is less than the 33 KB that all rows take */
+    for (int64_t round = 0; round < ROUNDS; round++) {
+        put_gradients(&other, round);
+        for (int part = 0; part < PARTS; part++) { /* a new worker for each */
+            struct row_update update = open_rows(&other);
+            assert_false(embedding_table_is_resident(update.state.table));
+            update.arena.limit = 1 << 20;
+            assert_ok(row_update_round(&other.context, &update, round, part, &other.err),
+                      &other.err);
+            if (schedule_has_snapshot(&other.schedule, round + 1))
+                assert_ok(row_update_seal(&other.context, &update, round + 1, part, &other.err),
+                          &other.err);
+            row_update_close(&update);
+            assert_same_record(&run, &other, key_embedding_update(SMALL_RUN_ID, round, part).text);
+            if (schedule_has_snapshot(&other.schedule, round + 1))
+                assert_same_record(&run, &other,
+                                   key_embedding_seal(SMALL_RUN_ID, round + 1, part).text);
+        }
+    }
+    store_close(store);
+    temp_dir_remove(&dir);
+}
+
+/* Behind a seal nothing older is wanted; without it all updates are. A worker that is ahead goes back. */
+static void pruned_updates_are_not_missed_behind_a_seal(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, "adam", 64 << 20);
+    work_all(&run);
+    for (int64_t round = 0; round < 2; round++)
+        assert_ok(
+            store_remove(run.store, key_embedding_update(SMALL_RUN_ID, round, 1).text, &run.err),
+            &run.err);
+    struct row_update update = open_rows(&run);
+    assert_ok(row_update_round(&run.context, &update, 5, 1, &run.err), &run.err);
+    assert_ok(row_update_round(&run.context, &update, 3, 1, &run.err), &run.err);
+    assert_ok(row_update_round(&run.context, &update, 2, 1, &run.err), &run.err);
+    assert_ok(row_update_seal(&run.context, &update, 4, 1, &run.err), &run.err);
+    assert_fails(row_update_seal(&run.context, &update, 2, 1, &run.err), ERROR_NOT_FOUND,
+                 "embedding", &run.err);
+    assert_fails(row_update_round(&run.context, &update, 1, 1, &run.err), ERROR_NOT_FOUND,
+                 "embedding", &run.err);
+    assert_ok(row_update_round(&run.context, &update, 1, 0, &run.err), &run.err);
+    row_update_close(&update);
+}
+
+static void gradients_without_rows_or_of_other_rows_are_corrupt(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, "sgd", 64 << 20);
+    struct row_update update = open_rows(&run);
+    small_run_put_gradients(&run, 0);
+    assert_fails(row_update_round(&run.context, &update, 0, 0, &run.err), ERROR_CORRUPT,
+                 "0 rows of 0 values, expected rows of 6 of nodes below 400", &run.err);
+    row_update_close(&update);
+}
+
+static void a_number_that_is_not_finite_ends_the_run(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, "sgd", 64 << 20);
+    struct row_update update = open_rows(&run);
+    update.rate.base = 1e39;
+    put_gradients(&run, 0);
+    assert_fails(row_update_round(&run.context, &update, 0, 0, &run.err), ERROR_INPUT,
+                 "aggregate.embedding_rate", &run.err);
+    row_update_close(&update);
+}
+
+static void too_many_rows_for_the_memory_are_named(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    begin(&run, temp->store, "adam", 16 << 10);
+    struct row_update update = open_rows(&run);
+    put_gradients(&run, 0);
+    assert_fails(row_update_round(&run.context, &update, 0, 1, &run.err), ERROR_NO_MEMORY, "rows",
+                 &run.err);
+    row_update_close(&update);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(rounds_do_what_the_rule_says_to_all_rows),
+        test_with_store(rows_on_disk_and_workers_that_come_and_go_give_the_same_records),
+        test_with_store(pruned_updates_are_not_missed_behind_a_seal),
+        test_with_store(gradients_without_rows_or_of_other_rows_are_corrupt),
+        test_with_store(a_number_that_is_not_finite_ends_the_run),
+        test_with_store(too_many_rows_for_the_memory_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
