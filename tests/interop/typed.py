@@ -8,7 +8,7 @@ import tempfile
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
-from torch_geometric.nn import GraphConv, HeteroConv, HGTConv, Linear, RGCNConv, SAGEConv
+from torch_geometric.nn import GATConv, GraphConv, HeteroConv, HGTConv, Linear, RGCNConv, SAGEConv
 from torch_geometric.nn.module_dict import ModuleDict
 
 LIMIT = 1e-4  # between two floats that should be the same; where all of them are small, of the largest one
@@ -41,7 +41,7 @@ class Step:
 class Relational(torch.nn.Module):
     """R-GCN over the union of all types; with several each has a Linear for its own rows."""
 
-    def __init__(self, step, dims, out):
+    def __init__(self, step, dims, out, is_last):
         super().__init__()
         self.types, self.relations, one = step.types, step.relations, len(step.types) == 1
         self.conv = RGCNConv(dims[step.types[0]], out, len(step.relations), num_bases=step.number["bases"] or None,
@@ -59,20 +59,26 @@ class Relational(torch.nn.Module):
 
 
 def by_relation(layer):
-    def make(step, dims, out):
-        return HeteroConv({r: layer(step, (dims[r[0]], dims[r[2]]), out) for r in step.relations},
+    def make(step, dims, out, is_last):
+        return HeteroConv({r: layer(step, (dims[r[0]], dims[r[2]]), out, is_last) for r in step.relations},
                           aggr=step.text["relation_aggr"])
     return make
 
 
-def transformer(step, dims, out):
+def attention(step, dims, out, is_last):
+    heads = step.number["heads"]
+    return GATConv(dims, out if is_last else out // heads, heads=heads, concat=not is_last, add_self_loops=False)
+
+
+def transformer(step, dims, out, is_last):
     return HGTConv(dims, out, (step.types, step.relations), heads=step.number["heads"])
 
 
 KINDS = {
     "rgcn": Relational,
-    "sage": by_relation(lambda step, dims, out: SAGEConv(dims, out, aggr=step.text["aggr"])),
-    "graph_conv": by_relation(lambda step, dims, out: GraphConv(dims, out, aggr=step.text["aggr"])),
+    "gat": by_relation(attention),
+    "sage": by_relation(lambda step, dims, out, is_last: SAGEConv(dims, out, aggr=step.text["aggr"])),
+    "graph_conv": by_relation(lambda step, dims, out, is_last: GraphConv(dims, out, aggr=step.text["aggr"])),
     "hgt": transformer,
 }
 
@@ -90,7 +96,7 @@ class Model(torch.nn.Module):
         convs = []
         for hop in range(2):
             out = step.number["hidden"] if hop == 0 or ends else classes
-            convs.append(KINDS[step.text["kind"]](step, dims, out))
+            convs.append(KINDS[step.text["kind"]](step, dims, out, hop == 1))
             dims = dict.fromkeys(step.types, out)
         self.convs = torch.nn.ModuleList(c.conv if isinstance(c, Relational) else c for c in convs)
         if isinstance(convs[0], Relational) and convs[0].root:

@@ -42,6 +42,8 @@ static const struct row {
     {"sage-max", LAYER_SAGE, {.aggr = LAYER_AGGR_MAX}, .project = false},
     {"graph_conv", LAYER_GRAPH_CONV, .project = false},
     {"graph_conv-mean", LAYER_GRAPH_CONV, .relation_aggr = RELATION_AGGR_MEAN},
+    {"gat", LAYER_GAT, {.heads = 4}, .project = true},
+    {"gat-mean", LAYER_GAT, {.heads = 2}, .relation_aggr = RELATION_AGGR_MEAN},
     {"hgt", LAYER_HGT, {.heads = 4}, .project = true},
     {"hgt-own", LAYER_HGT, {.heads = 1}, .own = true},
 };

@@ -17,6 +17,7 @@ struct layer {
     const struct relation_block *block; /* of a kind that uses edges */
     const uint32_t *count;              /* [types]: rows that it gives */
     double **x;                         /* [types]: rows that it reads */
+    const struct random_stream *dropout;
 };
 
 __attribute__((format(printf, 2, 3))) static const double *tensor(const struct layer *layer,
@@ -278,6 +279,94 @@ static void hgt_row(const struct layer *layer, uint32_t type, uint32_t i, double
         y[c] = share * y[c] + (1 - share) * x[c];
 }
 
+/* --- GAT by relation --- */
+
+/* What dropout makes of a share; slots are counted over all relations. */
+static double kept_share(const struct layer *layer, uint32_t r, uint32_t edge, uint32_t h)
+{
+    uint32_t word[4];
+    uint64_t slot = edge;
+    if (!layer->dropout || !(layer->own->dropout > 0))
+        return 1;
+    struct random_stream stream = *layer->dropout;
+    stream.purpose_word = (stream.purpose_word & 0xff00ffffU) | (uint32_t)layer->number << 16;
+    for (uint32_t before = 0; before < r; before++)
+        slot += message_block_edges(&layer->block->edges[before].block);
+    random_block(&stream, 1ULL << 39 | slot, h / 8, word);
+    const double draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
+    const double dropped = round((double)layer->own->dropout * 65536);
+    return draw < dropped ? 0 : 65536 / (65536 - dropped);
+}
+
+struct gat_sizes {
+    uint32_t heads, channels, width;
+};
+
+static struct gat_sizes gat_sizes_of(const struct layer *layer)
+{
+    const uint32_t heads = (uint32_t)layer->own->option.heads;
+    const uint32_t channels =
+        layer->own->joins_heads ? layer->own->output_dim / heads : layer->own->output_dim;
+    return (struct gat_sizes){heads, channels, heads * channels};
+}
+
+/* The term of a row in head h. */
+static double gat_term(const struct layer *layer, const char *key, const char *end, const double *x,
+                       uint32_t dim, uint32_t h)
+{
+    const struct gat_sizes s = gat_sizes_of(layer);
+    const double *matrix =
+        tensor(layer, "convs.%d.convs.<%s>.lin_%s.weight", layer->number, key, end);
+    const double *vector = tensor(layer, "convs.%d.convs.<%s>.att_%s", layer->number, key, end);
+    double p[256] = {0}, sum = 0;
+    multiply(matrix, x, s.width, dim, p);
+    for (uint32_t c = h * s.channels; c < (h + 1) * s.channels; c++)
+        sum += vector[c] * p[c];
+    return sum;
+}
+
+static void gat_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
+{
+    const struct message_block *block = &layer->block->edges[r].block;
+    const struct gat_sizes s = gat_sizes_of(layer);
+    const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
+    const uint32_t type = layer->schema->relation[r].target_type, to = in_dim(layer, type);
+    const uint32_t first = block->row_start[i], end = block->row_start[i + 1];
+    char key[4 * RELATION_NAME_SIZE];
+    relation_key_of(layer, r, "___", key);
+    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+        y[c] += tensor(layer, "convs.%d.convs.<%s>.bias", layer->number, key)[c];
+    for (uint32_t h = 0; h < s.heads; h++) {
+        const double own = gat_term(layer, key, "dst", layer->x[type] + (size_t)i * to, to, h);
+        double score[64], sum = 0;
+        for (uint32_t e = first; e < end; e++) {
+            const double term = own + gat_term(layer, key, "src", source_row(layer, r, e), from, h);
+            score[e - first] = exp(term > 0 ? term : 0.2 * term);
+            sum += score[e - first];
+        }
+        for (uint32_t e = first; e < end; e++) {
+            const double share = score[e - first] / sum * kept_share(layer, r, e, h);
+            double p[256] = {0};
+            multiply(tensor(layer, "convs.%d.convs.<%s>.lin_src.weight", layer->number, key),
+                     source_row(layer, r, e), s.width, from, p);
+            for (uint32_t c = 0; c < s.channels; c++)
+                y[layer->own->joins_heads ? h * s.channels + c : c] +=
+                    share * p[h * s.channels + c] / (layer->own->joins_heads ? 1 : s.heads);
+        }
+    }
+}
+
+static void gat_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
+{
+    const double share = share_of(layer, type);
+    double part[256] = {0};
+    for (uint32_t r = 0; r < layer->schema->relation_count; r++)
+        if (leads_to(layer, r, type))
+            gat_relation(layer, r, i, part);
+    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+        y[c] += share * part[c];
+}
+
 /* --- without the graph --- */
 
 static void mlp_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
@@ -365,6 +454,8 @@ static row_function row_of(enum layer_kind kind)
         return rgcn_row;
     if (kind == LAYER_HGT)
         return hgt_row;
+    if (kind == LAYER_GAT)
+        return gat_row;
     return kind == LAYER_MLP ? mlp_row : neighbor_row;
 }
 
@@ -419,7 +510,8 @@ double *typed_reference_logits(const struct model *model, const double *value,
 {
     const struct relation_schema *schema = model->config.types.schema;
     double *rows[RELATION_TYPE_COUNT_MAX], *next[RELATION_TYPE_COUNT_MAX];
-    struct layer layer = {.model = model, .schema = schema, .value = value, .x = rows};
+    struct layer layer = {
+        .model = model, .schema = schema, .value = value, .x = rows, .dropout = dropout};
     for (uint32_t t = 0; t < schema->type_count; t++)
         rows[t] = projected(&layer, t, x[t], block[0].source_count[t]);
     for (int i = 0; i < model->config.layer_count; i++) {

@@ -18,6 +18,7 @@
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/edge_term.h"
+#include "common/nn/typed/gat_relations.h"
 
 enum { WEIGHT, ATT_SRC, ATT_DST, BIAS, WEIGHT_EDGE, ATT_EDGE, PARAMETER_COUNT };
 
@@ -170,4 +171,5 @@ const struct layer_type gat_layer = {
     .parameters = parameters,
     .forward = forward,
     .backward = backward,
+    .typed = &gat_relations,
 };

@@ -31,7 +31,7 @@ static const struct trial trials[] = {
     {LAYER_RGCN, {.bases = 2}, .own = true, .activation = ACTIVATION_ELU},
     {LAYER_RGCN, {.blocks = 2}, .project = true, .values = true},
     {LAYER_RGCN, {.blocks = 2, .aggr = LAYER_AGGR_ADD}, .own = true},
-    {LAYER_SAGE},
+    {LAYER_SAGE, .project = false},
     {LAYER_SAGE, .project = true, .relation_aggr = RELATION_AGGR_MEAN, .values = true},
     {LAYER_SAGE, {.aggr = LAYER_AGGR_MAX}, .relation_aggr = RELATION_AGGR_MEAN, .residual = true},
     {LAYER_SAGE, .norm = NORM_BATCH, .activation = ACTIVATION_LEAKY_RELU},
@@ -40,6 +40,10 @@ static const struct trial trials[] = {
     {LAYER_HGT, {.heads = 4}, .own = true, .activation = ACTIVATION_NONE},
     {LAYER_HGT, {.heads = 2}, .mlp = true},
     {LAYER_RGCN, .mlp = true, .project = true},
+    {LAYER_GAT, {.heads = 2}, .project = true},
+    {LAYER_GAT, {.heads = 1}, .relation_aggr = RELATION_AGGR_MEAN, .residual = true},
+    {LAYER_GAT, {.heads = 4}, .own = true, .activation = ACTIVATION_ELU, .norm = NORM_LAYER},
+    {LAYER_GAT, {.heads = 2}, .mlp = true},
     {LAYER_GRAPH_CONV, .values = true},
     {LAYER_GRAPH_CONV, .own = true, .relation_aggr = RELATION_AGGR_MEAN},
 };
@@ -104,8 +108,9 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
     run->logits = memory_alloc(run->logit_count, sizeof *run->logits);
     run->slope = memory_alloc(run->logit_count, sizeof *run->slope);
     model_initialise(&run->model, 5, run->value);
-    for (uint64_t i = 0; i < run->model.value_count; i += 3)
-        run->value[i] += 0.053F;
+    /* Some start at zero, which would hide them, and put rows without edges on the kink of ReLU. */
+    for (uint64_t i = 0; i < run->model.value_count; i++)
+        run->value[i] += i % 3 ? 0.013F : 0.053F;
     for (size_t i = 0; i < run->logit_count; i++)
         run->slope[i] = sinf((float)i * 1.7F) / (float)run->logit_count;
 }

@@ -1,0 +1,476 @@
+#include "common/nn/typed/relation_gat.h"
+
+#include "common/math/vector.h"
+#include "common/nn/layers/attention.h"
+#include "common/nn/layers/partial_sums.h"
+#include "common/nn/operators/edge_score.h"
+
+static const char what[] = "attention by relation"; /* wants memory */
+
+static size_t heads_of(const struct typed_pass *pass)
+{
+    return (size_t)pass->layer->option.heads;
+}
+
+static size_t width_of(const struct typed_pass *pass)
+{
+    return heads_of(pass) * attention_channels(pass->layer);
+}
+
+static uint32_t source_dim(const struct typed_pass *pass, uint32_t relation)
+{
+    return pass->layer->type_input_dim[pass->schema->relation[relation].source_type];
+}
+
+static uint32_t target_dim(const struct typed_pass *pass, uint32_t relation)
+{
+    return pass->layer->type_input_dim[pass->schema->relation[relation].target_type];
+}
+
+static enum error_code new_pointers(struct arena *arena, uint32_t count, float ***out,
+                                    struct error *err)
+{
+    const enum error_code rc = arena_new(arena, out, count, what, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        (*out)[i] = NULL;
+    return rc;
+}
+
+enum error_code relation_gat_gradient_new(const struct typed_pass *pass, struct arena *arena,
+                                          struct relation_gat_gradient *out, struct error *err)
+{
+    const uint32_t relations = pass->schema->relation_count;
+    enum error_code rc = new_pointers(arena, relations, &out->weight, err);
+    if (rc == ERROR_NONE)
+        rc = new_pointers(arena, relations, &out->source_term, err);
+    if (rc == ERROR_NONE)
+        rc = new_pointers(arena, relations, &out->target_term, err);
+    return rc == ERROR_NONE ? new_pointers(arena, pass->schema->type_count, &out->bias, err) : rc;
+}
+
+enum error_code relation_gat_new(const struct typed_pass *pass, bool across, struct arena *arena,
+                                 struct relation_gat **out, struct error *err)
+{
+    struct relation_gat *made = NULL;
+    struct relation_gat_gradient pointers = {0};
+    enum error_code rc = arena_new(arena, &made, 1, what, err);
+    *out = made;
+    if (rc != ERROR_NONE)
+        return rc;
+    *made = (struct relation_gat){.across = across};
+    rc = relation_gat_gradient_new(pass, arena, &pointers, err);
+    made->weight = (const float **)pointers.weight;
+    made->source_term = (const float **)pointers.source_term;
+    made->target_term = (const float **)pointers.target_term;
+    made->bias = (const float **)pointers.bias;
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->part, pass->schema->relation_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->share, pass->schema->type_count, what, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
+        made->share[t] = 1;
+    return rc == ERROR_NONE ? relation_attention_new(pass, (uint32_t)heads_of(pass),
+                                                     attention_channels(pass->layer), across, true,
+                                                     arena, &made->attention, err)
+                            : rc;
+}
+
+/* --- forward --- */
+
+/* Input rows of the rows of a relation. */
+static enum error_code index_rows(const struct typed_pass *pass, uint32_t r, struct arena *arena,
+                                  uint32_t **out, struct error *err)
+{
+    const struct relation_edges *edges = &pass->edges[r];
+    const uint32_t *of_type = pass->input[pass->schema->relation[r].target_type].row_index;
+    const uint32_t rows = edges->block.destination_count;
+    const enum error_code rc = arena_new(arena, out, rows, what, err);
+    for (uint32_t k = 0; rc == ERROR_NONE && !arena->counts && k < rows; k++)
+        (*out)[k] = of_type ? of_type[edges->row[k]] : edges->row[k];
+    return rc;
+}
+
+static enum error_code new_part(const struct relation_gat *gat, const struct typed_pass *pass,
+                                uint32_t r, struct arena *arena, struct relation_gat_part **out,
+                                struct error *err)
+{
+    const struct relation *relation = &pass->schema->relation[r];
+    const uint32_t rows = pass->edges[r].block.destination_count;
+    const uint32_t sources = pass->source_count[relation->source_type];
+    const uint32_t heads = (uint32_t)heads_of(pass), width = (uint32_t)width_of(pass);
+    const struct input_rows *input = &pass->input[relation->source_type];
+    struct input_rows targets = pass->input[relation->target_type];
+    struct relation_gat_part *made = NULL;
+    *out = NULL;
+    if (rows == 0)
+        return ERROR_NONE;
+    enum error_code rc = arena_new(arena, &made, 1, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *out = made;
+    *made = (struct relation_gat_part){.source = NULL};
+    rc = index_rows(pass, r, arena, &made->row_index, err);
+    targets.row_index = made->row_index;
+    if (rc == ERROR_NONE)
+        rc = row_product_new(gat->weight[r], NULL, source_dim(pass, r), width, sources, input, NULL,
+                             arena, &made->source, err);
+    if (rc == ERROR_NONE)
+        rc = row_product_new(gat->source_term[r], NULL, source_dim(pass, r), heads, sources, input,
+                             NULL, arena, &made->source_term, err);
+    if (rc == ERROR_NONE)
+        rc = row_product_new(gat->target_term[r], NULL, target_dim(pass, r), heads, rows, &targets,
+                             NULL, arena, &made->target_term, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->sum, rows * width, what, err);
+    made->rows = made->sum;
+    if (rc == ERROR_NONE && !pass->layer->joins_heads)
+        rc = arena_new(arena, &made->rows, (size_t)rows * pass->layer->output_dim, what, err);
+    return rc;
+}
+
+struct part_job {
+    const struct typed_pass *pass;
+    const struct relation_gat_part *part;
+    const struct relation_slots *slots;
+    float *gradient; /* of target_term, or of source_term */
+    float *from, *to;
+    uint32_t rows;
+};
+
+static void score_tile(void *context, int64_t tile, int thread)
+{
+    const struct part_job *job = context;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    (void)thread;
+    edge_score_add(&job->slots->shape, row_product_rows(job->part->source_term),
+                   row_product_rows(job->part->target_term), NULL, first,
+                   layer_pass_tile_end(first, job->rows), job->slots->share);
+}
+
+CPU_KERNEL(mean_of_head_rows,
+           (const float *rows, size_t heads, size_t channels, size_t count, float *out),
+           (rows, heads, channels, count, out))
+{
+    for (size_t i = 0; i < count; i++, rows += heads * channels, out += channels) {
+        vector_copy(out, rows, channels);
+        for (size_t h = 1; h < heads; h++)
+            vector_add(out, rows + h * channels, channels);
+        vector_scale(out, 1 / (float)heads, channels);
+    }
+}
+
+CPU_KERNEL(share_out_to_heads,
+           (const float *rows, size_t heads, size_t channels, size_t count, float *out),
+           (rows, heads, channels, count, out))
+{
+    for (size_t i = 0; i < count; i++, rows += channels, out += heads * channels)
+        for (size_t h = 0; h < heads; h++) {
+            vector_copy(out + h * channels, rows, channels);
+            vector_scale(out + h * channels, 1 / (float)heads, channels);
+        }
+}
+
+static void mean_tile(void *context, int64_t tile, int thread)
+{
+    const struct part_job *job = context;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const size_t count = layer_pass_tile_end(first, job->rows) - first;
+    (void)thread;
+    mean_of_head_rows(job->from + first * width_of(job->pass), heads_of(job->pass),
+                      attention_channels(job->pass->layer), count,
+                      job->to + first * (size_t)job->pass->layer->output_dim);
+}
+
+static void share_out_tile(void *context, int64_t tile, int thread)
+{
+    const struct part_job *job = context;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const size_t count = layer_pass_tile_end(first, job->rows) - first;
+    (void)thread;
+    share_out_to_heads(job->from + first * (size_t)job->pass->layer->output_dim,
+                       heads_of(job->pass), attention_channels(job->pass->layer), count,
+                       job->to + first * width_of(job->pass));
+}
+
+static struct part_job job_of(const struct relation_gat *gat, const struct typed_pass *pass,
+                              uint32_t r)
+{
+    return (struct part_job){.pass = pass,
+                             .part = gat->part[r],
+                             .slots = gat->attention->slots[r],
+                             .rows = pass->edges[r].block.destination_count};
+}
+
+static enum error_code score_relation(const struct relation_gat *gat, const struct typed_pass *pass,
+                                      uint32_t r, bool keep,
+                                      const struct model_workspace *workspace, struct error *err)
+{
+    struct part_job job = job_of(gat, pass, r);
+    enum error_code rc = row_product_forward(job.part->source, keep, workspace, err);
+    if (rc == ERROR_NONE)
+        rc = row_product_forward(job.part->source_term, keep, workspace, err);
+    if (rc == ERROR_NONE)
+        rc = row_product_forward(job.part->target_term, keep, workspace, err);
+    if (rc == ERROR_NONE && !workspace->arena->counts)
+        thread_pool_run(workspace->pool, layer_pass_tiles(job.rows), score_tile, &job);
+    return rc;
+}
+
+static void sum_relation(const struct relation_gat *gat, const struct typed_pass *pass, uint32_t r,
+                         struct thread_pool *pool)
+{
+    struct part_job job = job_of(gat, pass, r);
+    relation_slots_sum(job.slots, job.slots->weight, row_product_rows(job.part->source),
+                       job.part->sum, pool);
+    job.from = job.part->sum;
+    job.to = job.part->rows;
+    if (!pass->layer->joins_heads)
+        thread_pool_run(pool, layer_pass_tiles(job.rows), mean_tile, &job);
+}
+
+CPU_KERNEL(add_bias_to_all,
+           (float *restrict rows, const float *restrict bias, size_t dim, size_t count),
+           (rows, bias, dim, count))
+{
+    for (size_t i = 0; i < count; i++)
+        vector_add(rows + i * dim, bias, dim);
+}
+
+static enum error_code join(const struct relation_gat *gat, const struct typed_pass *pass,
+                            const struct model_workspace *workspace, struct error *err)
+{
+    const size_t dim = pass->layer->output_dim;
+    float **rows = NULL;
+    const enum error_code rc =
+        new_pointers(workspace->arena, pass->schema->relation_count, &rows, err);
+    if (rc != ERROR_NONE || workspace->arena->counts)
+        return rc;
+    for (uint32_t r = 0; r < pass->schema->relation_count; r++)
+        if (gat->part[r])
+            rows[r] = gat->part[r]->rows;
+    relation_rows_join(pass, rows, dim, gat->share, pass->output, workspace->pool);
+    for (uint32_t t = 0; t < pass->schema->type_count; t++)
+        if (gat->bias[t])
+            add_bias_to_all(pass->output[t], gat->bias[t], dim, pass->destination_count[t]);
+    return ERROR_NONE;
+}
+
+enum error_code relation_gat_forward(struct relation_gat *gat, const struct typed_pass *pass,
+                                     bool keep, const struct model_workspace *workspace,
+                                     struct error *err)
+{
+    const uint32_t relations = pass->schema->relation_count;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
+        rc = new_part(gat, pass, r, workspace->arena, &gat->part[r], err);
+        if (rc == ERROR_NONE && gat->part[r])
+            rc = score_relation(gat, pass, r, keep, workspace, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = relation_attention_weigh(gat->attention, workspace, err);
+    for (uint32_t r = 0; rc == ERROR_NONE && !workspace->arena->counts && r < relations; r++)
+        if (gat->part[r])
+            sum_relation(gat, pass, r, workspace->pool);
+    return rc == ERROR_NONE ? join(gat, pass, workspace, err) : rc;
+}
+
+/* --- backward --- */
+
+/* The gradients of what a relation read, before they are those of its input. */
+struct back {
+    float *source, *source_term, *target_term; /* [sources, width], [.., heads], [rows, heads] */
+};
+
+static enum error_code find_back(const struct typed_pass *pass, uint32_t r, struct arena *arena,
+                                 struct back *out, struct error *err)
+{
+    const size_t sources = pass->source_count[pass->schema->relation[r].source_type];
+    const size_t rows = pass->edges[r].block.destination_count, width = width_of(pass);
+    enum error_code rc = arena_new(arena, &out->source, sources * width, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->source_term, sources * heads_of(pass), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &out->target_term, rows * heads_of(pass), what, err);
+    for (size_t i = 0; rc == ERROR_NONE && !arena->counts && i < sources * width; i++)
+        out->source[i] = 0;
+    return rc;
+}
+
+/* From dy: of the weights of slots, and of the rows of sources. */
+static void weights_back(const struct relation_gat *gat, const struct typed_pass *pass, uint32_t r,
+                         const float *dy, const struct back *back, float *scratch,
+                         struct thread_pool *pool)
+{
+    const uint32_t type = pass->schema->relation[r].target_type;
+    struct part_job job = job_of(gat, pass, r);
+    job.from = job.part->rows; /* its values are not needed any more */
+    job.to = job.part->sum;
+    relation_rows_part(pass, r, dy, pass->layer->output_dim, gat->share[type], job.part->rows,
+                       pool);
+    if (!pass->layer->joins_heads)
+        thread_pool_run(pool, layer_pass_tiles(job.rows), share_out_tile, &job);
+    relation_slots_dot(job.slots, job.part->sum, row_product_rows(job.part->source),
+                       job.slots->gradient, pool);
+    relation_slots_add_transposed(job.slots, job.slots->weight, job.part->sum, back->source,
+                                  scratch, pool);
+}
+
+static void score_back_tile(void *context, int64_t tile, int thread)
+{
+    const struct part_job *job = context;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    (void)thread;
+    edge_score_add_backward(&job->slots->shape, row_product_rows(job->part->source_term),
+                            row_product_rows(job->part->target_term), NULL, first,
+                            layer_pass_tile_end(first, job->rows), job->slots->gradient,
+                            job->gradient);
+}
+
+static void score_transposed_tile(void *context, int64_t tile, int thread)
+{
+    const struct part_job *job = context;
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    (void)thread;
+    edge_score_add_transposed(&job->slots->shape, &job->slots->transposed, job->slots->gradient,
+                              first, layer_pass_tile_end(first, job->rows), job->gradient);
+}
+
+static void scores_back(const struct relation_gat *gat, const struct typed_pass *pass, uint32_t r,
+                        const struct back *back, struct thread_pool *pool)
+{
+    struct part_job job = job_of(gat, pass, r);
+    job.gradient = back->target_term;
+    thread_pool_run(pool, layer_pass_tiles(job.rows), score_back_tile, &job);
+    job.gradient = back->source_term;
+    job.rows = pass->source_count[pass->schema->relation[r].source_type];
+    thread_pool_run(pool, layer_pass_tiles(job.rows), score_transposed_tile, &job);
+}
+
+CPU_KERNEL(add_all, (float *restrict sum, const float *restrict more, size_t count),
+           (sum, more, count))
+{
+    vector_add(sum, more, count);
+}
+
+CPU_KERNEL(add_at_rows,
+           (float *restrict sum, const float *restrict more, const uint32_t *row, size_t dim,
+            size_t count),
+           (sum, more, row, dim, count))
+{
+    for (size_t k = 0; k < count; k++)
+        vector_add(sum + row[k] * dim, more + k * dim, dim);
+}
+
+static enum error_code products_back(const struct relation_gat *gat, const struct typed_pass *pass,
+                                     uint32_t r, const struct back *back,
+                                     const struct relation_gat_gradient *out,
+                                     const struct model_workspace *workspace, struct error *err)
+{
+    const struct relation *relation = &pass->schema->relation[r];
+    const struct relation_gat_part *part = gat->part[r];
+    float *sources = pass->input_gradient[relation->source_type];
+    float *targets = pass->input_gradient[relation->target_type];
+    const size_t count = (size_t)pass->source_count[relation->source_type] * source_dim(pass, r);
+    enum error_code rc = row_product_backward(part->source, back->source, sources != NULL,
+                                              out->weight[r], NULL, workspace, err);
+    if (rc == ERROR_NONE)
+        rc = row_product_backward(part->source_term, back->source_term, sources != NULL,
+                                  out->source_term[r], NULL, workspace, err);
+    if (rc == ERROR_NONE)
+        rc = row_product_backward(part->target_term, back->target_term, targets != NULL,
+                                  out->target_term[r], NULL, workspace, err);
+    if (rc != ERROR_NONE || workspace->arena->counts)
+        return rc;
+    if (sources) {
+        add_all(sources, row_product_input_gradient(part->source), count);
+        add_all(sources, row_product_input_gradient(part->source_term), count);
+    }
+    if (targets)
+        add_at_rows(targets, row_product_input_gradient(part->target_term), pass->edges[r].row,
+                    target_dim(pass, r), pass->edges[r].block.destination_count);
+    return ERROR_NONE;
+}
+
+struct bias_job {
+    const float *dy;
+    size_t dim;
+};
+
+static void bias_tile(void *context, const struct partial_sums_tile *tile)
+{
+    const struct bias_job *job = context;
+    if (tile->fresh)
+        vector_zero(tile->sum, job->dim);
+    for (uint32_t i = tile->first; i < tile->end; i++)
+        add_all(tile->sum, job->dy + i * job->dim, job->dim);
+}
+
+static enum error_code bias_back(const struct typed_pass *pass, uint32_t type, const float *dy,
+                                 float *out, const struct model_workspace *workspace,
+                                 struct error *err)
+{
+    struct bias_job job = {dy, pass->layer->output_dim};
+    struct partial_sums sums;
+    const uint32_t rows = pass->destination_count[type];
+    if (rows == 0 || !out)
+        return ERROR_NONE;
+    const enum error_code rc = partial_sums_init(
+        &sums, rows, job.dim, thread_pool_size(workspace->pool), workspace->arena, err);
+    if (rc != ERROR_NONE || workspace->arena->counts)
+        return rc;
+    partial_sums_run(&sums, workspace->pool, bias_tile, &job);
+    partial_sums_total_into(&sums, workspace->pool, 0, job.dim, out);
+    return ERROR_NONE;
+}
+
+static enum error_code types_back(const struct typed_pass *pass, float *const *output_gradient,
+                                  const struct relation_gat_gradient *out,
+                                  const struct model_workspace *workspace, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++) {
+        const size_t count = (size_t)pass->source_count[t] * pass->layer->type_input_dim[t];
+        float *dx = pass->input_gradient[t];
+        for (size_t i = 0; !workspace->arena->counts && dx && i < count; i++)
+            dx[i] = 0;
+        rc = bias_back(pass, t, output_gradient[t], out->bias[t], workspace, err);
+    }
+    return rc;
+}
+
+enum error_code relation_gat_backward(const struct relation_gat *gat, const struct typed_pass *pass,
+                                      float *const *output_gradient,
+                                      const struct relation_gat_gradient *gradient,
+                                      const struct model_workspace *workspace, struct error *err)
+{
+    struct arena *arena = workspace->arena;
+    const uint32_t relations = pass->schema->relation_count;
+    const size_t threads = (size_t)thread_pool_size(workspace->pool);
+    struct back *back = NULL;
+    float *scratch = NULL;
+    enum error_code rc = relation_attention_find_gradients(gat->attention, arena, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &back, relations, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &scratch, threads * TILE_ROWS * width_of(pass), what, err);
+    if (rc == ERROR_NONE)
+        rc = types_back(pass, output_gradient, gradient, workspace, err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
+        if (!gat->part[r])
+            continue;
+        rc = find_back(pass, r, arena, &back[r], err);
+        if (rc == ERROR_NONE && !arena->counts)
+            weights_back(gat, pass, r, output_gradient[pass->schema->relation[r].target_type],
+                         &back[r], scratch, workspace->pool);
+    }
+    if (rc == ERROR_NONE)
+        rc = relation_attention_weigh_back(gat->attention, workspace, err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
+        if (!gat->part[r])
+            continue;
+        if (!arena->counts)
+            scores_back(gat, pass, r, &back[r], workspace->pool);
+        rc = products_back(gat, pass, r, &back[r], gradient, workspace, err);
+    }
+    return rc;
+}
