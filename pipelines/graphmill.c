@@ -23,6 +23,7 @@ static const struct command {
 } commands[] = {
     {"run", "FILE", "do all of a pipeline, from raw files to outputs; resumes", command_run},
     {"start", "FILE", "ingest, partition and queue a run for workers elsewhere", command_start},
+    {"infer", "MODEL", "apply a trained model to another graph: --on DATASET", command_infer},
     {"status", "RUN", "where a run stands; --watch to follow", command_status},
     {"replay", "RUN STAGE", "compute one unit again and compare: MATCH or DIFFERS", command_replay},
     {"verify", "RUN", "check every stored record and artifact", command_verify},

@@ -21,17 +21,7 @@
 /* clang-format off */
 #define AT(field) offsetof(struct pipeline_options, field)
 static const struct option_spec option_table[] = {
-    {"directory", OPTION_TEXT, AT(directory), NULL, 0, 0, "FOLDER", "folder of the run (default: runs/<name>)"},
-    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
-    {"workers", OPTION_INT, AT(workers), "1", 1, 64, "N", "worker processes of each stage"},
-    {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads of a stage's workers together; 0: one a core"},
-    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget of all processes of the run together, which divide it (default: four fifths of what the machine or container has; ingest and partition alone: half)"},
-    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "use this Redis instead of a private one"},
-    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
-    {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
-    {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
-    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "say what would run and why, and change nothing"},
-    {"quiet", OPTION_FLAG, AT(quiet), NULL, 0, 0, NULL, "no progress on stderr"},
+    PIPELINE_OPTIONS(AT)
     {.name = NULL},
 };
 /* clang-format on */
@@ -157,9 +147,9 @@ static enum error_code run_to_end(struct once *once, struct error *err)
 }
 
 /* Its one line of answer goes to stderr as progress. */
-static enum error_code run_once(const struct pipeline_options *options,
-                                const struct run_folder *folder, const char *stage,
-                                struct error *err)
+enum error_code pipeline_run_stage(const struct pipeline_options *options,
+                                   const struct run_folder *folder, const char *stage,
+                                   struct error *err)
 {
     struct once once = {.options = options, .folder = folder, .stage = stage};
     const double before = clock_seconds();
@@ -190,8 +180,8 @@ static void open_newest(struct store *store, struct run_binding *newest)
         run_close(newest);
 }
 
-static enum error_code start_run(const struct pipeline_options *options, struct run_folder *folder,
-                                 struct error *err)
+enum error_code pipeline_start_run(const struct pipeline_options *options,
+                                   struct run_folder *folder, struct error *err)
 {
     static struct run_binding newest; /* large for a stack */
     char run_id[ID_SIZE];
@@ -206,7 +196,7 @@ static enum error_code start_run(const struct pipeline_options *options, struct 
 }
 
 /* A wrong address or password is said before the work of hours. */
-static enum error_code check_redis(const struct pipeline_options *options, struct error *err)
+enum error_code pipeline_check_redis(const struct pipeline_options *options, struct error *err)
 {
     if (!options->redis)
         return ERROR_NONE;
@@ -225,20 +215,20 @@ enum error_code pipeline_prepare(const struct pipeline_options *options, struct 
     bool told = false;
     enum error_code rc = pipeline_folder_path(options, path, err);
     if (rc == ERROR_NONE)
-        rc = check_redis(options, err);
+        rc = pipeline_check_redis(options, err);
     if (rc == ERROR_NONE)
         rc = run_folder_create(folder, path, err);
     if (rc == ERROR_NONE)
-        rc = run_once(options, folder, "ingest", err);
+        rc = pipeline_run_stage(options, folder, "ingest", err);
     if (rc == ERROR_NONE)
         rc = unused_data_warn(folder->store, &options->settings, err);
     if (rc == ERROR_NONE)
-        rc = run_once(options, folder, "partition", err);
+        rc = pipeline_run_stage(options, folder, "partition", err);
     if (rc == ERROR_NONE)
         run_state_remove(folder->path);
     if (rc == ERROR_NONE)
         do
-            rc = start_run(options, folder, err);
+            rc = pipeline_start_run(options, folder, err);
         while (wait_for_room(rc, err, &told));
     return rc;
 }

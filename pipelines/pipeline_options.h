@@ -24,6 +24,22 @@ struct pipeline_options {
     struct pipeline_settings settings;
 };
 
+/* clang-format off */
+/* Rows of a table of options: those of all commands that run something. PLACE(field): its offset. */
+#define PIPELINE_OPTIONS(PLACE) \
+    {"directory", OPTION_TEXT, PLACE(directory), NULL, 0, 0, "FOLDER", "folder of the run (default: runs/<name>)"}, \
+    {"set", OPTION_LIST, PLACE(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"}, \
+    {"workers", OPTION_INT, PLACE(workers), "1", 1, 64, "N", "worker processes of each stage"}, \
+    {"threads", OPTION_INT, PLACE(threads), "0", 0, 1024, "N", "threads of a stage's workers together; 0: one a core"}, \
+    {"memory", OPTION_BYTES, PLACE(memory), NULL, 0, 0, "SIZE", "memory budget of all processes of the run together, which divide it (default: four fifths of what the machine or container has; ingest and partition alone: half)"}, \
+    {"redis", OPTION_TEXT, PLACE(redis), NULL, 0, 0, "URL", "use this Redis instead of a private one"}, \
+    {"redis-password-file", OPTION_TEXT, PLACE(redis_password_file), NULL, 0, 0, "FILE", "file with its password"}, \
+    {"lease", OPTION_INT, PLACE(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"}, \
+    {"json", OPTION_FLAG, PLACE(json), NULL, 0, 0, NULL, "print the answer as JSON"}, \
+    {"dry-run", OPTION_FLAG, PLACE(dry_run), NULL, 0, 0, NULL, "say what would run and why, and change nothing"}, \
+    {"quiet", OPTION_FLAG, PLACE(quiet), NULL, 0, 0, NULL, "no progress on stderr"},
+/* clang-format on */
+
 /* Parses argv, loads and checks the pipeline file. *shown: help was asked for and printed. */
 MUST_CHECK enum error_code pipeline_options_parse(struct pipeline_options *options,
                                                   const char *summary, int argc, char **argv,
@@ -31,6 +47,16 @@ MUST_CHECK enum error_code pipeline_options_parse(struct pipeline_options *optio
 /* The folder of the run, which may not be there yet. */
 MUST_CHECK enum error_code pipeline_folder_path(const struct pipeline_options *options,
                                                 char path[FILE_PATH_SIZE], struct error *err);
+/* A wrong address or password is said before the work of hours. */
+MUST_CHECK enum error_code pipeline_check_redis(const struct pipeline_options *options,
+                                                struct error *err);
+/* Runs ingest or partition to its end, and tells its answer on stderr. */
+MUST_CHECK enum error_code pipeline_run_stage(const struct pipeline_options *options,
+                                              const struct run_folder *folder, const char *stage,
+                                              struct error *err);
+/* Starts the run of options->settings on the partition that is there, and binds it. */
+MUST_CHECK enum error_code pipeline_start_run(const struct pipeline_options *options,
+                                              struct run_folder *folder, struct error *err);
 /* Opens the run folder, runs ingest and partition, starts the run and binds it. */
 MUST_CHECK enum error_code pipeline_prepare(const struct pipeline_options *options,
                                             struct run_folder *folder, struct error *err);

@@ -111,6 +111,9 @@ enum error_code stage_crew_start(struct stage_crew *crew, const struct crew_conf
     for (int i = 0; i < STAGE_LOOP_COUNT; i++)
         crew->threads_each[i] = threads_of(&stage_loop[i], shared);
     for (int i = 0; rc == ERROR_NONE && i < STAGE_LOOP_COUNT * config->workers; i++) {
+        if (config->only_stage &&
+            strcmp(config->only_stage, stage_loop[i % STAGE_LOOP_COUNT].name) != 0)
+            continue;
         struct crew_member *member = &crew->member[crew->count++];
         *member = (struct crew_member){.stage_index = i % STAGE_LOOP_COUNT};
         (void)snprintf(member->name, sizeof member->name, "%s-%d",

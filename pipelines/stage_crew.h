@@ -28,6 +28,7 @@ struct crew_config {
     int threads; /* of all of a stage's workers together; 0: the cores */
     const struct memory_shares *shares;
     int64_t lease_ms;
+    const char *only_stage; /* whose workers alone are started; NULL: all */
     /* How many units all workers have done; asked only when one of them ended badly. */
     int64_t (*units_done)(void *context);
     void *context;

@@ -191,6 +191,8 @@ struct pipeline_settings {
     struct {
         int64_t weights;
         bool embeddings, predictions;
+        char model
+            [SETTING_PATH_SIZE]; /* of a run of inference alone (run_import.h); "": of the run itself */
     } infer;
 };
 

@@ -217,6 +217,11 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
     if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
+    if (s->infer.model[0])
+        return error_set(err, ERROR_INVALID,
+                         "infer.model is '%.100s', expected nothing: graphmill infer MODEL --on "
+                         "DATASET sets it",
+                         s->infer.model);
     if (s->ingest.class_count &&
         (s->ingest.task == TASK_UNKNOWN || s->ingest.task == TASK_LINK_PREDICTION))
         return error_set(err, ERROR_INVALID,

@@ -7,6 +7,7 @@
 #include "stages/plan/identity.h"
 #include "stages/plan/run_adoption.h"
 #include "stages/plan/run_loss.h"
+#include "stages/plan/run_origin.h"
 #include "stages/plan/run_recheck.h"
 
 #include <inttypes.h>
@@ -78,6 +79,18 @@ static enum error_code plan_schedule(struct store *store, const struct pipeline_
     return rc == ERROR_NONE ? rc : error_context(err, rc, "partition %s", partition_id);
 }
 
+static enum error_code take_origin(const struct pipeline_settings *settings, struct run_plan *plan,
+                                   struct error *err)
+{
+    struct run_origin origin;
+    const enum error_code rc = run_origin_of(settings, &origin, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    plan->first_version = origin.version;
+    (void)snprintf(plan->origin, sizeof plan->origin, "%s", origin.run_id);
+    return ERROR_NONE;
+}
+
 static enum error_code make_plan(struct store *store, const struct pipeline_settings *settings,
                                  struct run_plan *plan, struct schedule *schedule,
                                  struct error *err)
@@ -86,6 +99,8 @@ static enum error_code make_plan(struct store *store, const struct pipeline_sett
     enum error_code rc = pipeline_settings_text(settings, plan->settings, err);
     if (rc == ERROR_NONE)
         rc = plan_schedule(store, settings, plan->partition_id, schedule, err);
+    if (rc == ERROR_NONE && run_is_imported(settings))
+        return take_origin(settings, plan, err);
     return rc == ERROR_NONE ? run_adoption_find(store, settings, schedule, plan, err) : rc;
 }
 
@@ -123,9 +138,9 @@ static enum error_code write_plan(struct store *store, const struct pipeline_set
     enum error_code rc = make_plan(store, settings, plan, &schedule, err);
     if (rc == ERROR_NONE)
         rc = identity_note(store, plan->id, err);
-    if (rc == ERROR_NONE && plan->first_version > 0)
+    if (rc == ERROR_NONE && plan->first_version > 0 && !run_is_imported(settings))
         rc = adopt(store, settings, &schedule, plan, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !run_is_imported(settings))
         rc = run_adoption_note(store, settings, plan, err);
     return rc == ERROR_NONE ? run_plan_put(store, plan, err) : rc;
 }

@@ -3,6 +3,7 @@
 #include "common/base/random.h"
 #include "stages/plan/identity_digits.h"
 #include "stages/plan/run_model.h"
+#include "stages/plan/run_origin.h"
 #include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
@@ -17,10 +18,31 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Of a run of inference alone: rounds that were done elsewhere, each an epoch, and a snapshot behind the last. */
+static enum error_code make_imported(struct schedule *s, const struct pipeline_settings *settings,
+                                     struct error *err)
+{
+    struct run_origin origin;
+    const enum error_code rc = run_origin_of(settings, &origin, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    s->train_count = s->batch_size = 1;
+    s->batches_per_epoch = s->batches_per_round = 1;
+    s->rounds_per_epoch = 1;
+    s->epochs = s->round_count = s->every_rounds = origin.version;
+    s->valid_count = 0;
+    s->reuse_epochs = 1;
+    s->can_stop_early = false;
+    return ERROR_NONE;
+}
+
 enum error_code schedule_init(struct schedule *out, const struct pipeline_settings *settings,
                               int64_t train_count, int64_t valid_count, int32_t part_count,
                               struct error *err)
 {
+    const bool is_imported = run_is_imported(settings);
+    if (is_imported)
+        train_count = 1;
     if (train_count < 1)
         return error_set(
             err, ERROR_INPUT,
@@ -55,7 +77,12 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
     s.rounds_per_epoch = divide_up(s.batches_per_epoch, s.batches_per_round);
     s.round_count = s.rounds_per_epoch * s.epochs;
     s.every_rounds = settings->checkpoint.every_epochs * s.rounds_per_epoch;
-    const int64_t evaluation_slots = divide_up(valid_count, s.evaluation_batch_size);
+    if (is_imported) {
+        const enum error_code rc = make_imported(&s, settings, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    const int64_t evaluation_slots = divide_up(s.valid_count, s.evaluation_batch_size);
     if (evaluation_slots > 65535)
         return error_set(
             err, ERROR_INVALID,

@@ -275,6 +275,7 @@ const struct setting_spec setting_table[] = {
 
     CHOICE(OUTPUTS, "infer.weights", infer.weights, "best", weights_names, "best (validation) or last"),
     BOOL(OUTPUTS, "infer.embeddings", infer.embeddings, "true", "write embeddings.npy"),
+    TEXT(TRAINING, "infer.model", infer.model, "", "written by graphmill infer: version, hash and run of the weights that a run of inference alone has"),
     BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
     {.name = NULL},
 };

@@ -282,6 +282,8 @@ static void say_targets(const struct lines *lines)
         say(lines, false, "labels: %" PRIu64 " nodes with %s", summary->labelled_nodes, words);
     say(lines, false, "splits: %" PRIu32 " train, %" PRIu32 " valid, %" PRIu32 " test",
         schema->train_count, schema->valid_count, schema->test_count);
+    if (lines->settings->ingest.class_count) /* nothing is trained on it */
+        return;
     if (task->is_in_class)
         warn_of_classes(lines);
     if (schema->valid_count == 0)

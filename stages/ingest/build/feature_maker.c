@@ -135,8 +135,8 @@ static enum error_code check_given(const struct feature_maker *maker, const char
     if (maker->standardise && maker->by.dim != maker->dim)
         return error_set(err, ERROR_INPUT,
                          "%s: expected the mean and deviation of %" PRIu32
-                         " feature columns, found %" PRIu32,
-                         path, maker->dim, maker->by.dim);
+                         " feature columns (%s), found %" PRIu32,
+                         path, maker->dim, maker->origin, maker->by.dim);
     return ERROR_NONE;
 }
 

@@ -5,6 +5,8 @@
 
 #include "tests/support/test.h"
 
+#include <stdio.h>
+
 static struct pipeline_settings settings_of(int64_t epochs, int64_t batch_size,
                                             int64_t batches_per_round, int64_t reuse_epochs)
 {
@@ -83,6 +85,31 @@ static void a_small_dataset_makes_one_short_batch(void **state)
     schedule_seed_range(&s, 1, 0, &first, &count);
     assert_int_equal(first, 0);
     assert_int_equal(count, 7);
+}
+
+/* A run of inference alone ends where its weights do, and trains and validates nothing; on a graph without any
+ * training nodes, too. */
+static void imported_weights_end_the_schedule(void **state)
+{
+    (void)state;
+    struct schedule s = {0};
+    struct error err = {0};
+    struct pipeline_settings settings = settings_of(3, 10, 2, 2);
+    (void)snprintf(settings.infer.model, sizeof settings.infer.model,
+                   "17 0123456789abcdef0123456789abcdef cora-1");
+    assert_ok(schedule_init(&s, &settings, 0, 5000, 4, &err), &err);
+    assert_int_equal(s.round_count, 17);
+    assert_int_equal(s.evaluation_slot_count, 0);
+    for (int64_t version = 1; version < 17; version++)
+        assert_false(schedule_has_snapshot(&s, version));
+    assert_true(schedule_has_snapshot(&s, 17));
+    assert_int_equal(s.part_count, 4);
+    (void)snprintf(settings.infer.model, sizeof settings.infer.model, "0 abc cora-1");
+    assert_fails(schedule_init(&s, &settings, 0, 0, 4, &err), ERROR_INVALID,
+                 "infer.model is '0 abc cora-1', expected nothing", &err);
+    settings.infer.model[0] = '\0';
+    assert_fails(schedule_init(&s, &settings, 0, 0, 4, &err), ERROR_INPUT, "no training nodes",
+                 &err);
 }
 
 /* Each epoch takes each position of its order once, and each order has each training node once. */
@@ -302,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_rounds_and_slots),
         cmocka_unit_test(an_epoch_of_clusters_has_each_part_once),
+        cmocka_unit_test(imported_weights_end_the_schedule),
         cmocka_unit_test(a_small_dataset_makes_one_short_batch),
         cmocka_unit_test(every_epoch_visits_every_training_node_once),
         cmocka_unit_test(a_reused_pass_serves_each_batch_once_an_epoch),

@@ -199,7 +199,7 @@ static void rows_are_scaled_by_what_another_dataset_kept(void **state)
     maker = start(NODES);
     assert_ok(feature_maker_add(maker, "x.npy", given, NODES, DIM - 1, &err), &err);
     assert_fails(feature_maker_choose(maker, &fixture.settings, &err), ERROR_INPUT,
-                 "expected the mean and deviation of 2 feature columns, found 3", &err);
+                 "expected the mean and deviation of 2 feature columns (given), found 3", &err);
 }
 
 static void degrees_become_their_logarithms(void **state)

@@ -1,0 +1,44 @@
+/*
+ * model_source - a trained model, out of the folder of its run, and what a graph must be like for it.
+ */
+#ifndef PIPELINES_MODEL_SOURCE_H
+#define PIPELINES_MODEL_SOURCE_H
+
+#include "common/base/error.h"
+#include "pipelines/run_folder.h"
+#include "stages/plan/edge_use.h"
+#include "stages/plan/run_loss.h"
+#include "store/records/dataset_schema.h"
+#include "store/records/feature_statistics.h"
+#include "store/records/snapshot.h"
+#include "store/records/weights_identity.h"
+
+struct model_source { /* {0} is closed; large for a stack */
+    struct run_folder folder;
+    struct dataset_schema dataset; /* that it was trained on */
+    struct model model;
+    struct edge_use edge_use;
+    struct run_loss loss;
+    struct feature_statistics statistics; /* of its features; empty where they were not scaled */
+    struct snapshot snapshot;
+    struct weights_identity identity;
+    const float *value; /* [model.value_count] */
+};
+
+/* `run_id`: NULL for the newest. Fails: ERROR_NOT_FOUND; ERROR_UNAVAILABLE for a run that has not ended; ERROR_INVALID for a
+ * model that cannot be applied to another graph, saying why. */
+MUST_CHECK enum error_code model_source_open(struct model_source *source, const char *path,
+                                             const char *run_id, bool best, struct error *err);
+void model_source_close(struct model_source *source);
+
+/* Can the model read this graph? Fails: ERROR_INPUT with all that differs. */
+MUST_CHECK enum error_code model_source_check(const struct model_source *source,
+                                              const struct dataset_schema *dataset,
+                                              struct error *err);
+/* Puts into `settings`, which have the new graph's dataset and partition, the model and how it reads edges.
+ * Fails: ERROR_INVALID for class weights that cannot be written down. */
+MUST_CHECK enum error_code model_source_settings(const struct model_source *source,
+                                                 struct pipeline_settings *settings,
+                                                 struct error *err);
+
+#endif
