@@ -27,10 +27,12 @@ enum random_purpose {
     RANDOM_SPLIT,      /* which labelled nodes are for training, validation and test */
     RANDOM_EDGE_SPLIT, /* the same of edges */
     RANDOM_NEGATIVE, /* the other ends of pairs that are no edges; hop: of training, validation or test */
-    RANDOM_SUBGRAPH,  /* which nodes or edges a layer or a subgraph is made of */
-    RANDOM_WALK,      /* where a walk goes; hop tells what it is for */
-    RANDOM_EMBEDDING, /* first values of learnable embeddings: slot is the node type */
+    RANDOM_SUBGRAPH,      /* which nodes or edges a layer or a subgraph is made of */
+    RANDOM_WALK,          /* where a walk goes; hop tells what it is for */
+    RANDOM_EMBEDDING,     /* first values of learnable embeddings: slot is the node type */
+    RANDOM_RELATION = 64, /* which neighbours a node keeps in a relation: relation / 16 is added */
 };
+enum { RANDOM_RELATION_PURPOSES = 32 };
 
 struct random_stream {
     uint64_t seed;

@@ -1,0 +1,367 @@
+/* The sampler of relations against a slow one that follows the rule edge by edge, and its draws against chance. */
+#include "common/base/memory.h"
+#include "stages/sampling/distinct_positions.h"
+#include "stages/sampling/neighbor_sampler.h"
+#include "stages/sampling/relation_sampler.h"
+#include "store/objects/keys.h"
+
+#include "tests/support/temp_store.h"
+#include "tests/support/test.h"
+#include "tests/support/typed_dataset.h"
+
+#include <stdlib.h>
+
+enum { TYPES = 3, HOPS = 3, SEEDS = 20 };
+
+static struct typed_edges edges;
+
+static const uint32_t first_of_type[TYPES + 1] = {0, TYPED_AUTHORS, TYPED_AUTHORS + TYPED_PAPERS,
+                                                  TYPED_NODES};
+static const uint32_t part_start[] = {0, TYPED_NODES};
+static const uint32_t type_dim[] = {0, TYPED_PAPER_DIM, TYPED_VENUE_DIM};
+static const char type_name[TYPES][RELATION_NAME_SIZE] = {"author", "paper", "venue"};
+static const struct relation relation[TYPED_RELATIONS] = {
+    {"writes", 0, 1}, {"cites", 1, 1}, {"in", 1, 2}, {"rev_writes", 1, 0}};
+
+struct fixture {
+    struct temp_store *temp;
+    struct partition_book book;
+    struct topology topology;
+    struct relation_sampler *sampler;
+    struct error err;
+};
+
+/* The typed dataset as one part, whose ids are the dataset's: types stand one behind the other there, too. */
+static void write_part(struct fixture *f)
+{
+    static uint32_t neighbor[TYPED_RELATIONS][TYPED_EDGES];
+    static float weight[TYPED_RELATIONS][TYPED_EDGES];
+    static uint64_t row_start[TYPED_RELATIONS][TYPED_NODES + 1];
+    struct topology_arrays rows[TYPED_RELATIONS] = {0};
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
+        const uint32_t type = relation[r].target_type, first = first_of_type[type];
+        uint64_t at = 0;
+        for (uint32_t e = 0, v = first; v < first_of_type[type + 1]; v++) {
+            row_start[r][v - first] = at;
+            for (e = 0; e < TYPED_EDGES; e++)
+                if (edges.relation[e] == r && edges.target[e] == v) {
+                    neighbor[r][at] = edges.source[e];
+                    weight[r][at++] = edges.weight[e];
+                }
+        }
+        row_start[r][first_of_type[type + 1] - first] = at;
+        rows[r] = (struct topology_arrays){
+            .first_node = first,
+            .node_count = first_of_type[type + 1] - first,
+            .edge_count = at,
+            .row_start = row_start[r],
+            .neighbor = neighbor[r],
+            .columns = {{{[EDGE_WEIGHT] = 1}}, {[EDGE_WEIGHT] = weight[r]}}};
+    }
+    assert_ok(topology_write_relations(f->temp->store, "p", 0, 0, TYPED_NODES, rows,
+                                       TYPED_RELATIONS, &f->err),
+              &f->err);
+}
+
+static struct fixture *open_fixture(void **state)
+{
+    static struct fixture f;
+    f = (struct fixture){.temp = *state,
+                         .book = {.id = "p",
+                                  .part_count = 1,
+                                  .node_count = TYPED_NODES,
+                                  .book = part_start,
+                                  .type_count = TYPES,
+                                  .relation_count = TYPED_RELATIONS,
+                                  .target_type = 1,
+                                  .type_start = first_of_type,
+                                  .type_name = type_name,
+                                  .type_dim = type_dim,
+                                  .relation = relation}};
+    typed_edges_fill(&edges);
+    write_part(&f);
+    assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
+    assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
+    const struct relation_sampler_config config = {.topology = &f.topology, .book = &f.book};
+    assert_ok(relation_sampler_new(&config, &f.sampler, &f.err), &f.err);
+    return &f;
+}
+
+static void close_fixture(struct fixture *f)
+{
+    relation_sampler_free(f->sampler);
+    topology_close(&f->topology);
+}
+
+/* ---- the slow sampler ------------------------------------------------------------------------- */
+
+struct slow {
+    uint32_t count[TYPES], hop_end[TYPES][HOPS + 1], node[TYPES][TYPED_NODES];
+    int64_t local[TYPED_NODES];
+    uint32_t edge_count[TYPED_RELATIONS];
+    uint32_t edge[TYPED_RELATIONS][TYPED_EDGES][3]; /* target and source in the batch, number */
+};
+
+static uint32_t type_of(uint32_t node)
+{
+    return node < TYPED_AUTHORS ? 0 : node < TYPED_AUTHORS + TYPED_PAPERS ? 1 : 2;
+}
+
+static uint32_t slow_local(struct slow *slow, uint32_t node)
+{
+    const uint32_t type = type_of(node);
+    if (slow->local[node] < 0) {
+        slow->local[node] = slow->count[type];
+        slow->node[type][slow->count[type]++] = node;
+    }
+    return (uint32_t)slow->local[node];
+}
+
+static void slow_row(struct slow *slow, const struct relation_request *request, uint32_t r, int hop,
+                     uint32_t local)
+{
+    static uint64_t scratch[1024];
+    const uint32_t node = slow->node[relation[r].target_type][local];
+    const int64_t fanout = request->fanout[r * (uint32_t)request->hop_count + (uint32_t)hop];
+    const struct random_stream stream =
+        random_stream_of(request->seed, (enum random_purpose)(RANDOM_RELATION + (r >> 4)),
+                         request->round, (uint32_t)hop | (r & 15) << 4, request->slot);
+    uint32_t own[TYPED_EDGES], length = 0, position[TYPED_EDGES];
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (edges.relation[e] == r && edges.target[e] == node)
+            own[length++] = e;
+    const uint32_t kept = fanout < 0 || fanout > length ? length : (uint32_t)fanout;
+    for (uint32_t k = 0; k < kept; k++)
+        position[k] = k;
+    if (kept > 0 && kept < length)
+        distinct_positions_draw(&stream, node, length, kept, scratch, position);
+    for (uint32_t k = 0; k < kept; k++) {
+        const uint32_t e = own[position[k]];
+        uint32_t *out = slow->edge[r][slow->edge_count[r]++];
+        out[0] = local;
+        out[1] = slow_local(slow, edges.source[e]);
+        out[2] = e;
+    }
+}
+
+static void slow_draw(struct slow *slow, const struct relation_request *request)
+{
+    *slow = (struct slow){0};
+    for (uint32_t v = 0; v < TYPED_NODES; v++)
+        slow->local[v] = -1;
+    for (uint32_t i = 0; i < request->seed_count; i++)
+        (void)slow_local(slow, request->seed_node[i]);
+    for (uint32_t t = 0; t < TYPES; t++)
+        slow->hop_end[t][0] = slow->count[t];
+    for (int hop = 0; hop < request->hop_count; hop++) {
+        for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
+            const uint32_t *end = slow->hop_end[relation[r].target_type];
+            for (uint32_t i = hop ? end[hop - 1] : 0; i < end[hop]; i++)
+                slow_row(slow, request, r, hop, i);
+        }
+        for (uint32_t t = 0; t < TYPES; t++)
+            slow->hop_end[t][hop + 1] = slow->count[t];
+    }
+}
+
+static void assert_same(const struct relation_batch *batch, const struct slow *slow)
+{
+    const float *weight = batch->columns.data[EDGE_WEIGHT];
+    for (uint32_t t = 0; t < TYPES; t++) {
+        assert_int_equal(batch->node_begin[t + 1] - batch->node_begin[t], slow->count[t]);
+        assert_memory_equal(batch->node + batch->node_begin[t], slow->node[t],
+                            slow->count[t] * sizeof(uint32_t));
+        for (int hop = 0; hop <= batch->hop_count; hop++)
+            assert_int_equal(relation_batch_known(batch, t, hop), slow->hop_end[t][hop]);
+    }
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
+        uint32_t at = 0;
+        for (uint32_t i = batch->row_begin[r]; i < batch->row_begin[r + 1]; i++)
+            for (uint32_t e = batch->row_start[i + r]; e < batch->row_start[i + r + 1]; e++, at++) {
+                const uint32_t *expected = slow->edge[r][at];
+                assert_int_equal(batch->row[i], expected[0]);
+                assert_int_equal(batch->neighbor[batch->edge_begin[r] + e], expected[1]);
+                assert_true(weight[batch->edge_begin[r] + e] == edges.weight[expected[2]]);
+            }
+        assert_int_equal(at, slow->edge_count[r]);
+        assert_int_equal(batch->edge_begin[r + 1] - batch->edge_begin[r], slow->edge_count[r]);
+    }
+}
+
+static const int64_t few[TYPED_RELATIONS * HOPS] = {3, 2, 1, 2, 2, 2, -1, 1, 0, 4, 1, 1};
+static const int64_t all[TYPED_RELATIONS * HOPS] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+static struct relation_request request_of(const int64_t *fanout, uint32_t slot)
+{
+    static uint32_t of_slot[32][SEEDS]; /* borrowed by the requests */
+    uint32_t *seed_node = of_slot[slot];
+    for (uint32_t i = 0; i < SEEDS; i++)
+        seed_node[i] = TYPED_AUTHORS + (i * 7 + slot) % TYPED_PAPERS;
+    return (struct relation_request){.seed = 11,
+                                     .round = 3,
+                                     .slot = slot,
+                                     .hop_count = HOPS,
+                                     .fanout = fanout,
+                                     .seed_node = seed_node,
+                                     .seed_count = SEEDS,
+                                     .wants_degree = true,
+                                     .edge_columns = 1U << EDGE_WEIGHT};
+}
+
+/* ---- tests ------------------------------------------------------------------------------------ */
+
+static void draws_follow_the_rule(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    static struct slow slow;
+    for (uint32_t slot = 0; slot < 20; slot++) {
+        const struct relation_request request = request_of(slot % 4 ? few : all, slot);
+        struct relation_batch batch;
+        assert_ok(relation_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
+        slow_draw(&slow, &request);
+        assert_same(&batch, &slow);
+        for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+            for (uint32_t i = batch.row_begin[r]; i < batch.row_begin[r + 1]; i++) {
+                const uint32_t target = relation[r].target_type;
+                const uint32_t node = batch.node[batch.node_begin[target] + batch.row[i]];
+                uint32_t degree = 0;
+                for (uint32_t e = 0; e < TYPED_EDGES; e++)
+                    degree += edges.relation[e] == r && edges.target[e] == node;
+                assert_int_equal(batch.degree[i], degree);
+            }
+    }
+    close_fixture(f);
+}
+
+static void a_batch_reads_back_as_it_was_drawn(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    static struct slow slow;
+    const struct relation_request request = request_of(few, 5);
+    struct relation_batch drawn, batch = {0};
+    struct arena scratch = {0};
+    const struct key key = key_mini_batch("r", 3, 5);
+    assert_ok(relation_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
+    assert_ok(relation_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err),
+              &f->err);
+    /* Another draw in between, then the same again: the same record, or putting it fails. */
+    const struct relation_request other = request_of(all, 6);
+    assert_ok(relation_sampler_draw(f->sampler, &other, &drawn, &f->err), &f->err);
+    assert_ok(relation_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
+    assert_ok(relation_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err),
+              &f->err);
+    assert_ok(relation_batch_get(f->temp->store, key.text, "r", &batch, &f->err), &f->err);
+    slow_draw(&slow, &request);
+    assert_same(&batch, &slow);
+    assert_memory_equal(batch.degree, drawn.degree, drawn.row_count * sizeof *drawn.degree);
+    relation_batch_release(&batch);
+    arena_release(&scratch);
+    close_fixture(f);
+}
+
+/* Seeds may be of any type: those of an edge, for instance. */
+static void seeds_of_several_types_stand_first(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    static struct slow slow;
+    const uint32_t seeds[] = {TYPED_NODES - 1, 3, TYPED_AUTHORS, 0};
+    struct relation_request request = request_of(few, 1);
+    struct relation_batch batch;
+    request.seed_node = seeds;
+    request.seed_count = 4;
+    assert_ok(relation_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
+    assert_int_equal(relation_batch_known(&batch, 0, 0), 2);
+    assert_int_equal(relation_batch_known(&batch, 1, 0), 1);
+    assert_int_equal(relation_batch_known(&batch, 2, 0), 1);
+    slow_draw(&slow, &request);
+    assert_same(&batch, &slow);
+    close_fixture(f);
+}
+
+/* Each source of the longest row is kept as often as the others: chi-square of 8 to 30 degrees of freedom at p = 1e-6. */
+static void each_neighbor_is_as_likely_as_the_others(void **state)
+{
+    enum { DRAWS = 4000, FANOUT = 3 };
+    struct fixture *f = open_fixture(state);
+    uint32_t best = 0, length = 0, hits[TYPED_NODES] = {0};
+    for (uint32_t v = TYPED_AUTHORS; v < TYPED_AUTHORS + TYPED_PAPERS; v++) {
+        uint32_t own = 0;
+        for (uint32_t e = 0; e < TYPED_EDGES; e++)
+            own += edges.relation[e] == 1 && edges.target[e] == v;
+        best = own > length ? v : best;
+        length = own > length ? own : length;
+    }
+    assert_in_range(length, FANOUT + 2, 31);
+    const int64_t fanout[TYPED_RELATIONS] = {0, FANOUT, 0, 0};
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        struct relation_batch batch;
+        const struct relation_request request = {.seed = 1,
+                                                 .round = i,
+                                                 .hop_count = 1,
+                                                 .fanout = fanout,
+                                                 .seed_node = &best,
+                                                 .seed_count = 1};
+        assert_ok(relation_sampler_draw(f->sampler, &request, &batch, &f->err), &f->err);
+        assert_int_equal(batch.edge_count, FANOUT);
+        for (uint32_t e = 0; e < FANOUT; e++)
+            hits[batch.node[batch.node_begin[1] + batch.neighbor[e]]]++;
+    }
+    const double expected = (double)DRAWS * FANOUT / length;
+    double chi_square = 0.0;
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (edges.relation[e] == 1 && edges.target[e] == best) {
+            const double off = hits[edges.source[e]] - expected;
+            chi_square += off * off / expected;
+        }
+    assert_true(chi_square < 90.0);
+    close_fixture(f);
+}
+
+static void bad_seeds_are_named(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    const uint32_t twice[] = {5, 6, 5}, far[] = {TYPED_NODES};
+    struct relation_request request = request_of(few, 1);
+    struct relation_batch batch;
+    request.seed_node = twice;
+    request.seed_count = 3;
+    assert_fails(relation_sampler_draw(f->sampler, &request, &batch, &f->err), ERROR_CORRUPT,
+                 "seed 2 is node 5, which is a seed already", &f->err);
+    request.seed_node = far;
+    request.seed_count = 1;
+    assert_fails(relation_sampler_draw(f->sampler, &request, &batch, &f->err), ERROR_CORRUPT,
+                 "seed 0 is node 160, expected below 160", &f->err);
+    close_fixture(f);
+}
+
+static void a_budget_is_kept(void **state)
+{
+    struct fixture *f = open_fixture(state);
+    const struct relation_sampler_config config = {
+        .topology = &f->topology, .book = &f->book, .budget_bytes = 1000};
+    struct relation_sampler *small = NULL;
+    const enum error_code rc = relation_sampler_new(&config, &small, &f->err);
+    if (rc == ERROR_NONE) {
+        struct relation_batch batch;
+        const struct relation_request request = request_of(all, 0);
+        assert_fails(relation_sampler_draw(small, &request, &batch, &f->err), ERROR_NO_MEMORY,
+                     "mini-batch", &f->err);
+    } else {
+        assert_int_equal(rc, ERROR_NO_MEMORY);
+    }
+    relation_sampler_free(small);
+    close_fixture(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_store(draws_follow_the_rule),
+        test_with_store(a_batch_reads_back_as_it_was_drawn),
+        test_with_store(seeds_of_several_types_stand_first),
+        test_with_store(each_neighbor_is_as_likely_as_the_others),
+        test_with_store(bad_seeds_are_named),
+        test_with_store(a_budget_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
