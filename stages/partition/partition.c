@@ -58,6 +58,27 @@ struct partition_job { /* {0} is empty; for one unit */
 /* The arrays of a job; the program itself, chunks being read and shards being written. */
 enum { BYTES_PER_NODE = 40, BYTES_ASIDE = 64 << 20 };
 
+/* Of a task of pairs: said before the work of cutting. */
+static enum error_code check_pairs(const struct pipeline_settings *settings,
+                                       const struct dataset_schema *schema, struct error *err)
+{
+    const int64_t wanted[] = {settings->sample.negatives, settings->sample.evaluation_negatives};
+    static const char *const names[] = {"negatives", "evaluation_negatives"};
+    if (!task_learns_pairs(schema->task))
+        return ERROR_NONE;
+    if (schema->has_relations)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.task is link_prediction, which is of graphs of one relation: write "
+                         "`relations: false` below `ingest:`");
+    for (int i = 0; i < 2; i++)
+        if (wanted[i] >= schema->node_count)
+            return error_set(err, ERROR_INVALID,
+                             "sample.%s is %" PRId64 ", expected fewer than nodes: the dataset has "
+                             "%" PRIu32,
+                             names[i], wanted[i], schema->node_count);
+    return ERROR_NONE;
+}
+
 static enum error_code read_dataset(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
@@ -77,6 +98,8 @@ static enum error_code read_dataset(struct partition_job *job, struct error *err
                        "partition.parts is %" PRId64 ", expected at most %" PRIu32
                        " parts: the dataset has that many nodes",
                        context->settings->partition.parts, job->schema.node_count);
+    if (rc == ERROR_NONE)
+        rc = check_pairs(context->settings, &job->schema, err);
     const uint64_t fixed = (uint64_t)BYTES_PER_NODE * job->schema.node_count + BYTES_ASIDE;
     if (context->memory_bytes > fixed)
         job->budget_bytes = context->memory_bytes - fixed;

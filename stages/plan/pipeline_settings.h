@@ -10,6 +10,7 @@
 #define STAGES_PLAN_PIPELINE_SETTINGS_H
 
 #include "common/base/error.h"
+#include "common/nn/links/link_loss.h"
 #include "common/nn/model.h"
 #include "common/nn/tasks/task.h"
 #include "stages/plan/setting_value.h"
@@ -53,6 +54,7 @@ enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURE
 enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
+enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL };
 enum edge_split_kind {
     EDGE_SPLIT_RANDOM,
     EDGE_SPLIT_TIME,
@@ -144,6 +146,10 @@ struct pipeline_settings {
         int64_t clusters;
         int64_t depth;
         int64_t num_neighbors;
+        int64_t negatives; /* of each edge; likewise below, of tasks of pairs */
+        int64_t negative;  /* enum negative_kind */
+        bool filter_negatives;
+        int64_t evaluation_negatives;
     } sample;
     struct {
         /* A list of layers, instead of the settings of all of them below. */
@@ -167,6 +173,9 @@ struct pipeline_settings {
         double huber_delta;
         double label_smoothing;
         struct choice_or_numbers class_weights; /* enum class_weights_choice */
+        int64_t decoder;   /* enum decoder_kind; likewise below, of tasks of pairs */
+        int64_t link_loss; /* enum link_loss_kind */
+        double link_margin;
     } train_step;
     struct {
         int64_t optimizer;
@@ -193,6 +202,9 @@ struct pipeline_settings {
         bool embeddings, predictions;
         char model
             [SETTING_PATH_SIZE]; /* of a run of inference alone (run_import.h); "": of the run itself */
+        int64_t ranking;         /* enum ranking_choice */
+        int64_t candidates;
+        bool filtered;
     } infer;
 };
 

@@ -4,6 +4,7 @@
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/run_model.h"
 #include "stages/sampling/sampler_list.h"
+#include "stages/sampling/negative_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,9 +66,6 @@ bool pipeline_learns_pairs(const struct pipeline_settings *settings)
     return task_learns_pairs((enum task_kind)settings->ingest.task);
 }
 
-/* Datasets of links are made; training them follows. */
-static const bool is_trained = false;
-
 /* The edges that are held out of what messages travel over. */
 static enum error_code check_edge_split(const struct pipeline_settings *s, struct error *err)
 {
@@ -75,9 +73,6 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
     struct edge_split split;
     if (!pipeline_learns_pairs(s))
         return ERROR_NONE;
-    if (!is_trained)
-        return error_set(err, ERROR_INVALID,
-                         "ingest.task is link_prediction, which is not trained");
     const enum error_code rc = pipeline_edge_split(s, &split, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -97,6 +92,37 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
         return error_set(err, ERROR_INVALID,
                          "ingest.edge_split is given, but ingest.test_edges is empty: expected a "
                          "file with a line `source,target` an edge");
+    return ERROR_NONE;
+}
+
+/* The pairs that are no edges. */
+static enum error_code check_negatives(const struct pipeline_settings *s, struct error *err)
+{
+    const bool by_batch =
+        s->sample.negative == NEGATIVE_IN_BATCH || s->sample.negative == NEGATIVE_SHARED;
+    if (!pipeline_learns_pairs(s))
+        return ERROR_NONE;
+    if (s->sample.sampler != SAMPLER_NEIGHBOR && s->sample.sampler != SAMPLER_WEIGHTED_NEIGHBOR)
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler does not leave out the edges that are learnt: expected "
+                         "neighbor or weighted_neighbor for link_prediction");
+    if (s->sample.filter_negatives && by_batch)
+        return error_set(err, ERROR_INVALID,
+                         "sample.filter_negatives is true, but the negatives of a mini-batch are "
+                         "shared: expected it with `negative: uniform` or degree");
+    if (s->sample.negative == NEGATIVE_IN_BATCH && s->sample.negatives >= s->sample.batch_size)
+        return error_set(err, ERROR_INVALID,
+                         "sample.negatives is %" PRId64 ", expected at most %" PRId64
+                         ": `negative: in_batch` takes them from the other edges of a mini-batch "
+                         "(sample.batch_size)",
+                         s->sample.negatives, s->sample.batch_size - 1);
+    if (s->train_step.loss != LOSS_AUTO)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.loss is %s, which is of nodes: the loss of link_prediction is "
+                         "train-step.link_loss",
+                         loss_name((enum loss)s->train_step.loss));
+    if (s->train_step.decoder == DECODER_NONE)
+        return error_set(err, ERROR_INVALID, "train-step.decoder is none, expected one: dot");
     return ERROR_NONE;
 }
 
@@ -235,6 +261,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
     enum error_code rc = check_beside_input(s, err);
     if (rc == ERROR_NONE)
         rc = check_edge_split(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_negatives(s, err);
     if (rc == ERROR_NONE)
         rc = check_model(s, err);
     if (rc == ERROR_NONE)

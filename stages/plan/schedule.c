@@ -4,6 +4,7 @@
 #include "stages/plan/identity_digits.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/run_origin.h"
+#include "stages/sampling/negative_list.h"
 #include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
@@ -34,6 +35,17 @@ static enum error_code make_imported(struct schedule *s, const struct pipeline_s
     s->reuse_epochs = 1;
     s->can_stop_early = false;
     return ERROR_NONE;
+}
+
+/* Nodes that so many examples have at most. */
+static int64_t seeds_of(const struct pipeline_settings *settings, int64_t examples,
+                        int64_t negatives, enum negative_kind negative)
+{
+    if (!pipeline_learns_pairs(settings))
+        return examples;
+    if (negative == NEGATIVE_IN_BATCH)
+        return 2 * examples;
+    return 2 * examples + (negative == NEGATIVE_SHARED ? negatives : examples * negatives);
 }
 
 enum error_code schedule_init(struct schedule *out, const struct pipeline_settings *settings,
@@ -68,6 +80,10 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .infers_best = settings->infer.weights == WEIGHTS_BEST,
         .seed = (uint64_t)settings->seed,
     };
+    s.seeds_most = seeds_of(settings, s.batch_size, settings->sample.negatives,
+                            (enum negative_kind)settings->sample.negative);
+    s.evaluation_seeds_most = seeds_of(settings, s.evaluation_batch_size,
+                                       settings->sample.evaluation_negatives, NEGATIVE_UNIFORM);
     s.batches_per_epoch = divide_up(train_count, s.batch_size);
     if (settings->sample.sampler == SAMPLER_CLUSTER_GCN) {
         s.cluster_count = (int32_t)smaller(settings->sample.clusters, part_count);

@@ -17,6 +17,7 @@
 struct schedule {
     int64_t train_count, valid_count;
     int64_t batch_size, evaluation_batch_size;
+    int64_t seeds_most, evaluation_seeds_most; /* of a mini-batch; of pairs more than edges */
     int64_t batches_per_epoch;
     int32_t batches_per_round;
     int64_t rounds_per_epoch;

@@ -4,6 +4,7 @@
 #include "common/nn/optimizer.h"
 #include "common/nn/sparse_optimizer.h"
 #include "stages/sampling/neighbor_sampler.h"
+#include "stages/sampling/negative_list.h"
 #include "stages/sampling/sampler_list.h"
 
 #include <stdio.h>
@@ -71,6 +72,17 @@ static const char *const temporal_names[] = {
     [TEMPORAL_UNIFORM] = "uniform", [TEMPORAL_LAST] = "last", NULL};
 static const char *const seed_time_names[] = {
     [SEED_TIME_LAST_EDGE] = "last_edge", [SEED_TIME_FIRST_EDGE] = "first_edge", NULL};
+#define NEGATIVE_CHOICE(number, name, help) [number] = #name,
+static const char *const negative_names[] = {NEGATIVE_LIST(NEGATIVE_CHOICE)[NEGATIVE_COUNT] = NULL};
+#define DECODER_CHOICE(number, name, help) [number] = #name,
+static const char *const decoder_names[] = {[DECODER_NONE] = "none",
+                                            DECODER_LIST(DECODER_CHOICE)[DECODER_COUNT] = NULL};
+#define LINK_LOSS_CHOICE(number, name, help) [number] = #name,
+static const char *const link_loss_names[] = {LINK_LOSS_LIST(LINK_LOSS_CHOICE)[LINK_LOSS_COUNT] =
+                                                  NULL};
+#define CHOICE_ROW_HELP(number, name, help) "; " #name ": " help
+static const char *const ranking_names[] = {
+    [RANKING_NONE] = "none", [RANKING_SAMPLED] = "sampled", [RANKING_ALL] = "all", NULL};
 static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LAST] = "last", NULL};
 static const char *const edge_choice_names[] = {
     [EDGE_CHOICE_AUTO] = "auto", [EDGE_CHOICE_TRUE] = "true", [EDGE_CHOICE_FALSE] = "false", NULL};
@@ -117,6 +129,8 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define PLAIN_MODEL        SETTING_OF_TRAINING, "train-step.layers=[]"
 #define TARGET             SETTING_OF_TARGET, NULL
 #define OUTPUTS            SETTING_OF_OUTPUTS, NULL
+#define OUTPUTS_OF_LINKS   SETTING_OF_OUTPUTS, "ingest.task=link_prediction"
+#define OUTPUTS_IF(when)   SETTING_OF_OUTPUTS, when
 #define OPERATION          SETTING_OF_OPERATION, NULL
 
 /* An item of train-step.layers. */
@@ -222,6 +236,11 @@ const struct setting_spec setting_table[] = {
     INT(TRAINING_IF("sample.sampler=shadow"), "sample.depth", sample.depth, "2", 1, 16, "hops of a subgraph, whatever the number of layers"),
     INT(TRAINING_IF("sample.sampler=shadow"), "sample.num_neighbors", sample.num_neighbors, "10", -1, 1e6, "neighbours kept of each of its nodes; -1: all"),
 
+    INT(LINKS(TRAINING), "sample.negatives", sample.negatives, "1", 1, 10000, "link prediction: pairs that are no edges beside each edge"),
+    CHOICE(LINKS(TRAINING), "sample.negative", sample.negative, "uniform", negative_names, "link prediction: which other end they have" NEGATIVE_LIST(CHOICE_ROW_HELP)),
+    BOOL(LINKS(TRAINING), "sample.filter_negatives", sample.filter_negatives, "false", "link prediction: draw an end again that makes a training edge (uniform and degree)"),
+    INT(LINKS(TRAINING), "sample.evaluation_negatives", sample.evaluation_negatives, "1", 1, 10000, "link prediction: the same beside each edge of validation and test: uniform, none an edge of any split"),
+
     ITEMS(TRAINING, "train-step.layers", train_step.layers, LAYER_COUNT_MAX, &layer_items, "the layers one by one, instead of model and what follows it down to dropout: a list of"),
     CHOICE(PLAIN_MODEL, "train-step.model", train_step.model, "sage", layer_names, "the kind of its layers" LAYER_LIST(LAYER_HELP)),
     INT(TRAINING, "train-step.hidden", train_step.hidden, "64", 1, 65536, "width of the hidden layers"),
@@ -252,6 +271,9 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING_IF("train-step.loss=huber"), "train-step.huber_delta", train_step.huber_delta, "1", 1e-6, 1e6, "huber: where it becomes linear"),
     DOUBLE(TRAINING, "train-step.label_smoothing", train_step.label_smoothing, "0", 0, 1, "single_label: share of each label that goes to all classes alike"),
     CHOICE_OR_NUMBERS(TRAINING, "train-step.class_weights", train_step.class_weights, "none", class_weight_names, 0, 1e9, "what classes weigh in the loss: none, balanced (by how many training nodes have them), or a number each; multi_label: what a label that is there weighs"),
+    CHOICE(LINKS(TRAINING), "train-step.decoder", train_step.decoder, "dot", decoder_names, "link prediction: the score of a pair" DECODER_LIST(CHOICE_ROW_HELP)),
+    CHOICE(LINKS(TRAINING), "train-step.link_loss", train_step.link_loss, "bce", link_loss_names, "link prediction: what is made small" LINK_LOSS_LIST(CHOICE_ROW_HELP)),
+    DOUBLE(TRAINING_IF("train-step.link_loss=margin"), "train-step.link_margin", train_step.link_margin, "1", 0, 1e6, "margin: how far an edge is to stand above its negatives"),
 
     CHOICE(TRAINING, "aggregate.optimizer", aggregate.optimizer, "adam", optimizer_names, "adam, adamw or sgd"),
     DOUBLE(TRAINING, "aggregate.learning_rate", aggregate.learning_rate, "0.01", 0, 1000, "learning rate"),
@@ -277,6 +299,9 @@ const struct setting_spec setting_table[] = {
     BOOL(OUTPUTS, "infer.embeddings", infer.embeddings, "true", "write embeddings.npy"),
     TEXT(TRAINING, "infer.model", infer.model, "", "written by graphmill infer: version, hash and run of the weights that a run of inference alone has"),
     BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
+    CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes the target of a test edge is ranked: none, sampled (infer.candidates), or all"),
+    INT(OUTPUTS_IF("infer.ranking=sampled"), "infer.candidates", infer.candidates, "1000", 1, 1e6, "sampled: how many, drawn for each edge"),
+    BOOL(OUTPUTS_OF_LINKS, "infer.filtered", infer.filtered, "true", "link prediction: leave out candidates that make another known edge"),
     {.name = NULL},
 };
 /* clang-format on */

@@ -22,6 +22,7 @@
 #include "stages/engine/stage.h"
 #include "stages/plan/edge_use.h"
 #include "stages/plan/run_model.h"
+#include "stages/sample/pair_units.h"
 #include "stages/sample/sampler_tables.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
@@ -40,6 +41,7 @@ struct sample_state {
     struct edge_use use;
     struct node_splits splits;
     struct sampler_tables tables;
+    struct pair_units pairs;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t given_back;
     struct drawer *idle; /* a list; one for each unit that is drawn at a time */
@@ -52,6 +54,7 @@ struct drawer {
     uint32_t *seed_node; /* [the larger of the two batch sizes] */
     double *seed_time;   /* likewise */
     uint32_t *cluster;   /* [parts in a mini-batch] */
+    struct pair_drawing pairs;
     struct arena packed; /* the record that is written */
 };
 
@@ -67,6 +70,7 @@ static void sample_close(void *opaque)
         memory_free(drawer->seed_node);
         memory_free(drawer->seed_time);
         memory_free(drawer->cluster);
+        pair_drawing_release(&drawer->pairs);
         arena_release(&drawer->packed);
         memory_free(drawer);
     }
@@ -74,6 +78,7 @@ static void sample_close(void *opaque)
     (void)pthread_mutex_destroy(&state->mutex);
     sampler_tables_release(&state->tables);
     store_release_record(&state->splits.view);
+    pair_units_close(&state->pairs);
     topology_close(&state->topology);
     memory_free(state);
 }
@@ -101,7 +106,10 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     if (rc == ERROR_NONE)
         rc = sampler_check(sampler_of_run(context), &state->topology, err);
     if (rc == ERROR_NONE)
-        rc = node_splits_get(context->store, splits.text, book->id, &state->splits, err);
+        rc = pair_units_open(&state->pairs, context, &state->topology, err);
+    if (rc != ERROR_NONE || state->pairs.is_wanted)
+        return rc;
+    rc = node_splits_get(context->store, splits.text, book->id, &state->splits, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint32_t *count = state->splits.count;
@@ -159,7 +167,7 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     const struct neighbor_sampler_config config = {
         .topology = &state->topology,
         .has_self_loops = context->book->self_loop_count != 0,
-        .budget_bytes = budget_bytes - budget_bytes / 5 * 2,
+        .budget_bytes = budget_bytes - budget_bytes / 5 * (state->pairs.is_wanted ? 3 : 2),
     };
     struct drawer *drawer = NULL;
     const enum error_code rc = memory_new(&drawer, 1, "a sampler", err);
@@ -175,6 +183,8 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     if (made == ERROR_NONE && schedule->cluster_count)
         made = memory_new(&drawer->cluster, (size_t)schedule->cluster_count,
                           "the clusters of a mini-batch", err);
+    if (made == ERROR_NONE)
+        made = pair_drawing_init(&drawer->pairs, &state->pairs, context, budget_bytes / 5, err);
     return made != ERROR_NONE ? made : neighbor_sampler_new(&config, &drawer->sampler, err);
 }
 
@@ -240,6 +250,25 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     return rc == ERROR_NONE ? sampler_tables_open(context, &state->topology, &state->splits,
                                                   state->idle->sampler, &state->tables, err)
                             : rc;
+}
+
+/* Of a task of pairs: the ends of its pairs are the seeds. */
+static enum error_code sample_pairs(const struct stage_context *context,
+                                    const struct sample_state *state, struct drawer *drawer,
+                                    const struct unit *unit, struct neighbor_request *request,
+                                    struct mini_batch *batch, struct error *err)
+{
+    struct drawn_pairs drawn;
+    enum error_code rc =
+        pair_units_draw(&state->pairs, context, unit, request->round, &drawer->pairs, &drawn, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    request->seed_count = drawn.seed_count;
+    request->seed_node = drawn.seed_node;
+    request->excluded = drawn.has_excluded ? &drawn.excluded : NULL;
+    rc = sampler_of_run(context)->draw(drawer->sampler, request, batch, err);
+    batch->pairs = drawn.pairs;
+    return rc;
 }
 
 /* The seeds of a training unit: its range of the epoch's shuffled order. */
@@ -311,6 +340,8 @@ static enum error_code sample_training(const struct stage_context *context,
     struct neighbor_request request =
         begin_request(context, state, unit, &context->settings->sample.fanouts);
     const enum sampler_unit kind = sampler_of_run(context)->unit;
+    if (state->pairs.is_wanted)
+        return sample_pairs(context, state, drawer, unit, &request, batch, err);
     request.seed_node = drawer->seed_node;
     request.cluster = drawer->cluster;
     if (kind == SAMPLER_OF_SEEDS)
@@ -333,6 +364,8 @@ static enum error_code sample_evaluation(const struct stage_context *context,
     schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
     struct neighbor_request request = begin_request(context, state, unit, &fanouts);
     request.round = evaluation_round;
+    if (state->pairs.is_wanted)
+        return sample_pairs(context, state, drawer, unit, &request, batch, err);
     request.seed_count = (uint32_t)count;
     request.seed_node = state->splits.node[SPLIT_VALID] + first;
     return sampler_of_run(context)->has_neighborhoods
@@ -367,7 +400,7 @@ static enum error_code sample_work(const struct stage_context *context, void *op
 const struct stage stage = {
     .name = "sample",
     .summary = "draw neighbourhoods of seed nodes: mini-batches of ids, no features",
-    .reads = "topology_seal, node_splits",
+    .reads = "topology_seal, node_splits, edge_splits",
     .writes = "mini_batch",
     .form = STAGE_LOOP,
     .works_side_by_side = true,

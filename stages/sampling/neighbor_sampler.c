@@ -36,8 +36,9 @@ struct neighbor_sampler {
     struct batch_builder *builder; /* NULL until it is asked for */
     struct known_nodes known;
     struct growing_array node, row_start, neighbor, degree, weight_sum;
-    edge_choice choose; /* the request's */
-    bool notes_places;  /* of the edges, for their columns */
+    edge_choice choose;                    /* the request's */
+    const struct excluded_edges *excluded; /* of the hop's rows: those of seeds, or NULL */
+    bool notes_places;                     /* of the edges, for their columns */
     struct edge_gather gather;
     struct growing_array bits; /* scratch of a choice, zero between two, as pairs */
     uint32_t hop_end[HOP_COUNT_MAX + 1];
@@ -193,8 +194,14 @@ static void locate_block(const struct neighbor_sampler *s, uint32_t first, uint3
     }
 }
 
-static enum error_code read_block(struct row_block *block, int64_t fanout, uint64_t *edges,
-                                  struct error *err)
+/* How many edges of the row of node `local` of the batch are left out. */
+static inline uint32_t excluded_count(const struct neighbor_sampler *s, uint32_t local)
+{
+    return s->excluded ? s->excluded->start[local + 1] - s->excluded->start[local] : 0;
+}
+
+static enum error_code read_block(const struct neighbor_sampler *s, struct row_block *block,
+                                  int64_t fanout, uint64_t *edges, struct error *err)
 {
     *edges = 0;
     for (uint32_t i = 0; i < block->count; i++) {
@@ -202,6 +209,8 @@ static enum error_code read_block(struct row_block *block, int64_t fanout, uint6
         const enum error_code rc = read_row(row, err);
         if (rc != ERROR_NONE)
             return rc;
+        must(excluded_count(s, block->first + i) <= row->length);
+        row->length -= excluded_count(s, block->first + i);
         row->count = fanout == FANOUT_ALL || fanout >= row->length ? row->length : (uint32_t)fanout;
         *edges += row->count;
     }
@@ -317,9 +326,10 @@ static enum error_code push_many(struct neighbor_sampler *s, const struct sample
 
 /* The positions that a long row keeps, or one that the request chooses from, into `position`. */
 static enum error_code choose_positions(struct neighbor_sampler *s, const struct sampled_row *row,
-                                        uint32_t node, const struct random_stream *stream,
+                                        uint32_t local, const struct random_stream *stream,
                                         uint32_t *position, struct error *err)
 {
+    const uint32_t node = s->node.data[local];
     const size_t scratch =
         s->choose ? row->count : distinct_positions_scratch(row->length, row->count);
     enum error_code rc = growing_array_reserve(&s->bits, &s->budget, 2 * scratch, 0,
@@ -331,15 +341,56 @@ static enum error_code choose_positions(struct neighbor_sampler *s, const struct
         distinct_positions_draw(stream, node, row->length, row->count, bits, position);
         return ERROR_NONE;
     }
-    const struct row_choice choice = {.part = row->part,
-                                      .start = row->start,
-                                      .length = row->length,
-                                      .count = row->count,
-                                      .node = node,
-                                      .stream = stream};
+    struct row_choice choice = {.part = row->part,
+                                .start = row->start,
+                                .length = row->length,
+                                .count = row->count,
+                                .node = node,
+                                .stream = stream,
+                                .excluded_count = excluded_count(s, local)};
+    if (choice.excluded_count)
+        choice.excluded = s->excluded->position + s->excluded->start[local];
     rc = s->choose(&choice, position, bits, err);
     memset(bits, 0, scratch * sizeof *bits);
     return rc;
+}
+
+/* Positions that count without the excluded ones become those of the row; both ascend. */
+static void skip_excluded(const struct neighbor_sampler *s, uint32_t local, uint32_t *position,
+                          uint32_t count)
+{
+    const uint32_t *excluded = s->excluded->position + s->excluded->start[local];
+    const uint32_t excluded_of = excluded_count(s, local);
+    for (uint32_t k = 0, skipped = 0; k < count; k++) {
+        while (skipped < excluded_of && excluded[skipped] <= position[k] + skipped)
+            skipped++;
+        position[k] += skipped;
+    }
+}
+
+/* The edges of a row of which some are left out. The draws are those of a row that has only the others. */
+static enum error_code push_others(struct neighbor_sampler *s, const struct row_block *block,
+                                   uint32_t index, uint32_t drawn,
+                                   const struct random_stream *stream, struct error *err)
+{
+    const struct sampled_row *row = &block->row[index];
+    const bool is_drawn = row->count < row->length;
+    enum error_code rc = ERROR_NONE;
+    uint32_t *position = s->neighbor.data + s->window.pushed;
+    if (is_drawn && (row->count > DISTINCT_LANES_COUNT_MAX || s->choose))
+        rc = choose_positions(s, row, block->first + index, stream, position, err);
+    else if (is_drawn)
+        for (uint32_t k = 0; k < row->count; k++)
+            position[k] = s->position[drawn / DISTINCT_LANES][k][drawn % DISTINCT_LANES];
+    else
+        for (uint32_t k = 0; k < row->count; k++)
+            position[k] = k;
+    if (rc != ERROR_NONE)
+        return rc;
+    skip_excluded(s, block->first + index, position, row->count);
+    if (s->notes_places)
+        note_places(s, row, position, 1);
+    return push_many(s, row, position, err);
 }
 
 /* Pushes the edges of a row. `drawn`: its place among the rows of the block that are drawn from. */
@@ -352,6 +403,8 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
     uint32_t *position = NULL;
     if (row->count == 0)
         return ERROR_NONE;
+    if (excluded_count(s, block->first + index))
+        return push_others(s, block, index, drawn, stream, err);
     if (row->count <= DISTINCT_LANES_COUNT_MAX && !(is_drawn && s->choose)) {
         if (is_drawn)
             position = &s->position[drawn / DISTINCT_LANES][0][drawn % DISTINCT_LANES];
@@ -366,7 +419,7 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
     if (is_drawn) {
         position = s->neighbor.data + s->window.pushed;
         const enum error_code rc =
-            choose_positions(s, row, s->node.data[block->first + index], stream, position, err);
+            choose_positions(s, row, block->first + index, stream, position, err);
         if (rc != ERROR_NONE)
             return rc;
     }
@@ -407,7 +460,7 @@ static enum error_code expand_hop(struct neighbor_sampler *s, uint32_t first, ui
         struct row_block *const done = block;
         uint64_t edges = 0;
         locate_block(s, block->first + block->count, end, next);
-        rc = read_block(block, fanout, &edges, err);
+        rc = read_block(s, block, fanout, &edges, err);
         if (rc == ERROR_NONE)
             rc = reserve_block(s, edges, err);
         if (rc == ERROR_NONE)
@@ -476,6 +529,7 @@ static enum error_code expand_seeds(struct neighbor_sampler *s,
         const struct random_stream stream = random_stream_of(
             request->seed, RANDOM_NEIGHBOR, request->round, (uint32_t)hop, request->slot);
         s->hop_end[hop] = end;
+        s->excluded = hop == 0 ? request->excluded : NULL;
         rc = expand_hop(s, first, end, request->fanout[hop], &stream, err);
         if (rc != ERROR_NONE)
             return error_context(err, rc, "hop %d", hop + 1);

@@ -44,6 +44,15 @@ struct row_choice {
     uint32_t length, count;
     uint32_t node;
     const struct random_stream *stream; /* the node's draws are those of item `node` */
+    /* Positions that are left out, ascending: `length` is without them, and what is chosen counts without them. */
+    const uint32_t *excluded;
+    uint32_t excluded_count;
+};
+
+/* Edges of seeds that are not drawn, as if the topology had them not: those that are the examples. */
+struct excluded_edges {
+    const uint32_t *start;    /* [seed_count + 1] */
+    const uint32_t *position; /* in the seed's row, ascending, none twice */
 };
 
 /* Which: `count` positions of the row, ascending, into `position`; a function of the row and its draws alone. `scratch`
@@ -65,7 +74,8 @@ struct neighbor_request {
     const int64_t *fanout;     /* [hop_count], from the seeds outwards; FANOUT_ALL or at least 1 */
     const uint32_t *seed_node; /* [seed_count], each once */
     uint32_t seed_count;       /* at least 1 */
-    edge_choice choose;        /* of rows longer than the fan-out; NULL: uniformly, none twice */
+    const struct excluded_edges *excluded; /* of the seeds; NULL: none */
+    edge_choice choose; /* of rows longer than the fan-out; NULL: uniformly, none twice */
     bool wants_degree;
     bool wants_weight_sum; /* of a topology with weights */
     unsigned

@@ -56,10 +56,13 @@ static enum error_code choose(const struct row_choice *row, uint32_t *position, 
                               struct error *err)
 {
     struct candidate *heap = (struct candidate *)(void *)scratch;
-    uint32_t word[4];
+    uint32_t word[4], skipped = 0;
     for (uint32_t i = 0; i < row->length; i++) {
         float weight = 0;
-        memcpy(&weight, topology_column(row->part, EDGE_WEIGHT, row->start + i), sizeof weight);
+        while (skipped < row->excluded_count && row->excluded[skipped] <= i + skipped)
+            skipped++;
+        memcpy(&weight, topology_column(row->part, EDGE_WEIGHT, row->start + i + skipped),
+               sizeof weight);
         if (!(weight >= 0) || isinf(weight))
             return error_set(err, ERROR_INPUT,
                              "edge %" PRIu32 " of node %" PRIu32 " has weight %g: sample.sampler "

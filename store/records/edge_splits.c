@@ -6,6 +6,8 @@ enum { EDGE_SPLITS_VERSION = 1 };
 
 const char *const held_out_name[HELD_OUT_COUNT] = {"valid", "test"};
 
+static const char undirected_name[] = "undirected";
+
 /* Of each split. */
 static const char *const source_name[HELD_OUT_COUNT] = {"valid_source", "test_source"};
 static const char *const target_name[HELD_OUT_COUNT] = {"valid_target", "test_target"};
@@ -14,6 +16,8 @@ enum error_code edge_splits_put(struct store *store, const char *key, const char
                                 const struct edge_splits *splits, struct error *err)
 {
     struct record record = {.kind = RECORD_EDGE_SPLITS, .version = EDGE_SPLITS_VERSION};
+    const uint32_t undirected = splits->undirected;
+    record_add(&record, undirected_name, ELEMENT_U32, &undirected, 1);
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
         record_add(&record, source_name[s], ELEMENT_U32, splits->source[s], splits->count[s]);
         record_add(&record, target_name[s], ELEMENT_U32, splits->target[s], splits->count[s]);
@@ -61,6 +65,11 @@ enum error_code edge_splits_decode(const struct record_view *view, uint32_t node
 {
     *out = (struct edge_splits){.view = *view};
     enum error_code rc = record_expect(view, RECORD_EDGE_SPLITS, EDGE_SPLITS_VERSION, err);
+    const void *undirected = NULL;
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, undirected_name, ELEMENT_U32, 1, &undirected, NULL, err);
+    if (rc == ERROR_NONE)
+        out->undirected = *(const uint32_t *)undirected != 0;
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         rc = read_split(view, s, node_count, out, err);
     return rc;

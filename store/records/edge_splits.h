@@ -7,6 +7,7 @@
  *
  *   key       dataset/<id>/edge_splits, partition/<id>/edge_splits
  *   sections  "valid_source", "valid_target", "test_source", "test_target" U32
+ *             "undirected" U32 [1]  1: an edge here stands for both ways
  *   valid     both ends of a split are equally many, each below the number of nodes
  *
  * Of several relations a section "valid_type", "test_type" U16 would say which; a reader that knows none takes one.
@@ -17,6 +18,7 @@
 #include "common/base/error.h"
 #include "store/objects/store.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum held_out { HELD_OUT_VALID, HELD_OUT_TEST, HELD_OUT_COUNT };
@@ -25,6 +27,7 @@ extern const char *const held_out_name[HELD_OUT_COUNT]; /* "valid", "test" */
 
 /* For writing, fill counts and pointers and leave `view` zero. */
 struct edge_splits {
+    bool undirected;
     uint64_t count[HELD_OUT_COUNT];
     const uint32_t *source[HELD_OUT_COUNT]; /* [count] */
     const uint32_t *target[HELD_OUT_COUNT]; /* [count] */

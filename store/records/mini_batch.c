@@ -54,6 +54,7 @@ struct packing {
     struct arena *scratch;
     uint32_t width[PACKED_COUNT];
     uint32_t form;
+    struct seed_pairs_record pairs;
 };
 
 static enum error_code new_words(struct packing *packing, uint64_t count, unsigned width,
@@ -120,7 +121,7 @@ static enum error_code add_form(struct packing *packing, const struct mini_batch
     struct record *record = &packing->record;
     uint64_t *words = NULL;
     if (batch->form == BATCH_NESTED && !batch->edge_factor && !batch->seed_weight &&
-        !batch->seed_of)
+        !batch->seed_of && !batch->pairs.positive_count)
         return ERROR_NONE;
     record->version = VERSION;
     packing->form = batch->form;
@@ -129,6 +130,12 @@ static enum error_code add_form(struct packing *packing, const struct mini_batch
         record_add(record, edge_factor, ELEMENT_F32, batch->edge_factor, batch->edge_count);
     if (batch->seed_weight)
         record_add(record, seed_weight, ELEMENT_F32, batch->seed_weight, batch->seed_count);
+    if (batch->pairs.positive_count) {
+        const enum error_code rc = seed_pairs_add(record, &packing->pairs, &batch->pairs,
+                                                  batch->seed_count, packing->scratch, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
     if (!batch->seed_of)
         return ERROR_NONE;
     const unsigned width = packed_integers_width_of(batch->seed_count - 1);
@@ -516,6 +523,8 @@ static enum error_code read_optional(const struct record_view *view, uint32_t wi
         return error_set(err, ERROR_CORRUPT,
                          "record %s: expected a section degree beside edge_factor, found none",
                          view->key);
+    if (rc == ERROR_NONE)
+        rc = seed_pairs_read(view, out->seed_count, &out->memory, &out->pairs, err);
     return rc == ERROR_NONE ? read_columns(view, out, err) : rc;
 }
 

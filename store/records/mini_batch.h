@@ -22,7 +22,8 @@
  *             "seed_weight" F32 [seeds]  what the loss of a seed counts; only of samplers that weigh
  *             "seed_of"     packed [nodes]  of a disjoint batch: the seed that a node was reached from; as many bits as
  *                           the number of the last seed takes
- *   version   4; a batch with none of the last four sections is written as version 3, in the bytes that it always had
+ *             "pair_..."    of a task of pairs: which seeds are the ends of which (seed_pairs.h)
+ *   version   4; a batch with none of the sections from "form" on is written as version 3, in the bytes that it always had
  *   packed    U64 words as in common/base/packed_integers.h, of the width that the section "width" says; bits
  *             too; what is left of the last word is zero
  *   valid     rows and their neighbours are as the form says (batch_form.h; of NESTED: rows exist for the nodes known
@@ -49,6 +50,7 @@
 #include "common/graph/edge_column.h"
 #include "common/graph/message_block.h"
 #include "store/objects/store.h"
+#include "store/records/seed_pairs.h"
 
 #include <stdint.h>
 
@@ -72,6 +74,7 @@ struct mini_batch { /* {0} is empty; one that was read: mini_batch_release() */
     const float *edge_factor;         /* [edge_count] or NULL; with degree */
     const float *seed_weight;         /* [seed_count] or NULL */
     const uint32_t *seed_of;          /* [node_count] or NULL */
+    struct seed_pairs pairs;          /* of seeds; {0}: none */
     struct arena memory;              /* of a batch that was read: holds the arrays */
 };
 

@@ -5,7 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"valid_source", "valid_target", "test_source", "test_target"};
+static const char *const names[] = {"valid_source", "valid_target", "test_source", "test_target",
+                                    "undirected"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -55,9 +55,10 @@ static void walk(const struct mini_batch *batch)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {
-        "hop_end", "width",        "node",       "row_length",  "is_new",      "neighbor",
-        "degree",  "weight",       "weight_sum", "edge_widths", "edge_type",   "time",
-        "edge_id", "edge_feature", "form",       "edge_factor", "seed_weight", "seed_of"};
+        "hop_end",    "width",        "node",       "row_length",  "is_new",      "neighbor",
+        "degree",     "weight",       "weight_sum", "edge_widths", "edge_type",   "time",
+        "edge_id",    "edge_feature", "form",       "edge_factor", "seed_weight", "seed_of",
+        "pair_count", "pair_source",  "pair_target"};
     struct record_view view;
     static struct mini_batch batch; /* its memory is used again */
     struct error err = {0};

@@ -450,7 +450,7 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
 enum error_code edge_holdout_put(const struct edge_holdout *holdout, struct store *store,
                                  struct error *err)
 {
-    struct edge_splits splits = {0};
+    struct edge_splits splits = {.undirected = holdout->schema->undirected};
     const char *id = holdout->schema->id;
     if (!holdout->is_wanted)
         return ERROR_NONE;

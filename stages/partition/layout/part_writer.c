@@ -323,7 +323,7 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
     const struct numbering *n = writer->numbering;
     const struct key from = key_dataset(schema->id, "edge_splits");
     const uint32_t expected[HELD_OUT_COUNT] = {schema->valid_count, schema->test_count};
-    struct edge_splits splits = {0}, mapped = {0};
+    struct edge_splits splits = {0}, mapped = {.undirected = schema->undirected};
     uint32_t *end[HELD_OUT_COUNT][2] = {{NULL}};
     if (!task_learns_pairs(schema->task))
         return ERROR_NONE;

@@ -8,8 +8,10 @@
 static const char key[] = "partition/p-1/edge_splits";
 static const uint32_t valid_source[] = {4, 0}, valid_target[] = {1, 3};
 static const uint32_t test_source[] = {2}, test_target[] = {2};
-static const struct edge_splits good = {
-    .count = {2, 1}, .source = {valid_source, test_source}, .target = {valid_target, test_target}};
+static const struct edge_splits good = {.undirected = true,
+                                        .count = {2, 1},
+                                        .source = {valid_source, test_source},
+                                        .target = {valid_target, test_target}};
 
 static void splits_read_back_as_written(void **state)
 {
@@ -18,6 +20,7 @@ static void splits_read_back_as_written(void **state)
     assert_string_equal(key_partition("p-1", "edge_splits").text, key);
     assert_ok(edge_splits_put(t->store, key, "p-1", &good, &t->err), &t->err);
     assert_ok(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), &t->err);
+    assert_true(read.undirected);
     assert_int_equal(read.count[HELD_OUT_VALID], 2);
     assert_int_equal(read.count[HELD_OUT_TEST], 1);
     assert_memory_equal(read.source[HELD_OUT_VALID], valid_source, sizeof valid_source);

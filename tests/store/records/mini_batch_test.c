@@ -605,6 +605,60 @@ static void says_so_without_memory(void **state)
     drop_view(&v);
 }
 
+static const uint32_t pair_source[] = {1, 0}, pair_target[] = {0, 1, 1, 1, 0, 0};
+static const struct seed_pairs pairs = {2, 2, pair_source, pair_target};
+
+static void pairs_of_seeds_are_kept(void **state)
+{
+    struct temp_store *t = *state;
+    struct arena scratch = {0};
+    struct mini_batch batch = valid_batch, read = {0};
+    batch.pairs = pairs;
+    assert_ok(mini_batch_put(t->store, "run/r/mini_batch", "r", &batch, &scratch, &t->err),
+              &t->err);
+    assert_ok(mini_batch_get(t->store, "run/r/mini_batch", "r", &read, &t->err), &t->err);
+    assert_equal_batches(&batch, &read);
+    assert_int_equal(read.pairs.positive_count, 2);
+    assert_int_equal(read.pairs.negatives_each, 2);
+    assert_memory_equal(read.pairs.source, pair_source, sizeof pair_source);
+    assert_memory_equal(read.pairs.target, pair_target, sizeof pair_target);
+    assert_int_equal(seed_pairs_positive(&read.pairs, 1), 1);
+    assert_int_equal(seed_pairs_positive(&read.pairs, 3), 0);
+    assert_int_equal(seed_pairs_positive(&read.pairs, 4), 1);
+    mini_batch_release(&read);
+    arena_release(&scratch);
+}
+
+static void assert_pairs_fail(uint32_t positives, uint32_t negatives, uint64_t source_bits,
+                              const char *message)
+{
+    struct error err = {0};
+    struct mini_batch read = {0};
+    struct packed_view v = view_of(&valid);
+    const uint32_t count[] = {positives, negatives};
+    const uint64_t target_bits = 0x2e;
+    v.view.version = 4;
+    add(&v, "pair_count", ELEMENT_U32, 2, count);
+    add(&v, "pair_source", ELEMENT_U64, 1, &source_bits);
+    add(&v, "pair_target", ELEMENT_U64, 1, &target_bits);
+    if (message)
+        assert_fails(mini_batch_decode(&v.view, &read, &err), ERROR_CORRUPT, message, &err);
+    else
+        assert_ok(mini_batch_decode(&v.view, &read, &err), &err);
+    mini_batch_release(&read);
+    drop_view(&v);
+}
+
+static void damaged_pairs_are_named(void **state)
+{
+    (void)state;
+    assert_pairs_fail(2, 2, 1, NULL);
+    assert_pairs_fail(0, 2, 1, "pair_count: expected 1 to 4294967295 pairs, found 0 positives");
+    assert_pairs_fail(UINT32_MAX, UINT32_MAX, 1, "pair_count: expected 1 to");
+    assert_pairs_fail(2, 2, 4, "section pair_source: expected zeros behind its values");
+    assert_pairs_fail(2, 40, 1, "pair_target: expected 2 elements, found 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,6 +676,8 @@ int main(void)
         test_with_store(any_flipped_bits_are_refused_or_harmless),
         test_with_store(neither_putting_nor_getting_one_allocates),
         test_with_store(says_so_without_memory),
+        test_with_store(pairs_of_seeds_are_kept),
+        cmocka_unit_test(damaged_pairs_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,31 @@
+/*
+ * link_lists - how a pair of nodes gets a score, and what is learnt of scores: one row each.
+ *
+ * ROW(number, name, help): the number in this program, the name in the settings (train-step.decoder, train-step.link_loss);
+ * a decoder is <name>_decoder in <name>_decoder.c. The help becomes that of the setting.
+ */
+#ifndef COMMON_NN_LINKS_LINK_LISTS_H
+#define COMMON_NN_LINKS_LINK_LISTS_H
+
+/* clang-format off */
+#define DECODER_LIST(ROW)                                                                          \
+    ROW(DECODER_DOT, dot, "z_s . z_t")                                                             \
+    ROW(DECODER_COSINE, cosine, "the cosine of z_s and z_t")                                       \
+    ROW(DECODER_DISTMULT, distmult, "sum of z_s w z_t, a weight for each column")                  \
+    ROW(DECODER_BILINEAR, bilinear, "z_s W z_t + b")                                               \
+    ROW(DECODER_MLP, mlp, "a linear layer, ReLU and another one over the products of columns z_s z_t")
+
+#define LINK_LOSS_LIST(ROW)                                                                        \
+    ROW(LINK_LOSS_BCE, bce, "binary cross-entropy over edges and negatives")                       \
+    ROW(LINK_LOSS_MARGIN, margin, "max(0, margin - edge + negative)")                              \
+    ROW(LINK_LOSS_SOFTMAX, softmax, "cross-entropy of an edge among its negatives")
+/* clang-format on */
+
+#define DECODER_NUMBER(number, name, help) number,
+enum decoder_kind { DECODER_NONE, DECODER_LIST(DECODER_NUMBER) DECODER_COUNT };
+#undef DECODER_NUMBER
+#define LINK_LOSS_NUMBER(number, name, help) number,
+enum link_loss_kind { LINK_LOSS_LIST(LINK_LOSS_NUMBER) LINK_LOSS_COUNT };
+#undef LINK_LOSS_NUMBER
+
+#endif

@@ -1,0 +1,135 @@
+#include "stages/sample/pair_units.h"
+
+#include "common/base/memory.h"
+#include "store/objects/keys.h"
+
+#include <inttypes.h>
+
+enum { SHARE_OF_MEMORY = 8 }; /* for the held-out edges, and for the chances of nodes */
+
+static enum error_code check_counts(const struct pair_units *units,
+                                    const struct stage_context *context, struct error *err)
+{
+    const uint64_t valid = units->splits.count[HELD_OUT_VALID];
+    if (valid == (uint64_t)context->schedule->valid_count &&
+        units->topology->edge_count == (uint64_t)context->schedule->train_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "%s: %" PRIu64 " validation edges beside %" PRIu64
+                     " of the topology, expected %" PRId64 " and %" PRId64
+                     " as in the partition book",
+                     units->splits.view.key, valid, units->topology->edge_count,
+                     context->schedule->valid_count, context->schedule->train_count);
+}
+
+enum error_code pair_units_open(struct pair_units *units, const struct stage_context *context,
+                                const struct topology *topology, struct error *err)
+{
+    const struct partition_book *book = context->book;
+    const uint64_t budget = context->memory_bytes / SHARE_OF_MEMORY;
+    *units = (struct pair_units){.topology = topology};
+    if (!task_learns_pairs(book->task))
+        return ERROR_NONE;
+    units->is_wanted = true;
+    enum error_code rc =
+        edge_splits_get(context->store, key_partition(book->id, "edge_splits").text, book->id,
+                        book->node_count, &units->splits, err);
+    if (rc == ERROR_NONE)
+        rc = check_counts(units, context, err);
+    if (rc == ERROR_NONE)
+        rc = known_pairs_init(&units->training, topology, NULL, 0, err);
+    if (rc == ERROR_NONE)
+        rc = known_pairs_init(&units->all, topology, &units->splits, budget, err);
+    if (rc == ERROR_NONE && context->settings->sample.negative == NEGATIVE_DEGREE)
+        rc = negative_chances_init(&units->chances, topology, budget, err);
+    return rc;
+}
+
+void pair_units_close(struct pair_units *units)
+{
+    node_chances_release(&units->chances);
+    known_pairs_release(&units->all);
+    store_release_record(&units->splits.view);
+    *units = (struct pair_units){0};
+}
+
+enum error_code pair_drawing_init(struct pair_drawing *drawing, const struct pair_units *units,
+                                  const struct stage_context *context, uint64_t budget_bytes,
+                                  struct error *err)
+{
+    const struct schedule *s = context->schedule;
+    const int64_t most =
+        s->batch_size > s->evaluation_batch_size ? s->batch_size : s->evaluation_batch_size;
+    if (!units->is_wanted)
+        return ERROR_NONE;
+    enum error_code rc = memory_new(&drawing->source, (size_t)most, "the edges of a batch", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&drawing->target, (size_t)most, "the edges of a batch", err);
+    return rc == ERROR_NONE ? pair_drawer_new(units->topology, budget_bytes, &drawing->drawer, err)
+                            : rc;
+}
+
+void pair_drawing_release(struct pair_drawing *drawing)
+{
+    pair_drawer_free(drawing->drawer);
+    memory_free(drawing->source);
+    memory_free(drawing->target);
+    *drawing = (struct pair_drawing){0};
+}
+
+static struct pair_request training_request(const struct pair_units *units,
+                                            const struct stage_context *context,
+                                            const struct unit *unit,
+                                            const struct pair_drawing *drawing)
+{
+    const struct pipeline_settings *settings = context->settings;
+    const int64_t epoch = schedule_epoch(context->schedule, unit->round);
+    int64_t first = 0, count = 0;
+    schedule_seed_range(context->schedule, unit->round, unit->slot, &first, &count);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at = schedule_shuffled(context->schedule, epoch, first + i);
+        topology_edge_at(units->topology, (uint64_t)at, &drawing->source[i], &drawing->target[i]);
+    }
+    return (struct pair_request){
+        .use = PAIRS_OF_TRAINING,
+        .negative = (enum negative_kind)settings->sample.negative,
+        .negatives = (uint32_t)settings->sample.negatives,
+        .chances = &units->chances,
+        .known = settings->sample.filter_negatives ? &units->training : NULL,
+        .positive_count = (uint32_t)count,
+        .source = drawing->source,
+        .target = drawing->target,
+        .excludes = true,
+    };
+}
+
+static struct pair_request validation_request(const struct pair_units *units,
+                                              const struct stage_context *context,
+                                              const struct unit *unit)
+{
+    int64_t first = 0, count = 0;
+    schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
+    return (struct pair_request){
+        .use = PAIRS_OF_VALIDATION,
+        .negative = NEGATIVE_UNIFORM,
+        .negatives = (uint32_t)context->settings->sample.evaluation_negatives,
+        .known = &units->all,
+        .positive_count = (uint32_t)count,
+        .source = units->splits.source[HELD_OUT_VALID] + first,
+        .target = units->splits.target[HELD_OUT_VALID] + first,
+    };
+}
+
+enum error_code pair_units_draw(const struct pair_units *units, const struct stage_context *context,
+                                const struct unit *unit, uint32_t round,
+                                struct pair_drawing *drawing, struct drawn_pairs *out,
+                                struct error *err)
+{
+    struct pair_request request = unit->kind == UNIT_SAMPLE
+                                      ? training_request(units, context, unit, drawing)
+                                      : validation_request(units, context, unit);
+    request.seed = context->schedule->seed;
+    request.round = round;
+    request.slot = (uint32_t)unit->slot;
+    return pair_drawer_draw(drawing->drawer, &request, out, err);
+}

@@ -1,0 +1,46 @@
+/*
+ * pair_units - which pairs a unit of sample is about, of a task whose examples are edges.
+ *
+ * A training unit takes its share of the epoch's shuffled order over the edges of the topology: a position in that order
+ * names an edge, so no list of them is stored. A validation unit takes its share of the held-out edges.
+ */
+#ifndef STAGES_SAMPLE_PAIR_UNITS_H
+#define STAGES_SAMPLE_PAIR_UNITS_H
+
+#include "stages/engine/stage.h"
+#include "stages/sampling/pair_drawer.h"
+
+#include <stdbool.h>
+
+struct pair_units { /* {0}: the examples are nodes */
+    bool is_wanted;
+    const struct topology *topology; /* borrowed */
+    struct edge_splits splits;
+    struct known_pairs training, all; /* edges: of training, of all splits */
+    struct node_chances chances;
+};
+
+/* What one unit is drawn with. */
+struct pair_drawing { /* {0} is releasable */
+    struct pair_drawer *drawer;
+    uint32_t *source, *target; /* [the larger of the two batch sizes] */
+};
+
+/* `topology` is open. Fails: ERROR_CORRUPT when the held-out edges are not those of the book; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code pair_units_open(struct pair_units *units,
+                                           const struct stage_context *context,
+                                           const struct topology *topology, struct error *err);
+void pair_units_close(struct pair_units *units);
+MUST_CHECK enum error_code pair_drawing_init(struct pair_drawing *drawing,
+                                             const struct pair_units *units,
+                                             const struct stage_context *context,
+                                             uint64_t budget_bytes, struct error *err);
+void pair_drawing_release(struct pair_drawing *drawing);
+/* `round` is that of the neighbours' draws. */
+MUST_CHECK enum error_code pair_units_draw(const struct pair_units *units,
+                                           const struct stage_context *context,
+                                           const struct unit *unit, uint32_t round,
+                                           struct pair_drawing *drawing, struct drawn_pairs *out,
+                                           struct error *err);
+
+#endif

@@ -1,0 +1,296 @@
+#include "stages/sampling/pair_drawer.h"
+
+#include "common/base/key_sort.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "stages/sampling/growing_array.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+struct pair_drawer {
+    const struct topology *topology;
+    struct array_budget budget;
+    struct growing_array source, target; /* of pairs: nodes, then seeds */
+    struct growing_array node;           /* the seeds */
+    struct growing_array slot;           /* [slot_count] a seed's number + 1, 0: empty; by node */
+    uint32_t slot_bits;
+    uint32_t seed_count;
+    struct growing_array key,
+        scratch; /* of 64-bit numbers: seed and position of what is left out */
+    struct growing_array start, position;
+};
+
+/* ---- chances ---------------------------------------------------------------------------------- */
+
+/* d^(1/2) d^(1/4): roots have the same bits everywhere. */
+static double power_of(uint32_t length)
+{
+    const double root = sqrt((double)length);
+    return root * sqrt(root);
+}
+
+enum error_code negative_chances_init(struct node_chances *chances, const struct topology *topology,
+                                      uint64_t budget_bytes, struct error *err)
+{
+    static const struct chance_rule rule = {.of_node = power_of};
+    const uint64_t bytes = node_chances_bytes(topology->node_count);
+    char want[32], have[32];
+    *chances = (struct node_chances){0};
+    if (budget_bytes && bytes > budget_bytes)
+        return error_set(err, ERROR_NO_MEMORY,
+                         "sample.negative is degree, whose chances of nodes take %s: the budget "
+                         "for them is %s; give more --memory, or set it to uniform",
+                         text_size(bytes, want), text_size(budget_bytes, have));
+    return node_chances_init(chances, &rule, topology, err);
+}
+
+static uint32_t by_chance(const struct node_chances *chances, double unit)
+{
+    const double wanted = unit * chances->end[chances->node_count - 1];
+    uint32_t low = 0, high = chances->node_count - 1;
+    while (low < high) { /* the first node whose end is above */
+        const uint32_t middle = low + (high - low) / 2;
+        if (chances->end[middle] > wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* ---- edges by position ------------------------------------------------------------------------ */
+
+void topology_edge_at(const struct topology *topology, uint64_t position, uint32_t *source,
+                      uint32_t *target)
+{
+    const struct topology_part *part = topology->part;
+    while (position >= part->edge_count)
+        position -= part++->edge_count;
+    uint32_t low = 0, high = part->node_count - 1;
+    while (low < high) { /* the first row that ends behind it */
+        const uint32_t middle = low + (high - low) / 2;
+        if (topology_row_start(part, middle + 1) > position)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *target = part->first_node + low;
+    *source = *topology_neighbor(part, position);
+}
+
+/* ---- negatives -------------------------------------------------------------------------------- */
+
+static uint32_t draw_node(const struct pair_request *request, uint32_t node_count, uint64_t item,
+                          uint32_t block)
+{
+    const struct random_stream stream = random_stream_of(
+        request->seed, RANDOM_NEGATIVE, request->round, (uint32_t)request->use, request->slot);
+    uint32_t word[4];
+    random_block(&stream, item, block, word);
+    if (request->negative != NEGATIVE_DEGREE)
+        return random_below(word[0], node_count);
+    const uint64_t bits = (uint64_t)word[0] << 32 | word[1];
+    return by_chance(request->chances, (double)(bits >> 11) * 0x1p-53);
+}
+
+/* All others one after the other, from a place that is drawn. */
+static uint32_t of_batch(const struct pair_request *request, uint32_t i, uint32_t k)
+{
+    const uint32_t others = request->positive_count - 1;
+    const struct random_stream stream = random_stream_of(
+        request->seed, RANDOM_NEGATIVE, request->round, (uint32_t)request->use, request->slot);
+    const uint32_t first = random_below(random_word(&stream, i, 0), others);
+    const uint64_t other = (i + 1 + ((uint64_t)first + k) % others) % request->positive_count;
+    return request->target[other];
+}
+
+uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_count, uint32_t i,
+                              uint32_t k)
+{
+    uint32_t node = 0;
+    if (request->negative == NEGATIVE_SHARED)
+        return draw_node(request, node_count, UINT32_MAX, k);
+    if (request->negative == NEGATIVE_IN_BATCH && request->positive_count > 1)
+        return of_batch(request, i, k);
+    for (uint32_t attempt = 0; attempt < NEGATIVE_ATTEMPTS; attempt++) {
+        node = draw_node(request, node_count, i, k * NEGATIVE_ATTEMPTS + attempt);
+        if (!request->known || (node != request->source[i] &&
+                                !known_pairs_has(request->known, request->source[i], node)))
+            break;
+    }
+    return node;
+}
+
+/* ---- drawing ---------------------------------------------------------------------------------- */
+
+enum error_code pair_drawer_new(const struct topology *topology, uint64_t budget_bytes,
+                                struct pair_drawer **out, struct error *err)
+{
+    const enum error_code rc = memory_new(out, 1, "a drawer of pairs", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    (*out)->topology = topology;
+    (*out)->budget.limit = budget_bytes;
+    return ERROR_NONE;
+}
+
+void pair_drawer_free(struct pair_drawer *drawer)
+{
+    if (!drawer)
+        return;
+    growing_array_release(&drawer->source, &drawer->budget);
+    growing_array_release(&drawer->target, &drawer->budget);
+    growing_array_release(&drawer->node, &drawer->budget);
+    growing_array_release(&drawer->slot, &drawer->budget);
+    growing_array_release(&drawer->key, &drawer->budget);
+    growing_array_release(&drawer->scratch, &drawer->budget);
+    growing_array_release(&drawer->start, &drawer->budget);
+    growing_array_release(&drawer->position, &drawer->budget);
+    memory_free(drawer);
+}
+
+static enum error_code reserve(struct pair_drawer *d, struct growing_array *array, uint64_t count,
+                               struct error *err)
+{
+    return growing_array_reserve(array, &d->budget, count, 0, "the pairs of a mini-batch", err);
+}
+
+static enum error_code make_room(struct pair_drawer *d, uint64_t pairs, uint64_t positives,
+                                 struct error *err)
+{
+    const uint64_t ends = pairs + positives;
+    if (ends > INT32_MAX)
+        return error_set(err, ERROR_INVALID,
+                         "the mini-batch has %" PRIu64 " pairs; expected a smaller batch_size or "
+                         "fewer negatives",
+                         pairs);
+    d->slot_bits = 4;
+    while (1ULL << d->slot_bits < 2 * ends)
+        d->slot_bits++;
+    enum error_code rc = reserve(d, &d->source, positives, err);
+    if (rc == ERROR_NONE)
+        rc = reserve(d, &d->target, pairs, err);
+    if (rc == ERROR_NONE)
+        rc = reserve(d, &d->node, ends, err);
+    if (rc == ERROR_NONE)
+        rc = reserve(d, &d->slot, 1ULL << d->slot_bits, err);
+    if (rc == ERROR_NONE)
+        memset(d->slot.data, 0, sizeof *d->slot.data << d->slot_bits);
+    d->seed_count = 0;
+    return rc;
+}
+
+/* The seed that the node is. */
+static uint32_t seed_of(struct pair_drawer *d, uint32_t node)
+{
+    const uint32_t mask = (uint32_t)((1ULL << d->slot_bits) - 1);
+    uint32_t at = (node * 2654435769U) >> (32 - d->slot_bits);
+    while (d->slot.data[at] && d->node.data[d->slot.data[at] - 1] != node)
+        at = (at + 1) & mask;
+    if (!d->slot.data[at]) {
+        d->node.data[d->seed_count] = node;
+        d->slot.data[at] = ++d->seed_count;
+    }
+    return d->slot.data[at] - 1;
+}
+
+static enum error_code number_seeds(struct pair_drawer *d, const struct pair_request *request,
+                                    struct error *err)
+{
+    const uint32_t nodes = d->topology->node_count, positives = request->positive_count;
+    for (uint32_t i = 0; i < positives; i++) {
+        if (request->source[i] >= nodes || request->target[i] >= nodes)
+            return error_set(err, ERROR_CORRUPT,
+                             "edge %" PRIu32 " joins nodes %" PRIu32 " and %" PRIu32
+                             ", expected below %" PRIu32,
+                             i, request->source[i], request->target[i], nodes);
+        d->source.data[i] = seed_of(d, request->source[i]);
+        d->target.data[i] = seed_of(d, request->target[i]);
+    }
+    uint64_t at = positives;
+    for (uint32_t i = 0; i < positives; i++)
+        for (uint32_t k = 0; k < request->negatives; k++)
+            d->target.data[at++] = seed_of(d, pair_drawer_negative(request, nodes, i, k));
+    return ERROR_NONE;
+}
+
+/* ---- what is left out ------------------------------------------------------------------------- */
+
+/* Notes the edges from `source` in the row of `target`, which is seed `seed`. */
+static enum error_code leave_out(struct pair_drawer *d, uint32_t source, uint32_t target,
+                                 uint32_t seed, uint64_t *count, struct error *err)
+{
+    uint64_t first = 0, end = 0;
+    known_pairs_find(d->topology, source, target, &first, &end);
+    const enum error_code rc =
+        growing_array_reserve(&d->key, &d->budget, 2 * (*count + end - first), 2 * *count,
+                              "the edges that are left out", err);
+    uint64_t *key = (uint64_t *)(void *)d->key.data;
+    for (; rc == ERROR_NONE && first < end; first++)
+        key[(*count)++] = (uint64_t)seed << 32 | first;
+    return rc;
+}
+
+static enum error_code find_excluded(struct pair_drawer *d, const struct pair_request *request,
+                                     struct error *err)
+{
+    uint64_t count = 0;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < request->positive_count; i++) {
+        const uint32_t s = request->source[i], t = request->target[i];
+        rc = leave_out(d, s, t, d->target.data[i], &count, err);
+        if (rc == ERROR_NONE && s != t)
+            rc = leave_out(d, t, s, d->source.data[i], &count, err);
+    }
+    if (rc == ERROR_NONE)
+        rc = reserve(d, &d->scratch, 2 * count, err);
+    if (rc == ERROR_NONE)
+        rc = reserve(d, &d->start, (uint64_t)d->seed_count + 1, err);
+    if (rc == ERROR_NONE)
+        rc = reserve(d, &d->position, count + 1, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    uint64_t *key = (uint64_t *)(void *)d->key.data;
+    uint32_t *start = d->start.data, kept = 0, seed = 0;
+    if (count)
+        key_sort(key, (uint64_t *)(void *)d->scratch.data, count);
+    start[0] = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (i > 0 && key[i] == key[i - 1])
+            continue;
+        while (seed < key[i] >> 32)
+            start[++seed] = kept;
+        d->position.data[kept++] = (uint32_t)key[i];
+    }
+    while (seed < d->seed_count)
+        start[++seed] = kept;
+    return ERROR_NONE;
+}
+
+enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_request *request,
+                                 struct drawn_pairs *out, struct error *err)
+{
+    const uint64_t pairs = request->positive_count * (1 + (uint64_t)request->negatives);
+    must(request->positive_count >= 1 && request->slot < 65536);
+    must(request->negative != NEGATIVE_DEGREE || request->chances);
+    *out = (struct drawn_pairs){0};
+    enum error_code rc = make_room(drawer, pairs, request->positive_count, err);
+    if (rc == ERROR_NONE)
+        rc = number_seeds(drawer, request, err);
+    if (rc == ERROR_NONE && request->excludes)
+        rc = find_excluded(drawer, request, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *out = (struct drawn_pairs){
+        .pairs = {request->positive_count, request->negatives, drawer->source.data,
+                  drawer->target.data},
+        .seed_count = drawer->seed_count,
+        .seed_node = drawer->node.data,
+        .has_excluded = request->excludes,
+    };
+    if (request->excludes)
+        out->excluded = (struct excluded_edges){drawer->start.data, drawer->position.data};
+    return ERROR_NONE;
+}

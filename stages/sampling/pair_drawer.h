@@ -1,0 +1,74 @@
+/*
+ * pair_drawer - the pairs of a mini-batch: edges, and for each of them pairs that are none.
+ *
+ * The seeds of the mini-batch are the distinct ends of all pairs, in the order in which they first stand there. Negative k of
+ * an edge (s, t) is (s, n), where sample.negative says which n (negative_list.h). A draw depends on (seed, round, slot, number of
+ * the edge in the batch, k) alone.
+ *
+ * Whether an n that is a known neighbour of s is drawn again, at most NEGATIVE_ATTEMPTS times, says `known`: without it, as DGL's
+ * samplers do, any is taken. In training that leaves out the edges of training, in evaluation the held-out ones, too.
+ *
+ * The edges themselves and their reverses are left out of the seeds' rows: a model that hears of the edge it is asked for
+ * learns to repeat it.
+ */
+#ifndef STAGES_SAMPLING_PAIR_DRAWER_H
+#define STAGES_SAMPLING_PAIR_DRAWER_H
+
+#include "common/base/error.h"
+#include "stages/sampling/known_pairs.h"
+#include "stages/sampling/negative_list.h"
+#include "stages/sampling/neighbor_sampler.h"
+#include "stages/sampling/node_chances.h"
+#include "store/records/seed_pairs.h"
+
+enum { NEGATIVE_ATTEMPTS = 16 };
+
+/* What draws of different use never share. */
+enum pair_use { PAIRS_OF_TRAINING, PAIRS_OF_VALIDATION, PAIRS_OF_TEST };
+
+/* Chances of nodes by in-degree^0.75 (Mikolov et al. 2013). Release with node_chances_release().
+ * Fails: ERROR_INPUT without edges; ERROR_NO_MEMORY, also when they take more than `budget_bytes` (0: any). */
+MUST_CHECK enum error_code negative_chances_init(struct node_chances *chances,
+                                                 const struct topology *topology,
+                                                 uint64_t budget_bytes, struct error *err);
+
+struct pair_drawer;
+
+struct pair_request {
+    uint64_t seed;
+    enum pair_use use;
+    uint32_t round, slot;
+    enum negative_kind negative;
+    uint32_t negatives;                 /* of each edge */
+    const struct node_chances *chances; /* of NEGATIVE_DEGREE */
+    const struct known_pairs *known;    /* those drawn again; NULL: none */
+    uint32_t positive_count;            /* at least 1 */
+    const uint32_t *source, *target;    /* [positive_count] nodes */
+    bool excludes;                      /* the edges are in the topology */
+};
+
+struct drawn_pairs { /* borrowed from the drawer until its next draw */
+    struct seed_pairs pairs;
+    uint32_t seed_count;
+    const uint32_t *seed_node; /* [seed_count] */
+    struct excluded_edges excluded;
+    bool has_excluded;
+};
+
+/* `topology` is borrowed. Owns: *out; pair_drawer_free(). */
+MUST_CHECK enum error_code pair_drawer_new(const struct topology *topology, uint64_t budget_bytes,
+                                           struct pair_drawer **out, struct error *err);
+void pair_drawer_free(struct pair_drawer *drawer);
+/* Fails: ERROR_CORRUPT for a node out of range; ERROR_NO_MEMORY. Threads: a drawer is of one thread. */
+MUST_CHECK enum error_code pair_drawer_draw(struct pair_drawer *drawer,
+                                            const struct pair_request *request,
+                                            struct drawn_pairs *out, struct error *err);
+/* The other end of a negative alone: number `k` of edge `i` of the batch. */
+uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_count, uint32_t i,
+                              uint32_t k);
+
+/* The edge that stands at `position` of all edges of the topology, part after part and row after row. */
+void topology_edge_at(const struct topology *topology, uint64_t position, uint32_t *source,
+                      uint32_t *target);
+
+#endif

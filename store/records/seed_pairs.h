@@ -1,0 +1,56 @@
+/*
+ * seed_pairs - the pairs of a mini-batch whose examples are edges: which of its seeds are the ends of what.
+ *
+ * A part of the mini-batch's record (mini_batch.h), in sections of its own:
+ *
+ *   "pair_count"   U32 [2]  positives, and the negatives of each of them
+ *   "pair_source"  packed [positives]                    seeds, by their number; as many bits as that of the last takes
+ *   "pair_target"  packed [positives * (1 + negatives)]  of the positives first; then negative k of positive i at
+ *                                                        positives + i * negatives + k, whose source is that of i
+ *   valid          at least one positive; every end is a seed
+ *
+ * Of several relations a section "pair_type" packed [positives] would say which.
+ */
+#ifndef STORE_RECORDS_SEED_PAIRS_H
+#define STORE_RECORDS_SEED_PAIRS_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "store/objects/record.h"
+
+#include <stdint.h>
+
+struct seed_pairs { /* {0}: the seeds are examples themselves */
+    uint32_t positive_count, negatives_each;
+    const uint32_t *source; /* [positive_count] */
+    const uint32_t *target; /* [seed_pairs_count()] */
+};
+
+static inline uint64_t seed_pairs_count(const struct seed_pairs *pairs)
+{
+    return (uint64_t)pairs->positive_count * (1 + (uint64_t)pairs->negatives_each);
+}
+
+/* The positive that pair `i` is, or is a negative of. */
+static inline uint32_t seed_pairs_positive(const struct seed_pairs *pairs, uint64_t i)
+{
+    return i < pairs->positive_count
+               ? (uint32_t)i
+               : (uint32_t)((i - pairs->positive_count) / pairs->negatives_each);
+}
+
+/* What a record needs until it is stored. */
+struct seed_pairs_record {
+    uint32_t count[2];
+};
+
+/* Adds the sections; packed arrays are in `scratch`. */
+MUST_CHECK enum error_code seed_pairs_add(struct record *record, struct seed_pairs_record *kept,
+                                          const struct seed_pairs *pairs, uint32_t seed_count,
+                                          struct arena *scratch, struct error *err);
+/* {0} without the sections; arrays in `memory`. Fails: ERROR_CORRUPT naming section, expected and found. */
+MUST_CHECK enum error_code seed_pairs_read(const struct record_view *view, uint32_t seed_count,
+                                           struct arena *memory, struct seed_pairs *out,
+                                           struct error *err);
+
+#endif
