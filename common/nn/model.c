@@ -218,6 +218,45 @@ static void add_layer(struct model *model, int number)
     add_tail_parameters(model, layer, number);
 }
 
+static void add_decoder(struct model *model)
+{
+    struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
+    char name[PARAMETER_NAME_SIZE];
+    const int count =
+        decoder_type_of(model->config.decoder)->parameters(model_output_dim(model), own);
+    model->decoder_parameter = model->parameter_count;
+    for (int i = 0; i < count; i++) {
+        const struct layer_parameter one = {.dim_count = own[i].dim_count,
+                                            .rows = own[i].rows,
+                                            .cols = own[i].cols,
+                                            .bound = own[i].bound};
+        (void)snprintf(name, sizeof name, "decoder.%s", own[i].suffix);
+        model->parameter[add_parameter(model, name, &one)].start = own[i].start;
+    }
+}
+
+static int decoder_parameter_count(const struct model *model)
+{
+    struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX];
+    return decoder_type_of(model->config.decoder)->parameters(model_output_dim(model), own);
+}
+
+struct decoder model_decoder(const struct model *model, const float *value)
+{
+    struct decoder out = {.type = decoder_type_of(model->config.decoder),
+                          .dim = model_output_dim(model)};
+    for (int i = 0; i < decoder_parameter_count(model); i++)
+        out.parameter[i] = value + model->parameter[model->decoder_parameter + i].offset;
+    return out;
+}
+
+void model_decoder_gradient(const struct model *model, float *gradient,
+                            float *parameter_gradient[DECODER_PARAMETER_COUNT_MAX])
+{
+    for (int i = 0; i < decoder_parameter_count(model); i++)
+        parameter_gradient[i] = gradient + model->parameter[model->decoder_parameter + i].offset;
+}
+
 /* ReLU with dropout, and nothing at all, are done inside a layer. An output that more than the next layer reads has
  * more than one gradient, and they are added up behind the layer. */
 static void find_tails(struct model *model)
@@ -336,6 +375,8 @@ enum error_code model_init(struct model *out, const struct model_config *config,
     out->config = *config;
     for (int layer = 0; layer < config->layer_count; layer++)
         add_layer(out, layer);
+    if (config->decoder)
+        add_decoder(out);
     out->trained_count = out->value_count;
     for (int layer = 0; layer < config->layer_count; layer++)
         add_buffers(out, &out->layer[layer], layer);

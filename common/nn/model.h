@@ -27,6 +27,7 @@
 #include "common/math/precision.h"
 #include "common/nn/activation.h"
 #include "common/nn/layers/layer_list.h"
+#include "common/nn/links/decoder.h"
 #include "common/nn/normalisation.h"
 #include "common/nn/operators/gather.h"
 #include "common/parallel/thread_pool.h"
@@ -126,6 +127,7 @@ struct model_config {
     enum precision precision; /* of the input rows and of every product's operands */
     uint32_t
         edge_dim; /* columns of the features of edges, for the layers that read them; 0: none */
+    enum decoder_kind decoder; /* of tasks of pairs: what makes scores of the last layer's rows */
 };
 
 /* A model in few words, as most pipeline files have it: a kind, and from input_dim to hidden_dim, and so on, to
@@ -197,7 +199,8 @@ struct model {
         [RELATION_TYPE_COUNT_MAX]; /* of a typed model: weight, and then bias; -1: none */
     int parameter_count;
     struct parameter parameter[PARAMETER_COUNT_MAX];
-    uint64_t value_count; /* of all parameters */
+    int decoder_parameter; /* the first of the decoder's, which stand behind those of layers */
+    uint64_t value_count;  /* of all parameters */
     /* Of them, from the first on, those that have a gradient. The others are buffers: running statistics of batch norms, which
      * are stored with the weights but not trained (running_statistics.h). */
     uint64_t trained_count;
@@ -319,6 +322,11 @@ MUST_CHECK enum error_code model_weigh_block(const struct model *model, int laye
                                              struct aggregation *out, struct error *err);
 /* Whether its products may take operands in bf16: not of kinds that are not linear, nor of layers with a tail. */
 bool model_is_possible_in_bf16(const struct model *model);
+/* The decoder with these values, borrowed. The model has one. */
+struct decoder model_decoder(const struct model *model, const float *value);
+/* Where the gradients of its parameters go in the whole gradient. */
+void model_decoder_gradient(const struct model *model, float *gradient,
+                            float *parameter_gradient[DECODER_PARAMETER_COUNT_MAX]);
 /* Columns of the logits. */
 static inline uint32_t model_output_dim(const struct model *model)
 {

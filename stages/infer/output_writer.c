@@ -8,6 +8,7 @@
 #include "common/nn/tasks/tally.h"
 #include "common/parallel/first_failure.h"
 #include "common/parallel/tile_turns.h"
+#include "stages/infer/link_outputs.h"
 #include "stages/infer/output_lines.h"
 #include "stages/infer/output_rows.h"
 #include "stages/infer/part_inference.h"
@@ -45,11 +46,17 @@ struct outputs {
     struct prediction_table table;
     struct output_lines *lines;
     char predictions[FILE_PATH_SIZE]; /* the path; empty: not wanted */
+    uint64_t measured[SPLIT_COUNT];   /* examples that the tallies are of */
     uint64_t predictions_size;        /* when it is written */
     struct checksum predictions_sum;
     struct tile_turns turns; /* of pieces, */
     struct first_failure failure;
 };
+
+static bool learns_pairs(const struct outputs *o)
+{
+    return task_learns_pairs(o->request->context->book->task);
+}
 
 static enum error_code open_rows(const struct feature_source_config *config, uint32_t dim,
                                  struct feature_source **out, struct error *err)
@@ -151,8 +158,10 @@ static enum error_code read_splits(struct outputs *o, struct error *err)
                                          partition_id, &o->splits, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&o->split_of, context->book->node_count, "the split of each node", err);
-    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
+    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
+        o->measured[split] = o->splits.count[split];
         rc = mark_split(o, split, err);
+    }
     return rc == ERROR_NONE ? init_tallies(o, err) : rc;
 }
 
@@ -228,7 +237,7 @@ static enum error_code open_files(struct outputs *o, struct error *err)
         rc = file_path(o->predictions, err, "%s/predictions.csv", o->folder);
     const struct output_lines_config lines =
         lines_config(o, o->tally, *o->predictions ? o->predictions : NULL);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !learns_pairs(o))
         rc = output_lines_open(&lines, &o->lines, err);
     return rc;
 }
@@ -260,9 +269,10 @@ static enum error_code open_all(struct outputs *o, struct error *err)
         rc = read_permutation(o, err);
     if (rc == ERROR_NONE)
         rc = open_layer(o->request, layers, &o->logits, err);
-    if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings)
+    if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings &&
+        !learns_pairs(o)) /* which are of the last layer itself */
         rc = open_layer(o->request, layers - 1, &o->embeddings, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !learns_pairs(o))
         rc = open_labels(o->request, &o->labels, err);
     if (rc == ERROR_NONE)
         rc = open_range(o, err);
@@ -302,7 +312,7 @@ static enum error_code put_piece(struct outputs *o, int thread, uint32_t first, 
     if (o->embedding_file.fd_plus_one)
         rc = npy_writer_add(&o->embedding_file, output_row(&o->rows, embedded(o), first),
                             (end - first) * dim, err);
-    return rc == ERROR_NONE ? output_lines_put(o->lines, thread, err) : rc;
+    return rc == ERROR_NONE && o->lines ? output_lines_put(o->lines, thread, err) : rc;
 }
 
 static void write_piece(void *context, int64_t piece, int thread)
@@ -312,7 +322,8 @@ static void write_piece(void *context, int64_t piece, int thread)
     const uint32_t left = o->rows.end - first;
     const uint32_t end = first + (left < OUTPUT_PIECE_ROWS ? left : OUTPUT_PIECE_ROWS);
     struct error err = {0};
-    enum error_code rc = output_lines_make(o->lines, thread, first, end, &err);
+    enum error_code rc =
+        o->lines ? output_lines_make(o->lines, thread, first, end, &err) : ERROR_NONE;
     tile_turns_wait(&o->turns, piece);
     if (rc == ERROR_NONE)
         rc = put_piece(o, thread, first, end, &err);
@@ -350,9 +361,24 @@ static enum error_code write_rows(struct outputs *o, struct error *err)
         if (rc == ERROR_NONE)
             rc = write_range(o, err);
     }
-    return rc == ERROR_NONE
+    return rc == ERROR_NONE && o->lines
                ? output_lines_finish(o->lines, &o->predictions_size, &o->predictions_sum, err)
                : rc;
+}
+
+/* Of a task of pairs: what is held beside the embeddings is given back first. */
+static enum error_code write_links(struct outputs *o, struct error *err)
+{
+    const struct link_outputs_config config = {.request = o->request,
+                                               .ids = &o->ids,
+                                               .permutation = &o->permutation,
+                                               .tally = o->tally,
+                                               .path = *o->predictions ? o->predictions : NULL,
+                                               .split_counts = o->measured};
+    output_rows_release(&o->rows);
+    feature_source_close(o->logits);
+    o->logits = NULL;
+    return link_outputs_run(&config, err);
 }
 
 /* --- columns of scores --- */
@@ -432,7 +458,7 @@ static enum error_code write_metrics(struct outputs *o, struct outputs_seal *sea
     json_put_string(&json, "run", o->request->context->run_id);
     json_put_int64(&json, "weights_version", o->request->identity->version);
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
-        if (o->splits.count[split])
+        if (o->measured[split])
             rc = tally_put_json(&o->tally[split], output_split_name[split], &json, err);
     json_close_object(&json);
     json_put_raw(&json, "\n");
@@ -483,8 +509,9 @@ static enum error_code seal_and_publish(struct outputs *o, struct outputs_seal *
     if (rc == ERROR_NONE && needs_ids(o))
         rc = outputs_seal_add_file(seal, o->folder, "node_ids.csv", err);
     if (rc == ERROR_NONE && context->settings->infer.predictions)
-        rc = outputs_seal_add(seal, "predictions.csv", o->predictions_size, &o->predictions_sum,
-                              err);
+        rc = learns_pairs(o) ? outputs_seal_add_file(seal, o->folder, "predictions.csv", err)
+                             : outputs_seal_add(seal, "predictions.csv", o->predictions_size,
+                                                &o->predictions_sum, err);
     if (rc == ERROR_NONE)
         rc = file_sync_tree(o->folder, err);
     if (rc == ERROR_NONE)
@@ -519,10 +546,11 @@ enum error_code output_writer_run(const struct output_request *request, struct e
     enum error_code rc = memory_new(&seal, 1, "a seal", err);
     if (rc == ERROR_NONE)
         rc = open_all(&outputs, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && (!learns_pairs(&outputs) || outputs.embedding_file.fd_plus_one))
         rc = write_rows(&outputs, err);
     if (rc == ERROR_NONE)
-        rc = measure_other_columns(&outputs, err);
+        rc = learns_pairs(&outputs) ? write_links(&outputs, err)
+                                    : measure_other_columns(&outputs, err);
     if (rc == ERROR_NONE)
         rc = write_metrics(&outputs, seal, err);
     if (rc == ERROR_NONE)

@@ -6,6 +6,8 @@
  *                       row i is node i of the input
  *   predictions.csv     node,split,label,prediction,probability; node is the user's id. Multi-label:
  *                       labels separated by spaces, no probability
+ *                       Of a task of pairs: source,target,split,score,rank of each held-out edge (link_outputs.h),
+ *                       and the embeddings are the last layer, which the decoder reads
  *   node_ids.csv        the user's ids, row i for node i; only when they are not 0..N-1 and there is no
  *                       predictions.csv beside the embeddings
  *   metrics.json        metrics of each split, over the whole split

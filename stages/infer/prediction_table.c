@@ -4,10 +4,12 @@
 #include "common/base/text.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 const char prediction_header[] = "node,split,label,prediction,probability\n";
 const char node_id_header[] = "node\n";
+const char link_header[] = "source,target,split,score,rank\n";
 
 void prediction_lines_release(struct prediction_lines *lines)
 {
@@ -106,6 +108,34 @@ enum error_code prediction_lines_add_id(struct prediction_lines *lines,
     if (rc != ERROR_NONE)
         return rc;
     put_id(lines, table->ids, node);
+    put_char(lines, '\n');
+    return ERROR_NONE;
+}
+
+enum error_code prediction_lines_add_link(struct prediction_lines *lines,
+                                          const struct prediction_table *table,
+                                          const struct prediction_link *link, struct error *err)
+{
+    char numbers[80];
+    const int size =
+        link->has_rank
+            ? snprintf(numbers, sizeof numbers, "%.9g,%.17g", (double)link->score, link->rank)
+            : snprintf(numbers, sizeof numbers, "%.9g,", (double)link->score);
+    const size_t split_size = strlen(link->split);
+    const enum error_code rc =
+        reserve(lines,
+                id_size(table->ids, link->source) + id_size(table->ids, link->target) + split_size +
+                    (size_t)size + 4,
+                err);
+    if (rc != ERROR_NONE)
+        return rc;
+    put_id(lines, table->ids, link->source);
+    put_char(lines, ',');
+    put_id(lines, table->ids, link->target);
+    put_char(lines, ',');
+    put_text(lines, link->split, split_size);
+    put_char(lines, ',');
+    put_text(lines, numbers, (size_t)size);
     put_char(lines, '\n');
     return ERROR_NONE;
 }

@@ -10,11 +10,13 @@
 #include "common/nn/tasks/task.h"
 #include "store/records/node_ids.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 extern const char prediction_header[]; /* the first line, and that of a table of ids alone */
 extern const char node_id_header[];
+extern const char link_header[];
 
 struct prediction_table { /* what all lines share */
     const struct task *task;
@@ -32,6 +34,20 @@ MUST_CHECK enum error_code prediction_lines_add(struct prediction_lines *lines,
                                                 const struct prediction_table *table, uint32_t node,
                                                 const char *split, const float *logit,
                                                 const void *label, struct error *err);
+/* A line of the table of held-out edges. */
+struct prediction_link {
+    uint32_t source, target; /* nodes of the dataset */
+    const char *split;
+    float score;
+    bool has_rank;
+    double rank; /* whole, or a half where scores are equal */
+};
+
+/* Appends its line. Of `table` the ids are read. */
+MUST_CHECK enum error_code prediction_lines_add_link(struct prediction_lines *lines,
+                                                     const struct prediction_table *table,
+                                                     const struct prediction_link *link,
+                                                     struct error *err);
 /* Appends the id of a dataset node as a line of its own: for node_ids.csv. */
 MUST_CHECK enum error_code prediction_lines_add_id(struct prediction_lines *lines,
                                                    const struct prediction_table *table,

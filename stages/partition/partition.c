@@ -60,16 +60,17 @@ enum { BYTES_PER_NODE = 40, BYTES_ASIDE = 64 << 20 };
 
 /* Of a task of pairs: said before the work of cutting. */
 static enum error_code check_pairs(const struct pipeline_settings *settings,
-                                       const struct dataset_schema *schema, struct error *err)
+                                   const struct dataset_schema *schema, struct error *err)
 {
     const int64_t wanted[] = {settings->sample.negatives, settings->sample.evaluation_negatives};
     static const char *const names[] = {"negatives", "evaluation_negatives"};
     if (!task_learns_pairs(schema->task))
         return ERROR_NONE;
     if (schema->has_relations)
-        return error_set(err, ERROR_INVALID,
-                         "ingest.task is link_prediction, which is of graphs of one relation: write "
-                         "`relations: false` below `ingest:`");
+        return error_set(
+            err, ERROR_INVALID,
+            "ingest.task is link_prediction, which is of graphs of one relation: write "
+            "`relations: false` below `ingest:`");
     for (int i = 0; i < 2; i++)
         if (wanted[i] >= schema->node_count)
             return error_set(err, ERROR_INVALID,

@@ -3,8 +3,8 @@
 #include "common/nn/layers/layer.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/run_model.h"
-#include "stages/sampling/sampler_list.h"
 #include "stages/sampling/negative_list.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>

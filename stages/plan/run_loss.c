@@ -14,6 +14,13 @@ static enum error_code check_kind(const struct task *task, enum loss kind, struc
     char names[128] = "";
     if (task_loss_of(task, kind) != LOSS_COUNT)
         return ERROR_NONE;
+    if (task->example == EXAMPLE_PAIR && kind == LOSS_AUTO)
+        return ERROR_NONE;
+    if (task->example == EXAMPLE_PAIR)
+        return error_set(err, ERROR_INVALID,
+                         "train-step.loss is %s, which is of nodes: the loss of %s is "
+                         "train-step.link_loss",
+                         loss_name(kind), task->name);
     for (int i = 0; i < task->loss_count; i++)
         (void)snprintf(names + strlen(names), sizeof names - strlen(names), ", %s",
                        loss_name(task->losses[i]));

@@ -47,6 +47,12 @@ static int giver_of_classes(const struct pipeline_settings *settings)
     return i;
 }
 
+static enum decoder_kind decoder_of(const struct pipeline_settings *settings)
+{
+    return pipeline_learns_pairs(settings) ? (enum decoder_kind)settings->train_step.decoder
+                                           : DECODER_NONE;
+}
+
 /* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
 static enum error_code make_listed(struct model *out, const struct pipeline_settings *settings,
                                    uint32_t input_dim, uint32_t output_dim, uint32_t edge_dim,
@@ -58,17 +64,19 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
     struct model_config config = {
         .input_dim = input_dim, .layer_count = count, .edge_dim = edge_dim};
     const int giver = giver_of_classes(settings);
+    const bool of_pairs = pipeline_learns_pairs(settings); /* then the last width is free */
     enum error_code rc = ERROR_NONE;
+    config.decoder = decoder_of(settings);
     for (int i = 0; i < count; i++) {
         const int64_t hidden = settings->train_step.layers.item[i].hidden;
         config.layer[i] = config_of_item(settings, i, i == giver);
-        if (hidden && (i == giver || !has_tensors(config.layer[i].kind)))
+        if (hidden && ((i == giver && !of_pairs) || !has_tensors(config.layer[i].kind)))
             return error_set(err, ERROR_INVALID,
                              "train-step.layers: hidden of layer %d (%s) is %" PRId64
                              ", but it has %s: leave it out",
                              i + 1, layer_names[config.layer[i].kind], hidden,
                              i == giver ? "a column for each class" : "as many as it reads");
-        if (i == giver)
+        if (i == giver && !(of_pairs && hidden))
             config.layer[i].output_dim = output_dim;
         else if (!has_tensors(config.layer[i].kind))
             config.layer[i].output_dim = i ? config.layer[i - 1].output_dim : input_dim;
@@ -101,7 +109,10 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
         .activation = (enum activation_kind)settings->train_step.activation,
         .dropout = (float)settings->train_step.dropout,
     };
-    return model_init_outline(out, &outline, err);
+    struct model_config config;
+    const enum error_code rc = model_config_of(&config, &outline, err);
+    config.decoder = decoder_of(settings);
+    return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
 enum error_code run_model_shape(struct model *out, const struct pipeline_settings *settings,
@@ -135,7 +146,9 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
-    return make(out, settings, input_dim, book->class_count,
+    const bool of_pairs = task_learns_pairs(book->task);
+    return make(out, settings, input_dim,
+                of_pairs ? (uint32_t)settings->train_step.hidden : book->class_count,
                 reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0, err);
 }
 

@@ -3,8 +3,8 @@
 #include "common/math/precision.h"
 #include "common/nn/optimizer.h"
 #include "common/nn/sparse_optimizer.h"
-#include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/negative_list.h"
+#include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
 
 #include <stdio.h>

@@ -25,7 +25,7 @@ static enum error_code add_row(struct node_chances *out, const struct chance_rul
     out->nodes_with_edges += row.length > 0;
     if (rule->of_node)
         out->chance[node] += rule->of_node(row.length);
-    for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
+    for (uint32_t k = 0; rc == ERROR_NONE && rule->of_edge && k < row.length; k++) {
         uint32_t neighbor = 0;
         rc = graph_row_neighbor(topology, &row, k, &neighbor, err);
         if (rc != ERROR_NONE || (neighbor == node && !rule->loops_count))

@@ -17,7 +17,7 @@
 /* Lengths are those of rows. */
 struct chance_rule {
     double (*of_node)(uint32_t length); /* of a node whose row is so long; NULL: 0 */
-    /* What the row of v, so long, adds to the source of each of its edges; u is as long as is said if `wants_source`. */
+    /* What the row of v, so long, adds to the source of each of its edges; u is as long as is said if `wants_source`. NULL: 0. */
     double (*of_edge)(uint32_t destination_length, uint32_t source_length);
     bool wants_source;
     bool loops_count; /* an edge from a node to itself adds, too */

@@ -130,7 +130,7 @@ struct batch_bounds batch_bounds_of_training(const struct stage_context *context
 {
     const struct sampler *sampler = sampler_of_run(context);
     const struct int_list *fanouts = &context->settings->sample.fanouts;
-    const double seeds = (double)context->schedule->batch_size;
+    const double seeds = (double)context->schedule->seeds_most;
     if (sampler->form == BATCH_SUBGRAPH)
         return bound_subgraphs(context, hop_count);
     if (sampler->form == BATCH_LAYERED)
@@ -143,7 +143,7 @@ struct batch_bounds batch_bounds_of_validation(const struct stage_context *conte
 {
     const struct sampler *sampler = sampler_of_run(context);
     const struct int_list *fanouts = &context->settings->sample.evaluation_fanouts;
-    const double seeds = (double)context->schedule->evaluation_batch_size;
+    const double seeds = (double)context->schedule->evaluation_seeds_most;
     return sampler->has_neighborhoods && sampler->is_disjoint
                ? bound_disjoint(seeds, fanouts, hop_count, context->book)
                : bound_nested(seeds, fanouts, hop_count, context->book);

@@ -63,6 +63,9 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
     const enum error_code rc = edge_use_check_batch(&preparer->edge_use, batch, err);
     if (rc != ERROR_NONE)
         return rc;
+    if ((batch->pairs.positive_count > 0) != (model->config.decoder != DECODER_NONE))
+        return error_set(err, ERROR_CORRUPT, "expected %s pairs of seeds, found %" PRIu32,
+                         model->config.decoder ? "1 or more" : "no", batch->pairs.positive_count);
     if (batch->node_limit > node_count)
         return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
                          node_count, batch->node_limit - 1);

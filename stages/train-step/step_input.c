@@ -49,7 +49,8 @@ static size_t left_for_step(const struct stage_context *context, const struct st
     const struct step_memory *plan = &input->plan;
     const bool fits = step_input_is_resident(input);
     const uint64_t held =
-        feature_source_bytes(input->labels) + plan->record_bytes + plan->embedding_bytes +
+        (input->labels ? feature_source_bytes(input->labels) : 0) + plan->record_bytes +
+        plan->embedding_bytes +
         (fits ? features_bytes(input) + input->compressed.used : plan->feature_bytes);
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
 }
@@ -114,8 +115,9 @@ enum error_code step_input_open(const struct stage_context *context, struct step
     if (rc != ERROR_NONE)
         return rc;
     out->plan = step_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim);
-    rc = open_source(context, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
-                     &out->labels, err);
+    if (task_has_labels(book->task))
+        rc = open_source(context, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
+                         &out->labels, err);
     if (rc == ERROR_NONE && run_model_feature_dim(context->settings, book))
         rc = open_source(context, "features", book->feature_dim, out->model.config.precision,
                          out->plan.feature_bytes, &out->features, err);
@@ -237,6 +239,7 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
                             .node_count = batch->hop_count ? mini_batch_block(batch, 0).source_count
                                                            : batch->seed_count,
                             .node = batch->node,
+                            .pairs = batch->pairs,
                             .seed_weight = batch->seed_weight,
                             .rows = prepared->rows,
                             .aggregated = aggregated.aggregated,

@@ -54,6 +54,7 @@ struct step_batch {
     uint32_t seed_count, node_count;
     const uint32_t *node;     /* [node_count] that the first layer reads; seeds first */
     const float *seed_weight; /* [seed_count], what the loss of each counts; NULL: 1 */
+    struct seed_pairs pairs;  /* of a task of pairs */
     struct message_block block[LAYER_COUNT_MAX];
     struct input_rows rows;
     void *aggregated; /* as in struct model_input, as is the next */

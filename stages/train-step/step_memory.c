@@ -4,6 +4,7 @@
 #include "stages/plan/run_model.h"
 #include "stages/train-step/batch_bounds.h"
 #include "stages/train-step/embedding_input.h"
+#include "stages/train-step/pair_step.h"
 
 #include <math.h>
 
@@ -61,10 +62,27 @@ static enum error_code count_first_rows(const struct model *model, enum first_ro
     return rc;
 }
 
+static enum error_code count_pairs(const struct model *model, const struct seed_pairs *pairs,
+                                   float *logits, float *value,
+                                   const struct model_workspace *workspace, bool trains)
+{
+    struct loss_result loss;
+    struct pair_step step = {
+        .model = model, .weights = value, .pairs = pairs, .row = logits, .workspace = workspace};
+    uint8_t *truth = NULL;
+    enum error_code rc = pair_step_forward(&step, trains, &loss, NULL);
+    if (rc == ERROR_NONE && trains)
+        rc = pair_step_backward(&step, 0, logits, &value, NULL);
+    return rc == ERROR_NONE
+               ? arena_new(workspace->arena, &truth, seed_pairs_count(pairs), "truth", NULL)
+               : rc;
+}
+
 /* What train_step.c does in a unit, in an arena that counts. */
 static enum error_code count_pass(const struct model *model, const struct batch_bounds *hops,
-                                  const struct edge_use *use, enum first_rows rows, bool trains,
-                                  uint32_t embedding, struct thread_pool *pool, struct arena *arena)
+                                  const struct seed_pairs *pairs, const struct edge_use *use,
+                                  enum first_rows rows, bool trains, uint32_t embedding,
+                                  struct thread_pool *pool, struct arena *arena)
 {
     struct message_block block[LAYER_COUNT_MAX];
     struct model_trace *trace = NULL;
@@ -86,6 +104,8 @@ static enum error_code count_pass(const struct model *model, const struct batch_
         rc = arena_new(arena, &value, (size_t)model->value_count, "the gradient", NULL);
     if (rc == ERROR_NONE)
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, NULL);
+    if (rc == ERROR_NONE && pairs->positive_count)
+        rc = count_pairs(model, pairs, logits, value, &workspace, trains);
     if (rc == ERROR_NONE && trains && embedding)
         rc = model_backward_to_input(model, value, trace, logits, &workspace, value,
                                      &input_gradient, NULL);
@@ -96,12 +116,12 @@ static enum error_code count_pass(const struct model *model, const struct batch_
 
 /* Infinite when not even that could be found out. */
 static double pass_bytes(const struct model *model, const struct batch_bounds *hops,
-                         const struct edge_use *use, enum first_rows rows, bool trains,
-                         const struct stage_context *context)
+                         const struct seed_pairs *pairs, const struct edge_use *use,
+                         enum first_rows rows, bool trains, const struct stage_context *context)
 {
     struct arena arena = {.counts = true};
     const enum error_code rc =
-        count_pass(model, hops, use, rows, trains,
+        count_pass(model, hops, pairs, use, rows, trains,
                    (uint32_t)context->settings->train_step.embedding, context->pool, &arena);
     const double bytes = rc == ERROR_NONE ? (double)arena.used : HUGE_VAL;
     arena_release(&arena);
@@ -122,9 +142,24 @@ static double batch_bytes(const struct model *model, const struct batch_bounds *
            of_node * hops->node[hop_count] + book->node_count / 8.0;
 }
 
+/* Their ends. */
+static double pair_bytes(const struct seed_pairs *pairs)
+{
+    return 4 * ((double)pairs->positive_count + (double)seed_pairs_count(pairs));
+}
+
 static uint64_t bytes_of(double bytes)
 {
     return bytes < 0x1p62 ? (uint64_t)bytes : (uint64_t)1 << 62;
+}
+
+/* {0} of a task of nodes. */
+static struct seed_pairs pairs_of(const struct model *model, int64_t positives, int64_t negatives)
+{
+    if (!model->config.decoder)
+        return (struct seed_pairs){0};
+    return (struct seed_pairs){.positive_count = count_of((double)positives),
+                               .negatives_each = count_of((double)negatives)};
 }
 
 struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
@@ -141,22 +176,28 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const int hop_count = model->hop_count;
     const struct batch_bounds training = batch_bounds_of_training(context, hop_count);
     const struct batch_bounds validation = batch_bounds_of_validation(context, hop_count);
+    const struct seed_pairs pairs =
+        pairs_of(model, context->schedule->batch_size, context->settings->sample.negatives);
+    const struct seed_pairs valid_pairs = pairs_of(model, context->schedule->evaluation_batch_size,
+                                                   context->settings->sample.evaluation_negatives);
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
     const double labels = smaller(4 * nodes * label_dim + (1 << 20), budget / 8);
     /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A
      * record is about half of its batch at most, and is given back when that was read. */
-    const double batches = 3.5 * batch_bytes(model, &training, use, context->book) +
-                           1.5 * batch_bytes(model, &validation, use, context->book);
+    const double batches =
+        3.5 * (batch_bytes(model, &training, use, context->book) + pair_bytes(&pairs)) +
+        1.5 * (batch_bytes(model, &validation, use, context->book) + pair_bytes(&valid_pairs));
     const double records = smaller(batches + weights, budget / 8);
     double step = larger(
-        pass_bytes(model, &training, use, ROWS_AGGREGATED_BY_STEP, true, context),
-        larger(pass_bytes(model, &training, use, ROWS_AGGREGATED_AHEAD, true, context),
-               pass_bytes(model, &validation, use, ROWS_AGGREGATED_BY_STEP, false, context)));
+        pass_bytes(model, &training, &pairs, use, ROWS_AGGREGATED_BY_STEP, true, context),
+        larger(pass_bytes(model, &training, &pairs, use, ROWS_AGGREGATED_AHEAD, true, context),
+               pass_bytes(model, &validation, &valid_pairs, use, ROWS_AGGREGATED_BY_STEP, false,
+                          context)));
     const bool rows_fit = budget - labels - records - step >= rows;
     const enum first_rows given = embedding ? ROWS_AGGREGATED_BY_STEP : ROWS_GIVEN_AGGREGATED;
     if (!rows_fit)
-        step = larger(pass_bytes(model, &training, use, given, true, context),
-                      pass_bytes(model, &validation, use, given, false, context));
+        step = larger(pass_bytes(model, &training, &pairs, use, given, true, context),
+                      pass_bytes(model, &validation, &valid_pairs, use, given, false, context));
     const double left = budget - labels - records - step;
     return (struct step_memory){.step_bytes = bytes_of(step),
                                 .record_bytes = (uint64_t)records,

@@ -17,6 +17,7 @@
 #include "stages/engine/stage.h"
 #include "stages/plan/run_loss.h"
 #include "stages/plan/run_model.h"
+#include "stages/train-step/pair_step.h"
 #include "stages/train-step/step_input.h"
 
 #include <inttypes.h>
@@ -34,9 +35,18 @@ struct train_step {
 struct step {
     struct step_batch batch;
     const void *labels; /* rows of the task's form */
-    float *logits;      /* [seeds, class_count] */
-    float *slope;       /* [seeds, class_count]: gradient of the loss for the logits */
+    float *
+        logits; /* [seeds, class_count]; of a task of pairs [seeds, hidden], what the decoder reads */
+    float *slope; /* as large: gradient of the loss for the logits */
+    struct model_workspace workspace;
+    struct pair_step pairs;  /* of a task of pairs, as is the next */
+    float *decoder_gradient; /* [trained_count] */
 };
+
+static bool learns_pairs(const struct stage_context *context)
+{
+    return task_learns_pairs(context->book->task);
+}
 
 static enum error_code begin_step(const struct stage_context *context, struct train_step *t,
                                   int64_t version, enum batch_use use, const struct key *key,
@@ -47,14 +57,21 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
     enum error_code rc = step_input_weights(context, &t->input, version, err);
     if (rc == ERROR_NONE)
         rc = step_input_batch(context, &t->input, use, key, &t->arena, &step->batch, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !learns_pairs(context))
         rc = step_input_labels(context, &t->input, &step->batch, &t->arena, &step->labels, err);
     stage_times_enter(context->times, TIME_COMPUTE);
-    const size_t count = (size_t)step->batch.seed_count * context->book->class_count;
+    const size_t count = (size_t)step->batch.seed_count * model_output_dim(&t->input.model);
     if (rc == ERROR_NONE)
         rc = arena_new(&t->arena, &step->logits, count, "logits", err);
     if (rc == ERROR_NONE && use == BATCH_TRAINING)
         rc = arena_new(&t->arena, &step->slope, count, "the gradient of the logits", err);
+    step->workspace = (struct model_workspace){&t->arena, context->pool};
+    step->pairs = (struct pair_step){.model = &t->input.model,
+                                     .weights = t->input.weights.value,
+                                     .pairs = &step->batch.pairs,
+                                     .row = step->logits,
+                                     .workspace = &step->workspace,
+                                     .loss = pair_step_loss(context->settings)};
     return rc;
 }
 
@@ -87,8 +104,8 @@ static enum error_code check_loss(const struct step *step, const struct loss_res
                                   uint32_t class_count, struct error *err)
 {
     if (!isfinite(loss->sum))
-        return error_set(err, ERROR_INPUT, "the loss over %" PRIu64 " seeds is %g",
-                         loss->label_count, loss->sum);
+        return error_set(err, ERROR_INPUT, "the loss over %" PRIu64 " %s is %g", loss->label_count,
+                         step->batch.pairs.positive_count ? "pairs" : "seeds", loss->sum);
     return check_finite(step->logits, (uint64_t)step->batch.seed_count * class_count, "logits",
                         err);
 }
@@ -110,6 +127,25 @@ static enum error_code backward(const struct stage_context *context, struct trai
                ? embedding_input_gradient(context, &t->input.embedding, step->batch.node,
                                           step->batch.node_count, of_input, &t->arena, out, err)
                : rc;
+}
+
+/* The loss, and its gradient for the logits. */
+static enum error_code find_loss(const struct stage_context *context, struct train_step *t,
+                                 struct step *step, struct loss_result *loss, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (!learns_pairs(context)) {
+        *loss = task_loss(task_of(context->book->task), &t->loss.rule, step->logits, step->labels,
+                          step->batch.seed_weight, step->batch.seed_count,
+                          context->book->class_count, step->slope);
+        return check_loss(step, loss, context->book->class_count, err);
+    }
+    rc = pair_step_forward(&step->pairs, true, loss, err);
+    if (rc == ERROR_NONE)
+        rc = check_loss(step, loss, model_output_dim(&t->input.model), err);
+    return rc == ERROR_NONE ? pair_step_backward(&step->pairs, step->batch.seed_count, step->slope,
+                                                 &step->decoder_gradient, err)
+                            : rc;
 }
 
 static enum error_code compute_gradient(const struct stage_context *context, struct train_step *t,
@@ -134,11 +170,8 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     }
     if (rc != ERROR_NONE)
         return rc;
-    const uint32_t class_count = context->book->class_count;
-    const struct loss_result loss =
-        task_loss(task_of(context->book->task), &t->loss.rule, step.logits, step.labels,
-                  step.batch.seed_weight, step.batch.seed_count, class_count, step.slope);
-    rc = check_loss(&step, &loss, class_count, err);
+    struct loss_result loss;
+    rc = find_loss(context, t, &step, &loss, err);
     *out = (struct gradient){
         .weights_version = (uint64_t)unit->round,
         .value_count = t->input.model.value_count,
@@ -149,6 +182,8 @@ static enum error_code compute_gradient(const struct stage_context *context, str
         .loss_sum = loss.weight_sum > 0 ? loss_mean(&loss) * (double)loss.label_count : loss.sum};
     if (rc == ERROR_NONE)
         rc = backward(context, t, &step, trace, gradient, out, err);
+    if (rc == ERROR_NONE && learns_pairs(context))
+        pair_step_finish(&step.pairs, step.decoder_gradient, gradient);
     return rc == ERROR_NONE ? check_finite(gradient, t->input.model.value_count, "gradient", err)
                             : rc;
 }
@@ -167,6 +202,13 @@ static enum error_code train(const struct stage_context *context, struct train_s
     return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient, err);
 }
 
+static enum error_code count_pairs(struct train_step *t, struct step *step, struct error *err)
+{
+    struct loss_result loss;
+    const enum error_code rc = pair_step_forward(&step->pairs, false, &loss, err);
+    return rc == ERROR_NONE ? pair_step_count(&step->pairs, &loss, &t->tally, err) : rc;
+}
+
 static enum error_code compute_evaluation(const struct stage_context *context, struct train_step *t,
                                           const struct unit *unit, struct evaluation *out,
                                           struct error *err)
@@ -179,9 +221,11 @@ static enum error_code compute_evaluation(const struct stage_context *context, s
     if (rc != ERROR_NONE)
         return rc;
     tally_reset(&t->tally);
-    rc = tally_add(&t->tally, step.logits, step.labels, step.batch.seed_count, err);
+    rc = learns_pairs(context)
+             ? count_pairs(t, &step, err)
+             : tally_add(&t->tally, step.logits, step.labels, step.batch.seed_count, err);
     if (rc == ERROR_NONE)
-        rc = check_loss(&step, &t->tally.loss, context->book->class_count, err);
+        rc = check_loss(&step, &t->tally.loss, model_output_dim(&t->input.model), err);
     *out = (struct evaluation){.version = (uint64_t)unit->round,
                                .seed_count = t->tally.loss.label_count,
                                .correct_count = t->tally.loss.correct_count,

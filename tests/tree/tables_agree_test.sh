@@ -32,6 +32,18 @@ for name in $losses; do
     grep -q "^| [^|]*| [^|]*| [^|]*\`$name\`[^|]*|" pipelines/README.md || fail "pipelines/README.md: no task has the loss $name"
 done
 
+decoders=$(rows common/nn/links/link_lists.h DECODER_LIST)
+[ "$(wc -w <<<"$decoders")" -ge 5 ] || fail "common/nn/links/link_lists.h: found the rows '$decoders'"
+for name in $decoders; do
+    row_has "decoder $name" "common/nn/links/${name}_decoder.c"
+    grep -q "DECODER_[A-Z]*, $name}" tests/common/nn/links/decoder_test.c || fail "decoder_test.c: no trial of $name"
+done
+[ "$(ls common/nn/links/*_decoder.c | xargs -n1 basename -s _decoder.c | sort | xargs)" = "$(sort <<<"$decoders" | xargs)" ] ||
+    fail "common/nn/links: another decoder than the rows of link_lists.h"
+for name in $decoders $(rows common/nn/links/link_lists.h LINK_LOSS_LIST) $(rows stages/sampling/negative_list.h NEGATIVE_LIST); do
+    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of link prediction"
+done
+
 samplers=$(rows stages/sampling/sampler_list.h SAMPLER_LIST)
 [ "$(wc -w <<<"$samplers")" -ge 1 ] || fail "stages/sampling/sampler_list.h: found the rows '$samplers'"
 for name in $samplers; do

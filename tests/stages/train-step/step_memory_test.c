@@ -74,7 +74,7 @@ static void a_step_over_the_whole_graph_stays_under_the_bound(void **state)
             const uint32_t nodes = 9000;
             struct plan_case c;
             prepare(&c, models[m], widths[w], "-1, -1, -1", nodes);
-            c.schedule.batch_size = nodes;
+            c.schedule.batch_size = c.schedule.seeds_most = nodes;
             const struct step_memory plan = step_memory_plan(&c.model, &c.context, &nothing, 1);
             const size_t used = used_by_step(&c, nodes, false);
             assert_int_equal(used_by_step(&c, nodes, true), used);

@@ -1,0 +1,322 @@
+#include "stages/infer/link_outputs.h"
+
+#include "common/base/file.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/nn/links/link_loss.h"
+#include "common/nn/links/pair_pass.h"
+#include "stages/infer/link_ranks.h"
+#include "stages/infer/prediction_table.h"
+#include "stages/sampling/pair_drawer.h"
+#include "store/features/feature_source.h"
+#include "store/objects/keys.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    EDGES_MOST = 4096, /* of a block */
+    BLOCK_SHARE = 8,   /* of the memory: rows of a block */
+    SCORE_SHARE = 8,   /* all scores */
+    SCORE_BYTES = 18,  /* of one: as it is kept while an array grows, and sorted */
+    LINES_BYTES = 1 << 20
+};
+
+struct link_outputs { /* one run */
+    const struct link_outputs_config *config;
+    const struct stage_context *context;
+    struct decoder decoder;
+    struct edge_splits splits;
+    struct topology topology;
+    struct known_pairs known;
+    struct feature_source *rows;
+    struct arena arena; /* of a block */
+    struct link_ranks ranks;
+    struct prediction_lines lines;
+    int fd_plus_one;
+};
+
+/* Edges first .. first + count - 1 of a split. */
+struct block {
+    int split;
+    uint64_t first;
+    uint32_t count;
+    const uint32_t *source, *target; /* [count] nodes */
+    struct pair_rows pairs;
+    float *score;           /* [pairs] */
+    struct link_rank *rank; /* [count]; NULL: none */
+};
+
+static uint32_t negatives_of(const struct link_outputs *o)
+{
+    return (uint32_t)o->context->settings->sample.evaluation_negatives;
+}
+
+/* --- opening --- */
+
+static enum error_code open_rows(struct link_outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->context;
+    const int layers = o->config->request->model->config.layer_count;
+    const struct feature_source_config config = {
+        .store = context->store,
+        .origin = FEATURES_OF_INFER_LAYER,
+        .id = context->run_id,
+        .layer = layers,
+        .weights = o->config->request->identity,
+        .part_count = context->book->part_count,
+        .book = context->book->book,
+        .tensor = layer_tensor,
+        .budget_bytes = context->memory_bytes / 2,
+        .sharers = context->sharers,
+        .pool = context->pool,
+    };
+    const enum error_code rc = feature_source_open(&config, &o->rows, err);
+    if (rc == ERROR_NONE && feature_source_dim(o->rows) != o->decoder.dim)
+        return error_set(err, ERROR_CORRUPT,
+                         "layer %d of run %s: expected rows of %" PRIu32 " values, found %" PRIu32,
+                         layers, context->run_id, o->decoder.dim, feature_source_dim(o->rows));
+    return rc;
+}
+
+/* Metrics of scores are exact, so all of them are held. */
+static enum error_code check_scores(const struct link_outputs *o, struct error *err)
+{
+    const uint64_t *count = o->splits.count;
+    const uint64_t pairs =
+        (count[HELD_OUT_VALID] + count[HELD_OUT_TEST]) * (1 + (uint64_t)negatives_of(o));
+    const uint64_t budget = o->context->memory_bytes / SCORE_SHARE;
+    char want[32], have[32];
+    if (budget == 0 || pairs * SCORE_BYTES <= budget)
+        return ERROR_NONE;
+    return error_set(err, ERROR_NO_MEMORY,
+                     "the scores of %" PRIu64 " pairs want %s, the budget for them is %s; give "
+                     "more --memory, or set sample.evaluation_negatives lower",
+                     pairs, text_size(pairs * SCORE_BYTES, want), text_size(budget, have));
+}
+
+static enum error_code open_all(struct link_outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->context;
+    const struct partition_book *book = context->book;
+    o->decoder = model_decoder(o->config->request->model, o->config->request->weights);
+    o->arena.limit = context->memory_bytes / BLOCK_SHARE;
+    enum error_code rc =
+        edge_splits_get(context->store, key_partition(book->id, "edge_splits").text, book->id,
+                        book->node_count, &o->splits, err);
+    if (rc == ERROR_NONE)
+        rc = check_scores(o, err);
+    if (rc == ERROR_NONE)
+        rc = topology_open(context->store, book, &o->topology, err);
+    if (rc == ERROR_NONE)
+        rc = topology_open_parts(&o->topology, context->pool, err);
+    if (rc == ERROR_NONE)
+        rc = known_pairs_init(&o->known, &o->topology, &o->splits,
+                              context->memory_bytes / BLOCK_SHARE, err);
+    if (rc == ERROR_NONE)
+        rc = open_rows(o, err);
+    if (rc == ERROR_NONE && o->config->path) {
+        const int fd = open(o->config->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0)
+            return error_set_errno(err, ERROR_IO, "%s cannot be created", o->config->path);
+        o->fd_plus_one = fd + 1;
+        rc = file_write_all(fd, link_header, strlen(link_header), o->config->path, err);
+    }
+    o->ranks = (struct link_ranks){.decoder = &o->decoder,
+                                   .known = context->settings->infer.filtered ? &o->known : NULL,
+                                   .rows = o->rows,
+                                   .node_count = book->node_count,
+                                   .seed = context->schedule->seed,
+                                   .candidates = (uint32_t)context->settings->infer.candidates,
+                                   .arena = &o->arena,
+                                   .pool = context->pool};
+    return rc;
+}
+
+static enum error_code close_all(struct link_outputs *o, enum error_code rc, struct error *err)
+{
+    if (o->fd_plus_one && close(o->fd_plus_one - 1) != 0 && rc == ERROR_NONE)
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be written", o->config->path);
+    prediction_lines_release(&o->lines);
+    arena_release(&o->arena);
+    feature_source_close(o->rows);
+    known_pairs_release(&o->known);
+    topology_close(&o->topology);
+    store_release_record(&o->splits.view);
+    return rc;
+}
+
+/* --- a block --- */
+
+static uint32_t block_edges(const struct link_outputs *o)
+{
+    const uint64_t each = (4 + (uint64_t)negatives_of(o)) * (o->decoder.dim + 4) * sizeof(float);
+    const uint64_t fit = o->arena.limit ? o->arena.limit / 2 / each : EDGES_MOST;
+    return fit < 1 ? 1 : fit < EDGES_MOST ? (uint32_t)fit : EDGES_MOST;
+}
+
+/* The nodes of all pairs, one after the other: sources, targets, negatives of each. */
+static void list_nodes(const struct link_outputs *o, const struct block *block, uint32_t *node)
+{
+    const uint32_t negatives = negatives_of(o);
+    const struct pair_request request = {
+        .seed = o->context->schedule->seed,
+        .use = PAIRS_OF_TEST,
+        .round = (uint32_t)block->split,
+        .negative = NEGATIVE_UNIFORM,
+        .known = &o->known,
+        .positive_count = (uint32_t)o->splits.count[block->split],
+        .source = o->splits.source[block->split],
+        .target = o->splits.target[block->split],
+    };
+    memcpy(node, block->source, block->count * sizeof *node);
+    memcpy(node + block->count, block->target, block->count * sizeof *node);
+    node += 2 * (size_t)block->count;
+    for (uint32_t i = 0; i < block->count; i++)
+        for (uint32_t k = 0; k < negatives; k++)
+            *node++ = pair_drawer_negative(&request, o->topology.node_count,
+                                           (uint32_t)(block->first + i), k);
+}
+
+static enum error_code fill_block(struct link_outputs *o, struct block *block, struct error *err)
+{
+    const size_t count = block->count, negatives = negatives_of(o), all = count * (2 + negatives);
+    uint32_t *node = NULL, *place = NULL;
+    float *row = NULL;
+    struct feature_rows rows;
+    enum error_code rc = arena_new(&o->arena, &node, all, "the ends of pairs", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&o->arena, &place, all, "the places of pairs", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&o->arena, &row, all * o->decoder.dim, "the rows of pairs", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    list_nodes(o, block, node);
+    rc = feature_source_fetch(o->rows, node, all, &rows, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    feature_rows_copy(&rows, all, row);
+    for (size_t i = 0; i < all; i++)
+        place[i] = (uint32_t)i;
+    block->pairs = (struct pair_rows){.row = row,
+                                      .positive_count = block->count,
+                                      .negatives_each = (uint32_t)negatives,
+                                      .source = place,
+                                      .target = place + count};
+    return ERROR_NONE;
+}
+
+static enum error_code score_block(struct link_outputs *o, struct block *block, struct error *err)
+{
+    struct tally *tally =
+        &o->config->tally[block->split == HELD_OUT_VALID ? SPLIT_VALID : SPLIT_TEST];
+    const struct pipeline_settings *settings = o->context->settings;
+    const struct link_loss loss = {.kind = (enum link_loss_kind)settings->train_step.link_loss,
+                                   .margin = (float)settings->train_step.link_margin};
+    const size_t pairs = block->count * (1 + (size_t)negatives_of(o));
+    uint8_t *truth = NULL;
+    enum error_code rc = arena_new(&o->arena, &block->score, pairs, "scores", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&o->arena, &truth, pairs, "which pairs are edges", err);
+    if (rc == ERROR_NONE)
+        rc = pair_pass_scores(&o->decoder, &block->pairs, &o->arena, o->context->pool, block->score,
+                              err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memset(truth, 0, pairs);
+    memset(truth, 1, block->count);
+    const struct loss_result result =
+        link_loss_compute(&loss, block->score, block->count, negatives_of(o), NULL);
+    return tally_add_pairs(tally, &result, block->score, truth, pairs, err);
+}
+
+static enum error_code rank_block(struct link_outputs *o, struct block *block, struct error *err)
+{
+    struct tally *tally =
+        &o->config->tally[block->split == HELD_OUT_VALID ? SPLIT_VALID : SPLIT_TEST];
+    const int64_t ranking = o->context->settings->infer.ranking;
+    const struct ranked_edges edges = {.split = (uint32_t)block->split,
+                                       .first = block->first,
+                                       .count = block->count,
+                                       .source = block->source,
+                                       .target = block->target,
+                                       .source_row = block->pairs.row,
+                                       .score = block->score};
+    if (ranking == RANKING_NONE)
+        return ERROR_NONE;
+    enum error_code rc = arena_new(&o->arena, &block->rank, block->count, "ranks", err);
+    if (rc == ERROR_NONE)
+        rc = ranking == RANKING_ALL ? link_ranks_all(&o->ranks, &edges, block->rank, err)
+                                    : link_ranks_sampled(&o->ranks, &edges, block->rank, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < block->count; i++)
+        tally_add_rank(tally, block->rank[i].above, block->rank[i].equal);
+    return rc;
+}
+
+static enum error_code write_lines(struct link_outputs *o, const struct block *block, bool is_last,
+                                   struct error *err)
+{
+    const uint32_t *to_dataset = o->config->permutation->to_dataset;
+    const struct prediction_table table = {.ids = o->config->ids};
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && o->config->path && i < block->count; i++) {
+        const struct prediction_link link = {
+            .source = to_dataset[block->source[i]],
+            .target = to_dataset[block->target[i]],
+            .split = held_out_name[block->split],
+            .score = block->score[i],
+            .has_rank = block->rank != NULL,
+            .rank = block->rank
+                        ? 1 + (double)block->rank[i].above + (double)block->rank[i].equal / 2
+                        : 0,
+        };
+        rc = prediction_lines_add_link(&o->lines, &table, &link, err);
+    }
+    if (rc != ERROR_NONE || !o->lines.size || (o->lines.size < LINES_BYTES && !is_last))
+        return rc;
+    rc = file_write_all(o->fd_plus_one - 1, o->lines.text, o->lines.size, o->config->path, err);
+    o->lines.size = 0;
+    return rc;
+}
+
+static enum error_code measure_block(struct link_outputs *o, struct block *block, bool is_last,
+                                     struct error *err)
+{
+    arena_reset(&o->arena);
+    enum error_code rc = fill_block(o, block, err);
+    if (rc == ERROR_NONE)
+        rc = score_block(o, block, err);
+    if (rc == ERROR_NONE)
+        rc = rank_block(o, block, err);
+    return rc == ERROR_NONE ? write_lines(o, block, is_last, err) : rc;
+}
+
+static enum error_code measure_split(struct link_outputs *o, int split, struct error *err)
+{
+    const uint64_t count = o->splits.count[split];
+    const uint32_t step = block_edges(o);
+    enum error_code rc = ERROR_NONE;
+    for (uint64_t first = 0; rc == ERROR_NONE && first < count; first += step) {
+        struct block block = {.split = split,
+                              .first = first,
+                              .count = count - first < step ? (uint32_t)(count - first) : step,
+                              .source = o->splits.source[split] + first,
+                              .target = o->splits.target[split] + first};
+        rc = measure_block(o, &block, first + step >= count, err);
+    }
+    return rc;
+}
+
+enum error_code link_outputs_run(const struct link_outputs_config *config, struct error *err)
+{
+    struct link_outputs o = {.config = config, .context = config->request->context};
+    enum error_code rc = open_all(&o, err);
+    for (int split = 0; rc == ERROR_NONE && split < HELD_OUT_COUNT; split++) {
+        rc = measure_split(&o, split, err);
+        config->split_counts[split == HELD_OUT_VALID ? SPLIT_VALID : SPLIT_TEST] =
+            o.splits.count[split];
+    }
+    return close_all(&o, rc, err);
+}

@@ -1,0 +1,35 @@
+/*
+ * link_outputs - how good the scores of held-out edges are, from the last layer of all nodes: metrics, and predictions.csv.
+ *
+ *   for each split, a block of edges at a time
+ *     rows of both ends and of drawn negatives ──> scores ──> loss, ROC AUC, average precision
+ *     rows of the candidates, block by block   ──> scores ──> how many stand above ──> rank ──> MRR, Hits@k
+ *
+ * Candidates for the target of an edge (s, t) are all nodes, or so many that are drawn (infer.ranking); t itself is none, and
+ * filtered (Bordes et al. 2013) neither are those n for which (s, n) is an edge of any split. Equal scores count half. Counts are of
+ * whole numbers, so ranks are exact whatever the blocks and threads. Negatives are those of sample.evaluation_negatives: uniform,
+ * and none an edge.
+ */
+#ifndef STAGES_INFER_LINK_OUTPUTS_H
+#define STAGES_INFER_LINK_OUTPUTS_H
+
+#include "common/nn/tasks/tally.h"
+#include "stages/infer/output_writer.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_permutation.h"
+#include "store/records/node_splits.h"
+
+struct link_outputs_config {
+    const struct output_request *request;
+    const struct node_ids *ids;
+    const struct node_permutation *permutation;
+    struct tally *tally;    /* [SPLIT_COUNT], initialised: validation and test are added to */
+    const char *path;       /* of predictions.csv, which is created; NULL: not wanted */
+    uint64_t *split_counts; /* [SPLIT_COUNT]: edges that were measured */
+};
+
+/* Fails: ERROR_CORRUPT for layers of other weights; ERROR_NO_MEMORY; ERROR_IO. */
+MUST_CHECK enum error_code link_outputs_run(const struct link_outputs_config *config,
+                                            struct error *err);
+
+#endif

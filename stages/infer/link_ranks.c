@@ -1,0 +1,134 @@
+#include "stages/infer/link_ranks.h"
+
+#include "common/base/random.h"
+
+#include <string.h>
+
+enum {
+    TILE_NODES = 2048,
+    CANDIDATE_HOP = 3 /* of RANDOM_NEGATIVE; the lower ones are enum pair_use */
+};
+
+struct ranking {
+    const struct link_ranks *ranks;
+    const struct ranked_edges *edges;
+    struct link_rank *rank;
+    float *query; /* [count, dim] */
+    float *room;  /* [threads, tile and scratch] */
+    size_t room_floats;
+    const float *row;     /* [row_count, dim] of candidates */
+    const uint32_t *node; /* [row_count] which they are; NULL: from first_node on */
+    uint32_t first_node, row_count;
+};
+
+static void prepare(void *context, int64_t i, int thread)
+{
+    struct ranking *r = context;
+    const size_t dim = r->ranks->decoder->dim;
+    (void)thread;
+    r->ranks->decoder->type->prepare(r->ranks->decoder, r->edges->source_row + (size_t)i * dim,
+                                     r->query + (size_t)i * dim);
+}
+
+static bool is_left_out(const struct ranking *r, uint32_t edge, uint32_t node)
+{
+    return node == r->edges->target[edge] ||
+           (r->ranks->known && known_pairs_has(r->ranks->known, r->edges->source[edge], node));
+}
+
+/* Counts the candidates at hand for one edge. */
+static void count_edge(struct ranking *r, uint32_t edge, int thread)
+{
+    const struct decoder *decoder = r->ranks->decoder;
+    float *score = r->room + (size_t)thread * r->room_floats, *scratch = score + r->row_count;
+    const float own = r->edges->score[edge];
+    struct link_rank *rank = &r->rank[edge];
+    decoder->type->score(decoder, r->query + (size_t)edge * decoder->dim, r->row, NULL,
+                         r->row_count, score, scratch);
+    for (uint32_t k = 0; k < r->row_count; k++) {
+        if (score[k] < own)
+            continue;
+        if (is_left_out(r, edge, r->node ? r->node[k] : r->first_node + k))
+            continue;
+        rank->above += score[k] > own;
+        rank->equal += score[k] <= own;
+    }
+}
+
+static void count_one(void *context, int64_t edge, int thread)
+{
+    count_edge(context, (uint32_t)edge, thread);
+}
+
+static enum error_code begin(struct ranking *r, size_t tile, struct error *err)
+{
+    const struct link_ranks *ranks = r->ranks;
+    const size_t dim = ranks->decoder->dim, count = r->edges->count;
+    r->room_floats = tile + decoder_scratch(ranks->decoder->dim);
+    memset(r->rank, 0, count * sizeof *r->rank);
+    enum error_code rc = arena_new(ranks->arena, &r->query, count * dim, "queries", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(ranks->arena, &r->room,
+                       (size_t)thread_pool_size(ranks->pool) * r->room_floats, "scores", err);
+    if (rc == ERROR_NONE)
+        thread_pool_run(ranks->pool, (int64_t)count, prepare, r);
+    return rc;
+}
+
+enum error_code link_ranks_all(const struct link_ranks *ranks, const struct ranked_edges *edges,
+                               struct link_rank *rank, struct error *err)
+{
+    struct ranking r = {.ranks = ranks, .edges = edges, .rank = rank};
+    const size_t dim = ranks->decoder->dim;
+    float *row = NULL;
+    enum error_code rc = begin(&r, TILE_NODES, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(ranks->arena, &row, TILE_NODES * dim, "rows of candidates", err);
+    r.row = row;
+    for (uint32_t first = 0; rc == ERROR_NONE && first < ranks->node_count; first += r.row_count) {
+        const uint32_t left = ranks->node_count - first;
+        r.first_node = first;
+        r.row_count = left < TILE_NODES ? left : TILE_NODES;
+        rc = feature_source_read(ranks->rows, first, first + r.row_count, row, err);
+        if (rc == ERROR_NONE)
+            thread_pool_run(ranks->pool, edges->count, count_one, &r);
+    }
+    return rc;
+}
+
+/* Which nodes; the same one may be drawn twice. */
+static void draw(const struct link_ranks *ranks, const struct ranked_edges *edges, uint32_t edge,
+                 uint32_t *node)
+{
+    const struct random_stream stream =
+        random_stream_of(ranks->seed, RANDOM_NEGATIVE, edges->split, CANDIDATE_HOP, 0);
+    for (uint32_t k = 0; k < ranks->candidates; k++)
+        node[k] = random_below(random_word(&stream, edges->first + edge, k), ranks->node_count);
+}
+
+enum error_code link_ranks_sampled(const struct link_ranks *ranks, const struct ranked_edges *edges,
+                                   struct link_rank *rank, struct error *err)
+{
+    struct ranking r = {
+        .ranks = ranks, .edges = edges, .rank = rank, .row_count = ranks->candidates};
+    float *row = NULL;
+    uint32_t *node = NULL;
+    struct feature_rows rows;
+    enum error_code rc = begin(&r, ranks->candidates, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(ranks->arena, &node, ranks->candidates, "candidates", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(ranks->arena, &row, ranks->candidates * (size_t)ranks->decoder->dim,
+                       "rows of candidates", err);
+    r.row = row;
+    r.node = node;
+    for (uint32_t edge = 0; rc == ERROR_NONE && edge < edges->count; edge++) {
+        draw(ranks, edges, edge, node);
+        rc = feature_source_fetch(ranks->rows, node, ranks->candidates, &rows, err);
+        if (rc != ERROR_NONE)
+            break;
+        feature_rows_copy(&rows, ranks->candidates, row);
+        count_edge(&r, edge, 0);
+    }
+    return rc;
+}

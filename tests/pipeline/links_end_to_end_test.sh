@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Link prediction through every stage: split, trained, replayed, inferred; the same bits for any workers and after kills; bad input.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+cat >"$work/links.yaml" <<'YAML'
+name: links
+epochs: 3
+ingest:
+  format: generated
+  nodes: 800
+  average_degree: 16
+  task: link_prediction
+  edge_split: random 80/10/10
+partition:
+  parts: 3
+sample:
+  fanouts: [5, 5]
+  batch_size: 256
+  batches_per_round: 2
+train-step:
+  hidden: 16
+  dropout: 0
+checkpoint:
+  metric: roc_auc
+  keep: 0
+YAML
+replay() {
+    local name=$1 said
+    shift
+    said=$("$bin/graphmill" replay "$work/$name" "$@") || fail "replay of $name $*: $said"
+    [[ $said == MATCH* ]] || fail "replay of $name $* said $said"
+}
+measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\([0-9.]*\).*/\1/p" <<<"$1"; }
+same_outputs() { # NAME OTHER
+    local file
+    for file in predictions.csv embeddings.npy metrics.json; do
+        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
+    done
+}
+
+answer=$(run one "$work/links.yaml" --set infer.ranking=all)
+hash=$(json weights_hash <<<"$answer")
+[ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
+auc=$(measure "$answer" test roc_auc)
+awk -v a="$auc" 'BEGIN { exit !(a >= 0.75 && a <= 1) }' || fail "test AUC is $auc: $answer"
+for metric in average_precision mrr hits_1 hits_3 hits_10 loss; do
+    [ -n "$(measure "$answer" test $metric)" ] && [ -n "$(measure "$answer" valid $metric)" ] || fail "no $metric in: $answer"
+done
+[ "$(head -1 "$work/one/outputs/predictions.csv")" = source,target,split,score,rank ] || fail "header of predictions.csv"
+lines=$(($(wc -l <"$work/one/outputs/predictions.csv") - 1))
+pairs=$(($(measure "$answer" test pairs) + $(measure "$answer" valid pairs)))
+[ $pairs -eq $((2 * lines)) ] || fail "$lines held-out edges, $pairs pairs with one negative each"
+
+# AUC and MRR once more, from the lines and the embeddings alone.
+awk -F, 'NR > 1 && $3 == "test" { n++; sum += 1 / $5 } END { printf "%.6f\n", sum / n }' "$work/one/outputs/predictions.csv" >"$work/mrr"
+awk -v a="$(cat "$work/mrr")" -v b="$(measure "$answer" test mrr)" 'BEGIN { d = a - b; exit !(d < 1e-5 && d > -1e-5) }' ||
+    fail "MRR of the lines is $(cat "$work/mrr"), of the metrics $(measure "$answer" test mrr)"
+
+for unit in "ingest" "partition" "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 5 --slot 0" \
+    "train-step --evaluation" "aggregate --round 3" "checkpoint" "infer --layer 2 --part 1" "infer"; do
+    # shellcheck disable=SC2086
+    replay one $unit
+done
+
+# Two workers, one thread each; and a run that is killed twice.
+other=$(run two "$work/links.yaml" --set infer.ranking=all --workers 2 --threads 1 | json weights_hash)
+[ "$other" = "$hash" ] || fail "two workers give $other, one gave $hash"
+same_outputs one two
+for pause in 1.2 2.2; do
+    "$bin/graphmill" run "$work/links.yaml" --directory "$work/killed" --quiet --set infer.ranking=all >/dev/null 2>&1 &
+    driver=$!
+    started+=("$driver")
+    sleep "$pause"
+    kill -9 "$driver" 2>/dev/null || true
+    wait "$driver" 2>/dev/null || true
+done
+other=$(run killed "$work/links.yaml" --set infer.ranking=all | json weights_hash)
+[ "$other" = "$hash" ] || fail "a run that was killed gives $other, expected $hash"
+same_outputs one killed
+
+# Every decoder, loss and kind of negative trains, and its model has the decoder's tensors.
+kinds=("dot bce uniform" "cosine margin degree" "distmult softmax in_batch" "bilinear bce shared" "mlp bce uniform")
+declare -A tensor=([distmult]=decoder.rel_emb.weight [bilinear]=decoder.bias [mlp]=decoder.lins.1.weight)
+for kind in "${kinds[@]}"; do
+    read -r decoder loss negative <<<"$kind"
+    answer=$(run "$decoder" "$work/links.yaml" --set train-step.decoder="$decoder" --set train-step.link_loss="$loss" \
+        --set sample.negative="$negative" --set sample.negatives=3 --set infer.candidates=50)
+    awk -v a="$(measure "$answer" test roc_auc)" 'BEGIN { exit !(a > 0.5 && a <= 1) }' || fail "$kind: $answer"
+    [ -z "${tensor[$decoder]:-}" ] || grep -aq "${tensor[$decoder]}" "$work/$decoder/outputs/model.safetensors" ||
+        fail "the model of $decoder has no ${tensor[$decoder]}"
+    replay "$decoder" train-step --round 3 --slot 1
+done
+
+# An edge list with ids of its own, split by files; what is wrong is named before anything is cut.
+"$bin/graphmill" export --help >/dev/null
+awk 'BEGIN { for (i = 0; i < 60; i++) for (k = 1; k <= 4; k++) print "n" i " n" (i + k) % 60 }' >"$work/edges.txt"
+printf 'source,target\nn3,n30\nn40,n4\n' >"$work/test.csv"
+printf 'n5,n31\n' >"$work/valid.csv"
+cat >"$work/given.yaml" <<'YAML'
+name: given
+epochs: 1
+ingest:
+  format: edge_list
+  path: edges.txt
+  direction: undirected
+  task: link_prediction
+  edge_split: given
+  valid_edges: valid.csv
+  test_edges: test.csv
+sample:
+  fanouts: [-1]
+train-step:
+  hidden: 8
+YAML
+answer=$(run given "$work/given.yaml")
+[ "$(cut -d, -f1-3 "$work/given/outputs/predictions.csv" | tail -3 | xargs)" = "n5,n31,valid n3,n30,test n40,n4,test" ] ||
+    fail "predictions: $(cat "$work/given/outputs/predictions.csv")"
+bad() { # PATTERN STATUS [settings]
+    local pattern=$1 status=$2
+    shift 2
+    expect "$status" "$pattern" run bad "$work/given.yaml" "$@"
+    [ ! -e "$work/bad/store/partition" ] || fail "$pattern: something was partitioned"
+}
+printf 'n3,n30\nn3,n4\n' >"$work/leak.csv"
+bad 'leak.csv:2: the edge between .n3. and .n4. is also a training edge|leak.csv:2: the edge between n3 and n4 is also a training edge' 65 --set ingest.test_edges="$work/leak.csv"
+printf 'n3,n99\n' >"$work/unknown.csv"
+bad "unknown.csv:1: node 'n99' is in no other file" 65 --set ingest.test_edges="$work/unknown.csv"
+bad 'edges have no times' 65 --set ingest.edge_split='time 80/10/10' --set ingest.test_edges= --set ingest.valid_edges=
+bad 'names a file: write' 78 --set ingest.edge_split='random 80/10/10'
+bad "ingest.edge_split is 'mostly'" 78 --set ingest.edge_split=mostly
+bad 'sample.negatives is 60, expected fewer than nodes' 78 --set sample.negatives=60
+bad 'sample.negatives is 40, expected at most 15' 78 --set sample.negatives=40 --set sample.negative=in_batch --set sample.batch_size=16
+bad 'filter_negatives is true' 78 --set sample.filter_negatives=true --set sample.negative=shared
+bad 'the loss of link_prediction is train-step.link_loss' 78 --set train-step.loss=l2
