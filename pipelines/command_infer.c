@@ -141,8 +141,9 @@ static enum error_code write_pipeline(struct inference *inference, struct error 
     json_put_raw(&yaml, line);
     json_put_raw(&yaml, "  path: \"");
     for (const char *c = path; *c; c++) {
-        const char text[3] = {*c == '"' || *c == '\\' ? '\\' : *c,
-                              *c == '"' || *c == '\\' ? *c : '\0', '\0'};
+        const char text[2] = {*c, '\0'};
+        if (*c == '"' || *c == '\\')
+            json_put_raw(&yaml, "\\");
         json_put_raw(&yaml, text);
     }
     json_put_raw(&yaml, "\"\n");

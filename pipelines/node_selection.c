@@ -78,7 +78,7 @@ static enum error_code read_wanted(struct wanted *wanted, const char *path, stru
     line_reader_close(reader);
     if (rc == ERROR_NONE && !wanted->count)
         rc = error_set(err, ERROR_INPUT, "%s: expected the id of a node a line, found none", path);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && wanted->id)
         qsort(wanted->id, wanted->count, sizeof *wanted->id, by_text);
     return rc;
 }

@@ -49,7 +49,7 @@ static enum error_code get_columns(const struct record_view *view, struct featur
                                    struct error *err)
 {
     uint64_t count = 0;
-    enum error_code rc = get_numbers(view, "mean", -1, -INFINITY, &out->mean, &out->dim, err);
+    enum error_code rc = get_numbers(view, "mean", -1, -HUGE_VAL, &out->mean, &out->dim, err);
     if (rc == ERROR_NONE && (out->dim == 0 || out->dim > UINT32_MAX))
         rc = error_set(err, ERROR_CORRUPT, "%s: \"mean\": expected 1 to %u entries, found %" PRIu64,
                        view->key, UINT32_MAX, out->dim);
@@ -67,7 +67,7 @@ enum error_code feature_statistics_decode(const struct record_view *view,
     enum error_code rc =
         record_expect(view, RECORD_FEATURE_STATISTICS, FEATURE_STATISTICS_VERSION, err);
     if (rc == ERROR_NONE && record_has(view, "least"))
-        rc = get_numbers(view, "least", 1, -INFINITY, &least, &count, err);
+        rc = get_numbers(view, "least", 1, -HUGE_VAL, &least, &count, err);
     if (rc == ERROR_NONE && least) {
         out->has_least = true;
         out->least = *least;

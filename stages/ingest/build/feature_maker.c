@@ -398,21 +398,21 @@ static enum error_code keep_statistics(const struct pass *pass, struct error *er
 {
     const struct feature_maker *maker = pass->maker;
     struct feature_scaling kept = {0};
-    if (maker->type || (!maker->normalise && !maker->standardise))
+    if (maker->type || (!maker->normalise && !pass->column))
         return ERROR_NONE;
     enum error_code rc = ERROR_NONE;
-    if (maker->standardise) {
+    if (pass->column) {
         rc = memory_new(&kept.mean, maker->dim, "means of columns", err);
         if (rc == ERROR_NONE)
             rc = memory_new(&kept.deviation, maker->dim, "deviations of columns", err);
     }
-    for (uint32_t c = 0; rc == ERROR_NONE && maker->standardise && c < maker->dim; c++) {
+    for (uint32_t c = 0; rc == ERROR_NONE && pass->column && c < maker->dim; c++) {
         kept.mean[c] = pass->column[c].mean;
         kept.deviation[c] = pass->column[c].deviation;
     }
     const struct feature_statistics statistics = {.has_least = maker->normalise,
                                                   .least = (double)pass->least,
-                                                  .dim = maker->standardise ? maker->dim : 0,
+                                                  .dim = pass->column ? maker->dim : 0,
                                                   .mean = kept.mean,
                                                   .deviation = kept.deviation};
     if (rc == ERROR_NONE)

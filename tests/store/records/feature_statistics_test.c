@@ -33,7 +33,7 @@ static void statistics_read_back_as_written(void **state)
 
 static void wrong_numbers_are_refused(void **state)
 {
-    static const double below[] = {1, -1}, endless[] = {0, INFINITY};
+    static const double below[] = {1, -1}, endless[] = {0, (double)INFINITY};
     static const struct {
         struct tamper change;
         const char *message;
