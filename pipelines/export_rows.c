@@ -53,7 +53,7 @@ static enum error_code open_last_layer(const struct run_folder *folder, struct f
 static enum error_code open_input(const struct run_folder *folder, struct feature_source **out,
                                   struct error *err)
 {
-    if (folder->run.schedule.embedding_parts == 0)
+    if (folder->run.schedule.embedding_shards == 0)
         return error_set(err, ERROR_INVALID,
                          "run %s has no learnable embedding: train-step.embedding is 0",
                          folder->run.plan.id);

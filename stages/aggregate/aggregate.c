@@ -384,7 +384,7 @@ static enum error_code aggregate_open(const struct stage_context *context, void 
         rc = make_arrays(a, err);
     struct rate_config rate = a->rate;
     rate.base = context->settings->aggregate.embedding_rate;
-    if (rc == ERROR_NONE && context->schedule->embedding_parts > 0)
+    if (rc == ERROR_NONE && context->schedule->embedding_shards > 0)
         rc = row_update_open(context, &rate, &a->rows, err);
     if (rc != ERROR_NONE)
         aggregate_close(a);

@@ -26,19 +26,23 @@ static bool counts(const struct gradient *slot)
 }
 
 /* Keys node << 32 | place, places by slot and then by row; entry[place] says which. */
-static uint64_t list_entries(const struct gradient *slot, int slot_count, uint32_t first_node,
-                             uint32_t end_node, uint64_t *key, uint64_t *entry)
+static uint64_t list_entries(const struct gradient *slot, int slot_count,
+                             const struct embedding_shard *shard, uint64_t *key, uint64_t *entry)
 {
     uint64_t count = 0;
     for (int k = 0; k < slot_count; k++) {
         if (!counts(&slot[k]))
             continue;
-        const uint64_t end = lower_bound(&slot[k], end_node);
-        for (uint64_t i = lower_bound(&slot[k], first_node); i < end; i++, count++)
+        const uint64_t end = lower_bound(&slot[k], shard->end);
+        for (uint64_t i = lower_bound(&slot[k], shard->first); i < end; i++) {
+            if (!embedding_shard_has(shard, slot[k].row_node[i]))
+                continue;
             if (key) {
                 key[count] = (uint64_t)slot[k].row_node[i] << 32 | count;
                 entry[count] = (uint64_t)k << 32 | i;
             }
+            count++;
+        }
     }
     return count;
 }
@@ -61,17 +65,18 @@ static size_t group(const uint64_t *key, uint64_t count, const uint64_t *entry, 
 }
 
 enum error_code row_gradients_find(const struct gradient *slot, int slot_count, uint32_t width,
-                                   uint32_t first_node, uint32_t end_node, struct arena *arena,
+                                   const struct embedding_shard *shard, struct arena *arena,
                                    struct row_gradients *out, struct error *err)
 {
     static const char what[] = "the rows that a round read";
-    const uint64_t count = list_entries(slot, slot_count, first_node, end_node, NULL, NULL);
+    const uint64_t count = list_entries(slot, slot_count, shard, NULL, NULL);
     uint64_t *key = NULL, *entry = NULL, *sorted = NULL, *start = NULL;
     uint32_t *node = NULL;
     if (count > UINT32_MAX)
-        return error_set(err, ERROR_NO_MEMORY,
-                         "a round reads rows more often than 4294967295 times: take more "
-                         "partition.parts, or fewer sample.batches_per_round");
+        return error_set(
+            err, ERROR_NO_MEMORY,
+            "a round reads rows more often than 4294967295 times: take more "
+            "partition.parts or aggregate.embedding_shards, or fewer sample.batches_per_round");
     enum error_code rc = arena_new(arena, &key, count, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &entry, count, what, err);
@@ -83,7 +88,7 @@ enum error_code row_gradients_find(const struct gradient *slot, int slot_count, 
         rc = arena_new(arena, &node, count, what, err);
     if (rc != ERROR_NONE)
         return rc;
-    (void)list_entries(slot, slot_count, first_node, end_node, key, entry);
+    (void)list_entries(slot, slot_count, shard, key, entry);
     key_sort(key, sorted, count);
     *out = (struct row_gradients){
         .slot = slot, .width = width, .node = node, .entry = sorted, .start = start};

@@ -1,5 +1,5 @@
 /*
- * row_gradients - the gradients of a round for the learnable rows of one part, each the mean over the slots.
+ * row_gradients - the gradients of a round for the learnable rows of one shard, each the mean over the slots.
  *
  * Which rows a slot read is in its gradient record. Weighted by the labelled seeds of its slot, over those of the whole
  * round, the sum of a row's gradients is that of the mean loss over the seeds of the round, as gradient_mean.h has it of
@@ -10,6 +10,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
+#include "stages/plan/embedding_shards.h"
 #include "store/records/parameters.h"
 
 #include <stddef.h>
@@ -27,11 +28,11 @@ struct row_gradients {    /* in an arena, but for what it borrows */
     const uint64_t *start; /* [count + 1] */
 };
 
-/* Of the nodes first_node .. end_node - 1. All slots have rows of `width`. Fails: ERROR_NO_MEMORY. */
+/* Of the nodes of a shard. All slots have rows of `width`. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code row_gradients_find(const struct gradient *slot, int slot_count,
-                                              uint32_t width, uint32_t first_node,
-                                              uint32_t end_node, struct arena *arena,
-                                              struct row_gradients *out, struct error *err);
+                                              uint32_t width, const struct embedding_shard *shard,
+                                              struct arena *arena, struct row_gradients *out,
+                                              struct error *err);
 /* Of row `i`; sum [width] is scratch, out [width]. */
 void row_gradients_mean(const struct row_gradients *gradients, size_t i, double *sum, float *out);
 

@@ -43,7 +43,7 @@ struct new_rows { /* as in struct embedding_rows; in the arena */
 static enum error_code new_rows(struct row_update *u, size_t count, struct new_rows *out,
                                 struct error *err)
 {
-    static const char what[] = "rows of embeddings (more partition.parts make fewer of each part)";
+    static const char what[] = "rows of embeddings (more shards have fewer each)";
     const int moments = sparse_rule_moments(u->rule);
     const size_t values = count * u->width;
     *out = (struct new_rows){0};
@@ -75,11 +75,11 @@ static void set_row(const struct row_update *u, struct new_rows *rows, size_t i,
 }
 
 static struct embedding_rows record_of(const struct row_update *u, const struct new_rows *rows,
-                                       size_t count, int64_t since, int64_t version, int part)
+                                       size_t count, int64_t since, int64_t version, int shard)
 {
     return (struct embedding_rows){.since = (uint64_t)since,
                                    .version = (uint64_t)version,
-                                   .part = (uint32_t)part,
+                                   .shard = (uint32_t)shard,
                                    .width = u->width,
                                    .count = count,
                                    .node = rows->node,
@@ -224,9 +224,10 @@ static enum error_code put_update(const struct stage_context *context, struct ro
 }
 
 enum error_code row_update_round(const struct stage_context *context, struct row_update *u,
-                                 int64_t round, int part, struct error *err)
+                                 int64_t round, int shard, struct error *err)
 {
-    const uint32_t *book = context->book->book;
+    const struct embedding_shard nodes =
+        embedding_shard_of(context->settings, context->book, shard);
     const double rate = learning_rate_of_epoch(&u->rate, schedule_epoch(context->schedule, round));
     struct gradient *slot = NULL;
     struct row_gradients gradients = {0};
@@ -235,11 +236,11 @@ enum error_code row_update_round(const struct stage_context *context, struct row
     stage_times_enter(context->times, TIME_READ);
     enum error_code rc = read_slots(context, u, round, &slot, err);
     if (rc == ERROR_NONE)
-        rc = embedding_state_advance(&u->state, part, round, false, err);
+        rc = embedding_state_advance(&u->state, shard, round, false, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     if (rc == ERROR_NONE)
         rc = row_gradients_find(slot, schedule_slot_count(context->schedule, round), u->width,
-                                book[part], book[part + 1], &u->arena, &gradients, err);
+                                &nodes, &u->arena, &gradients, err);
     if (rc == ERROR_NONE)
         rc = new_rows(u, gradients.count, &rows, err);
     if (rc == ERROR_NONE)
@@ -248,7 +249,7 @@ enum error_code row_update_round(const struct stage_context *context, struct row
     if (rc == ERROR_NONE)
         rc = check_finite(u, &rows, gradients.count, round, err);
     const struct embedding_rows record =
-        record_of(u, &rows, gradients.count, round, round + 1, part);
+        record_of(u, &rows, gradients.count, round, round + 1, shard);
     return rc == ERROR_NONE ? put_update(context, u, &record, err) : rc;
 }
 
@@ -256,6 +257,7 @@ enum error_code row_update_round(const struct stage_context *context, struct row
 
 struct seal {
     const struct row_update *update;
+    struct embedding_shard nodes;
     struct new_rows *rows; /* NULL: they are only counted */
     size_t count;
 };
@@ -264,6 +266,8 @@ static enum error_code seal_row(void *context, uint32_t node, const float *row, 
 {
     struct seal *seal = context;
     (void)err;
+    if (!embedding_shard_has(&seal->nodes, node))
+        return ERROR_NONE;
     if (seal->rows) {
         seal->rows->node[seal->count] = node;
         set_row(seal->update, seal->rows, seal->count, row);
@@ -273,24 +277,25 @@ static enum error_code seal_row(void *context, uint32_t node, const float *row, 
 }
 
 enum error_code row_update_seal(const struct stage_context *context, struct row_update *u,
-                                int64_t version, int part, struct error *err)
+                                int64_t version, int shard, struct error *err)
 {
-    const uint32_t *book = context->book->book;
+    const struct embedding_shard nodes =
+        embedding_shard_of(context->settings, context->book, shard);
     struct new_rows rows = {0};
-    struct seal count = {.update = u}, fill = {.update = u, .rows = &rows};
+    struct seal count = {.update = u, .nodes = nodes};
+    struct seal fill = {.update = u, .nodes = nodes, .rows = &rows};
     arena_reset(&u->arena);
     stage_times_enter(context->times, TIME_READ);
-    enum error_code rc = embedding_state_advance(&u->state, part, version, true, err);
+    enum error_code rc = embedding_state_advance(&u->state, shard, version, true, err);
     if (rc == ERROR_NONE)
-        rc =
-            embedding_table_scan(u->state.table, book[part], book[part + 1], seal_row, &count, err);
+        rc = embedding_table_scan(u->state.table, nodes.first, nodes.end, seal_row, &count, err);
     if (rc == ERROR_NONE)
         rc = new_rows(u, count.count, &rows, err);
     if (rc == ERROR_NONE)
-        rc = embedding_table_scan(u->state.table, book[part], book[part + 1], seal_row, &fill, err);
+        rc = embedding_table_scan(u->state.table, nodes.first, nodes.end, seal_row, &fill, err);
     if (rc != ERROR_NONE)
         return rc;
     stage_times_enter(context->times, TIME_WRITE);
-    const struct embedding_rows record = record_of(u, &rows, fill.count, 0, version, part);
+    const struct embedding_rows record = record_of(u, &rows, fill.count, 0, version, shard);
     return embedding_rows_put(context->store, context->run_id, EMBEDDING_SEAL, &record, err);
 }

@@ -1,8 +1,8 @@
 /*
  * row_update - the units of aggregate that change the rows of a learnable embedding, and seal them for a snapshot.
  *
- *   update-rows/r/p   gradients of all slots of round r, rows of part p in version r   ->   update of round r
- *   seal-rows/v/p     rows of part p in version v                                      ->   seal of version v
+ *   update-rows/r/s   gradients of all slots of round r, rows of shard s in version r  ->   update of round r
+ *   seal-rows/v/s     rows of shard s in version v                                     ->   seal of version v
  *
  * Rows are of partition ids. A worker keeps them from unit to unit in a table (stages/plan/embedding_state.h), which is in
  * memory or on disk as half of --memory allows; the other half is for what one unit reads and writes.
@@ -33,10 +33,10 @@ void row_update_close(struct row_update *update);
 
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT; ERROR_INPUT when training diverged; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code row_update_round(const struct stage_context *context,
-                                            struct row_update *update, int64_t round, int part,
+                                            struct row_update *update, int64_t round, int shard,
                                             struct error *err);
 MUST_CHECK enum error_code row_update_seal(const struct stage_context *context,
-                                           struct row_update *update, int64_t version, int part,
+                                           struct row_update *update, int64_t version, int shard,
                                            struct error *err);
 
 #endif

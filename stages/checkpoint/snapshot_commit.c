@@ -57,7 +57,7 @@ static enum error_code flush_seals(const struct stage_context *context, int64_t 
                                    struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    for (int32_t part = 0; part < context->schedule->embedding_parts && rc == ERROR_NONE; part++)
+    for (int32_t part = 0; part < context->schedule->embedding_shards && rc == ERROR_NONE; part++)
         rc = store_flush(context->store, key_embedding_seal(context->run_id, version, part).text,
                          err);
     return rc;

@@ -268,7 +268,7 @@ static enum error_code open_input(const struct stage_context *context, struct in
     if (rc == ERROR_NONE && second >= 0)
         rc = open_rows(context, state, second + 1, budget_bytes, &state->second, err);
     state->mostly_zero = false;
-    if (rc == ERROR_NONE && layer == 1 && context->schedule->embedding_parts == 0)
+    if (rc == ERROR_NONE && layer == 1 && context->schedule->embedding_shards == 0)
         rc = sparse_features_detect(state->input, context->book->node_count, &state->mostly_zero,
                                     err);
     if (rc == ERROR_NONE)

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/nn/sparse_optimizer.h"
+#include "stages/plan/embedding_shards.h"
 #include "stages/plan/run_model.h"
 #include "store/features/feature_shard.h"
 #include "store/features/feature_source.h"
@@ -14,19 +15,28 @@
 
 enum { ROWS_AT_ONCE = 1024 };
 
+/* The rows of one shard, as far as the part has some of them. */
+struct shard_rows {
+    struct embedding_shard nodes;
+    struct embedding_rows seal;
+    uint64_t at; /* the first row of the seal that was not reached yet */
+};
+
 struct input { /* {0} is releasable */
     const struct stage_context *context;
     uint32_t feature_dim, width;
     struct feature_source *features; /* NULL: the model reads none */
-    struct embedding_rows seal;
-    uint64_t at;    /* the first row of the seal that was not reached yet */
+    struct shard_rows *shard;        /* [shard_count] */
+    int32_t newest; /* that of the node before; by hash the next node's is the next */
     float *row;     /* [ROWS_AT_ONCE, feature_dim + width] */
     float *feature; /* [ROWS_AT_ONCE, feature_dim] */
 };
 
 static void release_input(struct input *in)
 {
-    store_release_record(&in->seal.view);
+    for (int32_t s = in->context->schedule->embedding_shards - 1; in->shard && s >= 0; s--)
+        store_release_record(&in->shard[s].seal.view);
+    memory_free(in->shard);
     feature_source_close(in->features);
     memory_free(in->row);
     memory_free(in->feature);
@@ -47,17 +57,33 @@ static enum error_code open_features(struct input *in, struct error *err)
     return in->feature_dim ? feature_source_open(&config, &in->features, err) : ERROR_NONE;
 }
 
+static enum error_code open_shard(struct input *in, int64_t version, int32_t shard, int part,
+                                  struct error *err)
+{
+    const struct stage_context *context = in->context;
+    const uint32_t *book = context->book->book;
+    struct shard_rows *rows = &in->shard[shard];
+    rows->nodes = embedding_shard_of(context->settings, context->book, shard);
+    if (rows->nodes.first >= book[part + 1] || rows->nodes.end <= book[part])
+        return ERROR_NONE;
+    const enum error_code rc = embedding_rows_get(context->store, context->run_id, EMBEDDING_SEAL,
+                                                  version, shard, &rows->seal, err);
+    if (rc == ERROR_NONE && rows->seal.width != in->width)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: rows of %" PRIu32 " values, expected %" PRIu32,
+                         rows->seal.view.key, rows->seal.width, in->width);
+    return rc;
+}
+
 static enum error_code open_input(struct input *in, int64_t version, int part, struct error *err)
 {
     const struct stage_context *context = in->context;
+    const int32_t shard_count = context->schedule->embedding_shards;
     in->feature_dim = run_model_feature_dim(context->settings, context->book);
     in->width = (uint32_t)context->settings->train_step.embedding;
-    enum error_code rc = embedding_rows_get(context->store, context->run_id, EMBEDDING_SEAL,
-                                            version, part, &in->seal, err);
-    if (rc == ERROR_NONE && in->seal.width != in->width)
-        rc = error_set(err, ERROR_CORRUPT,
-                       "record %s: rows of %" PRIu32 " values, expected %" PRIu32,
-                       in->seal.view.key, in->seal.width, in->width);
+    enum error_code rc = memory_new(&in->shard, (size_t)shard_count, "shards of embeddings", err);
+    for (int32_t s = 0; s < shard_count && rc == ERROR_NONE; s++)
+        rc = open_shard(in, version, s, part, err);
     if (rc == ERROR_NONE)
         rc = open_features(in, err);
     if (rc == ERROR_NONE)
@@ -68,14 +94,24 @@ static enum error_code open_input(struct input *in, int64_t version, int part, s
     return rc;
 }
 
-/* Nodes come in ascending order. */
+/* Of the seals whose shard has the node, that is one, the row of the node. Nodes come in ascending order. */
+static const float *sealed_row(struct input *in, uint32_t node)
+{
+    while (!embedding_shard_has(&in->shard[in->newest].nodes, node))
+        in->newest = (in->newest + 1) % in->context->schedule->embedding_shards;
+    struct shard_rows *rows = &in->shard[in->newest];
+    while (rows->at < rows->seal.count && rows->seal.node[rows->at] < node)
+        rows->at++;
+    return rows->at < rows->seal.count && rows->seal.node[rows->at] == node
+               ? rows->seal.value + rows->at * in->width
+               : NULL;
+}
+
 static void learnt_row(struct input *in, uint32_t node, float *out)
 {
-    const struct embedding_rows *seal = &in->seal;
-    while (in->at < seal->count && seal->node[in->at] < node)
-        in->at++;
-    if (in->at < seal->count && seal->node[in->at] == node)
-        memcpy(out, seal->value + in->at * in->width, in->width * sizeof *out);
+    const float *row = sealed_row(in, node);
+    if (row)
+        memcpy(out, row, in->width * sizeof *out);
     else
         sparse_first_values(in->context->schedule->seed, 0, node, in->width, out);
 }

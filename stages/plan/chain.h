@@ -3,15 +3,15 @@
  *
  *   initialise ──────────────┐
  *   sample/r/k ──────────────┴─> train-step/r/k ─(all slots)─> aggregate/r ─┬─> train-step/r+1/all
- *                            │            └─> update-rows/r/p ─(all parts)─> train-step/r+1/all, evaluate/v/k
- *                            │                └─> update-rows/r+1/p, seal-rows/v/p ─(all parts)─> checkpoint/v
+ *                            │            └─> update-rows/r/s ─(all shards)─> train-step/r+1/all, evaluate/v/k
+ *                            │                └─> update-rows/r+1/s, seal-rows/v/s ─(all shards)─> checkpoint/v
  *   sample-evaluation/k ─(first snapshot)──┬─────> evaluate/v/k <───────────┤    (v = r + 1)
  *   evaluate/<snapshot before>/k ──────────┘            └─(all)─> checkpoint/v  └─> sample/r+1+ahead/all
  *   the last checkpoint ─> infer/w/1/p ─(all parts)─> infer/w/2/p ... ─(all parts of the last two)─> outputs/w
  *
  * w is the version of the weights that inference takes: those of the snapshot that ends the run, or the best
  * ones, which that snapshot holds too. Only that snapshot says which, so no unit of infer is made before it.
- * update-rows and seal-rows are of learnable embeddings, p of the parts; inference then begins with infer/w/0/p.
+ * update-rows and seal-rows are of learnable embeddings, s of the shards; inference then begins with infer/w/0/p.
  * With early stopping, and with those, the rounds after a snapshot wait for its checkpoint; else they do not.
  * There is no coordinator: a worker that finishes a unit asks chain_successors() what that sets free and
  * tells Redis in one script. Storage says what is done (chain_state.h), so the queue can be rebuilt from

@@ -93,7 +93,7 @@ static enum error_code add_validation(const struct schedule *s, int64_t version,
     enum error_code rc =
         unit_list_add_slots(out, UNIT_EVALUATE, version, s->evaluation_slot_count, err);
     if (rc == ERROR_NONE)
-        rc = unit_list_add_slots(out, UNIT_SEAL_ROWS, version, s->embedding_parts, err);
+        rc = unit_list_add_slots(out, UNIT_SEAL_ROWS, version, s->embedding_shards, err);
     return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err) : rc;
 }
 
@@ -112,7 +112,7 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
     if (rc == ERROR_NONE)
         rc = unit_list_add_slots(out, UNIT_AGGREGATE, round, 1, err);
     if (rc == ERROR_NONE)
-        rc = unit_list_add_slots(out, UNIT_UPDATE_ROWS, round, s->embedding_parts, err);
+        rc = unit_list_add_slots(out, UNIT_UPDATE_ROWS, round, s->embedding_shards, err);
     return rc == ERROR_NONE ? add_validation(s, round + 1, out, err) : rc;
 }
 

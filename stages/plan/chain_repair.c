@@ -98,7 +98,7 @@ static enum error_code check_seals(const struct schedule *schedule, struct store
 {
     enum error_code rc = ERROR_NONE;
     *whole = true;
-    for (int32_t part = 0; part < schedule->embedding_parts && rc == ERROR_NONE; part++) {
+    for (int32_t part = 0; part < schedule->embedding_shards && rc == ERROR_NONE; part++) {
         bool found = false;
         rc = is_whole(store, key_embedding_seal(run_id, version, part).text, &found, err);
         *whole = *whole && found;
@@ -147,7 +147,7 @@ static enum error_code repair_embeddings(const struct schedule *schedule, struct
     bool whole = true;
     enum error_code rc = ERROR_NONE;
     *is_set_back = false;
-    if (schedule->embedding_parts == 0 || !unit_row_of(unit->kind)->reads_embeddings)
+    if (schedule->embedding_shards == 0 || !unit_row_of(unit->kind)->reads_embeddings)
         return ERROR_NONE;
     if (schedule_has_snapshot(schedule, read))
         rc = check_seals(schedule, store, run_id, read, &whole, err);
@@ -155,7 +155,7 @@ static enum error_code repair_embeddings(const struct schedule *schedule, struct
         *missing = *is_set_back = true;
         return remove_snapshots(schedule, store, run_id, read, newest, err);
     }
-    for (int32_t part = 0; part < schedule->embedding_parts && rc == ERROR_NONE; part++)
+    for (int32_t part = 0; part < schedule->embedding_shards && rc == ERROR_NONE; part++)
         rc = repair_updates(store, run_id, newest, unit->round, part, missing, err);
     return rc;
 }

@@ -2,9 +2,9 @@
  * embedding_state - the learnable rows of a run, brought to the version that a unit wants.
  *
  *   version  0             u                         v
- *            first values  seal u ── update u ── ... ── update v - 1        of each part for itself
+ *            first values  seal u ── update u ── ... ── update v - 1        of each shard for itself
  *
- * The rows lie in a table of this process (store/features/embedding_table.h). A part that is behind gets the updates since,
+ * The rows lie in a table of this process (store/features/embedding_table.h). A shard that is behind gets the updates since,
  * or the newest seal at or before the version and the updates behind it. One that is ahead makes the whole table begin
  * anew: the chain never asks for that, a replay or a unit that is done twice may.
  */
@@ -23,7 +23,7 @@ struct embedding_state { /* {0} is closed */
     const char *run_id;
     const struct schedule *schedule;
     struct embedding_table *table;
-    int64_t *version; /* [schedule->embedding_parts] */
+    int64_t *version; /* [schedule->embedding_shards] */
 };
 
 /* `table`: as it is opened. */
@@ -32,15 +32,15 @@ MUST_CHECK enum error_code embedding_state_open(const struct embedding_table_con
                                                 struct embedding_state *out, struct error *err);
 void embedding_state_close(struct embedding_state *state);
 
-/* Afterwards the rows of `part` are of `version`. `from_updates`: without the seal of that very version, for the unit that
+/* Afterwards the rows of `shard` are of `version`. `from_updates`: without the seal of that very version, for the unit that
  * makes it. Fails: ERROR_NOT_FOUND when updates are missing; ERROR_CORRUPT; ERROR_IO. */
-MUST_CHECK enum error_code embedding_state_advance(struct embedding_state *state, int part,
+MUST_CHECK enum error_code embedding_state_advance(struct embedding_state *state, int shard,
                                                    int64_t version, bool from_updates,
                                                    struct error *err);
-/* The same of all parts. */
+/* The same of all shards. */
 MUST_CHECK enum error_code embedding_state_advance_all(struct embedding_state *state,
                                                        int64_t version, struct error *err);
-/* The rows that this process made itself of the version behind that of their part. */
+/* The rows that this process made itself of the version behind that of their shard. */
 MUST_CHECK enum error_code embedding_state_add(struct embedding_state *state,
                                                const struct embedding_rows *update,
                                                struct error *err);

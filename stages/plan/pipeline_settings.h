@@ -190,6 +190,8 @@ struct pipeline_settings {
         double final_rate;           /* of cosine, as a share of learning_rate */
         int64_t embedding_optimizer; /* enum sparse_rule */
         double embedding_rate;
+        int64_t embedding_policy; /* enum embedding_policy */
+        int64_t embedding_shards; /* by range or hash */
     } aggregate;
     struct {
         int64_t every_epochs;

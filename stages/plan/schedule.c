@@ -1,6 +1,7 @@
 #include "stages/plan/schedule.h"
 
 #include "common/base/random.h"
+#include "stages/plan/embedding_shards.h"
 #include "stages/plan/identity_digits.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/run_origin.h"
@@ -76,7 +77,7 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .layer_count = model.config.layer_count,
         .needs_degree = model.needs_degree,
         .part_count = part_count,
-        .embedding_parts = settings->train_step.embedding > 0 ? part_count : 0,
+        .embedding_shards = embedding_shard_count(settings, part_count),
         .infers_best = settings->infer.weights == WEIGHTS_BEST,
         .seed = (uint64_t)settings->seed,
     };
@@ -195,7 +196,7 @@ bool schedule_has_snapshot(const struct schedule *s, int64_t version)
 
 bool schedule_waits_for_checkpoint(const struct schedule *s, int64_t version)
 {
-    return (s->can_stop_early || s->embedding_parts > 0) && schedule_has_snapshot(s, version);
+    return (s->can_stop_early || s->embedding_shards > 0) && schedule_has_snapshot(s, version);
 }
 
 int64_t schedule_snapshot_before(const struct schedule *s, int64_t version)

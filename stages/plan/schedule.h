@@ -30,9 +30,9 @@ struct schedule {
     bool can_stop_early;
     int32_t layer_count, part_count; /* of the model's layers: each is a step of inference */
     int32_t cluster_count;           /* parts in a mini-batch of clusters; else 0 */
-    int32_t embedding_parts; /* parts whose nodes have rows of a learnable embedding: all, or 0 */
-    bool needs_degree;       /* a layer wants the degrees of a mini-batch's nodes */
-    bool infers_best;        /* inference takes the best weights; else the last ones */
+    int32_t embedding_shards; /* of a learnable embedding (embedding_shards.h); 0: there is none */
+    bool needs_degree;        /* a layer wants the degrees of a mini-batch's nodes */
+    bool infers_best;         /* inference takes the best weights; else the last ones */
     char outputs_tag[OUTPUTS_TAG_SIZE];
     uint64_t seed;
 };
@@ -76,7 +76,7 @@ int64_t schedule_snapshot_at_or_after(const struct schedule *s, int64_t version)
 /* The lowest layer of inference: 1; with learnable embeddings 0, the rows that layer 1 reads. */
 static inline int32_t schedule_first_layer(const struct schedule *s)
 {
-    return s->embedding_parts > 0 ? 0 : 1;
+    return s->embedding_shards > 0 ? 0 : 1;
 }
 /* The oldest round whose records are still needed when snapshot `version` is the newest and no older
  * one is kept: with reuse, the sampling pass of the rounds to come may lie further back. */

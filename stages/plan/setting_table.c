@@ -3,6 +3,7 @@
 #include "common/math/precision.h"
 #include "common/nn/optimizer.h"
 #include "common/nn/sparse_optimizer.h"
+#include "stages/plan/embedding_shards.h"
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
@@ -55,6 +56,10 @@ static const char *const sparse_rule_names[] = {[SPARSE_ADAM] = "adam",
                                                 [SPARSE_ADAGRAD] = "adagrad",
                                                 [SPARSE_SGD] = "sgd",
                                                 [SPARSE_RULE_COUNT] = NULL};
+#define POLICY_CHOICE(number, name, help) [number] = #name,
+#define POLICY_HELP(number, name, help)   "; " #name ": " help
+static const char *const policy_of_rows_names[] = {
+    EMBEDDING_POLICY_LIST(POLICY_CHOICE)[EMBEDDING_POLICY_COUNT] = NULL};
 static const char *const schedule_names[] = {
     [RATE_CONSTANT] = "constant", [RATE_COSINE] = "cosine", [RATE_STEP] = "step", NULL};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
@@ -289,6 +294,8 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING_IF("aggregate.schedule=cosine"), "aggregate.final_rate", aggregate.final_rate, "0", 0, 1, "cosine: share of the learning rate at the end"),
     CHOICE(TRAINING, "aggregate.embedding_optimizer", aggregate.embedding_optimizer, "adam", sparse_rule_names, "of train-step.embedding: adam, adagrad or sgd, each of the rows alone that a round read"),
     DOUBLE(TRAINING, "aggregate.embedding_rate", aggregate.embedding_rate, "0.01", 0, 1000, "learning rate of train-step.embedding; follows aggregate.schedule"),
+    CHOICE(TRAINING, "aggregate.embedding_policy", aggregate.embedding_policy, "nodes", policy_of_rows_names, "how rows of train-step.embedding are cut into units of work, which changes none of them" EMBEDDING_POLICY_LIST(POLICY_HELP)),
+    INT(TRAINING_IF("aggregate.embedding_policy=range,hash"), "aggregate.embedding_shards", aggregate.embedding_shards, "8", 1, 65535, "range, hash: how many"),
 
     INT(TRAINING, "checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),
     INT(OPERATION, "checkpoint.keep", checkpoint.keep, "2", 0, 1e9, "snapshots kept; older round records are pruned; 0: keep everything"),

@@ -8,8 +8,8 @@
  *   train-step/<round>/<slot>               a gradient
  *   evaluate/<version>/<slot>               train-step: validation of those weights
  *   aggregate/<round>                       weights of version round + 1
- *   update-rows/<round>/<part>              aggregate: what that round changes of the rows of learnable embeddings
- *   seal-rows/<version>/<part>              aggregate: all rows that were changed up to that version
+ *   update-rows/<round>/<shard>             aggregate: what that round changes of the rows of learnable embeddings
+ *   seal-rows/<version>/<shard>             aggregate: all rows that were changed up to that version
  *   checkpoint/<version>                    a snapshot of those weights
  *   infer/<version>/<layer>/<part>          one layer's output for one part, with those weights; layers from 1
  *   outputs/<version>                       infer: files for people, and metrics, with those weights
@@ -51,7 +51,7 @@ enum unit_kind { UNIT_UNKNOWN = 0, UNIT_LIST(UNIT_NUMBER) UNIT_KIND_COUNT };
 struct unit {
     enum unit_kind kind;
     int64_t round; /* round, or version of the weights; 0 when the kind has none */
-    int32_t slot; /* slot, or part for infer and the rows of embeddings; 0 when the kind has none */
+    int32_t slot;  /* slot, part for infer, or shard of embeddings; 0 when the kind has none */
     int32_t layer; /* of infer; 0 else */
 };
 

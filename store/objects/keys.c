@@ -76,14 +76,14 @@ struct key key_gradient(const char *run_id, int64_t round, int slot)
     return make("run/%s/round/%010" PRId64 "/slot/%05d/gradient", run_id, round, slot);
 }
 
-struct key key_embedding_update(const char *run_id, int64_t round, int part)
+struct key key_embedding_update(const char *run_id, int64_t round, int shard)
 {
-    return make("run/%s/round/%010" PRId64 "/embedding/%010d", run_id, round, part);
+    return make("run/%s/round/%010" PRId64 "/embedding/%010d", run_id, round, shard);
 }
 
-struct key key_embedding_seal(const char *run_id, int64_t version, int part)
+struct key key_embedding_seal(const char *run_id, int64_t version, int shard)
 {
-    return make("run/%s/embedding/%010" PRId64 "/part/%010d", run_id, version, part);
+    return make("run/%s/embedding/%010" PRId64 "/shard/%010d", run_id, version, shard);
 }
 
 struct key key_evaluation_mini_batch(const char *run_id, int slot)

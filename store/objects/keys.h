@@ -8,7 +8,7 @@
  *   run/<id>/plan
  *   run/<id>/evaluation/<k>/mini_batch
  *   run/<id>/round/<r>/slot/<k>/mini_batch  gradient
- *   run/<id>/round/<r>/embedding/<p>   run/<id>/embedding/<v>/part/<p>
+ *   run/<id>/round/<r>/embedding/<s>   run/<id>/embedding/<v>/shard/<s>
  *   run/<id>/weights/<v>   run/<id>/optimizer/<v>
  *   run/<id>/evaluation/<k>/result/<v>
  *   run/<id>/snapshot/<v>
@@ -49,9 +49,9 @@ struct key key_run_plan(const char *run_id);
 struct key key_current_snapshot(const char *run_id); /* a switch */
 struct key key_mini_batch(const char *run_id, int64_t round, int slot);
 struct key key_gradient(const char *run_id, int64_t round, int slot);
-/* Rows of embeddings that the round changed of a part; those that all rounds before version `version` changed. */
-struct key key_embedding_update(const char *run_id, int64_t round, int part);
-struct key key_embedding_seal(const char *run_id, int64_t version, int part);
+/* Rows of embeddings that the round changed of a shard; those that all rounds before version `version` changed. */
+struct key key_embedding_update(const char *run_id, int64_t round, int shard);
+struct key key_embedding_seal(const char *run_id, int64_t version, int shard);
 struct key key_evaluation_mini_batch(const char *run_id, int slot);
 struct key key_evaluation(const char *run_id, int64_t version, int slot);
 struct key key_weights(const char *run_id, int64_t version);

@@ -1,14 +1,14 @@
 /*
  * embedding_rows - rows of a learnable embedding that rounds of training changed, with their optimizer state.
  *
- * Written by aggregate, read by aggregate, train-step and infer. State of version v of a part is: the first values of
+ * Written by aggregate, read by aggregate, train-step and infer. State of version v of a shard (stages/plan/embedding_shards.h says which rows it has) is: the first values of
  * every row (common/nn/sparse_optimizer.h), under the newest seal at or before v, under the updates of the rounds since.
  * A row that no round touched is in no record.
  *
- *   update    run/<id>/round/<r>/embedding/<p>    what round r changed of part p; lives as long as its round
- *   seal      run/<id>/embedding/<v>/part/<p>     all that rounds 0 .. v - 1 changed of part p; lives as long as
- *                                                 snapshot v, which is put after the seals of all parts
- *   sections  "span"    U64 [4]  since, version: rounds since .. version - 1 changed them; part; width
+ *   update    run/<id>/round/<r>/embedding/<s>    what round r changed of shard s; lives as long as its round
+ *   seal      run/<id>/embedding/<v>/shard/<s>    all that rounds 0 .. v - 1 changed of shard s; lives as long as
+ *                                                 snapshot v, which is put after the seals of all shards
+ *   sections  "span"    U64 [4]  since, version: rounds since .. version - 1 changed them; shard; width
  *             "node"    U32 [rows]         partition ids, ascending
  *             "value"   F32 [rows, width]
  *             "first"   F32 [rows, width]  sum of squares (Adagrad) or first moment (Adam); absent for SGD
@@ -30,7 +30,7 @@ enum embedding_record { EMBEDDING_UPDATE, EMBEDDING_SEAL };
 
 struct embedding_rows {
     uint64_t since, version;
-    uint32_t part, width;
+    uint32_t shard, width;
     uint64_t count;
     const uint32_t *node; /* [count] */
     const float *value;   /* [count, width] */
@@ -40,16 +40,17 @@ struct embedding_rows {
     struct record_view view;
 };
 
-/* Where the record that leads to `version` of a part lies. */
+/* Where the record that leads to `version` of a shard lies. */
 struct key embedding_rows_key(const char *run_id, enum embedding_record kind, int64_t version,
-                              int part);
+                              int shard);
 MUST_CHECK enum error_code embedding_rows_put(struct store *store, const char *run_id,
                                               enum embedding_record kind,
                                               const struct embedding_rows *rows, struct error *err);
-/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT, also for another version or part than asked for. */
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT, also for another version or shard than asked for. */
 MUST_CHECK enum error_code embedding_rows_get(struct store *store, const char *run_id,
-                                              enum embedding_record kind, int64_t version, int part,
-                                              struct embedding_rows *out, struct error *err);
+                                              enum embedding_record kind, int64_t version,
+                                              int shard, struct embedding_rows *out,
+                                              struct error *err);
 /* The check alone, of a record of any origin; `out` borrows from the view. */
 MUST_CHECK enum error_code embedding_rows_decode(const struct record_view *view,
                                                  struct embedding_rows *out, struct error *err);

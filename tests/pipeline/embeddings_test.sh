@@ -27,6 +27,12 @@ as_before five "5 workers of 3 threads"
 plain=$(run plain "$pipeline" "${small[@]}")
 [ "$(json weights_hash <<<"$plain")" != "$(json weights_hash <<<"$answer")" ] || fail "the embeddings changed nothing"
 
+# However the rows are cut into shards, they are the same.
+for policy in range hash whole; do
+    run $policy "$pipeline" "${rows[@]}" --set aggregate.embedding_policy=$policy --set aggregate.embedding_shards=5 >/dev/null
+    as_before $policy "policy $policy"
+done
+
 # Every kind of unit, also with so little memory that rows lie in RocksDB.
 replays() {
     local said
@@ -48,7 +54,7 @@ replays one checkpoint
 replays one infer --layer 0 --part 2
 replays one infer --layer 1 --part 1
 replays one infer
-expect 64 'no part 3: there are parts 0 to 2' "$bin/graphmill" replay "$work/one" aggregate --rows --part 3 --round $((rounds - 1))
+expect 64 'no shard 3: there are shards 0 to 2' "$bin/graphmill" replay "$work/one" aggregate --rows --part 3 --round $((rounds - 1))
 expect 64 'the run has none' "$bin/graphmill" replay "$work/plain" aggregate --rows --part 0 --round 1
 "$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
@@ -79,7 +85,7 @@ done
 # What is damaged or lost is made again: verify finds it, --remove makes room, and the run ends with the same bytes.
 store=$(echo "$work"/two/store/run/*)
 damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }
-for what in "embedding/*/part/0000000001" "round/*/embedding/0000000002" "infer/*/00000/part/0000000000/shard_seal"; do
+for what in "embedding/*/shard/0000000001" "round/*/embedding/0000000002" "infer/*/00000/part/0000000000/shard_seal"; do
     file=$(ls "$store"/$what.record | tail -1)
     damage "$file"
     expect 65 'damaged' "$bin/graphmill" verify "$work/two" --remove

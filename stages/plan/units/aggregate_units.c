@@ -133,10 +133,10 @@ const struct unit_row aggregate_unit = {
 
 /* --- rows of learnable embeddings --- */
 
-static int32_t parts_with_rows(const struct schedule *s, int64_t number)
+static int32_t shards_of_rows(const struct schedule *s, int64_t number)
 {
     (void)number;
-    return s->embedding_parts;
+    return s->embedding_shards;
 }
 
 static enum error_code check_update_rows(const struct schedule *s, const struct unit *unit,
@@ -144,10 +144,10 @@ static enum error_code check_update_rows(const struct schedule *s, const struct 
 {
     (void)weights_version;
     const enum error_code rc = unit_check_round(s, unit->round, err);
-    return rc == ERROR_NONE ? unit_check_number(unit->slot, s->embedding_parts, "part", err) : rc;
+    return rc == ERROR_NONE ? unit_check_number(unit->slot, s->embedding_shards, "shard", err) : rc;
 }
 
-/* All gradients of the round, and the rows of its part as the round before left them. The first round behind a snapshot has
+/* All gradients of the round, and the rows of its shard as the round before left them. The first round behind a snapshot has
  * them from a seal, for which its gradients waited. */
 static enum error_code update_rows_waits_for(const struct schedule *s, const struct unit *unit,
                                              int64_t last_version, struct unit_list *out,
@@ -206,7 +206,7 @@ const struct unit_row update_rows_unit = {
     .waits_for = update_rows_waits_for,
     .sets_free = update_rows_sets_free,
     .output = update_rows_output,
-    .slot_count = parts_with_rows,
+    .slot_count = shards_of_rows,
     .is_covered = update_rows_is_covered,
 };
 
@@ -215,7 +215,7 @@ static enum error_code check_seal_rows(const struct schedule *s, const struct un
 {
     (void)weights_version;
     const enum error_code rc = unit_check_version(s, unit->round, err);
-    return rc == ERROR_NONE ? unit_check_number(unit->slot, s->embedding_parts, "part", err) : rc;
+    return rc == ERROR_NONE ? unit_check_number(unit->slot, s->embedding_shards, "shard", err) : rc;
 }
 
 static enum error_code seal_rows_waits_for(const struct schedule *s, const struct unit *unit,
@@ -264,6 +264,6 @@ const struct unit_row seal_rows_unit = {
     .waits_for = seal_rows_waits_for,
     .sets_free = seal_rows_sets_free,
     .output = seal_rows_output,
-    .slot_count = parts_with_rows,
+    .slot_count = shards_of_rows,
     .is_covered = seal_rows_is_covered,
 };

@@ -17,7 +17,7 @@ static enum error_code waits_for(const struct schedule *s, const struct unit *un
     if (before > 0)
         rc = unit_list_add_slots(out, UNIT_CHECKPOINT, before, 1, err);
     if (rc == ERROR_NONE)
-        rc = unit_list_add_slots(out, UNIT_SEAL_ROWS, unit->round, s->embedding_parts, err);
+        rc = unit_list_add_slots(out, UNIT_SEAL_ROWS, unit->round, s->embedding_shards, err);
     if (rc == ERROR_NONE && s->evaluation_slot_count == 0)
         rc = unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - 1, 1, err);
     return rc == ERROR_NONE

@@ -11,7 +11,7 @@ static enum error_code add_weights(const struct schedule *s, int64_t version, st
         return unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err);
     const enum error_code rc = unit_list_add_slots(out, UNIT_AGGREGATE, version - 1, 1, err);
     return rc == ERROR_NONE
-               ? unit_list_add_slots(out, UNIT_UPDATE_ROWS, version - 1, s->embedding_parts, err)
+               ? unit_list_add_slots(out, UNIT_UPDATE_ROWS, version - 1, s->embedding_shards, err)
                : rc;
 }
 
@@ -43,7 +43,7 @@ static enum error_code step_sets_free(const struct schedule *s, const struct uni
 {
     (void)weights_version;
     const enum error_code rc =
-        unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round, s->embedding_parts, err);
+        unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round, s->embedding_shards, err);
     return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round, 1, err) : rc;
 }
 
@@ -97,7 +97,7 @@ static enum error_code evaluate_waits_for(const struct schedule *s, const struct
     (void)last_version;
     enum error_code rc = unit_list_add(out, before > 0 ? next : first, err);
     if (rc == ERROR_NONE)
-        rc = unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round - 1, s->embedding_parts, err);
+        rc = unit_list_add_slots(out, UNIT_UPDATE_ROWS, unit->round - 1, s->embedding_shards, err);
     return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - 1, 1, err)
                             : rc;
 }

@@ -9,11 +9,11 @@
 /* Rows of embeddings: the update that leads to `version`, or the seal of it. */
 static void put_rows(struct small_run *run, enum embedding_record kind, int64_t version)
 {
-    for (uint32_t part = 0; part < (uint32_t)run->schedule.embedding_parts; part++) {
+    for (uint32_t part = 0; part < (uint32_t)run->schedule.embedding_shards; part++) {
         const struct embedding_rows rows = {.since =
                                                 kind == EMBEDDING_SEAL ? 0 : (uint64_t)version - 1,
                                             .version = (uint64_t)version,
-                                            .part = part,
+                                            .shard = part,
                                             .width = 1};
         assert_ok(embedding_rows_put(run->store, SMALL_RUN_ID, kind, &rows, &run->err), &run->err);
     }
@@ -72,7 +72,7 @@ static void check_run(struct small_run *run, int64_t version, const struct reten
         for (int32_t slot = 0; schedule_has_snapshot(s, v) && slot < s->evaluation_slot_count;
              slot++)
             expect(run, key_evaluation(SMALL_RUN_ID, v, slot), v >= r->oldest_version);
-        for (int part = 0; part < s->embedding_parts; part++) {
+        for (int part = 0; part < s->embedding_shards; part++) {
             if (v < s->round_count)
                 expect(run, key_embedding_update(SMALL_RUN_ID, v, part), v >= r->oldest_version);
             if (schedule_has_snapshot(s, v))
@@ -128,7 +128,7 @@ static void begin(struct small_run *run, struct temp_store *temp, const struct c
                                NULL};
     small_run_init(run, temp->store, 20, 4, set);
     if (strcmp(c->every, "1") == 0)
-        run->schedule.embedding_parts = 2;
+        run->schedule.embedding_shards = 2;
     assert_int_equal(run->schedule.rounds_per_epoch, 2);
     assert_int_equal(run->schedule.evaluation_slot_count, 2);
     assert_true(schedule_has_snapshot(&run->schedule, c->version));

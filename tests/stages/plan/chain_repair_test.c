@@ -156,12 +156,12 @@ static void mini_batches_of_an_earlier_time_are_made_again(void **state)
 /* Rows of embeddings in two parts: seals of version 2, updates of the rounds 2 and 3. */
 static void put_rows(struct small_run *run)
 {
-    run->schedule.embedding_parts = 2;
+    run->schedule.embedding_shards = 2;
     for (uint32_t part = 0; part < 2; part++)
         for (uint64_t version = 2; version <= 4; version++) {
             const bool is_seal = version == 2;
             const struct embedding_rows rows = {
-                .since = is_seal ? 0 : version - 1, .version = version, .part = part, .width = 1};
+                .since = is_seal ? 0 : version - 1, .version = version, .shard = part, .width = 1};
             assert_ok(embedding_rows_put(run->store, SMALL_RUN_ID,
                                          is_seal ? EMBEDDING_SEAL : EMBEDDING_UPDATE, &rows,
                                          &run->err),

@@ -346,13 +346,13 @@ static void all_units(const struct schedule *s, struct unit_list *out)
             add_unit(out, UNIT_TRAIN_STEP, round, slot, 0);
         }
         add_unit(out, UNIT_AGGREGATE, round, 0, 0);
-        for (int32_t part = 0; part < s->embedding_parts; part++)
+        for (int32_t part = 0; part < s->embedding_shards; part++)
             add_unit(out, UNIT_UPDATE_ROWS, round, part, 0);
         if (!schedule_has_snapshot(s, round + 1))
             continue;
         for (int32_t slot = 0; slot < s->evaluation_slot_count; slot++)
             add_unit(out, UNIT_EVALUATE, round + 1, slot, 0);
-        for (int32_t part = 0; part < s->embedding_parts; part++)
+        for (int32_t part = 0; part < s->embedding_shards; part++)
             add_unit(out, UNIT_SEAL_ROWS, round + 1, part, 0);
         add_unit(out, UNIT_CHECKPOINT, round + 1, 0, 0);
     }

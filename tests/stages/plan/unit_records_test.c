@@ -21,7 +21,7 @@ static const struct schedule schedule = {
     .every_rounds = 5,
     .layer_count = 3,
     .part_count = 2,
-    .embedding_parts = 2,
+    .embedding_shards = 2,
     .outputs_tag = "7a-3",
 };
 

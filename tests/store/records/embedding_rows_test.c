@@ -15,7 +15,7 @@ static struct embedding_rows some_rows(uint64_t since, uint64_t version)
 {
     return (struct embedding_rows){.since = since,
                                    .version = version,
-                                   .part = 3,
+                                   .shard = 3,
                                    .width = 2,
                                    .count = 3,
                                    .node = node,
@@ -68,11 +68,12 @@ static void another_version_or_part_is_not_taken(void **state)
     struct temp_store *p = *state;
     struct embedding_rows got = {0};
     assert_fails(embedding_rows_get(p->store, run, EMBEDDING_SEAL, 5, 0, &got, &p->err),
-                 ERROR_NOT_FOUND, "embedding/0000000005/part/0000000000", &p->err);
+                 ERROR_NOT_FOUND, "embedding/0000000005/shard/0000000000", &p->err);
     const struct embedding_rows put = some_rows(10, 12);
     assert_ok(embedding_rows_put(p->store, run, EMBEDDING_UPDATE, &put, &p->err), &p->err);
     assert_fails(embedding_rows_get(p->store, run, EMBEDDING_UPDATE, 12, 3, &got, &p->err),
-                 ERROR_CORRUPT, "rounds 10 to 11 of part 3, expected 11 to 11 of part 3", &p->err);
+                 ERROR_CORRUPT, "rounds 10 to 11 of shard 3, expected 11 to 11 of shard 3",
+                 &p->err);
     assert_null(got.value);
 }
 
