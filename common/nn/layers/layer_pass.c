@@ -138,6 +138,8 @@ static size_t scratch_size(const struct layer_pass *pass)
 
 static struct forward_scratch scratch_of(const struct forward_job *job, int thread)
 {
+    if (!job->scratch) /* nothing is wanted, and no address is reckoned from NULL */
+        return (struct forward_scratch){0};
     float *start = job->scratch + (size_t)thread * job->scratch_size;
     float *sum = start + scratch_rows_size(job->pass);
     return (struct forward_scratch){start, sum, sum + scratch_sum_size(job->pass)};
