@@ -100,8 +100,8 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
     struct model model;
     if (schema->has_relations)
         return error_set(err, ERROR_INVALID,
-                         "ingest.relations is true, but the layers of train-step compute on one "
-                         "relation: write `relations: false` below `ingest:`");
+                         "ingest.relations is true, but train-step computes on one relation: write "
+                         "`relations: false` below `ingest:`");
     enum error_code rc = run_model_shape(&model, settings, err);
     if (rc == ERROR_NONE)
         rc = edge_use_of(settings, &model, &schema->edge_width, out, err);

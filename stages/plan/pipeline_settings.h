@@ -133,6 +133,7 @@ struct pipeline_settings {
     struct {
         int64_t sampler; /* enum sampler_kind; what follows its fan-outs is of single ones */
         struct int_list fanouts; /* from the seed nodes outwards; -1: all neighbours */
+        char relation_fanouts[SETTING_PATH_SIZE]; /* stages/plan/relation_fanouts.h */
         int64_t batch_size;
         int64_t batches_per_round;
         int64_t run_ahead; /* rounds */

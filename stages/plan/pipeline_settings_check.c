@@ -2,6 +2,7 @@
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
 #include "stages/plan/pipeline_settings.h"
+#include "stages/plan/relation_fanouts.h"
 #include "stages/plan/run_model.h"
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/sampler_list.h"
@@ -259,6 +260,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "ingest.class_count and ingest.feature_statistics do not go with "
                          "ingest.relations: remove them");
     enum error_code rc = check_beside_input(s, err);
+    if (rc == ERROR_NONE)
+        rc = relation_fanouts_check(s, err);
     if (rc == ERROR_NONE)
         rc = check_edge_split(s, err);
     if (rc == ERROR_NONE)

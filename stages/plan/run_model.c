@@ -56,7 +56,7 @@ static enum decoder_kind decoder_of(const struct pipeline_settings *settings)
 /* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
 static enum error_code make_listed(struct model *out, const struct pipeline_settings *settings,
                                    uint32_t input_dim, uint32_t output_dim, uint32_t edge_dim,
-                                   struct error *err)
+                                   const struct model_types *types, struct error *err)
 {
     const int count = (int)settings->train_step.layers.count;
     const enum jumping_knowledge jump =
@@ -66,6 +66,8 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
     const int giver = giver_of_classes(settings);
     const bool of_pairs = pipeline_learns_pairs(settings); /* then the last width is free */
     enum error_code rc = ERROR_NONE;
+    if (types)
+        config.types = *types;
     config.decoder = decoder_of(settings);
     for (int i = 0; i < count; i++) {
         const int64_t hidden = settings->train_step.layers.item[i].hidden;
@@ -89,12 +91,13 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
     return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
+/* `types`: of a graph with relations; NULL: the model is a plain one. */
 static enum error_code make(struct model *out, const struct pipeline_settings *settings,
                             uint32_t input_dim, uint32_t output_dim, uint32_t edge_dim,
-                            struct error *err)
+                            const struct model_types *types, struct error *err)
 {
     if (settings->train_step.layers.count > 0)
-        return make_listed(out, settings, input_dim, output_dim, edge_dim, err);
+        return make_listed(out, settings, input_dim, output_dim, edge_dim, types, err);
     const struct model_outline outline = {
         .kind = (enum layer_kind)settings->train_step.model,
         .hop_count = settings->sample.fanouts.count,
@@ -112,13 +115,19 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
     struct model_config config;
     const enum error_code rc = model_config_of(&config, &outline, err);
     config.decoder = decoder_of(settings);
+    if (types)
+        config.types = *types;
     return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
 enum error_code run_model_shape(struct model *out, const struct pipeline_settings *settings,
                                 struct error *err)
 {
-    return make(out, settings, 1, 1, 0, err);
+    static const char name[1][RELATION_NAME_SIZE] = {"node"};
+    static const struct relation relation = {.name = "edge"};
+    static const struct relation_schema one = {1, 1, name, &relation};
+    const struct model_types types = {.schema = &one, .input_dim = {1}};
+    return make(out, settings, 1, 1, 0, settings->ingest.relations ? &types : NULL, err);
 }
 
 uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
@@ -149,7 +158,7 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
     const bool of_pairs = task_learns_pairs(book->task);
     return make(out, settings, input_dim,
                 of_pairs ? (uint32_t)settings->train_step.hidden : book->class_count,
-                reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0, err);
+                reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0, NULL, err);
 }
 
 enum error_code run_model_check_precision(const struct pipeline_settings *settings,

@@ -227,6 +227,7 @@ const struct setting_spec setting_table[] = {
 
     CHOICE(TRAINING, "sample.sampler", sample.sampler, "neighbor", sampler_names, "which neighbours are kept of more than the fan-out" SAMPLER_LIST(SAMPLER_HELP)),
     INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers"),
+    TEXT(TRAINING_IF("ingest.relations=true"), "sample.relation_fanouts", sample.relation_fanouts, "", "fan-outs of relations that have others: `cites: 15,10; writes: 5,5`"),
     INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch"),
     INT(TRAINING, "sample.batches_per_round", sample.batches_per_round, "1", 1, 65535, "slots: mini-batches that make one optimizer step"),
     INT(OPERATION, "sample.run_ahead", sample.run_ahead, "4", 1, 1e6, "rounds that sampling may be ahead of training"),

@@ -23,6 +23,7 @@
 #include "stages/plan/edge_use.h"
 #include "stages/plan/run_model.h"
 #include "stages/sample/pair_units.h"
+#include "stages/sample/relation_units.h"
 #include "stages/sample/sampler_tables.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
@@ -41,6 +42,7 @@ struct sample_state {
     struct edge_use use;
     struct node_splits splits;
     struct sampler_tables tables;
+    struct relation_fanouts fanouts; /* of a graph with relations */
     struct pair_units pairs;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t given_back;
@@ -51,9 +53,10 @@ struct sample_state {
 struct drawer {
     struct drawer *next;
     struct neighbor_sampler *sampler;
-    uint32_t *seed_node; /* [the larger of the two batch sizes] */
-    double *seed_time;   /* likewise */
-    uint32_t *cluster;   /* [parts in a mini-batch] */
+    struct relation_sampler *relations; /* in its place, of a graph with relations; else NULL */
+    uint32_t *seed_node;                /* [the larger of the two batch sizes] */
+    double *seed_time;                  /* likewise */
+    uint32_t *cluster;                  /* [parts in a mini-batch] */
     struct pair_drawing pairs;
     struct arena packed; /* the record that is written */
 };
@@ -67,6 +70,7 @@ static void sample_close(void *opaque)
         struct drawer *drawer = state->idle;
         state->idle = drawer->next;
         neighbor_sampler_free(drawer->sampler);
+        relation_sampler_free(drawer->relations);
         memory_free(drawer->seed_node);
         memory_free(drawer->seed_time);
         memory_free(drawer->cluster);
@@ -77,6 +81,7 @@ static void sample_close(void *opaque)
     (void)pthread_cond_destroy(&state->given_back);
     (void)pthread_mutex_destroy(&state->mutex);
     sampler_tables_release(&state->tables);
+    relation_fanouts_release(&state->fanouts);
     store_release_record(&state->splits.view);
     pair_units_close(&state->pairs);
     topology_close(&state->topology);
@@ -103,6 +108,8 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     if (rc != ERROR_NONE)
         return rc;
     rc = topology_open_parts(&state->topology, context->pool, err);
+    if (rc == ERROR_NONE)
+        rc = relation_fanouts_open(context, &state->fanouts, err);
     if (rc == ERROR_NONE)
         rc = sampler_check(sampler_of_run(context), &state->topology, err);
     if (rc == ERROR_NONE)
@@ -185,6 +192,10 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
                           "the clusters of a mini-batch", err);
     if (made == ERROR_NONE)
         made = pair_drawing_init(&drawer->pairs, &state->pairs, context, budget_bytes / 5, err);
+    const struct relation_sampler_config of_relations = {
+        .topology = &state->topology, .book = context->book, .budget_bytes = config.budget_bytes};
+    if (made == ERROR_NONE && context->book->relation)
+        return relation_sampler_new(&of_relations, &drawer->relations, err);
     return made != ERROR_NONE ? made : neighbor_sampler_new(&config, &drawer->sampler, err);
 }
 
@@ -373,6 +384,30 @@ static enum error_code sample_evaluation(const struct stage_context *context,
                : neighbor_sampler_draw(drawer->sampler, &request, batch, err);
 }
 
+/* A unit on a graph with relations. */
+static enum error_code sample_relations(const struct stage_context *context,
+                                        const struct sample_state *state, struct drawer *drawer,
+                                        const struct unit *unit, const char *key, struct error *err)
+{
+    int64_t first = 0, count = 0;
+    struct relation_unit drawn = {.key = key,
+                                  .round = (uint32_t)unit->round,
+                                  .slot = (uint32_t)unit->slot,
+                                  .is_evaluation = unit->kind == UNIT_SAMPLE_EVALUATION,
+                                  .seed_node = drawer->seed_node,
+                                  .edge_columns = state->use.columns};
+    if (drawn.is_evaluation) {
+        schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
+        drawn.round = evaluation_round;
+        drawn.seed_node = state->splits.node[SPLIT_VALID] + first;
+        drawn.seed_count = (uint32_t)count;
+    } else {
+        drawn.seed_count = choose_training_seeds(context, state, drawer, unit);
+    }
+    return relation_unit_draw(context, &state->fanouts, drawer->relations, &drawn, &drawer->packed,
+                              err);
+}
+
 static enum error_code sample_work(const struct stage_context *context, void *opaque,
                                    const struct unit *unit, struct error *err)
 {
@@ -381,14 +416,17 @@ static enum error_code sample_work(const struct stage_context *context, void *op
     struct mini_batch batch = {0};
     struct key key = {0};
     enum error_code rc = ERROR_NONE;
-    if (unit->kind == UNIT_SAMPLE) {
-        key = key_mini_batch(context->run_id, unit->round, unit->slot);
-        rc = sample_training(context, state, drawer, unit, &batch, err);
-    } else {
-        must(unit->kind == UNIT_SAMPLE_EVALUATION);
-        key = key_evaluation_mini_batch(context->run_id, unit->slot);
-        rc = sample_evaluation(context, state, drawer, unit, &batch, err);
+    const bool is_training = unit->kind == UNIT_SAMPLE;
+    must(is_training || unit->kind == UNIT_SAMPLE_EVALUATION);
+    key = is_training ? key_mini_batch(context->run_id, unit->round, unit->slot)
+                      : key_evaluation_mini_batch(context->run_id, unit->slot);
+    if (drawer->relations) {
+        rc = sample_relations(context, state, drawer, unit, key.text, err);
+        give_back_drawer(state, drawer);
+        return rc == ERROR_NONE ? rc : error_context(err, rc, "%s", key.text);
     }
+    rc = is_training ? sample_training(context, state, drawer, unit, &batch, err)
+                     : sample_evaluation(context, state, drawer, unit, &batch, err);
     stage_times_enter(context->times, TIME_WRITE);
     if (rc == ERROR_NONE)
         rc =

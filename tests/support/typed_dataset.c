@@ -7,6 +7,7 @@
 #include "store/records/feature_chunk.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
+#include "store/topology/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,4 +178,79 @@ void typed_dataset_write(struct store *store)
     demand(node_splits_put(store, key_dataset(schema.id, "splits").text, schema.id, &splits, &err),
            &err);
     demand(dataset_schema_put(store, &schema, &err), &err);
+}
+
+/* The rows of a relation; arrays have room for all edges. */
+static struct topology_arrays rows_of(const struct typed_edges *edges, uint32_t r,
+                                      uint64_t *row_start, uint32_t *neighbor, float *weight)
+{
+    const uint32_t first = type[relation[r].target].first, count = type[relation[r].target].count;
+    uint64_t at = 0;
+    uint32_t e = 0;
+    for (uint32_t v = first; v < first + count; v++) {
+        row_start[v - first] = at;
+        for (; e < TYPED_EDGES && edges->target[e] <= v; e++)
+            if (edges->relation[e] == r && edges->target[e] == v) {
+                neighbor[at] = edges->source[e];
+                weight[at++] = edges->weight[e];
+            }
+    }
+    row_start[count] = at;
+    return (struct topology_arrays){.first_node = first,
+                                    .node_count = count,
+                                    .edge_count = at,
+                                    .row_start = row_start,
+                                    .neighbor = neighbor,
+                                    .columns = {{{[EDGE_WEIGHT] = 1}}, {[EDGE_WEIGHT] = weight}}};
+}
+
+void typed_topology_write(struct store *store, const char *partition_id,
+                          const struct typed_edges *edges)
+{
+    static uint32_t neighbor[TYPED_RELATIONS][TYPED_EDGES];
+    static float weight[TYPED_RELATIONS][TYPED_EDGES];
+    static uint64_t row_start[TYPED_RELATIONS][TYPED_NODES + 1];
+    struct topology_arrays rows[TYPED_RELATIONS];
+    struct error err = {0};
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+        rows[r] = rows_of(edges, r, row_start[r], neighbor[r], weight[r]);
+    demand(topology_write_relations(store, partition_id, 0, 0, TYPED_NODES, rows, TYPED_RELATIONS,
+                                    &err),
+           &err);
+}
+
+struct partition_book typed_book(const char *partition_id)
+{
+    static const uint32_t parts[] = {0, TYPED_NODES};
+    static uint32_t start[4], dim[3];
+    static char name[3][RELATION_NAME_SIZE];
+    static struct relation relations[TYPED_RELATIONS];
+    for (uint32_t t = 0; t < 3; t++) {
+        start[t + 1] = type[t].first + type[t].count;
+        dim[t] = type[t].dim;
+        must(text_copy(name[t], sizeof name[t], type[t].name));
+    }
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
+        must(text_copy(relations[r].name, sizeof relations[r].name, relation[r].name));
+        relations[r].source_type = relation[r].source;
+        relations[r].target_type = relation[r].target;
+    }
+    struct partition_book book = {.part_count = 1,
+                                  .node_count = TYPED_NODES,
+                                  .edge_count = TYPED_EDGES,
+                                  .self_loop_count = 1,
+                                  .feature_dim = TYPED_PAPER_DIM,
+                                  .class_count = 3,
+                                  .task = TASK_SINGLE_LABEL,
+                                  .edge_width = {{[EDGE_WEIGHT] = 1}},
+                                  .book = parts,
+                                  .type_count = 3,
+                                  .relation_count = TYPED_RELATIONS,
+                                  .target_type = 1,
+                                  .type_start = start,
+                                  .type_name = (const char(*)[RELATION_NAME_SIZE])name,
+                                  .type_dim = dim,
+                                  .relation = relations};
+    must(text_copy(book.id, sizeof book.id, partition_id));
+    return book;
 }

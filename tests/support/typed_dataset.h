@@ -12,6 +12,7 @@
 
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
+#include "store/records/partition_book.h"
 
 #include <stdint.h>
 
@@ -39,5 +40,12 @@ struct dataset_schema typed_dataset_schema(const struct typed_edges *edges);
 float typed_dataset_feature(uint32_t node, uint32_t column);
 /* Writes all records of dataset "typed-1"; aborts the program when that fails. */
 void typed_dataset_write(struct store *store);
+
+/* The dataset as a partition of one part: its ids stand type by type, so they are those of the partition, too. Writes the
+ * topology; aborts the program when that fails. */
+void typed_topology_write(struct store *store, const char *partition_id,
+                          const struct typed_edges *edges);
+/* Its book, whose arrays are static. */
+struct partition_book typed_book(const char *partition_id);
 
 #endif

@@ -14,14 +14,7 @@
 enum { TYPES = 3, HOPS = 3, SEEDS = 20 };
 
 static struct typed_edges edges;
-
-static const uint32_t first_of_type[TYPES + 1] = {0, TYPED_AUTHORS, TYPED_AUTHORS + TYPED_PAPERS,
-                                                  TYPED_NODES};
-static const uint32_t part_start[] = {0, TYPED_NODES};
-static const uint32_t type_dim[] = {0, TYPED_PAPER_DIM, TYPED_VENUE_DIM};
-static const char type_name[TYPES][RELATION_NAME_SIZE] = {"author", "paper", "venue"};
-static const struct relation relation[TYPED_RELATIONS] = {
-    {"writes", 0, 1}, {"cites", 1, 1}, {"in", 1, 2}, {"rev_writes", 1, 0}};
+static const struct relation *relation; /* [TYPED_RELATIONS] */
 
 struct fixture {
     struct temp_store *temp;
@@ -31,55 +24,14 @@ struct fixture {
     struct error err;
 };
 
-/* The typed dataset as one part, whose ids are the dataset's: types stand one behind the other there, too. */
-static void write_part(struct fixture *f)
-{
-    static uint32_t neighbor[TYPED_RELATIONS][TYPED_EDGES];
-    static float weight[TYPED_RELATIONS][TYPED_EDGES];
-    static uint64_t row_start[TYPED_RELATIONS][TYPED_NODES + 1];
-    struct topology_arrays rows[TYPED_RELATIONS] = {0};
-    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) {
-        const uint32_t type = relation[r].target_type, first = first_of_type[type];
-        uint64_t at = 0;
-        for (uint32_t e = 0, v = first; v < first_of_type[type + 1]; v++) {
-            row_start[r][v - first] = at;
-            for (e = 0; e < TYPED_EDGES; e++)
-                if (edges.relation[e] == r && edges.target[e] == v) {
-                    neighbor[r][at] = edges.source[e];
-                    weight[r][at++] = edges.weight[e];
-                }
-        }
-        row_start[r][first_of_type[type + 1] - first] = at;
-        rows[r] = (struct topology_arrays){
-            .first_node = first,
-            .node_count = first_of_type[type + 1] - first,
-            .edge_count = at,
-            .row_start = row_start[r],
-            .neighbor = neighbor[r],
-            .columns = {{{[EDGE_WEIGHT] = 1}}, {[EDGE_WEIGHT] = weight[r]}}};
-    }
-    assert_ok(topology_write_relations(f->temp->store, "p", 0, 0, TYPED_NODES, rows,
-                                       TYPED_RELATIONS, &f->err),
-              &f->err);
-}
-
 static struct fixture *open_fixture(void **state)
 {
     static struct fixture f;
-    f = (struct fixture){.temp = *state,
-                         .book = {.id = "p",
-                                  .part_count = 1,
-                                  .node_count = TYPED_NODES,
-                                  .book = part_start,
-                                  .type_count = TYPES,
-                                  .relation_count = TYPED_RELATIONS,
-                                  .target_type = 1,
-                                  .type_start = first_of_type,
-                                  .type_name = type_name,
-                                  .type_dim = type_dim,
-                                  .relation = relation}};
+    f = (struct fixture){.temp = *state};
     typed_edges_fill(&edges);
-    write_part(&f);
+    typed_topology_write(f.temp->store, "p", &edges);
+    f.book = typed_book("p");
+    relation = f.book.relation;
     assert_ok(topology_open(f.temp->store, &f.book, &f.topology, &f.err), &f.err);
     assert_ok(topology_open_parts(&f.topology, NULL, &f.err), &f.err);
     const struct relation_sampler_config config = {.topology = &f.topology, .book = &f.book};

@@ -1,0 +1,68 @@
+#include "stages/sample/relation_units.h"
+
+#include "common/base/memory.h"
+#include "stages/plan/relation_fanouts.h"
+#include "stages/sampling/sampler.h"
+
+static enum error_code fill(const struct stage_context *context, struct relation_fanouts *out,
+                            struct error *err)
+{
+    const struct pipeline_settings *settings = context->settings;
+    const struct int_list *evaluation = &settings->sample.evaluation_fanouts;
+    const uint32_t relations = partition_book_relations(context->book);
+    const size_t hops = (size_t)out->hop_count;
+    for (size_t i = 0; i < relations * hops; i++)
+        out->evaluation[i] = evaluation->count ? evaluation->value[i % hops] : FANOUT_ALL;
+    return relation_fanouts_of(settings, context->book->relation, relations, out->training, err);
+}
+
+enum error_code relation_fanouts_open(const struct stage_context *context,
+                                      struct relation_fanouts *out, struct error *err)
+{
+    const enum sampler_kind sampler = (enum sampler_kind)context->settings->sample.sampler;
+    const size_t count = (size_t)partition_book_relations(context->book) *
+                         (size_t)context->settings->sample.fanouts.count;
+    *out = (struct relation_fanouts){.hop_count = context->settings->sample.fanouts.count};
+    if (!context->book->relation)
+        return ERROR_NONE;
+    if (sampler != SAMPLER_NEIGHBOR)
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler is %s, expected neighbor: the graph has relations",
+                         sampler_of(sampler)->name);
+    enum error_code rc = memory_new(&out->training, count, "fan-outs of relations", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&out->evaluation, count, "fan-outs of relations", err);
+    return rc == ERROR_NONE ? fill(context, out, err) : rc;
+}
+
+void relation_fanouts_release(struct relation_fanouts *fanouts)
+{
+    memory_free(fanouts->training);
+    memory_free(fanouts->evaluation);
+    *fanouts = (struct relation_fanouts){0};
+}
+
+enum error_code relation_unit_draw(const struct stage_context *context,
+                                   const struct relation_fanouts *fanouts,
+                                   struct relation_sampler *sampler,
+                                   const struct relation_unit *unit, struct arena *packed,
+                                   struct error *err)
+{
+    struct relation_batch batch = {0};
+    const struct relation_request request = {
+        .seed = context->schedule->seed,
+        .round = unit->round,
+        .slot = unit->slot,
+        .hop_count = fanouts->hop_count,
+        .fanout = unit->is_evaluation ? fanouts->evaluation : fanouts->training,
+        .seed_node = unit->seed_node,
+        .seed_count = unit->seed_count,
+        .wants_degree = context->schedule->needs_degree,
+        .edge_columns = unit->edge_columns,
+    };
+    const enum error_code rc = relation_sampler_draw(sampler, &request, &batch, err);
+    stage_times_enter(context->times, TIME_WRITE);
+    return rc == ERROR_NONE
+               ? relation_batch_put(context->store, unit->key, context->run_id, &batch, packed, err)
+               : rc;
+}
