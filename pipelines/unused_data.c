@@ -63,6 +63,11 @@ enum error_code unused_data_warn(struct store *store, const struct pipeline_sett
             log_warn("dataset %s has %s, which training DOES NOT USE: they change no result",
                      schema->id, text);
     }
+    if (rc == ERROR_NONE && settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR)
+        log_warn(
+            "sample.sampler is temporal_neighbor: training and validation see no edge later than "
+            "their seeds, but inference computes on all edges, so test scores and predictions "
+            "LOOK AHEAD; go by validation");
     memory_free(schema);
     return rc;
 }

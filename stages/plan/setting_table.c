@@ -225,10 +225,10 @@ const struct setting_spec setting_table[] = {
     BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
     CHOICE(PARTITION, "partition.feature_type", partition.feature_type, "f32", feature_type_names, "what features are stored in: f32; f16 (11 significant bits, up to 65504) or bf16 (8, any size) at half the bytes"),
 
-    CHOICE(TRAINING, "sample.sampler", sample.sampler, "neighbor", sampler_names, "which neighbours are kept of more than the fan-out" SAMPLER_LIST(SAMPLER_HELP)),
-    INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers"),
+    CHOICE(TRAINING, "sample.sampler", sample.sampler, "neighbor", sampler_names, "what a mini-batch is made of; neighbours that are kept of more than the fan-out, or layers and subgraphs" SAMPLER_LIST(SAMPLER_HELP)),
+    INT_LIST(TRAINING, "sample.fanouts", sample.fanouts, "10,10", -1, 1e6, "neighbours kept at each hop, from the seed nodes outwards; -1: all; as many as layers. fastgcn, ladies: nodes drawn for each layer; samplers of subgraphs count the layers by it"),
     TEXT(TRAINING_IF("ingest.relations=true"), "sample.relation_fanouts", sample.relation_fanouts, "", "fan-outs of relations that have others: `cites: 15,10; writes: 5,5`"),
-    INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch"),
+    INT(TRAINING, "sample.batch_size", sample.batch_size, "1024", 1, 1e8, "seed nodes of a mini-batch; graphsaint_node: nodes that are drawn, graphsaint_edge: edges"),
     INT(TRAINING, "sample.batches_per_round", sample.batches_per_round, "1", 1, 65535, "slots: mini-batches that make one optimizer step"),
     INT(OPERATION, "sample.run_ahead", sample.run_ahead, "4", 1, 1e6, "rounds that sampling may be ahead of training"),
     INT(TRAINING, "sample.reuse_epochs", sample.reuse_epochs, "1", 1, 1e9, "epochs that one stored sampling pass serves"),

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-enum { PAIR_TABLE_NONE = UINT32_MAX };
+#define PAIR_TABLE_NONE UINT32_MAX
 
 struct pair_table {            /* {0} is empty */
     struct growing_array slot; /* [3 << bits]: first, second, number + 1; 0: free */

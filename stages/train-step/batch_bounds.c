@@ -22,7 +22,7 @@ static struct batch_bounds bound_nested(double seeds, const struct int_list *fan
                                         const struct partition_book *book)
 {
     const double node_count = book->node_count, edge_count = (double)book->edge_count;
-    struct batch_bounds bounds = {.node = {smaller(seeds, node_count)}};
+    struct batch_bounds bounds = {.node = {smaller(seeds, node_count)}, .is_nested = true};
     double added = bounds.node[0];
     for (int h = 0; h < hop_count; h++) {
         const int64_t fanout = h < fanouts->count ? fanouts->value[h] : -1;

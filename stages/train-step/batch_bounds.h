@@ -13,10 +13,11 @@
 
 struct batch_bounds {
     double node[LAYER_COUNT_MAX + 1]; /* known after each hop */
-    double edge[LAYER_COUNT_MAX +
-                1]; /* that the layer of a hop computes on; those read so far, when nested */
-    double row_count, edge_count; /* of the whole batch */
-    bool has_factors;             /* its edges, which brings degrees with it */
+    double edge[LAYER_COUNT_MAX + 1]; /* of the layer of a hop; nested: read so far */
+    double row_count, edge_count;     /* of the whole batch */
+    /* Else about as many nodes are computed by the first layer as read, and their rows are not aggregated ahead. */
+    bool is_nested;
+    bool has_factors; /* its edges, which brings degrees with it */
 };
 
 struct batch_bounds batch_bounds_of_training(const struct stage_context *context, int hop_count);

@@ -195,8 +195,9 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
                           context)));
     const bool rows_fit = budget - labels - records - step >= rows;
     const enum first_rows given = embedding ? ROWS_AGGREGATED_BY_STEP : ROWS_GIVEN_AGGREGATED;
+    const enum first_rows trained = training.is_nested ? given : ROWS_AGGREGATED_BY_STEP;
     if (!rows_fit)
-        step = larger(pass_bytes(model, &training, &pairs, use, given, true, context),
+        step = larger(pass_bytes(model, &training, &pairs, use, trained, true, context),
                       pass_bytes(model, &validation, &valid_pairs, use, given, false, context));
     const double left = budget - labels - records - step;
     return (struct step_memory){.step_bytes = bytes_of(step),

@@ -170,6 +170,65 @@ static void what_a_form_cannot_have_is_named(void **state)
     is_refused(t, &b, "seed_of[0]: expected itself, one of 2 seeds, found 1");
 }
 
+/* What is accepted, kernels may use without looking. */
+static void assert_is_inside(const struct mini_batch *batch)
+{
+    for (int layer = 0; layer < batch->hop_count; layer++) {
+        const struct message_block block = mini_batch_block(batch, layer);
+        assert_true(block.source_count <= batch->node_count);
+        assert_true(block.destination_count <= block.source_count);
+        for (uint32_t i = 0; i < block.destination_count; i++) {
+            assert_true(block.row_start[i] <= block.row_start[i + 1]);
+            for (uint32_t e = block.row_start[i]; e < block.row_start[i + 1]; e++) {
+                assert_true(block.neighbor[e] < block.source_count);
+                assert_true(!batch->seed_of ||
+                            batch->seed_of[i] == batch->seed_of[block.neighbor[e]]);
+            }
+        }
+    }
+    assert_int_equal(batch->row_start[batch->row_count], batch->edge_count);
+    assert_true(!batch->edge_factor || batch->degree);
+}
+
+static void any_flipped_bit_is_refused_or_harmless(void **state)
+{
+    static const struct mini_batch *const all[] = {&layered, &subgraph, &disjoint};
+    struct temp_store *t = *state;
+    struct arena scratch = {0};
+    struct mini_batch out = {0};
+    int accepted = 0, refused = 0;
+    for (int i = 0; i < 3; i++) {
+        struct record_view stored, view;
+        assert_ok(mini_batch_put(t->store, "k", "r", all[i], &scratch, &t->err), &t->err);
+        assert_ok(store_get(t->store, "k", "r", &stored, &t->err), &t->err);
+        view = stored;
+        for (uint32_t at = 0; at < stored.section_count; at++) {
+            const size_t bytes = stored.section[at].count * element_size(stored.section[at].type);
+            uint8_t *copy = NULL;
+            assert_ok(arena_new_bytes(&scratch, (void **)&copy, (bytes + 63) / 64, 64, "a section",
+                                      &t->err),
+                      &t->err);
+            for (size_t bit = 0; bit < 8 * bytes; bit++) {
+                memcpy(copy, stored.section[at].data, bytes);
+                copy[bit / 8] ^= (uint8_t)(1U << bit % 8);
+                view.section[at].data = copy;
+                const enum error_code rc = mini_batch_decode(&view, &out, &t->err);
+                assert_true(rc == ERROR_NONE || rc == ERROR_CORRUPT);
+                if (rc == ERROR_NONE)
+                    assert_is_inside(&out);
+                accepted += rc == ERROR_NONE;
+                refused += rc != ERROR_NONE;
+            }
+            view.section[at].data = stored.section[at].data;
+        }
+        store_release_record(&stored);
+        assert_ok(store_remove(t->store, "k", &t->err), &t->err);
+    }
+    assert_true(accepted > 200 && refused > 200);
+    mini_batch_release(&out);
+    arena_release(&scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +237,7 @@ int main(void)
                                         temp_store_teardown),
         cmocka_unit_test_setup_teardown(what_a_form_cannot_have_is_named, temp_store_setup,
                                         temp_store_teardown),
+        test_with_store(any_flipped_bit_is_refused_or_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

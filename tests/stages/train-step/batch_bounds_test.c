@@ -1,0 +1,108 @@
+/* No sampler draws a batch that is larger than its bounds, and the bounds of small batches are below the graph's size. */
+#include "stages/train-step/batch_bounds.h"
+
+#include "tests/stages/sampling/sampler_fixture.h"
+
+enum { HOPS = 2 };
+
+static const uint32_t book[] = {0, 11, FIXTURE_NODES};
+
+struct bounded {
+    struct sampler_fixture f;
+    struct pipeline_settings settings;
+    struct partition_book book;
+    struct schedule schedule;
+    struct stage_context context;
+};
+
+static void set(struct bounded *b, const char *name, const char *value)
+{
+    struct error err = {0};
+    assert_ok(pipeline_settings_assign(&b->settings, name, value, "test", &err), &err);
+}
+
+/* As sampler_fixture_request() has it. */
+static void open_bounded(struct bounded *b, const struct sampler *sampler)
+{
+    struct error err = {0};
+    sampler_fixture_open_parts(&b->f, book, 2);
+    pipeline_settings_defaults(&b->settings);
+    set(b, "sample.sampler", sampler->name);
+    set(b, "sample.fanouts", "4,4");
+    set(b, "sample.evaluation_fanouts", "4,4");
+    set(b, "sample.evaluation_batch_size", "3");
+    set(b, "sample.batch_size", sampler->unit == SAMPLER_OF_DRAWS ? "8" : "3");
+    set(b, "sample.walk_length", "2");
+    set(b, "sample.depth", "2");
+    set(b, "sample.num_neighbors", "2");
+    b->book = (struct partition_book){.part_count = 2,
+                                      .node_count = FIXTURE_NODES,
+                                      .edge_count = b->f.row_start[FIXTURE_NODES],
+                                      .book = book};
+    assert_ok(schedule_init(&b->schedule, &b->settings, b->f.train_count, 9, 2, &err), &err);
+    b->context = (struct stage_context){
+        .settings = &b->settings, .book = &b->book, .schedule = &b->schedule};
+}
+
+static void check(const struct mini_batch *batch, const struct batch_bounds *bounds)
+{
+    for (int h = 0; h <= HOPS; h++)
+        assert_true(batch->hop_end[h] <= bounds->node[h]);
+    for (int layer = 0; layer < HOPS; layer++) {
+        const struct message_block block = mini_batch_block(batch, layer);
+        assert_true((double)message_block_edges(&block) <= bounds->edge[HOPS - layer]);
+    }
+    assert_true(batch->row_count <= bounds->row_count);
+    assert_true(batch->edge_count <= bounds->edge_count);
+    assert_true(!batch->edge_factor || bounds->has_factors);
+}
+
+static void no_batch_is_above_its_bounds(void **state)
+{
+    (void)state;
+    for (enum sampler_kind kind = 0; kind < SAMPLER_COUNT; kind++) {
+        const struct sampler *sampler = sampler_of(kind);
+        struct bounded b;
+        struct error err = {0};
+        open_bounded(&b, sampler);
+        const struct batch_bounds training = batch_bounds_of_training(&b.context, HOPS);
+        const struct batch_bounds validation = batch_bounds_of_validation(&b.context, HOPS);
+        for (uint32_t round = 0; round < 300; round++) {
+            struct neighbor_request request = sampler_fixture_request(&b.f, sampler, round);
+            const uint32_t cluster = round % 2;
+            struct mini_batch batch;
+            request.cluster = &cluster;
+            assert_ok(sampler->draw(b.f.sampler, &request, &batch, &err), &err);
+            check(&batch, &training);
+            if (!sampler->has_neighborhoods)
+                assert_ok(neighbor_sampler_draw(b.f.sampler, &request, &batch, &err), &err);
+            check(&batch, &validation);
+        }
+        sampler_fixture_close(&b.f);
+    }
+}
+
+static void a_subgraph_is_bounded_by_what_it_is_drawn_from(void **state)
+{
+    (void)state;
+    struct bounded b;
+    open_bounded(&b, sampler_of(SAMPLER_CLUSTER_GCN));
+    assert_true(batch_bounds_of_training(&b.context, HOPS).node[HOPS] <
+                20); /* the larger part has 19 */
+    sampler_fixture_close(&b.f);
+    open_bounded(&b, sampler_of(SAMPLER_SHADOW));
+    assert_true(batch_bounds_of_training(&b.context, HOPS).node[HOPS] < 22); /* 3 of 1 + 2 + 4 */
+    sampler_fixture_close(&b.f);
+    open_bounded(&b, sampler_of(SAMPLER_GRAPHSAINT_NODE));
+    assert_true(batch_bounds_of_training(&b.context, HOPS).edge_count < 65); /* of 8 nodes */
+    sampler_fixture_close(&b.f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_batch_is_above_its_bounds),
+        cmocka_unit_test(a_subgraph_is_bounded_by_what_it_is_drawn_from),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
