@@ -306,8 +306,8 @@ MUST_CHECK enum error_code model_infer_layer(const struct model *model, const fl
                                              struct error *err);
 /* The same from the sums over the sources (aggregation_add()), which are not here any more: of a layer for which
  * model_sums_sources() holds. The block of `input` has the destinations' edges, to sources whose rows are not read, and its
- * rows are those of the destinations; sum [destination_count, input width of the layer]. The bits are those of
- * model_infer_layer(). */
+ * rows are those of the destinations; sum [destination_count, input width of the layer], or of a layer of GAT rows of
+ * gat_windows.h. The bits are those of model_infer_layer(). */
 MUST_CHECK enum error_code model_infer_sums(const struct model *model, const float *value,
                                             int layer, const struct layer_input *input,
                                             const float *sum,

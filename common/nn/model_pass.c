@@ -1,4 +1,5 @@
 /* Forward and backward of a whole model, and one layer of it alone (model.h). */
+#include "common/nn/layers/gat_windows.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/layers/layer_tail.h"
@@ -430,6 +431,7 @@ enum error_code model_infer_sums(const struct model *model, const float *value, 
                                  const struct model_workspace *workspace, float *output,
                                  struct error *err)
 {
-    must(layer_sums_sources(&model->layer[layer]));
+    must(layer_sums_sources(&model->layer[layer]) ||
+         gat_windows_are_possible(&model->layer[layer]));
     return infer_layer(model, value, layer, input, sum, workspace, output, err);
 }

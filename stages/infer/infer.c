@@ -204,13 +204,19 @@ static uint32_t largest_part(const struct partition_book *book)
     return most;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Rows that are mostly zero are multiplied before they are summed (sparse_layer.h): those are read tile by tile. */
 static enum error_code open_windows(const struct stage_context *context, struct infer_state *state,
                                     int layer, struct error *err)
 {
     if (feature_source_is_resident(state->input) || state->mostly_zero ||
-        !model_sums_sources(&state->model, layer - 1))
+        !source_windows_are_possible(&state->model, layer - 1))
         return ERROR_NONE;
+    const bool sums_all = model_sums_sources(&state->model, layer - 1);
     const uint32_t largest = largest_part(context->book);
     const uint64_t others = context->memory_bytes / (state->second ? 2 : 4) +
                             neighbor_sampler_bytes(state->sampler) +
@@ -219,6 +225,7 @@ static enum error_code open_windows(const struct stage_context *context, struct 
         .topology = &state->topology,
         .input = state->input,
         .model = &state->model,
+        .weights = state->weights,
         .layer = layer - 1,
         .edge_use = state->edge_use,
         .has_self_loops = context->book->self_loop_count > 0,
@@ -227,7 +234,16 @@ static enum error_code open_windows(const struct stage_context *context, struct 
         .destinations_least = largest < INFERENCE_TILE_NODES ? largest : INFERENCE_TILE_NODES,
         .destinations_most = largest,
     };
-    return source_windows_new(&config, &state->windows, err);
+    const enum error_code rc = source_windows_new(&config, &state->windows, err);
+    if (sums_all)
+        return rc;
+    /* Of attention some tiles are read as they are, while windows rest; or all, where there is no room for windows. */
+    if (rc == ERROR_NONE)
+        feature_source_limit(
+            state->input,
+            smaller(context->memory_bytes / (state->second ? 4 : 2),
+                    config.budget_bytes - source_windows_resting_bytes(state->windows)));
+    return rc == ERROR_NO_MEMORY ? ERROR_NONE : rc;
 }
 
 /* The rows that layer `layer` gives, from 1; 0: the features, or with a learnable embedding what input_rows.h made. */

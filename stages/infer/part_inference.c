@@ -218,23 +218,51 @@ static enum error_code infer_summed_tile(struct part_inference *inference, int l
                             : rc;
 }
 
-/* The sums of whole tiles from `first` on, as many as there is room for. */
-static enum error_code sum_tiles(struct part_inference *inference, int part, uint32_t first,
-                                 uint32_t *end, const float **sum, struct error *err)
+/* Whether a tile is summed in windows, which for attention goes by how many sources it has. */
+static enum error_code tile_is_summed(struct part_inference *inference, int layer, uint32_t first,
+                                      uint32_t count, bool *out, struct error *err)
+{
+    struct mini_batch batch = {0};
+    uint32_t *node = NULL;
+    *out = inference->windows != NULL;
+    if (!inference->windows || !source_windows_choose(inference->windows))
+        return ERROR_NONE;
+    arena_reset(inference->arena);
+    enum error_code rc = arena_new(inference->arena, &node, count, "node ids", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        node[i] = first + i;
+    if (rc == ERROR_NONE)
+        rc = draw_tile(inference, layer, node, count, &batch, err);
+    if (rc == ERROR_NONE)
+        *out = source_windows_take(inference->windows, count, batch.node_count);
+    return rc;
+}
+
+/* The sums of whole tiles from `first` on that are summed, as many as there is room for; *end is `first` when that one is
+ * not. */
+static enum error_code sum_tiles(struct part_inference *inference, int layer, int part,
+                                 uint32_t first, uint32_t *end, const float **sum,
+                                 struct error *err)
 {
     const uint32_t part_end = inference->topology->book[part + 1];
     const uint32_t room = source_windows_destinations(inference->windows);
     const size_t row_bytes = feature_source_row_bytes(inference->input);
     uint64_t row_count = 0;
+    enum error_code rc = ERROR_NONE;
     *end = first;
     while (*end < part_end) {
         const uint32_t count = tile_size(&inference->topology->part[part], *end, part_end);
+        bool is_summed = false;
         if (*end + count - first > room)
+            break;
+        rc = tile_is_summed(inference, layer, *end, count, &is_summed, err);
+        if (rc != ERROR_NONE || !is_summed)
             break;
         *end += count;
     }
-    const enum error_code rc =
-        source_windows_sum(inference->windows, part, first, *end, sum, &row_count, err);
+    feature_source_rest(inference->input);
+    if (rc == ERROR_NONE && *end > first)
+        rc = source_windows_sum(inference->windows, part, first, *end, sum, &row_count, err);
     stage_times_add_rows(inference->context->times, row_count, row_count * row_bytes);
     return rc;
 }
@@ -258,7 +286,7 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
                                  .dim = model_layer_output_dim(inference->model, layer - 1),
                                  .row_count = end - begin};
     (void)snprintf(tensor.name, sizeof tensor.name, "%s", layer_tensor);
-    const uint32_t dim = model_layer_input_dim(inference->model, layer - 1);
+    const size_t width = inference->windows ? source_windows_width(inference->windows) : 0;
     uint32_t summed = begin, sums_begin = begin; /* whose sums are there */
     const float *sum = NULL;
     enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
@@ -267,17 +295,18 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
         count = tile_size(&inference->topology->part[part], first, end);
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
-        if (inference->windows && first == summed) {
+        if (inference->windows && first >= summed) {
             sums_begin = first;
-            rc = sum_tiles(inference, part, first, &summed, &sum, err);
+            rc = sum_tiles(inference, layer, part, first, &summed, &sum, err);
             if (rc != ERROR_NONE)
                 return rc;
         }
         arena_reset(inference->arena);
-        rc = inference->windows
-                 ? infer_summed_tile(inference, layer, part, first, count,
-                                     sum + (size_t)(first - sums_begin) * dim, &output, err)
-                 : infer_tile(inference, layer, first, count, &output, err);
+        if (inference->windows && first >= summed)
+            source_windows_rest(inference->windows);
+        rc = first < summed ? infer_summed_tile(inference, layer, part, first, count,
+                                                sum + (first - sums_begin) * width, &output, err)
+                            : infer_tile(inference, layer, first, count, &output, err);
         if (rc == ERROR_NONE)
             rc = add_rows(inference, writer, output, count, err);
     }

@@ -4,8 +4,11 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
+#include "common/nn/layers/gat_windows.h"
+#include "common/nn/layers/layer.h"
 #include "common/nn/operators/aggregation.h"
 #include "common/parallel/first_failure.h"
+#include "store/features/feature_shard.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,10 +28,16 @@ struct piece {
 struct source_windows {
     struct source_windows_config config;
     uint32_t dim, node_count;
+    size_t width; /* of a sum */
+    bool is_gat;
+    struct gat_windows gat; /* and if so */
+    float *scratch;         /* [threads, scratch_size] */
+    size_t scratch_size;
+    uint64_t rows_ahead; /* read for the terms, and not counted yet */
     uint32_t destination_room, window_room, block_room;
     char *memory; /* the sums and the window, mapped */
     size_t memory_bytes;
-    float *sum;          /* [destination_room, dim] */
+    float *sum;          /* [destination_room, width] */
     float *window;       /* [window_room, dim] */
     uint32_t *cursor;    /* [destination_room]: edges of each row that were added */
     uint32_t *degree;    /* [window_room], where the layer asks for it */
@@ -57,7 +66,7 @@ static bool is_weighted(const struct source_windows *w)
 
 static uint64_t bytes_of_destination(const struct source_windows *w)
 {
-    return w->dim * sizeof(float) + sizeof *w->cursor;
+    return w->width * sizeof(float) + sizeof *w->cursor;
 }
 
 /* Beside its row a source has a degree, and the weights that come of it. */
@@ -73,7 +82,11 @@ static uint64_t bytes_beside(const struct source_windows *w)
 {
     const uint64_t parts = (uint64_t)w->config.topology->part_count;
     const uint64_t values = is_weighted(w) ? PIECE_EDGES * sizeof *w->value : 0;
-    return sizeof *w + (uint64_t)thread_pool_size(w->config.pool) * (sizeof *w->piece + values) +
+    const uint64_t scratch = w->scratch_size * sizeof *w->scratch;
+    const uint64_t terms =
+        w->is_gat ? gat_windows_bytes(&w->config.model->layer[w->config.layer], w->node_count) : 0;
+    return sizeof *w + terms +
+           (uint64_t)thread_pool_size(w->config.pool) * (sizeof *w->piece + values + scratch) +
            (parts + 2) * sizeof *w->block_end + 4096;
 }
 
@@ -120,16 +133,32 @@ static enum error_code share_out(struct source_windows *w, struct error *err)
     return ERROR_NONE;
 }
 
-static enum error_code allocate(struct source_windows *w, struct error *err)
+/* Room for sums and the window, unless it is there. */
+static enum error_code map_rows(struct source_windows *w, struct error *err)
 {
-    const size_t sums = (size_t)w->destination_room * w->dim;
+    const size_t sums = (size_t)w->destination_room * w->width;
+    if (w->memory)
+        return ERROR_NONE;
     w->memory_bytes = (sums + (size_t)w->window_room * w->dim) * sizeof(float);
     w->memory = memory_map(w->memory_bytes);
     if (!w->memory)
         return error_set(err, ERROR_NO_MEMORY, "no memory for sums: %zu bytes", w->memory_bytes);
     w->sum = (float *)(void *)w->memory;
     w->window = w->sum + sums;
-    enum error_code rc = memory_new(&w->cursor, w->destination_room, "edges of sums", err);
+    return ERROR_NONE;
+}
+
+void source_windows_rest(struct source_windows *windows)
+{
+    memory_unmap(windows->memory, windows->memory_bytes);
+    windows->memory = NULL;
+}
+
+static enum error_code allocate(struct source_windows *w, struct error *err)
+{
+    enum error_code rc = map_rows(w, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&w->cursor, w->destination_room, "edges of sums", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&w->block_end, w->block_room, "the blocks of a window", err);
     if (rc == ERROR_NONE && w->config.model->needs_degree)
@@ -141,28 +170,24 @@ static enum error_code allocate(struct source_windows *w, struct error *err)
     if (rc == ERROR_NONE && is_weighted(w))
         rc = memory_new(&w->value, (size_t)thread_pool_size(w->config.pool) * PIECE_EDGES,
                         "weights of edges", err);
+    if (rc == ERROR_NONE && w->is_gat)
+        rc = memory_new(&w->scratch, (size_t)thread_pool_size(w->config.pool) * w->scratch_size,
+                        "shares of edges", err);
     return rc;
 }
 
-enum error_code source_windows_new(const struct source_windows_config *config,
-                                   struct source_windows **out, struct error *err)
+bool source_windows_are_possible(const struct model *model, int layer)
 {
-    struct source_windows *w = NULL;
-    enum error_code rc = memory_new(&w, 1, "windows of sources", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    w->config = *config;
-    w->dim = model_layer_input_dim(config->model, config->layer);
-    w->node_count = config->topology->node_count;
-    rc = share_out(w, err);
-    if (rc == ERROR_NONE)
-        rc = allocate(w, err);
-    if (rc != ERROR_NONE) {
-        source_windows_free(w);
-        return rc;
-    }
-    *out = w;
-    return ERROR_NONE;
+    return model_sums_sources(model, layer) || gat_windows_are_possible(&model->layer[layer]);
+}
+
+/* What is held of each destination. */
+static void find_width(struct source_windows *w)
+{
+    const struct model_layer *layer = &w->config.model->layer[w->config.layer];
+    w->is_gat = gat_windows_are_possible(layer);
+    w->width = w->is_gat ? gat_windows_row(layer) : w->dim;
+    w->scratch_size = w->is_gat ? gat_windows_scratch(layer) : 0;
 }
 
 void source_windows_free(struct source_windows *windows)
@@ -176,6 +201,8 @@ void source_windows_free(struct source_windows *windows)
     memory_free(windows->value_sum);
     memory_free(windows->piece);
     memory_free(windows->value);
+    memory_free(windows->scratch);
+    gat_windows_release(&windows->gat);
     arena_release(&windows->arena);
     memory_free(windows);
 }
@@ -186,9 +213,33 @@ uint64_t source_windows_bytes(const struct source_windows *windows)
            windows->window_room * bytes_of_source(windows);
 }
 
+uint64_t source_windows_resting_bytes(const struct source_windows *windows)
+{
+    return source_windows_bytes(windows) - (windows->destination_room * windows->width +
+                                            (uint64_t)windows->window_room * windows->dim) *
+                                               sizeof(float);
+}
+
 uint32_t source_windows_destinations(const struct source_windows *windows)
 {
     return windows->destination_room;
+}
+
+size_t source_windows_width(const struct source_windows *windows)
+{
+    return windows->width;
+}
+
+bool source_windows_choose(const struct source_windows *windows)
+{
+    return windows->is_gat;
+}
+
+bool source_windows_take(const struct source_windows *windows, uint32_t destinations,
+                         uint32_t sources)
+{
+    const struct model_layer *layer = &windows->config.model->layer[windows->config.layer];
+    return !windows->is_gat || gat_windows_pay(layer, destinations, sources);
 }
 
 static enum error_code run(struct source_windows *w, int64_t count, thread_pool_body body,
@@ -252,8 +303,92 @@ static enum error_code read_window(struct source_windows *w, struct error *err)
     if (rc != ERROR_NONE)
         return rc;
     arena_reset(&w->arena);
+    if (w->is_gat) { /* each edge has a weight of its own; a node itself comes in the end */
+        w->aggregation = (struct aggregation){.skip_self_loops = true};
+        return ERROR_NONE;
+    }
     return model_weigh_block(w->config.model, w->config.layer, &sources, &w->arena, &w->aggregation,
                              err);
+}
+
+static void read_terms_of_block(void *context, int64_t block, int thread)
+{
+    struct source_windows *w = context;
+    const uint32_t first = block ? w->block_end[block - 1] : w->window_first;
+    read_block(context, block, thread);
+    gat_windows_read(&w->gat, first, w->block_end[block] - first,
+                     w->window + (size_t)(first - w->window_first) * w->dim);
+}
+
+/* The terms of all nodes: all rows go by once. */
+static enum error_code read_terms(struct source_windows *w, struct error *err)
+{
+    enum error_code rc = gat_windows_init(&w->gat, w->config.model, w->config.weights,
+                                          w->config.layer, w->node_count, err);
+    for (uint32_t at = 0; rc == ERROR_NONE && at < w->node_count; at = w->window_end) {
+        if (stop_signal_seen())
+            return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
+        place_window(w, at);
+        rc = run(w, w->block_count, read_terms_of_block, err);
+    }
+    w->rows_ahead = w->node_count;
+    return rc;
+}
+
+enum error_code source_windows_new(const struct source_windows_config *config,
+                                   struct source_windows **out, struct error *err)
+{
+    struct source_windows *w = NULL;
+    enum error_code rc = memory_new(&w, 1, "windows of sources", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    w->config = *config;
+    w->dim = model_layer_input_dim(config->model, config->layer);
+    w->node_count = config->topology->node_count;
+    find_width(w);
+    rc = share_out(w, err);
+    if (rc == ERROR_NONE)
+        rc = allocate(w, err);
+    if (rc == ERROR_NONE && w->is_gat)
+        rc = read_terms(w, err);
+    if (rc != ERROR_NONE) {
+        source_windows_free(w);
+        return rc;
+    }
+    *out = w;
+    return ERROR_NONE;
+}
+
+/* Own rows in pieces of this many. */
+enum { OWN_ROWS = FEATURE_BLOCK_ROWS };
+
+static void read_own_rows(void *context, int64_t piece, int thread)
+{
+    struct source_windows *w = context;
+    struct error err = {0};
+    const uint32_t at = (uint32_t)piece * OWN_ROWS, left = w->window_end - w->window_first - at;
+    const uint32_t count = left < OWN_ROWS ? left : OWN_ROWS, first = w->window_first + at;
+    float *rows = w->window + (size_t)at * w->dim;
+    (void)thread;
+    const enum error_code rc =
+        feature_source_read(w->config.input, first, first + count, rows, &err);
+    if (rc == ERROR_NONE)
+        gat_windows_read_own(&w->gat, count, rows, w->sum + (first - w->first) * w->width);
+    first_failure_keep(&w->failure, rc, piece, &err);
+}
+
+/* The terms of the destinations, from their own rows. */
+static enum error_code read_own_terms(struct source_windows *w, uint64_t *row_count,
+                                      struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t at = w->first; rc == ERROR_NONE && at < w->end; at = w->window_end) {
+        w->window_first = at;
+        w->window_end = w->end - at < w->window_room ? w->end : at + w->window_room;
+        rc = run(w, ((int64_t)w->window_end - at + OWN_ROWS - 1) / OWN_ROWS, read_own_rows, err);
+    }
+    *row_count += w->end - w->first;
+    return rc;
 }
 
 /* --- adding it --- */
@@ -322,6 +457,59 @@ static uint32_t add_piece(struct source_windows *w, int thread, uint32_t first, 
     return has_room ? i : i - 1;
 }
 
+/* The sources of row i from edge *e on that are not i itself, into the piece; false: there are no more. */
+static bool take_sources(struct source_windows *w, struct piece *piece, uint32_t i, uint64_t *e,
+                         uint32_t *count)
+{
+    const uint32_t node = w->first + i, row = node - w->part->first_node;
+    const uint64_t end = topology_row_start(w->part, row + 1);
+    for (*count = 0; *e < end && *count < PIECE_EDGES; ++*e) {
+        const uint32_t source = *topology_neighbor(w->part, *e);
+        if (source >= w->node_count) {
+            row_is_wrong(w, node, source);
+            return false;
+        }
+        if (source != node)
+            piece->neighbor[(*count)++] = source;
+    }
+    return *count > 0;
+}
+
+/* What the shares of a destination's edges are made of, from the terms of its sources. */
+static void begin_shares(struct source_windows *w, int thread, uint32_t i)
+{
+    struct piece *piece = &w->piece[thread];
+    float *scratch = w->scratch + (size_t)thread * w->scratch_size;
+    float *sum = w->sum + (size_t)i * w->width;
+    const uint32_t node = w->first + i;
+    const uint64_t start = topology_row_start(w->part, node - w->part->first_node);
+    uint32_t count = 0;
+    gat_windows_begin(&w->gat, node, sum);
+    for (uint64_t e = start; take_sources(w, piece, i, &e, &count);)
+        gat_windows_greatest(&w->gat, piece->neighbor, count, scratch, sum);
+    for (uint64_t e = start; take_sources(w, piece, i, &e, &count);)
+        gat_windows_total(&w->gat, piece->neighbor, count, scratch, sum);
+    gat_windows_share(&w->gat, node, sum);
+}
+
+/* Adds the edges of these destinations from the window by their shares. */
+static void add_shared_rows(struct source_windows *w, int thread, uint32_t first, uint32_t end)
+{
+    struct piece *piece = &w->piece[thread];
+    float *scratch = w->scratch + (size_t)thread * w->scratch_size;
+    for (uint32_t i = first; i < end; i++) {
+        bool is_done = false;
+        if (w->window_first == 0)
+            begin_shares(w, thread, i);
+        while (!is_done) {
+            uint32_t count = 0;
+            is_done = take_edges(w, piece, NULL, i, &count);
+            gat_windows_add(&w->gat, piece->neighbor, count, w->window_first, w->window, scratch,
+                            w->sum + (size_t)i * w->width);
+        }
+    }
+}
+
 static void begin_sums(struct source_windows *w, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
@@ -341,10 +529,14 @@ static void add_tile(void *context, int64_t tile, int thread)
     uint32_t first = (uint32_t)tile * TILE_DESTINATIONS;
     const uint32_t count = w->end - w->first;
     const uint32_t end = count - first < TILE_DESTINATIONS ? count : first + TILE_DESTINATIONS;
-    if (w->window_first == 0) {
-        begin_sums(w, first, end);
+    if (w->window_first == 0)
         memset(w->cursor + first, 0, (end - first) * sizeof *w->cursor);
+    if (w->is_gat) {
+        add_shared_rows(w, thread, first, end);
+        return;
     }
+    if (w->window_first == 0)
+        begin_sums(w, first, end);
     while (first < end)
         first = add_piece(w, thread, first, end);
 }
@@ -377,10 +569,16 @@ enum error_code source_windows_sum(struct source_windows *windows, int part, uin
 {
     struct source_windows *w = windows;
     must(end > first && end - first <= w->destination_room);
+    *row_count += w->rows_ahead;
+    w->rows_ahead = 0;
     w->part = &w->config.topology->part[part];
     w->first = first;
     w->end = end;
-    enum error_code rc = check_rows(w, false, err);
+    enum error_code rc = map_rows(w, err);
+    if (rc == ERROR_NONE)
+        rc = check_rows(w, false, err);
+    if (rc == ERROR_NONE && w->is_gat)
+        rc = read_own_terms(w, row_count, err);
     for (uint32_t at = 0; rc == ERROR_NONE && at < w->node_count; at = w->window_end) {
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");

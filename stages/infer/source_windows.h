@@ -1,6 +1,7 @@
 /*
  * source_windows - the sums of a layer over sources that do not fit the memory, for many destinations at once; or the
- * greatest of them, for a layer that wants that.
+ * greatest of them, for a layer that wants that.  Of GAT the sums are weighed by shares, in each head (common/nn/layers/
+ * gat_windows.h): all rows go by once more before, for what shares are made of.
  *
  * A tile's neighbours lie all over the graph, so reading them tile by tile reads nearly every block for every tile. Here
  * it is the other way round: as many destinations as there is room for sums are taken together, and all sources go by
@@ -32,7 +33,8 @@ struct source_windows_config { /* borrowed until source_windows_free() */
     const struct topology *topology;
     struct feature_source *input; /* not resident; its rows are floats */
     const struct model *model;
-    int layer; /* from 0: one that sums its sources (model_sums_sources()) */
+    const float *weights; /* [model->value_count]; of GAT alone */
+    int layer;            /* from 0: one that source_windows_are_possible() for */
     struct edge_use edge_use;
     bool has_self_loops;
     struct thread_pool *pool;
@@ -41,17 +43,31 @@ struct source_windows_config { /* borrowed until source_windows_free() */
     uint32_t destinations_most;  /* and more than which are never asked for */
 };
 
-/* Fails: ERROR_NO_MEMORY naming bytes wanted and budget. */
+/* Kinds that sum their sources (model_sums_sources()), and GAT without edge features. */
+bool source_windows_are_possible(const struct model *model, int layer);
+/* Fails: ERROR_NO_MEMORY naming bytes wanted and budget; of GAT also as source_windows_sum(). */
 MUST_CHECK enum error_code source_windows_new(const struct source_windows_config *config,
                                               struct source_windows **out, struct error *err);
 void source_windows_free(struct source_windows *windows); /* NULL is fine */
 /* Bytes held. */
 uint64_t source_windows_bytes(const struct source_windows *windows);
+/* Gives back the room for rows, which is most of them, until the next sums; those made last are gone. */
+void source_windows_rest(struct source_windows *windows);
+uint64_t source_windows_resting_bytes(const struct source_windows *windows);
 /* How many destinations are summed at a time. */
 uint32_t source_windows_destinations(const struct source_windows *windows);
 
-/* Sums of the nodes first .. end - 1, at most source_windows_destinations() of one part: *sum [end - first, input width of
- * the layer] is valid until the next call. Rows read are counted in *row_count.
+/* Whether a tile of that many destinations, which hear from so many sources, themselves among them, is to be summed here.
+ * Without: of all kinds but GAT it is, whatever the numbers. */
+bool source_windows_take(const struct source_windows *windows, uint32_t destinations,
+                         uint32_t sources);
+/* Whether that depends on the numbers. */
+bool source_windows_choose(const struct source_windows *windows);
+/* Floats of a sum: the input width of the layer, or more. */
+size_t source_windows_width(const struct source_windows *windows);
+
+/* Sums of the nodes first .. end - 1, at most source_windows_destinations() of one part: *sum [end - first,
+ * source_windows_width()] is valid until the next call. Rows read are counted in *row_count.
  * Fails: ERROR_UNAVAILABLE when asked to stop; ERROR_CORRUPT for a block, or a row of the topology out of order. */
 MUST_CHECK enum error_code source_windows_sum(struct source_windows *windows, int part,
                                               uint32_t first, uint32_t end, const float **sum,

@@ -230,6 +230,12 @@ static void release_rows(struct feature_source *source)
     source->row_capacity = 0;
 }
 
+void feature_source_rest(struct feature_source *source)
+{
+    release_rows(source);
+    row_order_release(&source->order);
+}
+
 static void release_cache(struct feature_source *source)
 {
     memory_unmap(source->cache.row, source->cache.mapped_bytes);

@@ -94,6 +94,9 @@ MUST_CHECK enum error_code feature_source_fetch(struct feature_source *source, c
                                                 size_t count, struct feature_rows *rows,
                                                 struct error *err);
 
+/* Gives back what the last fetch or visit took, whose rows are gone then; the cache stays. */
+void feature_source_rest(struct feature_source *source);
+
 /* --- out of the budget, for callers that know what is coming --- */
 
 /* One past the last node of the block that holds the row of `node`. */

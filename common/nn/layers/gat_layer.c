@@ -127,7 +127,7 @@ static void score_transposed(struct attention *a, uint32_t first, uint32_t end, 
     add_gat_vectors(a, 1, a->destination_gradient, first, end < destinations ? end : destinations);
 }
 
-static const struct attention_kind kind = {
+const struct attention_kind gat_kind = {
     .parameters = {.source_weight = WEIGHT,
                    .source_bias = -1,
                    .destination_weight = -1,
@@ -149,8 +149,9 @@ static const struct attention_kind kind = {
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                struct thread_pool *pool, struct error *err)
 {
-    const bool on_rows = !arena->counts && gat_rows_pay(pass);
-    return (on_rows ? gat_rows_forward : attention_forward)(&kind, pass, keep, arena, pool, err);
+    const bool on_rows = pass->sum || (!arena->counts && gat_rows_pay(pass));
+    return (on_rows ? gat_rows_forward : attention_forward)(&gat_kind, pass, keep, arena, pool,
+                                                            err);
 }
 
 static enum error_code backward(struct layer_pass *pass, const struct layer_pass *above,

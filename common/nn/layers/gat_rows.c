@@ -3,6 +3,7 @@
 #include "common/math/blas.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/gat_edges.h"
+#include "common/nn/layers/gat_windows.h"
 #include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/aggregation_walk.h"
 #include "common/nn/operators/edge_score.h"
@@ -31,10 +32,14 @@ struct gat_rows {
     struct partial_sums destinations, sources;
 };
 
+bool gat_rows_pay_for(const struct model_layer *layer, uint64_t destinations, uint64_t sources)
+{
+    return destinations * layer->input_dim <= sources * attention_channels(layer);
+}
+
 bool gat_rows_pay(const struct layer_pass *pass)
 {
-    const uint64_t destinations = pass->block.destination_count, sources = pass->block.source_count;
-    return destinations * pass->input_dim <= sources * attention_channels(pass->layer);
+    return gat_rows_pay_for(pass->layer, pass->block.destination_count, pass->block.source_count);
 }
 
 static const float *parameter_of(const struct gat_rows *g, int index)
@@ -67,34 +72,41 @@ static struct matrix_view y_of(const struct gat_rows *g, const float *y, size_t 
 
 /* --- forward --- */
 
-/* v = W^T att in each head. */
-CPU_KERNEL(find_gat_vectors, (const struct gat_rows *g), (g))
+CPU_KERNEL(find_gat_vectors,
+           (const float *att, const float *weight, size_t heads, size_t channels, size_t dim,
+            float *v),
+           (att, weight, heads, channels, dim, v))
 {
-    for (size_t end = 0; end < ENDS; end++) {
-        const float *att = attention_vector(g->attention, (int)end);
-        const float *row = weight_of(g, 0).value;
-        for (size_t h = 0; h < g->heads; h++) {
-            float *v = g->vector + end * g->wide + h * g->dim;
-            vector_zero(v, g->dim);
-            for (size_t c = 0; c < g->channels; c++, row += g->dim)
-                vector_add_scaled(v, row, att[h * g->channels + c], g->dim);
-        }
+    for (size_t h = 0; h < heads; h++, v += dim) {
+        vector_zero(v, dim);
+        for (size_t c = 0; c < channels; c++, weight += dim)
+            vector_add_scaled(v, weight, att[h * channels + c], dim);
     }
 }
 
-/* The terms of rows first .. end - 1 at one end of an edge. */
-CPU_KERNEL(find_row_terms,
-           (const struct gat_rows *g, size_t at_end, uint32_t first, uint32_t end, float *term),
-           (g, at_end, first, end, term))
+void gat_rows_vectors(const float *att, const float *weight, size_t heads, size_t channels,
+                      size_t dim, float *v)
 {
-    const struct input_rows *input = &g->pass->input;
-    const float *v = g->vector + at_end * g->wide;
+    find_gat_vectors(att, weight, heads, channels, dim, v);
+}
+
+CPU_KERNEL(find_row_terms,
+           (const struct input_rows *input, const float *v, size_t heads, size_t dim,
+            uint32_t first, uint32_t end, float *term),
+           (input, v, heads, dim, first, end, term))
+{
     for (uint32_t j = first; j < end; j++) {
         if (end - j > ROWS_FAR)
-            vector_prefetch_far(float_row(input, j + ROWS_FAR), g->dim * sizeof *v);
-        for (size_t h = 0; h < g->heads; h++)
-            term[j * g->heads + h] = vector_dot(float_row(input, j), v + h * g->dim, g->dim);
+            vector_prefetch_far(float_row(input, j + ROWS_FAR), dim * sizeof *v);
+        for (size_t h = 0; h < heads; h++)
+            term[j * heads + h] = vector_dot(float_row(input, j), v + h * dim, dim);
     }
+}
+
+void gat_rows_terms(const struct input_rows *input, const float *v, size_t heads, size_t dim,
+                    uint32_t first, uint32_t end, float *term)
+{
+    find_row_terms(input, v, heads, dim, first, end, term);
 }
 
 static void term_tile(void *context, int64_t tile, int thread)
@@ -104,9 +116,26 @@ static void term_tile(void *context, int64_t tile, int thread)
     const uint32_t end = layer_pass_tile_end(first, g->pass->block.source_count);
     const uint32_t destinations = g->pass->block.destination_count;
     (void)thread;
-    find_row_terms(g, SOURCE, first, end, g->attention->source_term);
-    find_row_terms(g, DESTINATION, first, end < destinations ? end : destinations,
-                   g->attention->destination_term);
+    gat_rows_terms(&g->pass->input, g->vector, g->heads, g->dim, first, end,
+                   g->attention->source_term);
+    gat_rows_terms(&g->pass->input, g->vector + g->wide, g->heads, g->dim, first,
+                   end < destinations ? end : destinations, g->attention->destination_term);
+}
+
+/* From the rows of gat_windows.h the z of a head [end - first, dim]: the sum, and the destination itself. */
+static struct matrix_view z_of_sums(const struct gat_rows *g, size_t head, uint32_t first,
+                                    uint32_t end, float *z)
+{
+    const struct layer_pass *pass = g->pass;
+    const size_t width = gat_windows_row(pass->layer);
+    for (uint32_t i = first; i < end; i++) {
+        const float *sum = pass->sum + i * width;
+        float *row = z + (i - first) * g->dim;
+        vector_copy(row, sum + head * g->dim, g->dim);
+        slot_aggregation_shared_add(&pass->input, &i, sum + g->wide + head, 1, 1, (uint32_t)g->dim,
+                                    row);
+    }
+    return matrix_view_of(z, end - first, g->dim);
 }
 
 static void attend_tile(void *context, int64_t tile, int thread)
@@ -121,12 +150,15 @@ static void attend_tile(void *context, int64_t tile, int thread)
         by_heads = output;
     if (g->z)
         z = g->z + first * g->wide;
-    attention_weigh_slots(g->attention, first, end);
-    slot_aggregation_shared_forward(&g->attention->shape, g->attention->weight, &pass->input,
-                                    (uint32_t)g->dim, first, end, z);
+    if (!pass->sum) {
+        attention_weigh_slots(g->attention, first, end);
+        slot_aggregation_shared_forward(&g->attention->shape, g->attention->weight, &pass->input,
+                                        (uint32_t)g->dim, first, end, z);
+    }
     for (size_t h = 0; h < g->heads; h++)
-        blas_product(BLAS_NT, z_of(g, z, h, end - first), weight_of(g, h), false,
-                     by_heads + h * g->channels, g->width);
+        blas_product(BLAS_NT,
+                     pass->sum ? z_of_sums(g, h, first, end, z) : z_of(g, z, h, end - first),
+                     weight_of(g, h), false, by_heads + h * g->channels, g->width);
     if (!g->attention->joins)
         attention_mean_of_heads(g->attention, by_heads, end - first, output);
     layer_pass_finish(pass, output, first, end);
@@ -135,9 +167,10 @@ static void attend_tile(void *context, int64_t tile, int thread)
 static enum error_code find_room(struct gat_rows *g, bool keep, struct arena *arena, int threads,
                                  struct error *err)
 {
-    g->scratch_size = layer_pass_scratch(TILE_ROWS * (g->width + (keep ? 0 : g->wide)));
-    enum error_code rc = attention_find_slots(g->attention, arena, err);
-    if (rc == ERROR_NONE)
+    const size_t of_z = g->pass->sum ? g->dim : g->wide;
+    g->scratch_size = layer_pass_scratch(TILE_ROWS * (g->width + (keep ? 0 : of_z)));
+    enum error_code rc = g->pass->sum ? ERROR_NONE : attention_find_slots(g->attention, arena, err);
+    if (rc == ERROR_NONE && !g->pass->sum)
         rc = arena_new(arena, &g->vector, ENDS * g->wide, what, err);
     if (rc == ERROR_NONE && keep)
         rc = arena_new(arena, &g->z, g->pass->block.destination_count * g->wide, what, err);
@@ -170,8 +203,11 @@ enum error_code gat_rows_forward(const struct attention_kind *kind, struct layer
     rc = find_room(g, keep, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE)
         return rc;
-    find_gat_vectors(g);
-    thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), term_tile, g);
+    for (int end = 0; end < ENDS && !pass->sum; end++)
+        gat_rows_vectors(attention_vector(attention, end), weight_of(g, 0).value, g->heads,
+                         g->channels, g->dim, g->vector + (size_t)end * g->wide);
+    if (!pass->sum)
+        thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), term_tile, g);
     thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), attend_tile, g);
     return ERROR_NONE;
 }

@@ -125,6 +125,22 @@ void slot_aggregation_shared_forward(const struct edge_shape *shape, const float
                     end, y);
 }
 
+CPU_KERNEL(add_shared_rows,
+           (const struct input_rows *x, const uint32_t *source, const float *weight, uint32_t count,
+            size_t heads, uint32_t dim, float *y),
+           (x, source, weight, count, heads, dim, y))
+{
+    for (uint32_t k = 0; k < count; k++)
+        add_to_heads(y, float_row(x, source[k]), weight + k * heads, heads, dim);
+}
+
+void slot_aggregation_shared_add(const struct input_rows *x, const uint32_t *source,
+                                 const float *weight, uint32_t count, size_t heads, uint32_t dim,
+                                 float *y)
+{
+    add_shared_rows(x, source, weight, count, heads, dim, y);
+}
+
 CPU_INLINE void add_all_heads(float *restrict sum, const float *dy, const float *weight,
                               size_t heads, size_t dim)
 {

@@ -27,6 +27,11 @@ void slot_aggregation_backward(const struct edge_shape *shape, const struct tran
 void slot_aggregation_shared_forward(const struct edge_shape *shape, const float *weight,
                                      const struct input_rows *x, uint32_t dim, uint32_t first,
                                      uint32_t end, float *y);
+/* What that does of some edges of one destination: y [heads, dim] += the rows of `source` [count], each with its weights
+ * [count, heads]. */
+void slot_aggregation_shared_add(const struct input_rows *x, const uint32_t *source,
+                                 const float *weight, uint32_t count, size_t heads, uint32_t dim,
+                                 float *y);
 /* From dy [destinations, heads, dim] into dx [end - first, dim]. */
 void slot_aggregation_shared_backward(const struct edge_shape *shape,
                                       const struct transposed_edges *edges, const float *weight,

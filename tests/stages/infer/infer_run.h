@@ -59,7 +59,8 @@ struct infer_run {
 struct infer_case { /* what the tests vary; {0} is SAGE, two layers, three classes, one label */
     const char *model;
     const char *fanouts;
-    const char *aggr; /* NULL: the kind's own */
+    const char *aggr;           /* NULL: the kind's own */
+    const char *heads, *hidden; /* NULL: the default, and 6 */
     uint32_t class_count;
     enum task_kind task;
     bool only_train; /* no validation, no test nodes */
@@ -223,7 +224,9 @@ static inline void infer_run_describe(struct infer_run *run, const struct infer_
     }
     pipeline_settings_defaults(&run->settings);
     infer_run_set(run, "train-step.model", what->model ? what->model : "sage");
-    infer_run_set(run, "train-step.hidden", "6");
+    infer_run_set(run, "train-step.hidden", what->hidden ? what->hidden : "6");
+    if (what->heads)
+        infer_run_set(run, "train-step.heads", what->heads);
     if (what->aggr)
         infer_run_set(run, "train-step.aggr", what->aggr);
     infer_run_set(run, "sample.fanouts", what->fanouts ? what->fanouts : "4, 4");

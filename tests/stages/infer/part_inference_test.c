@@ -39,6 +39,7 @@ static struct source_windows *open_windows(struct infer_run *run, const struct t
     const struct source_windows_config config = {.topology = topology,
                                                  .input = input,
                                                  .model = &run->model,
+                                                 .weights = run->value,
                                                  .layer = layer - 1,
                                                  .edge_use = run->edge_use,
                                                  .has_self_loops = true,
@@ -56,8 +57,10 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
 {
     const struct neighbor_sampler_config config = {.topology = topology, .has_self_loops = true};
     struct arena arena = {0};
-    const bool sums = how->windows_bytes && model_sums_sources(&run->model, layer - 1);
-    const uint64_t input_bytes = sums && layer > 1 ? how->input_bytes / 8 : how->input_bytes;
+    const bool sums = how->windows_bytes && source_windows_are_possible(&run->model, layer - 1);
+    const bool sums_all = model_sums_sources(&run->model, layer - 1);
+    const uint64_t below = sums_all ? how->input_bytes / 8 : 1ULL << 30;
+    const uint64_t input_bytes = sums && layer > 1 ? below : how->input_bytes;
     struct part_inference inference = {.arena = &arena,
                                        .context = &run->context,
                                        .topology = topology,
@@ -196,6 +199,34 @@ static void sums_in_windows_are_those_of_a_gather(void **state)
     }
 }
 
+/* GAT with one head and more, side by side and as their mean. In the first layer of the second case no tile is summed in
+ * windows, of the third some are. */
+static void attention_in_windows_is_that_of_a_tile(void **state)
+{
+    static const struct infer_case cases[] = {
+        {.model = "gat", .heads = "1", .hidden = "64", .fanouts = "3, 3"},
+        {.model = "gat", .heads = "3", .hidden = "6", .near = true, .class_count = 12},
+        {.model = "gat", .heads = "1", .hidden = "36", .near = true},
+        {.model = "gat", .heads = "5", .hidden = "200"},
+    };
+    static const struct infer_conditions others[] = {
+        {.threads = 1, .input_bytes = 390000, .windows_bytes = 5300000},
+        {.threads = 4, .input_bytes = 390000, .windows_bytes = 6000000},
+        {.threads = 3, .input_bytes = 390000, .windows_bytes = 20000000},
+    };
+    (void)state;
+    for (size_t m = 0; m < sizeof cases / sizeof *cases; m++) {
+        void *temp = NULL;
+        assert_int_equal(temp_store_setup(&temp), 0);
+        struct infer_run *run = infer_run_new(temp, &cases[m]);
+        infer_all_layers(run, &plenty);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            infer_all_layers(run, &others[i]);
+        infer_run_close(run);
+        assert_int_equal(temp_store_teardown(&temp), 0);
+    }
+}
+
 static void windows_that_do_not_fit_are_refused(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
@@ -329,6 +360,7 @@ int main(void)
         cmocka_unit_test(the_layers_give_the_model_over_all_neighbors),
         cmocka_unit_test(threads_and_memory_change_no_bit),
         cmocka_unit_test(sums_in_windows_are_those_of_a_gather),
+        cmocka_unit_test(attention_in_windows_is_that_of_a_tile),
         cmocka_unit_test(damage_in_a_window_is_named),
         test_with_store(windows_that_do_not_fit_are_refused),
         test_with_store(other_weights_are_another_output),

@@ -194,6 +194,51 @@ static void no_batch_and_unknown_nodes_are_told_apart(void **state)
     close_fixture(&f);
 }
 
+/* Rows that were fetched are given back, and the next fetch finds the same. */
+static void a_source_that_rests_holds_nothing(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    struct feature_source *source = open_source(&f, 56000);
+    struct feature_rows rows;
+    uint32_t node[40];
+    for (uint32_t i = 0; i < 40; i++)
+        node[i] = i * 13;
+    const uint64_t before = feature_source_bytes(source);
+    for (int turn = 0; turn < 2; turn++) {
+        assert_ok(feature_source_fetch(source, node, 40, &rows, &f.err), &f.err);
+        assert_rows(&rows, node, 40);
+        assert_true(feature_source_bytes(source) > before);
+        feature_source_rest(source);
+        assert_int_equal(feature_source_bytes(source), before);
+    }
+    feature_source_close(source);
+    close_fixture(&f);
+}
+
+/* For those who read blocks alone nothing is held, whatever the budget. */
+static void a_source_that_is_only_read_is_not_resident(void **state)
+{
+    (void)state;
+    struct fixture f = open_fixture();
+    struct feature_source_config config = config_of(&f, all_bytes);
+    struct feature_source *source = NULL;
+    const uint32_t node[1] = {3};
+    config.only_read = true;
+    assert_ok(feature_source_open(&config, &source, &f.err), &f.err);
+    assert_false(feature_source_is_resident(source));
+    float *row = memory_alloc(NODE_COUNT, feature_source_row_bytes(source));
+    assert_non_null(row);
+    assert_ok(feature_source_read(source, 3, NODE_COUNT - 2, row, &f.err), &f.err);
+    const struct feature_rows rows = {.base = row,
+                                      .stride = feature_source_row_bytes(source) / sizeof *row,
+                                      .dim = feature_source_dim(source)};
+    assert_rows(&rows, node, 1);
+    memory_free(row);
+    feature_source_close(source);
+    close_fixture(&f);
+}
+
 static void a_source_that_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -350,6 +395,8 @@ int main(void)
         cmocka_unit_test(out_of_the_budget_gives_the_same_rows),
         cmocka_unit_test(a_batch_that_does_not_fit_is_refused_and_the_next_one_served),
         cmocka_unit_test(no_batch_and_unknown_nodes_are_told_apart),
+        cmocka_unit_test(a_source_that_rests_holds_nothing),
+        cmocka_unit_test(a_source_that_is_only_read_is_not_resident),
         cmocka_unit_test(a_source_that_cannot_be_is_refused),
         cmocka_unit_test(layers_of_infer_must_agree_in_dim_and_be_of_the_weights_asked_for),
         cmocka_unit_test(damage_is_named_and_never_served),

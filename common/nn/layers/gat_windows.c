@@ -1,0 +1,212 @@
+#include "common/nn/layers/gat_windows.h"
+
+#include "common/base/memory.h"
+#include "common/math/vector_exp.h"
+#include "common/nn/layers/gat_rows.h"
+#include "common/nn/operators/edge_score.h"
+#include "common/nn/operators/slot_aggregation.h"
+
+enum { ENDS = 2 };
+
+bool gat_windows_are_possible(const struct model_layer *layer)
+{
+    return layer->type == layer_type_of(LAYER_GAT) && layer->edge_dim == 0;
+}
+
+bool gat_windows_pay(const struct model_layer *layer, uint64_t destinations, uint64_t sources)
+{
+    return gat_rows_pay_for(layer, destinations, sources);
+}
+
+static size_t heads_of(const struct model_layer *layer)
+{
+    return (size_t)layer->option.heads;
+}
+
+uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t node_count)
+{
+    return heads_of(layer) * sizeof(float) * (node_count + ENDS * (uint64_t)layer->input_dim);
+}
+
+size_t gat_windows_row(const struct model_layer *layer)
+{
+    return heads_of(layer) * ((size_t)layer->input_dim + 4);
+}
+
+size_t gat_windows_scratch(const struct model_layer *layer)
+{
+    return heads_of(layer) * GAT_WINDOWS_EDGES;
+}
+
+enum error_code gat_windows_init(struct gat_windows *out, const struct model *model,
+                                 const float *value, int layer, uint32_t node_count,
+                                 struct error *err)
+{
+    static const char what[] = "terms of attention";
+    const struct model_layer *own = &model->layer[layer];
+    const struct parameter *parameter = &model->parameter[own->first_parameter];
+    *out = (struct gat_windows){
+        .node_count = node_count, .heads = heads_of(own), .dim = own->input_dim};
+    const size_t terms = node_count * out->heads;
+    enum error_code rc = memory_new(&out->vector, ENDS * out->heads * out->dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&out->source_term, terms, what, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct attention_parameters *at = &gat_kind.parameters;
+    for (size_t end = 0; end < ENDS; end++)
+        gat_rows_vectors(value + parameter[at->vector[end]].offset,
+                         value + parameter[at->source_weight].offset, out->heads,
+                         attention_channels(own), out->dim,
+                         out->vector + end * out->heads * out->dim);
+    return ERROR_NONE;
+}
+
+void gat_windows_release(struct gat_windows *windows)
+{
+    memory_free(windows->vector);
+    memory_free(windows->source_term);
+    *windows = (struct gat_windows){0};
+}
+
+void gat_windows_read(struct gat_windows *windows, uint32_t first, uint32_t count,
+                      const float *rows)
+{
+    const struct gat_windows *w = windows;
+    const struct input_rows input = {.base = rows, .stride = w->dim};
+    gat_rows_terms(&input, w->vector, w->heads, w->dim, 0, count,
+                   w->source_term + first * w->heads);
+}
+
+/* Where they stand in a destination's row. */
+static float *self_of(const struct gat_windows *w, float *row)
+{
+    return row + w->heads * w->dim;
+}
+
+static float *greatest_of(const struct gat_windows *w, float *row)
+{
+    return self_of(w, row) + w->heads;
+}
+
+static float *inverse_of(const struct gat_windows *w, float *row)
+{
+    return greatest_of(w, row) + w->heads;
+}
+
+static float *own_term_of(const struct gat_windows *w, float *row)
+{
+    return inverse_of(w, row) + w->heads;
+}
+
+void gat_windows_read_own(const struct gat_windows *windows, uint32_t count, const float *own,
+                          float *row)
+{
+    const struct gat_windows *w = windows;
+    const size_t width = w->heads * (w->dim + 4);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct input_rows input = {.base = own + i * w->dim, .stride = w->dim};
+        gat_rows_terms(&input, w->vector + w->heads * w->dim, w->heads, w->dim, 0, 1,
+                       own_term_of(w, row + i * width));
+    }
+}
+
+static float leaky(float x)
+{
+    return x > 0 ? x : EDGE_SCORE_SLOPE * x;
+}
+
+static void find_scores(const struct gat_windows *w, const float *destination,
+                        const uint32_t *source, uint32_t count, uint32_t first, float *score)
+{
+    const size_t heads = w->heads;
+    for (uint32_t k = 0; k < count; k++) {
+        const float *term = w->source_term + ((size_t)source[k] + first) * heads;
+        for (size_t h = 0; h < heads; h++)
+            *score++ = leaky(term[h] + destination[h]);
+    }
+}
+
+CPU_KERNEL(find_exponentials,
+           (float *restrict score, const float *restrict greatest, size_t count, size_t heads),
+           (score, greatest, count, heads))
+{
+    for (size_t k = 0; k < count; k++)
+        for (size_t h = 0; h < heads; h++)
+            score[k * heads + h] = score[k * heads + h] - greatest[h];
+    vector_exp(score, count * heads);
+}
+
+void gat_windows_begin(const struct gat_windows *windows, uint32_t node, float *row)
+{
+    const struct gat_windows *w = windows;
+    for (size_t c = 0; c < w->heads * w->dim; c++)
+        row[c] = 0;
+    find_scores(w, own_term_of(w, row), &node, 1, 0, greatest_of(w, row));
+    for (size_t h = 0; h < w->heads; h++)
+        inverse_of(w, row)[h] = 0;
+}
+
+static uint32_t edges_at_once(uint32_t left)
+{
+    return left < GAT_WINDOWS_EDGES ? left : GAT_WINDOWS_EDGES;
+}
+
+void gat_windows_greatest(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+                          float *scratch, float *row)
+{
+    const size_t heads = windows->heads;
+    float *most = greatest_of(windows, row);
+    for (uint32_t k = 0, n = 0; k < count; k += n) {
+        n = edges_at_once(count - k);
+        find_scores(windows, own_term_of(windows, row), source + k, n, 0, scratch);
+        for (size_t at = 0; at < n * heads; at += heads)
+            for (size_t h = 0; h < heads; h++)
+                most[h] = scratch[at + h] > most[h] ? scratch[at + h] : most[h];
+    }
+}
+
+void gat_windows_total(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+                       float *scratch, float *row)
+{
+    const size_t heads = windows->heads;
+    float *sum = inverse_of(windows, row);
+    for (uint32_t k = 0, n = 0; k < count; k += n) {
+        n = edges_at_once(count - k);
+        find_scores(windows, own_term_of(windows, row), source + k, n, 0, scratch);
+        find_exponentials(scratch, greatest_of(windows, row), n, heads);
+        for (size_t at = 0; at < n * heads; at += heads)
+            for (size_t h = 0; h < heads; h++)
+                sum[h] += scratch[at + h];
+    }
+}
+
+void gat_windows_share(const struct gat_windows *windows, uint32_t node, float *row)
+{
+    const struct gat_windows *w = windows;
+    float *self = self_of(w, row), *inverse = inverse_of(w, row);
+    find_scores(w, own_term_of(w, row), &node, 1, 0, self);
+    find_exponentials(self, greatest_of(w, row), 1, w->heads);
+    for (size_t h = 0; h < w->heads; h++) {
+        inverse[h] = 1 / (inverse[h] + self[h]);
+        self[h] *= inverse[h];
+    }
+}
+
+void gat_windows_add(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+                     uint32_t first, const float *rows, float *scratch, float *row)
+{
+    const size_t heads = windows->heads;
+    const float *inverse = inverse_of(windows, row);
+    const struct input_rows input = {.base = rows, .stride = windows->dim};
+    for (uint32_t k = 0, n = 0; k < count; k += n) {
+        n = edges_at_once(count - k);
+        find_scores(windows, own_term_of(windows, row), source + k, n, first, scratch);
+        find_exponentials(scratch, greatest_of(windows, row), n, heads);
+        for (size_t at = 0; at < n * heads; at += heads)
+            for (size_t h = 0; h < heads; h++)
+                scratch[at + h] *= inverse[h];
+        slot_aggregation_shared_add(&input, source + k, scratch, n, heads, (uint32_t)windows->dim,
+                                    row);
+    }
+}

@@ -1,0 +1,72 @@
+/*
+ * gat_windows - inference of GAT over sources that go by, window after window, on the rows as they are (gat_rows.h).
+ *
+ * A share needs no rows, but two numbers of each node and head, of which one is kept of all nodes:
+ *
+ *   t_j = v_src . x_j                              from one pass over all rows
+ *   u_i = v_dst . x_i                              from the rows of the destinations
+ *   m_i = max of s_k,  r_i = 1 / sum of e^(s_k - m_i),  s_k = leaky(t_j + u_i)     from those alone
+ *   z_i = sum over the slots k of e^(s_k - m_i) r_i x_j                            source by source
+ *
+ * The slots are taken in the order of i's edges, i itself last. The operations and their order are those of
+ * gat_rows_forward(), and so are the bits.
+ *
+ * What is held of a destination is a row: z [heads, dim], the share of i itself, m, r and u [heads each]. It is what pass->sum
+ * is for such a layer.
+ */
+#ifndef COMMON_NN_LAYERS_GAT_WINDOWS_H
+#define COMMON_NN_LAYERS_GAT_WINDOWS_H
+
+#include "common/base/error.h"
+#include "common/nn/model.h"
+#include "common/nn/operators/gather.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Edges whose shares are found at a time. */
+enum { GAT_WINDOWS_EDGES = 256 };
+
+struct gat_windows {
+    uint32_t node_count;
+    size_t heads, dim;
+    float *vector;      /* v [2, heads, dim]; owned, likewise below */
+    float *source_term; /* t [node_count, heads] */
+};
+
+/* GAT without edge features. */
+bool gat_windows_are_possible(const struct model_layer *layer);
+/* Whether gat_rows_pay() for a block of that many destinations and sources. */
+bool gat_windows_pay(const struct model_layer *layer, uint64_t destinations, uint64_t sources);
+uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t node_count);
+/* Floats of a destination's row, and of a thread's scratch. */
+size_t gat_windows_row(const struct model_layer *layer);
+size_t gat_windows_scratch(const struct model_layer *layer);
+
+/* Of layer `layer`, from 0, with the weights `value`; release whether this succeeds or not. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code gat_windows_init(struct gat_windows *out, const struct model *model,
+                                            const float *value, int layer, uint32_t node_count,
+                                            struct error *err);
+void gat_windows_release(struct gat_windows *windows);
+/* Takes t of `count` nodes from `first` on; rows [count, dim]. Threads: any number, each with other nodes. */
+void gat_windows_read(struct gat_windows *windows, uint32_t first, uint32_t count,
+                      const float *rows);
+
+/* Takes u of `count` destinations, into their rows. Threads: as above. */
+void gat_windows_read_own(const struct gat_windows *windows, uint32_t count, const float *own,
+                          float *row);
+
+/* Of one destination, when t of all nodes and its own u are there. In this order: begin; all its edges for the greatest; all for
+ * the total; share; all with their rows. The edges in the order of its row and without those from itself, some at a time. */
+void gat_windows_begin(const struct gat_windows *windows, uint32_t node, float *row);
+void gat_windows_greatest(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+                          float *scratch, float *row);
+void gat_windows_total(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+                       float *scratch, float *row);
+void gat_windows_share(const struct gat_windows *windows, uint32_t node, float *row);
+/* `source` counts from node `first`, whose row is the first of `rows`. */
+void gat_windows_add(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+                     uint32_t first, const float *rows, float *scratch, float *row);
+
+#endif
