@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# A graph with relations from its folder to its partition, by the programs; the same bytes whatever the memory; and what is
+# wrong with one, named before anything is partitioned.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+
+# 40 authors, 60 papers in three classes, 3 venues.
+folder=$work/papers
+mkdir "$folder"
+echo '{"num_nodes": 103, "directed": true, "num_classes": 3}' >"$folder/meta.json"
+printf 'name,first_id,count\nauthor,0,40\npaper,40,60\nvenue,100,3\n' >"$folder/node-types.csv"
+printf 'id,name,source,target\n0,writes,author,paper\n1,cites,paper,paper\n2,in,paper,venue\n' >"$folder/edge-types.csv"
+awk 'BEGIN {
+    print "src,dst,etype"
+    for (p = 0; p < 60; p++) {
+        printf "%d,%d,0\n%d,%d,0\n", p * 7 % 40, 40 + p, (p * 11 + 3) % 40, 40 + p
+        printf "%d,%d,1\n%d,%d,2\n", 40 + p, 40 + (p * 13 + 5) % 60, 40 + p, 100 + p % 3
+    }
+}' >"$folder/edges.csv"
+awk 'BEGIN {for (v = 0; v < 103; v++) print (v >= 40 && v < 100 ? v % 3 : -1)}' >"$folder/node-label.csv"
+seq 40 2 80 >"$folder/train.csv"
+seq 41 2 81 >"$folder/valid.csv"
+seq 82 99 >"$folder/test.csv"
+
+pipeline() { # folder, more lines of the ingest section
+    printf 'name: papers\ningest:\n  path: %s\n  relations: true\n%b' "$1" "${2:-}" >"$work/papers.yaml"
+    printf 'partition:\n  parts: 3\nsample:\n  fanouts: [5, 5]\ntrain-step:\n  model: rgcn\n' >>"$work/papers.yaml"
+    echo "$work/papers.yaml"
+}
+program() { # stage, store, pipeline [options]
+    local stage=$1 store=$2 file=$3
+    shift 3
+    "$bin/graphmill-$stage" --pipeline "$file" --store "dir:$work/$store" "$@" 2>>"$work/$store.log"
+}
+
+file=$(pipeline "$folder" '  add_reverse: true\n  missing_features: degree\n')
+said=$(program ingest store "$file")
+[[ $said == *" nodes=103 edges=480 types=3 relations=6 features=2 classes=3 train=21 valid=21 test=18 direction=directed"* ]] || fail "ingest: $said"
+for line in 'nodes of type venue: 3, features: 2 columns, degree' 'relation rev_writes from paper to author: 120 edges'; do
+    grep -q "$line" "$work/store.log" || fail "not said: $line; but $(cat "$work/store.log")"
+done
+said=$(program partition store "$file")
+[[ $said == partition=papers-*" parts=3 "* ]] || fail "partition: $said"
+[[ $(program partition store "$file") == unchanged* ]] || fail 'the partition was made again'
+
+# With less memory, hashes of the same, and a replay of both.
+program ingest small "$file" --memory 80M >/dev/null
+program partition small "$file" --memory 80M >/dev/null
+(cd "$work/store" && find dataset partition -name '*.record' | sort | xargs sha256sum) >"$work/sums"
+[ "$(wc -l <"$work/sums")" -gt 20 ] || fail "too few records: $(cat "$work/sums")"
+(cd "$work/small" && sha256sum --quiet -c "$work/sums") || fail 'the memory budget changes records'
+[ "$(find "$work/store/partition" -path '*/type/*' -name shard_seal.record | wc -l)" -eq 6 ] || fail 'not a shard for each type and part'
+
+# What is wrong is named.
+broken() { # file, sed script
+    rm -rf "$work/broken" && cp -r "$folder" "$work/broken" && sed -i "$2" "$work/broken/$1"
+}
+refused() { # status, message, more lines of the ingest section
+    expect "$1" "$2" "$bin/graphmill-ingest" --pipeline "$(pipeline "$work/broken" "${3:-}")" --store "dir:$work/refused"
+    [ -z "$(find "$work/refused" -name '*.record' -path '*dataset*' 2>/dev/null)" ] || fail "records are left after: $2"
+}
+broken edges.csv '5s/.*/3,40,1/'
+refused 65 'edges.csv:5: source: expected a node of type paper \(40 to 99\), found 3'
+broken edge-types.csv '3s/paper,paper/paper,editor/'
+refused 65 "edge-types.csv:3: expected a node type of node-types.csv, found 'editor'"
+broken edge-types.csv '3s/cites/rev_writes/; 3s/paper,paper/paper,author/'
+refused 65 'both rev_writes from paper to author: expected a name for each' '  add_reverse: true\n'
+broken node-label.csv '1s/.*/2/'
+refused 65 'node 0 of type author and node 40 of type paper both have a label or a split'
+broken meta.json 's/true/false/'
+refused 78 'those of writes go from author to paper: write `add_reverse: true`'
+broken meta.json 's/x/x/'
+refused 78 'features is given, but nodes of type author have none' '  features: given\n'
+expect 78 'layer 1 of the model \(gcn\): this kind is not for graphs with relations' "$bin/graphmill-ingest" \
+    --pipeline "$(pipeline "$folder")" --set train-step.model=gcn --store "dir:$work/refused"
+expect 78 "'cites: 3' has 1 fan-outs, expected 2" "$bin/graphmill-ingest" \
+    --pipeline "$(pipeline "$folder")" --set 'sample.relation_fanouts=cites: 3' --store "dir:$work/refused"
