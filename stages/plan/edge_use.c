@@ -1,5 +1,6 @@
 #include "stages/plan/edge_use.h"
 
+#include "stages/plan/relation_check.h"
 #include "stages/plan/run_model.h"
 #include "stages/sampling/sampler.h"
 
@@ -99,9 +100,7 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
 {
     struct model model;
     if (schema->has_relations)
-        return error_set(err, ERROR_INVALID,
-                         "ingest.relations is true, but train-step computes on one relation: write "
-                         "`relations: false` below `ingest:`");
+        return relation_check(settings, schema, err);
     enum error_code rc = run_model_shape(&model, settings, err);
     if (rc == ERROR_NONE)
         rc = edge_use_of(settings, &model, &schema->edge_width, out, err);

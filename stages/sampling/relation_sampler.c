@@ -76,8 +76,8 @@ enum error_code relation_sampler_new(const struct relation_sampler_config *confi
     s->relation_count = partition_book_relations(config->book);
     s->budget.limit = config->budget_bytes;
     for (uint32_t r = 0; r < s->relation_count; r++) {
-        s->ends[2 * r] = partition_book_relation(config->book, r)->source_type;
-        s->ends[2 * r + 1] = partition_book_relation(config->book, r)->target_type;
+        s->ends[2 * (size_t)r] = partition_book_relation(config->book, r)->source_type;
+        s->ends[2 * (size_t)r + 1] = partition_book_relation(config->book, r)->target_type;
     }
     must((uint64_t)config->book->part_count * s->relation_count < 1U << 24); /* edge_place() */
     rc = memory_new(&s->found, s->relation_count, "the sampler of relations", err);
@@ -198,7 +198,7 @@ static enum error_code add_seeds(struct relation_sampler *s, const struct relati
 /* Finds the rows of nodes [first, first + count) of the target type, and asks for their starts. */
 static void locate(struct relation_sampler *s, uint32_t relation, uint32_t first, uint32_t count)
 {
-    const uint32_t *node = s->node[s->ends[2 * relation + 1]].data + first;
+    const uint32_t *node = s->node[s->ends[2 * (size_t)relation + 1]].data + first;
     for (uint32_t i = 0; i < count; i++) {
         struct drawn_row *row = &s->row[i];
         row->node = node[i];
@@ -258,7 +258,7 @@ static enum error_code reserve(struct relation_sampler *s, uint32_t relation, ui
                                    err);
     if (rc == ERROR_NONE)
         rc = growing_array_reserve(&s->drawn, &s->budget, edges, 0, what, err);
-    return rc == ERROR_NONE ? reserve_nodes(s, s->ends[2 * relation], edges, err) : rc;
+    return rc == ERROR_NONE ? reserve_nodes(s, s->ends[2 * (size_t)relation], edges, err) : rc;
 }
 
 /* Positions of up to DISTINCT_LANES rows that keep `fanout` of more edges, side by side; row `which[i]`'s go to to[i]. */
@@ -369,7 +369,7 @@ static void note_places(struct relation_sampler *s, uint32_t relation, uint32_t 
 static void relabel(struct relation_sampler *s, uint32_t relation, uint32_t count)
 {
     struct relation_found *f = &s->found[relation];
-    const uint32_t source = s->ends[2 * relation];
+    const uint32_t source = s->ends[2 * (size_t)relation];
     for (uint32_t i = 0; i < count; i++) {
         const struct drawn_row *row = &s->row[i];
         uint32_t *neighbor = f->neighbor.data + f->edge_count;
@@ -421,7 +421,7 @@ static enum error_code expand_hop(struct relation_sampler *s,
 {
     enum error_code rc = ERROR_NONE;
     for (uint32_t r = 0; rc == ERROR_NONE && r < s->relation_count; r++) {
-        const uint32_t target = s->ends[2 * r + 1];
+        const uint32_t target = s->ends[2 * (size_t)r + 1];
         const uint32_t first = hop ? *hop_end(s, request, target, hop - 1) : 0;
         const uint32_t end = *hop_end(s, request, target, hop);
         const int64_t fanout = request->fanout[r * (uint32_t)request->hop_count + (uint32_t)hop];

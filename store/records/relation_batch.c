@@ -58,19 +58,19 @@ void relation_batch_block(const struct relation_batch *batch, int layer,
         const uint32_t from = batch->row_begin[r], edge = batch->edge_begin[r];
         const uint32_t *row = batch->row + from;
         const uint32_t count = rows_below(row, batch->row_begin[r + 1] - from,
-                                          destination_count[batch->ends[2 * r + 1]]);
+                                          destination_count[batch->ends[2 * (size_t)r + 1]]);
         const struct edge_columns_view columns = edge_columns_from(&batch->columns, edge);
-        edges[r] =
-            (struct relation_edges){.block = {.destination_count = count,
-                                              .source_count = source_count[batch->ends[2 * r]],
-                                              .is_bipartite = true,
-                                              .row_start = batch->row_start + from + r,
-                                              .neighbor = batch->neighbor + edge,
-                                              .degree = batch->degree ? batch->degree + from : NULL,
-                                              .edge_value = columns.data[EDGE_WEIGHT],
-                                              .edge_feature = columns.data[EDGE_FEATURE],
-                                              .edge_feature_dim = columns.width.of[EDGE_FEATURE]},
-                                    .row = row};
+        edges[r] = (struct relation_edges){
+            .block = {.destination_count = count,
+                      .source_count = source_count[batch->ends[2 * (size_t)r]],
+                      .is_bipartite = true,
+                      .row_start = batch->row_start + from + r,
+                      .neighbor = batch->neighbor + edge,
+                      .degree = batch->degree ? batch->degree + from : NULL,
+                      .edge_value = columns.data[EDGE_WEIGHT],
+                      .edge_feature = columns.data[EDGE_FEATURE],
+                      .edge_feature_dim = columns.width.of[EDGE_FEATURE]},
+            .row = row};
     }
     *out = (struct relation_block){destination_count, source_count, edges};
 }
@@ -367,7 +367,7 @@ static enum error_code count_rows(const struct record_view *view, struct relatio
         return rc;
     begin[0] = 0;
     for (uint32_t r = 0; r < out->relation_count; r++) {
-        const uint32_t count = ((const uint32_t *)data)[r], target = out->ends[2 * r + 1];
+        const uint32_t count = ((const uint32_t *)data)[r], target = out->ends[2 * (size_t)r + 1];
         const uint32_t most = relation_batch_known(out, target, out->hop_count - 1);
         rows += count;
         if (count > most || rows > UINT32_MAX - RELATION_COUNT_MAX)
@@ -429,7 +429,7 @@ static enum error_code check_relation(const struct record_view *view,
                                       const struct relation_batch *batch, uint32_t r,
                                       struct error *err)
 {
-    const uint32_t source = batch->ends[2 * r], target = batch->ends[2 * r + 1];
+    const uint32_t source = batch->ends[2 * (size_t)r], target = batch->ends[2 * (size_t)r + 1];
     const uint32_t end = relation_batch_known(batch, target, batch->hop_count - 1);
     for (uint32_t i = batch->row_begin[r]; i < batch->row_begin[r + 1]; i++) {
         const uint32_t row = batch->row[i];

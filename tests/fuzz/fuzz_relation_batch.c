@@ -21,11 +21,11 @@ static void walk_layer(const struct relation_batch *batch, int layer)
     for (uint32_t r = 0; r < batch->relation_count; r++) {
         const struct message_block *of = &edges[r].block;
         for (uint32_t i = 0; i < of->destination_count; i++) {
-            must(edges[r].row[i] < destinations[batch->ends[2 * r + 1]]);
+            must(edges[r].row[i] < destinations[batch->ends[2 * (size_t)r + 1]]);
             must(i == 0 || edges[r].row[i] > edges[r].row[i - 1]);
             must(of->row_start[i] < of->row_start[i + 1]);
             for (uint32_t e = of->row_start[i]; e < of->row_start[i + 1]; e++) {
-                must(of->neighbor[e] < sources[batch->ends[2 * r]]);
+                must(of->neighbor[e] < sources[batch->ends[2 * (size_t)r]]);
                 sink += of->edge_value ? of->edge_value[e] : 0;
             }
             sink += of->degree ? (float)of->degree[i] : 0;

@@ -74,3 +74,8 @@ expect 78 'layer 1 of the model \(gcn\): this kind is not for graphs with relati
     --pipeline "$(pipeline "$folder")" --set train-step.model=gcn --store "dir:$work/refused"
 expect 78 "'cites: 3' has 1 fan-outs, expected 2" "$bin/graphmill-ingest" \
     --pipeline "$(pipeline "$folder")" --set 'sample.relation_fanouts=cites: 3' --store "dir:$work/refused"
+
+# So is what training on it lacks, by the driver and before there is a partition.
+expect 65 'nodes of type author have no features, and none are learnt for them: add author-feat.npy' "$bin/graphmill" run \
+    "$(pipeline "$folder")" --directory "$work/bare"
+[ ! -e "$work/bare/partition" ] && [ -z "$(find "$work/bare" -path '*partition*' -name '*.record')" ] || fail 'it was partitioned'

@@ -1,0 +1,51 @@
+#include "stages/plan/relation_check.h"
+
+#include "common/base/memory.h"
+#include "stages/plan/relation_fanouts.h"
+#include "store/records/dataset_types.h"
+
+/* Embeddings are learnt for all nodes or none; without train-step.features only they are read. */
+static enum error_code check_features(const struct pipeline_settings *settings,
+                                      const struct dataset_schema *schema, struct error *err)
+{
+    for (uint32_t t = 0; settings->train_step.embedding == 0 && t < schema->node_type_count; t++)
+        if (schema->node_type[t].feature_dim == 0)
+            return error_set(err, ERROR_INPUT,
+                             "nodes of type %s have no features, and none are learnt for them: add "
+                             "%s-feat.npy, write `missing_features: degree` below `ingest:`, or "
+                             "`embedding: 64` below `train-step:`",
+                             schema->node_type[t].name, schema->node_type[t].name);
+    return ERROR_NONE;
+}
+
+static enum error_code check_fanouts(const struct pipeline_settings *settings,
+                                     const struct dataset_schema *schema, struct error *err)
+{
+    const uint32_t count = dataset_relation_count(schema);
+    struct relation *relation = NULL;
+    int64_t *fanout = NULL;
+    enum error_code rc = memory_new(&relation, count, "the relations of a graph", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&fanout, (size_t)count * (size_t)settings->sample.fanouts.count,
+                        "fan-outs of relations", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < count; r++)
+        relation[r] = dataset_relation(schema, r);
+    if (rc == ERROR_NONE)
+        rc = relation_fanouts_of(settings, relation, count, fanout, err);
+    memory_free(fanout);
+    memory_free(relation);
+    return rc;
+}
+
+enum error_code relation_check(const struct pipeline_settings *settings,
+                               const struct dataset_schema *schema, struct error *err)
+{
+    enum error_code rc = check_features(settings, schema, err);
+    if (rc == ERROR_NONE)
+        rc = check_fanouts(settings, schema, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    return error_set(err, ERROR_INVALID,
+                     "ingest.relations is true, but train-step computes on one relation: write "
+                     "`relations: false` below `ingest:`");
+}

@@ -1,0 +1,40 @@
+#include "stages/plan/relation_check.h"
+
+#include "tests/support/test.h"
+#include "tests/support/typed_dataset.h"
+
+#include <stdio.h>
+
+static void what_stands_in_the_way_is_named(void **state)
+{
+    (void)state;
+    static struct typed_edges edges;
+    static struct dataset_schema schema;
+    struct error err = {0};
+    struct pipeline_settings settings;
+    typed_edges_fill(&edges);
+    schema = typed_dataset_schema(&edges);
+    pipeline_settings_defaults(&settings);
+    settings.ingest.relations = true;
+    assert_fails(relation_check(&settings, &schema, &err), ERROR_INPUT,
+                 "nodes of type author have no features, and none are learnt for them: add "
+                 "author-feat.npy, write `missing_features: degree` below `ingest:`, or "
+                 "`embedding: 64`",
+                 &err);
+    settings.train_step.embedding = 8;
+    (void)snprintf(settings.sample.relation_fanouts, sizeof settings.sample.relation_fanouts,
+                   "quotes: 3,3");
+    assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
+                 "expected a relation of the graph, such as writes, found 'quotes'", &err);
+    settings.sample.relation_fanouts[0] = '\0';
+    assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
+                 "train-step computes on one relation: write `relations: false`", &err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_stands_in_the_way_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
