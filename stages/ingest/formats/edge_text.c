@@ -34,18 +34,19 @@ static enum error_code take_width(struct edge_text *text, struct error *err)
                      edge_column[text->column].plural, count);
 }
 
-enum error_code edge_text_open(const char *path, enum edge_column column, struct edge_text **out,
-                               struct error *err)
+/* Of an open reader, which is the text's from now on also when that fails. */
+static enum error_code open_on(struct line_reader *reader, enum edge_column column,
+                               struct edge_text **out, struct error *err)
 {
     struct edge_text *text = NULL;
-    *out = NULL;
     enum error_code rc = memory_new(&text, 1, "a file of a column of edges", err);
-    if (rc != ERROR_NONE)
+    if (rc != ERROR_NONE) {
+        line_reader_close(reader);
         return rc;
+    }
     text->column = column;
-    rc = file_path(text->path, err, "%s", path);
-    if (rc == ERROR_NONE)
-        rc = line_reader_open(path, &text->reader, err);
+    text->reader = reader;
+    rc = file_path(text->path, err, "%s", line_reader_name(reader));
     if (rc == ERROR_NONE)
         rc = line_reader_next(text->reader, &text->line, &text->found, err);
     if (rc == ERROR_NONE)
@@ -55,6 +56,25 @@ enum error_code edge_text_open(const char *path, enum edge_column column, struct
     else
         edge_text_close(text);
     return rc;
+}
+
+enum error_code edge_text_open(const char *path, enum edge_column column, struct edge_text **out,
+                               struct error *err)
+{
+    struct line_reader *reader = NULL;
+    *out = NULL;
+    const enum error_code rc = line_reader_open(path, &reader, err);
+    return rc == ERROR_NONE ? open_on(reader, column, out, err) : rc;
+}
+
+enum error_code edge_text_open_memory(const char *name, const void *data, size_t size,
+                                      enum edge_column column, struct edge_text **out,
+                                      struct error *err)
+{
+    struct line_reader *reader = NULL;
+    *out = NULL;
+    const enum error_code rc = line_reader_open_memory(name, data, size, &reader, err);
+    return rc == ERROR_NONE ? open_on(reader, column, out, err) : rc;
 }
 
 void edge_text_close(struct edge_text *text)

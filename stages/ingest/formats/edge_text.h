@@ -21,6 +21,10 @@ struct edge_text;
  * Fails: ERROR_INPUT for an empty file, or one wider than the column may be. */
 MUST_CHECK enum error_code edge_text_open(const char *path, enum edge_column column,
                                           struct edge_text **out, struct error *err);
+/* The same over `data` [size], borrowed until it is closed; `name` stands in messages. */
+MUST_CHECK enum error_code edge_text_open_memory(const char *name, const void *data, size_t size,
+                                                 enum edge_column column, struct edge_text **out,
+                                                 struct error *err);
 void edge_text_close(struct edge_text *text); /* NULL is fine */
 uint32_t edge_text_width(const struct edge_text *text);
 const char *edge_text_path(const struct edge_text *text);
