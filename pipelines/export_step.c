@@ -12,6 +12,7 @@
 #include "store/records/mini_batch.h"
 #include "store/records/node_permutation.h"
 #include "store/records/parameters.h"
+#include "store/topology/edge_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,6 +114,22 @@ static enum error_code add_nodes(struct step_export *step, struct error *err)
     return rc;
 }
 
+/* Rows of edge features, which lie in the topology. */
+static enum error_code fetch_edge_rows(struct step_export *step, struct error *err)
+{
+    struct topology topology = {0};
+    if (!step->batch.edge_position)
+        return ERROR_NONE;
+    enum error_code rc =
+        topology_open(step->folder->store, &step->folder->run.book, &topology, err);
+    if (rc == ERROR_NONE)
+        rc = topology_open_parts(&topology, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = edge_rows_fetch(&topology, &step->batch, NULL, err);
+    topology_close(&topology);
+    return rc;
+}
+
 static enum error_code add_edges(struct step_export *step, struct error *err)
 {
     const struct mini_batch *batch = &step->batch;
@@ -158,6 +175,8 @@ static enum error_code add_batch(struct step_export *step, struct error *err)
                           err);
     if (rc == ERROR_NONE && batch->degree)
         rc = add_integers(step, "mini_batch.degree", batch->degree, batch->node_count, err);
+    if (rc == ERROR_NONE)
+        rc = fetch_edge_rows(step, err);
     return rc == ERROR_NONE ? add_edges(step, err) : rc;
 }
 

@@ -120,7 +120,8 @@ enum error_code edge_use_check_batch(const struct edge_use *use, const struct mi
                                      struct error *err)
 {
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (use->columns >> c & 1 && !batch->columns.width.of[c])
+        if (use->columns >> c & 1 && !batch->columns.width.of[c] &&
+            !(c == EDGE_FEATURE && batch->edge_position))
             return error_set(err, ERROR_CORRUPT, "expected a section %s, found none",
                              edge_column[c].name);
     if (use->weight_sum && !batch->weight_sum)
@@ -134,7 +135,7 @@ size_t edge_use_edge_bytes(const struct edge_use *use, const struct edge_widths 
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (use->columns >> c & 1)
             bytes += edge_column_bytes((enum edge_column)c, width->of[c]);
-    return bytes;
+    return bytes + (use->columns >> EDGE_FEATURE & 1 ? sizeof(uint32_t) : 0);
 }
 
 size_t edge_use_node_bytes(const struct edge_use *use)

@@ -322,7 +322,8 @@ static struct neighbor_request begin_request(const struct stage_context *context
         .fanout = fanouts->value,
         .wants_degree = context->schedule->needs_degree,
         .wants_weight_sum = state->use.weight_sum,
-        .edge_columns = state->use.columns,
+        .edge_columns = state->use.columns & ~(1U << EDGE_FEATURE),
+        .wants_edge_positions = state->use.columns >> EDGE_FEATURE & 1,
     };
     sampler_tables_give(context, &state->tables, &request);
     return request;

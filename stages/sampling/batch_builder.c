@@ -39,6 +39,7 @@ enum error_code batch_builder_begin(struct batch_builder *b, const struct neighb
     b->seed_time = NULL;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         b->notes_places |= b->topology->width.of[c] && request->edge_columns >> c & 1;
+    b->notes_places |= request->wants_edge_positions;
     b->row_start.data[0] = 0;
     return ERROR_NONE;
 }
@@ -270,7 +271,9 @@ enum error_code batch_builder_finish(struct batch_builder *b,
         .seed_of = b->is_disjoint ? b->seed_of.data : NULL,
     };
     must(out->row_count == batch_form_rows(out));
-    return ERROR_NONE;
+    return request->wants_edge_positions
+               ? edge_gather_positions(&b->gather, b->budget, b->topology, out, err)
+               : ERROR_NONE;
 }
 
 enum error_code batch_builder_scratch(struct batch_builder *b, int which, size_t count,

@@ -1,5 +1,7 @@
 #include "stages/sampling/edge_gather.h"
 
+#include "store/records/batch_form.h"
+
 #include <string.h>
 
 enum error_code edge_gather_reserve(struct edge_gather *gather, struct array_budget *budget,
@@ -68,8 +70,34 @@ enum error_code edge_gather_fill(struct edge_gather *gather, struct array_budget
     return ERROR_NONE;
 }
 
+enum error_code edge_gather_positions(struct edge_gather *gather, struct array_budget *budget,
+                                      const struct topology *topology, struct mini_batch *batch,
+                                      struct error *err)
+{
+    const uint64_t *place = edge_gather_places(gather);
+    const uint64_t mask = (UINT64_C(1) << EDGE_PLACE_BITS) - 1;
+    const enum error_code rc =
+        growing_array_reserve(&gather->position, budget, (size_t)batch->edge_count + 1, 0,
+                              "the positions of a mini-batch's edges", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t row = 0; row < batch->row_count; row++) {
+        const uint32_t first = batch->row_start[row], end = batch->row_start[row + 1];
+        if (first == end)
+            continue;
+        const struct topology_part *part = &topology->part[place[first] >> EDGE_PLACE_BITS];
+        const uint32_t node = batch->node[batch_form_node_of_row(batch, row)];
+        const uint64_t start = topology_row_start(part, node - part->first_node);
+        for (uint32_t e = first; e < end; e++)
+            gather->position.data[e] = (uint32_t)((place[e] & mask) - start);
+    }
+    batch->edge_position = gather->position.data;
+    return ERROR_NONE;
+}
+
 void edge_gather_release(struct edge_gather *gather, struct array_budget *budget)
 {
+    growing_array_release(&gather->position, budget);
     growing_array_release(&gather->place, budget);
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         growing_array_release(&gather->column[c], budget);

@@ -5,8 +5,8 @@
  * the order of the edges. That is one more cache miss an edge and column, so the values are asked for
  * EDGE_GATHER_DISTANCE edges ahead of use. A batch without columns notes nothing.
  *
- * Rows of edge features are brought here and not fetched by those who train, as rows of nodes are: an edge is in a
- * batch once at the most, so there is nothing to share, and nobody else opens the topology.
+ * A batch that is stored has no rows of edge features but the positions of its edges in their rows, by which those who
+ * train fetch them (store/topology/edge_rows.h): a position is a few bits, a row as wide as it is.
  */
 #ifndef STAGES_SAMPLING_EDGE_GATHER_H
 #define STAGES_SAMPLING_EDGE_GATHER_H
@@ -14,6 +14,7 @@
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
 #include "stages/sampling/growing_array.h"
+#include "store/records/mini_batch.h"
 #include "store/topology/topology.h"
 
 #include <stdint.h>
@@ -23,6 +24,7 @@ enum { EDGE_GATHER_DISTANCE = 32, EDGE_PLACE_BITS = 40 };
 struct edge_gather {                                /* {0} is empty */
     struct growing_array place;                     /* [edges] of 64 bits, see edge_place() */
     struct growing_array column[EDGE_COLUMN_COUNT]; /* [edges, width] */
+    struct growing_array position;                  /* [edges] */
 };
 
 /* Edge `edge` of part `part`: a part has at most 2^39 edges, and there are fewer than 2^24 parts. */
@@ -46,6 +48,12 @@ MUST_CHECK enum error_code edge_gather_fill(struct edge_gather *gather, struct a
                                             const struct topology *topology, unsigned wanted,
                                             uint64_t count, struct edge_columns_view *out,
                                             struct error *err);
+/* Sets batch->edge_position of a batch whose places were noted, in an array of the gather's until the next call.
+ * Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code edge_gather_positions(struct edge_gather *gather,
+                                                 struct array_budget *budget,
+                                                 const struct topology *topology,
+                                                 struct mini_batch *batch, struct error *err);
 void edge_gather_release(struct edge_gather *gather, struct array_budget *budget);
 
 #endif

@@ -552,6 +552,7 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
     sampler->notes_places = false;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         sampler->notes_places |= topology->width.of[c] && request->edge_columns >> c & 1;
+    sampler->notes_places |= request->wants_edge_positions;
     *out = (struct mini_batch){0};
     known_nodes_forget(&sampler->known);
     edge_window_reset(&sampler->window);
@@ -581,5 +582,7 @@ enum error_code neighbor_sampler_draw(struct neighbor_sampler *sampler,
         .weight_sum = wants_sums ? (const float *)(const void *)sampler->weight_sum.data : NULL,
         .columns = columns,
     };
-    return ERROR_NONE;
+    return request->wants_edge_positions
+               ? edge_gather_positions(&sampler->gather, &sampler->budget, topology, out, err)
+               : ERROR_NONE;
 }

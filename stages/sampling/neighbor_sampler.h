@@ -66,7 +66,7 @@ struct walk_counts;
 
 enum temporal_choice { TEMPORAL_UNIFORM, TEMPORAL_LAST };
 
-/* What a mini-batch is drawn from. Below edge_columns stands what single samplers want; others do not look at it. */
+/* What a mini-batch is drawn from. Below edge positions stands what single samplers want; others do not look at it. */
 struct neighbor_request {
     uint64_t seed;
     uint32_t round, slot; /* slot < 65536 */
@@ -80,7 +80,8 @@ struct neighbor_request {
     bool wants_weight_sum; /* of a topology with weights */
     unsigned
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
-    const double *seed_time; /* [seed_count], temporal_neighbor: no later edge is taken */
+    bool wants_edge_positions; /* mini_batch.h: in the place of rows of edge features */
+    const double *seed_time;   /* [seed_count], temporal_neighbor: no later edge is taken */
     enum temporal_choice temporal_choice;
     const uint64_t
         *is_training;     /* a bit for each node of the graph: subgraphs; their seeds are those */

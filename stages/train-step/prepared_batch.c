@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "common/nn/source_aggregation.h"
 #include "stages/train-step/row_pipe.h"
+#include "store/topology/edge_rows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -235,6 +236,17 @@ static enum error_code fill_copied(struct batch_preparer *preparer, struct prepa
     return rc;
 }
 
+static enum error_code fetch_edges(const struct batch_preparer *preparer,
+                                   struct prepared_batch *prepared, const atomic_bool *stop,
+                                   struct error *err)
+{
+    if (!preparer->topology || !prepared->batch.edge_position)
+        return ERROR_NONE;
+    const enum error_code rc = edge_rows_fetch(preparer->topology, &prepared->batch,
+                                               stop ? NULL : preparer->context->pool, err);
+    return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", prepared->key.text);
+}
+
 enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prepared_batch *out,
                                     const atomic_bool *stop, struct error *err)
 {
@@ -245,9 +257,11 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
         preparer->features
             ? (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features)
             : 0;
-    enum error_code rc = ERROR_NONE;
     must(out->has_record && !out->has_rows);
     out->aggregated = NULL;
+    enum error_code rc = fetch_edges(preparer, out, stop, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (!preparer->features) {
         out->rows = (struct input_rows){0};
     } else if (feature_source_is_resident(preparer->features)) {

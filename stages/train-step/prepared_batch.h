@@ -5,7 +5,8 @@
  * ordered pass over the shards brings the rows, and each is added to the destinations that hear from it
  * and forgotten (common/nn/source_aggregation.h); what is held is the batch's aggregated rows, which backward needs
  * anyway. A first layer that projects before it aggregates (and it does for rows that are mostly zero), or a batch
- * whose neighbours do not ascend, has its rows copied side by side instead. All three give the same bits.
+ * whose neighbours do not ascend, has its rows copied side by side instead. All three give the same bits. Rows of edge
+ * features are read from the topology (store/topology/edge_rows.h) and lie with the batch.
  */
 #ifndef STAGES_TRAIN_STEP_PREPARED_BATCH_H
 #define STAGES_TRAIN_STEP_PREPARED_BATCH_H
@@ -19,6 +20,7 @@
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
+#include "store/topology/topology.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,12 +43,14 @@ struct prepared_batch { /* {0} holds nothing; prepared_batch_release() */
 
 /* What preparing takes. Threads: one preparation that fills rows at a time. */
 struct batch_preparer {
-    const struct stage_context *context; /* borrowed, as are the next two */
+    const struct stage_context *context; /* borrowed, as are model, features and topology */
     const struct model *model;
     struct edge_use edge_use;
     struct feature_source *features; /* NULL: batches have none */
-    bool wants_rows;                 /* of every node, for what is put beside them */
-    bool mostly_zero;                /* the features, as sparse_features.h tells */
+    const struct topology
+        *topology;                 /* rows of edge features come from there; NULL: none are read */
+    bool wants_rows;               /* of every node, for what is put beside them */
+    bool mostly_zero;              /* the features, as sparse_features.h tells */
     struct sparse_rows compressed; /* all of them, when resident and there is room; else no rows */
     uint64_t budget_bytes; /* out of the budget: of features, areas and scratch altogether */
     uint64_t area_bytes;   /* of all areas */

@@ -43,6 +43,20 @@ static uint64_t features_bytes(const struct step_input *input)
     return input->features ? feature_source_bytes(input->features) : 0;
 }
 
+/* All parts, whose files are mapped: their pages are the system's, and no memory of this program. */
+static enum error_code open_topology(const struct stage_context *context, struct topology *out,
+                                     struct error *err)
+{
+    enum error_code rc = topology_open(context->store, context->book, out, err);
+    if (rc == ERROR_NONE)
+        rc = topology_open_parts(out, context->pool, err);
+    if (rc == ERROR_NONE && !edge_widths_equal(&out->width, &context->book->edge_width))
+        rc = error_set(err, ERROR_CORRUPT,
+                       "the topology of partition %s has other edge columns than its book",
+                       context->book->id);
+    return rc;
+}
+
 /* What is left for a unit when the rows are held; an arena without a limit would be 0. */
 static size_t left_for_step(const struct stage_context *context, const struct step_input *input)
 {
@@ -76,12 +90,14 @@ static void compress_features(const struct stage_context *context, struct step_i
 static enum error_code open_reader(const struct stage_context *context, struct step_input *input,
                                    struct error *err)
 {
-    input->preparer = (struct batch_preparer){.context = context,
-                                              .model = &input->model,
-                                              .edge_use = input->preparer.edge_use,
-                                              .features = input->features,
-                                              .wants_rows = input->embedding.width > 0,
-                                              .budget_bytes = input->plan.feature_bytes};
+    input->preparer =
+        (struct batch_preparer){.context = context,
+                                .model = &input->model,
+                                .edge_use = input->preparer.edge_use,
+                                .features = input->features,
+                                .topology = input->topology.part ? &input->topology : NULL,
+                                .wants_rows = input->embedding.width > 0,
+                                .budget_bytes = input->plan.feature_bytes};
     enum error_code rc = ERROR_NONE;
     if (input->model.config.precision == PRECISION_FP32 && input->features &&
         !input->preparer.wants_rows) /* bf16 has dense products alone */
@@ -121,6 +137,8 @@ enum error_code step_input_open(const struct stage_context *context, struct step
     if (rc == ERROR_NONE && run_model_feature_dim(context->settings, book))
         rc = open_source(context, "features", book->feature_dim, out->model.config.precision,
                          out->plan.feature_bytes, &out->features, err);
+    if (rc == ERROR_NONE && out->preparer.edge_use.columns >> EDGE_FEATURE & 1)
+        rc = open_topology(context, &out->topology, err);
     if (rc == ERROR_NONE)
         rc = embedding_input_open(context, &out->embedding, err);
     if (rc == ERROR_NONE)
@@ -151,6 +169,7 @@ void step_input_close(struct step_input *input)
     feature_source_close(input->features);
     feature_source_close(input->labels);
     embedding_input_close(&input->embedding);
+    topology_close(&input->topology);
     *input = (struct step_input){0};
 }
 

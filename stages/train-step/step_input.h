@@ -39,6 +39,7 @@ struct step_input { /* {0} is closed */
     struct weights weights;
     struct feature_source *features, *labels; /* no features: the model reads none */
     struct embedding_input embedding;
+    struct topology topology; /* {0} unless rows of edge features are read */
     struct batch_preparer preparer;
     struct arena compressed;                      /* the memory of preparer.compressed */
     struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */

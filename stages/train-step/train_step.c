@@ -342,8 +342,8 @@ static void train_step_rest(const struct stage_context *context, void *state,
 const struct stage stage = {
     .name = "train-step",
     .summary = "computes the gradient of a mini-batch, or validates weights on one",
-    .reads = "weights, mini_batch, partition_book, shard_seal, node_labels, node_splits, "
-             "embedding_rows",
+    .reads = "weights, mini_batch, partition_book, topology_seal, shard_seal, node_labels, "
+             "node_splits, embedding_rows",
     .writes = "gradient, evaluation",
     .form = STAGE_LOOP,
     .is_waited_for = true,

@@ -23,6 +23,13 @@ uint64_t batch_form_rows(const struct mini_batch *batch)
     return batch->hop_end[batch->form == BATCH_SUBGRAPH ? batch->hop_count : batch->hop_count - 1];
 }
 
+uint32_t batch_form_node_of_row(const struct mini_batch *batch, uint32_t row)
+{
+    for (int hop = 0; batch->form == BATCH_LAYERED && row >= batch->hop_end[hop]; hop++)
+        row -= batch->hop_end[hop];
+    return row;
+}
+
 struct message_block mini_batch_block(const struct mini_batch *batch, int layer)
 {
     const int hop = batch->hop_count - 1 - layer;

@@ -19,6 +19,8 @@
 
 /* Rows of a batch of which form, hops and hop_end are set; above 2^32 - 1 there are too many. */
 uint64_t batch_form_rows(const struct mini_batch *batch);
+/* The node whose edges row `row` has, as an index of batch->node; row < row_count. */
+uint32_t batch_form_node_of_row(const struct mini_batch *batch, uint32_t row);
 /* Fails: ERROR_CORRUPT naming the element of hop_end. */
 MUST_CHECK enum error_code batch_form_check_hops(const struct mini_batch *batch, struct error *err);
 /* Fails: ERROR_CORRUPT naming the element of neighbor. */

@@ -16,13 +16,19 @@
  * checked in about a millisecond, most of it for "no node twice".
  */
 
-enum { VERSION_WITHOUT_FORM = 3, VERSION = 4, PREFETCH_DISTANCE = 16 };
+enum {
+    VERSION_WITHOUT_FORM = 3,
+    VERSION_WITHOUT_POSITIONS = 4,
+    VERSION = 5,
+    PREFETCH_DISTANCE = 16
+};
 
 /* The packed arrays, and so the elements of "width". */
 enum { PACKED_NODE, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_COUNT };
 
 static const char weight_sum[] = "weight_sum", form_name[] = "form", edge_factor[] = "edge_factor",
-                  seed_weight[] = "seed_weight", seed_of[] = "seed_of";
+                  seed_weight[] = "seed_weight", seed_of[] = "seed_of",
+                  position_width[] = "position_width", edge_position[] = "edge_position";
 
 static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "neighbor", "degree"};
 
@@ -53,7 +59,7 @@ struct packing {
     struct record record;
     struct arena *scratch;
     uint32_t width[PACKED_COUNT];
-    uint32_t form;
+    uint32_t form, position_width;
     struct seed_pairs_record pairs;
 };
 
@@ -123,7 +129,7 @@ static enum error_code add_form(struct packing *packing, const struct mini_batch
     if (batch->form == BATCH_NESTED && !batch->edge_factor && !batch->seed_weight &&
         !batch->seed_of && !batch->pairs.positive_count)
         return ERROR_NONE;
-    record->version = VERSION;
+    record->version = VERSION_WITHOUT_POSITIONS;
     packing->form = batch->form;
     record_add(record, form_name, ELEMENT_U32, &packing->form, 1);
     if (batch->edge_factor)
@@ -145,6 +151,27 @@ static enum error_code add_form(struct packing *packing, const struct mini_batch
     packed_integers_pack(batch->seed_of, batch->node_count, width, words);
     record_add(record, seed_of, ELEMENT_U64, words,
                packed_integers_words(batch->node_count, width));
+    return ERROR_NONE;
+}
+
+/* What version 4 does not have. */
+static enum error_code add_positions(struct packing *packing, const struct mini_batch *batch,
+                                     struct error *err)
+{
+    struct record *record = &packing->record;
+    const uint32_t count = batch->edge_count;
+    uint64_t *words = NULL;
+    if (!batch->edge_position)
+        return ERROR_NONE;
+    const unsigned width = packed_integers_width(batch->edge_position, count);
+    const enum error_code rc = new_words(packing, count, width, &words, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    packed_integers_pack(batch->edge_position, count, width, words);
+    record->version = VERSION;
+    packing->position_width = width;
+    record_add(record, position_width, ELEMENT_U32, &packing->position_width, 1);
+    record_add(record, edge_position, ELEMENT_U64, words, packed_integers_words(count, width));
     return ERROR_NONE;
 }
 
@@ -174,6 +201,8 @@ enum error_code mini_batch_put(struct store *store, const char *key, const char 
         record_add(&packing.record, weight_sum, ELEMENT_F32, batch->weight_sum, batch->node_count);
     edge_sections_add(&packing.record, &batch->columns, batch->edge_count);
     rc = add_form(&packing, batch, err);
+    if (rc == ERROR_NONE)
+        rc = add_positions(&packing, batch, err);
     return rc == ERROR_NONE
                ? store_put(store, key, run_id, &packing.record, STORE_RECOMPUTABLE, err)
                : rc;
@@ -502,6 +531,27 @@ static enum error_code read_floats(const struct record_view *view, const char *n
     return rc;
 }
 
+static enum error_code read_positions(const struct record_view *view, struct mini_batch *out,
+                                      struct error *err)
+{
+    const void *data = NULL;
+    uint32_t *position = NULL;
+    if (!record_has(view, edge_position))
+        return ERROR_NONE;
+    enum error_code rc = record_section_get(view, position_width, ELEMENT_U32, 1, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint32_t width = *(const uint32_t *)data;
+    if (width > PACKED_WIDTH_MAX)
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section %s: expected at most %d bits, found %" PRIu32,
+                         view->key, position_width, PACKED_WIDTH_MAX, width);
+    const struct packed_array array = {edge_position, width, out->edge_count, 0, 0};
+    rc = unpack(view, &array, out, &position, err);
+    out->edge_position = position;
+    return rc;
+}
+
 static enum error_code read_optional(const struct record_view *view, uint32_t width,
                                      struct mini_batch *out, struct error *err)
 {
@@ -525,6 +575,8 @@ static enum error_code read_optional(const struct record_view *view, uint32_t wi
                          view->key);
     if (rc == ERROR_NONE)
         rc = seed_pairs_read(view, out->seed_count, &out->memory, &out->pairs, err);
+    if (rc == ERROR_NONE)
+        rc = read_positions(view, out, err);
     return rc == ERROR_NONE ? read_columns(view, out, err) : rc;
 }
 

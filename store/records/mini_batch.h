@@ -15,15 +15,19 @@
  *                                                        loops; only when the model asks for it
  *             "weight_sum"  F32 [hop_end[hop_count]]  sum of the weights of a node's edges in the whole graph
  *                           (topology_weight_sum()); only when the model asks for it
- *             edge columns  [edges]  those that the model asks for (edge_sections.h), at most the weight, type, ... that
- *                           the graph has
+ *             edge columns  [edges]  those of one number that the model asks for (edge_sections.h), at most the weight,
+ *                           type, ... that the graph has
  *             "form"        U32 [1]  enum batch_form; without it NESTED
  *             "edge_factor" F32 [edges]  how many edges of the whole graph an edge stands for; only of samplers that weigh
  *             "seed_weight" F32 [seeds]  what the loss of a seed counts; only of samplers that weigh
  *             "seed_of"     packed [nodes]  of a disjoint batch: the seed that a node was reached from; as many bits as
  *                           the number of the last seed takes
  *             "pair_..."    of a task of pairs: which seeds are the ends of which (seed_pairs.h)
- *   version   4; a batch with none of the sections from "form" on is written as version 3, in the bytes that it always had
+ *             "position_width" U32 [1]  bits of a value of edge_position, at most 32
+ *             "edge_position"  packed [edges]  which edge of the row of its destination in the topology an edge is: whoever
+ *                           reads rows of edge features finds them by it; only when the model asks for them
+ *   version   5; a batch without the last two sections is written as version 4, and with none of the sections from "form"
+ *             on as version 3, in the bytes that it always had
  *   packed    U64 words as in common/base/packed_integers.h, of the width that the section "width" says; bits
  *             too; what is left of the last word is zero
  *   valid     rows and their neighbours are as the form says (batch_form.h; of NESTED: rows exist for the nodes known
@@ -38,6 +42,9 @@
  * Layer l of L (from 1) computes the nodes below hop_end[L - l] from those below hop_end[L - l + 1]. So it does of a
  * LAYERED batch (FastGCN, LADIES), in which every hop draws for all nodes so far. A SUBGRAPH (GraphSAINT, Cluster-GCN,
  * ShaDow) has the same edges for all layers; its seeds are those nodes whose loss counts.
+ *
+ * Rows of edge features are no numbers but a payload, of any width, and stay in the topology (store/topology/edge_rows.h):
+ * a position takes the bits of the longest row's length, 5 to 20. Version 4 had the rows themselves.
  *
  * What degree and weight_sum mean: those of the whole graph, to which the sampled edges are an estimate; but in a SUBGRAPH
  * without edge factors those in the subgraph, which its papers take for a graph of its own.
@@ -71,6 +78,7 @@ struct mini_batch { /* {0} is empty; one that was read: mini_batch_release() */
     const uint32_t *degree;           /* [node_count] or NULL */
     const float *weight_sum;          /* [node_count] or NULL */
     struct edge_columns_view columns; /* [edge_count] */
+    const uint32_t *edge_position;    /* [edge_count] or NULL */
     const float *edge_factor;         /* [edge_count] or NULL; with degree */
     const float *seed_weight;         /* [seed_count] or NULL */
     const uint32_t *seed_of;          /* [node_count] or NULL */

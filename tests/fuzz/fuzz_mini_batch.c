@@ -3,6 +3,7 @@
  * kernels rely on.
  */
 #include "common/base/error.h"
+#include "store/records/batch_form.h"
 #include "store/records/mini_batch.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
@@ -46,6 +47,10 @@ static void walk(const struct mini_batch *batch)
         for (uint64_t i = 0; i < batch->edge_count * bytes; i++)
             sink += (float)((const char *)batch->columns.data[c])[i];
     }
+    for (uint32_t e = 0; batch->edge_position && e < batch->edge_count; e++)
+        sink += (float)batch->edge_position[e];
+    for (uint32_t row = 0; row < batch->row_count; row++)
+        must(batch_form_node_of_row(batch, row) < batch->node_count);
     for (uint32_t i = 0; batch->weight_sum && i < batch->node_count; i++)
         sink += batch->weight_sum[i];
     for (uint32_t i = 0; batch->seed_weight && i < batch->seed_count; i++)
@@ -55,15 +60,15 @@ static void walk(const struct mini_batch *batch)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {
-        "hop_end",    "width",        "node",       "row_length",  "is_new",      "neighbor",
-        "degree",     "weight",       "weight_sum", "edge_widths", "edge_type",   "time",
-        "edge_id",    "edge_feature", "form",       "edge_factor", "seed_weight", "seed_of",
-        "pair_count", "pair_source",  "pair_target"};
+        "hop_end",    "width",        "node",        "row_length",     "is_new",       "neighbor",
+        "degree",     "weight",       "weight_sum",  "edge_widths",    "edge_type",    "time",
+        "edge_id",    "edge_feature", "form",        "edge_factor",    "seed_weight",  "seed_of",
+        "pair_count", "pair_source",  "pair_target", "position_width", "edge_position"};
     struct record_view view;
     static struct mini_batch batch; /* its memory is used again */
     struct error err = {0};
     fuzz_record_view(data, size, RECORD_MINI_BATCH, names, sizeof names / sizeof *names, &view);
-    view.version = 4;
+    view.version = 5;
     const enum error_code rc = mini_batch_decode(&view, &batch, &err);
     must(rc == ERROR_NONE || (rc == ERROR_CORRUPT && strstr(err.message, "fuzz")));
     if (rc == ERROR_NONE)

@@ -1,4 +1,6 @@
 /* What each row of the table of samplers has to keep. */
+#include "store/records/batch_form.h"
+
 #include "tests/stages/sampling/sampler_fixture.h"
 #include "tests/support/temp_store.h"
 
@@ -76,6 +78,43 @@ static void every_sampler_is_a_function_of_its_request(void **state)
     arena_release(&scratch);
 }
 
+/* An edge is where its position says: of the same source, and of the same time. */
+static void positions_of_edges_are_those_in_their_rows(void **state)
+{
+    static const uint32_t four_parts[] = {0, 11, 12, 25, FIXTURE_NODES};
+    (void)state;
+    for (enum sampler_kind kind = 0; kind < SAMPLER_COUNT; kind++) {
+        struct sampler_fixture f;
+        struct mini_batch batch;
+        struct error err = {0};
+        uint64_t edges = 0;
+        sampler_fixture_open_parts(&f, four_parts, 4);
+        const struct topology *topology = &f.graph.topology;
+        for (uint32_t round = 1; round < 6; round++) {
+            struct neighbor_request request = request_of(&f, sampler_of(kind), round);
+            request.wants_edge_positions = true;
+            assert_ok(sampler_of(kind)->draw(f.sampler, &request, &batch, &err), &err);
+            assert_non_null(batch.edge_position);
+            edges += batch.edge_count;
+            for (uint32_t row = 0; row < batch.row_count; row++)
+                for (uint32_t e = batch.row_start[row]; e < batch.row_start[row + 1]; e++) {
+                    const uint32_t node = batch.node[batch_form_node_of_row(&batch, row)];
+                    const struct topology_part *part =
+                        &topology->part[topology_part_of(topology, node)];
+                    const uint64_t at =
+                        topology_row_start(part, node - part->first_node) + batch.edge_position[e];
+                    assert_true(at < topology_row_start(part, node - part->first_node + 1));
+                    assert_int_equal(*topology_neighbor(part, at), batch.node[batch.neighbor[e]]);
+                    assert_memory_equal(topology_column(part, EDGE_TIME, at),
+                                        (const double *)batch.columns.data[EDGE_TIME] + e,
+                                        sizeof(double));
+                }
+        }
+        assert_true(edges > 20);
+        sampler_fixture_close(&f);
+    }
+}
+
 static void every_sampler_stays_in_its_budget(void **state)
 {
     static const uint32_t book_of_one[] = {0, FIXTURE_NODES};
@@ -101,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(every_sampler_is_a_function_of_its_request),
+        cmocka_unit_test(positions_of_edges_are_those_in_their_rows),
         cmocka_unit_test(every_sampler_stays_in_its_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

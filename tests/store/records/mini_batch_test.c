@@ -5,6 +5,7 @@
 #include "store/records/mini_batch.h"
 
 #include "tests/support/edge_values.h"
+#include "tests/support/record_tamper.h"
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
@@ -112,6 +113,9 @@ static void assert_equal_batches(const struct mini_batch *a, const struct mini_b
     assert_memory_equal(a->neighbor, b->neighbor, (size_t)a->edge_count * 4);
     assert_true(!a->degree == !b->degree && !a->weight_sum == !b->weight_sum);
     assert_true(edge_widths_equal(&a->columns.width, &b->columns.width));
+    assert_true(!a->edge_position == !b->edge_position);
+    if (a->edge_position)
+        assert_memory_equal(a->edge_position, b->edge_position, (size_t)a->edge_count * 4);
     if (a->degree)
         assert_memory_equal(a->degree, b->degree, (size_t)a->node_count * 4);
     if (a->weight_sum)
@@ -168,6 +172,49 @@ static void is_stored_as_the_header_says(void **state)
     arena_release(&scratch);
 }
 
+/* Positions of edges take the bits of the largest, and a version of their own; a batch without them has that of before. */
+static void positions_of_edges_are_packed(void **state)
+{
+    struct temp_store *t = *state;
+    static const uint32_t position[] = {0, 1, 6, 2, 5, 3};
+    struct arena scratch = {0};
+    struct record_view view;
+    struct mini_batch in = valid_batch, out = {0};
+    const void *data = NULL;
+    in.edge_position = position;
+    assert_ok(mini_batch_put(t->store, "k", "r", &in, &scratch, &t->err), &t->err);
+    assert_ok(store_get(t->store, "k", "r", &view, &t->err), &t->err);
+    assert_int_equal(view.version, 5);
+    assert_ok(record_section_get(&view, "position_width", ELEMENT_U32, 1, &data, NULL, &t->err),
+              &t->err);
+    assert_int_equal(*(const uint32_t *)data, 3);
+    assert_ok(record_section_get(&view, "edge_position", ELEMENT_U64, 1, &data, NULL, &t->err),
+              &t->err);
+    uint64_t word = 0;
+    for (unsigned i = 0; i < 6; i++)
+        word |= (uint64_t)position[i] << 3 * i;
+    assert_int_equal(*(const uint64_t *)data, word);
+    store_release_record(&view);
+    assert_ok(mini_batch_get(t->store, "k", "r", &out, &t->err), &t->err);
+    assert_equal_batches(&out, &in);
+    static const uint32_t wide[] = {33}, narrow[] = {2};
+    const struct tamper bad[] = {{"position_width", ELEMENT_U32, wide, 1},
+                                 {"position_width", ELEMENT_U32, narrow, 1},
+                                 {"position_width", ELEMENT_U32, wide, 0},
+                                 {"position_width", ELEMENT_U64, &word, 1},
+                                 {"edge_position", ELEMENT_U64, &word, 0},
+                                 {"edge_position", ELEMENT_U64, &(uint64_t){1ULL << 18}, 1}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        record_tamper(t->store, "k", "r", &bad[i]);
+        assert_fails(mini_batch_get(t->store, "k", "r", &out, &t->err), ERROR_CORRUPT, "position",
+                     &t->err);
+        assert_ok(store_remove(t->store, "k", &t->err), &t->err);
+        assert_ok(mini_batch_put(t->store, "k", "r", &in, &scratch, &t->err), &t->err);
+    }
+    mini_batch_release(&out);
+    arena_release(&scratch);
+}
+
 /* --- batches of any size --- */
 
 enum { HOPS_MAX = 3, NODES_MAX = 700, EDGES_MAX = 3000, GRAPH_NODES = 100000 };
@@ -181,6 +228,7 @@ struct random_batch {
     double time[EDGES_MAX];
     uint16_t edge_type[EDGES_MAX];
     int64_t edge_id[EDGES_MAX];
+    uint32_t position[EDGES_MAX];
 };
 
 static uint32_t below(uint32_t number, uint32_t item, uint32_t bound)
@@ -218,6 +266,7 @@ static void make_random(struct random_batch *r, uint32_t number)
                 r->time[edge] = item;
                 r->edge_type[edge] = (uint16_t)item;
                 r->edge_id[edge] = -(int64_t)item;
+                r->position[edge] = below(number, item, 1U << number % 32);
                 for (int k = 0; k < 3; k++)
                     r->feature[edge][k] = (float)(item * 3 + (uint32_t)k);
             }
@@ -234,6 +283,7 @@ static void make_random(struct random_batch *r, uint32_t number)
                                    .row_start = r->row_start,
                                    .neighbor = r->neighbor,
                                    .degree = number % 2 ? r->degree : NULL,
+                                   .edge_position = number % 4 == 1 ? r->position : NULL,
                                    .weight_sum = number % 7 ? r->weight_sum : NULL,
                                    .columns = edge_values(number % 5 ? r->weight : NULL,
                                                           number % 11 ? r->time : NULL,
@@ -461,7 +511,7 @@ static void refuses_too_many_hops_and_other_records(void **state)
                  "section hop_end: expected 1 to 17 elements, found 0", &err);
     v.view.version = 1;
     assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
-                 "format version: expected 4, found 1", &err);
+                 "format version: expected 5, found 1", &err);
     v.view.version = 3;
     v.view.kind = RECORD_GRADIENT;
     assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT,
@@ -664,6 +714,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_store(comes_back_as_it_was_put),
         test_with_store(is_stored_as_the_header_says),
+        test_with_store(positions_of_edges_are_packed),
         test_with_store(any_batch_comes_back_in_the_memory_of_the_one_before),
         cmocka_unit_test(a_batch_without_hops_is_its_seeds),
         cmocka_unit_test(names_the_index_that_is_wrong),
