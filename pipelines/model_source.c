@@ -4,6 +4,7 @@
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/run_origin.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -184,6 +185,8 @@ enum error_code model_source_settings(const struct model_source *s,
     settings->train_step.edge_weights = pinned(s, EDGE_WEIGHT);
     settings->train_step.edge_features = pinned(s, EDGE_FEATURE);
     settings->sample = theirs->sample;
+    settings->sample.sampler =
+        SAMPLER_NEIGHBOR; /* nothing is drawn: the graph needs no weights for it */
     settings->aggregate = theirs->aggregate;
     settings->checkpoint = theirs->checkpoint;
     settings->checkpoint.patience = 0;

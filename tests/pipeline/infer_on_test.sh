@@ -80,6 +80,11 @@ right=$(awk -F, 'NR > 1 && (NR - 2) % 3 == $4 {n++} END {print n}' "$work/new/ou
 [ "$right" -ge 60 ] || fail "only $right of 90 new nodes are right"
 [ "$(sed -n '2p' "$work/new/model/feature_statistics.csv")" = 'mean,deviation' ] || fail "no statistics: $(cat "$work/new/model/feature_statistics.csv")"
 
+# What drew neighbours in training is not asked of a graph on which nothing is drawn.
+run drawn "$work/graph.yaml" --set sample.sampler=weighted_neighbor --set train-step.edge_weights=false --set epochs=1 >/dev/null
+cp -r "$work/more" "$work/weightless" && sed -i 's/,[^,]*$//' "$work/weightless/edges.csv"
+"$bin/graphmill" infer "$work/drawn" --on "$work/weightless" --directory "$work/undrawn" --quiet --json >/dev/null
+
 # Some nodes.
 printf 'person 623\nperson 0\n\nperson 7\n' >"$work/ids"
 infer --on "$work/more" --directory "$work/new" --nodes "$work/ids" >/dev/null
@@ -101,7 +106,6 @@ rm -rf "$work/run-bare"
 expect 65 'does not fit the model of run people-.*: its features are degree.random, expected given .ingest.features.; 66 feature columns, expected 3' \
     "$bin/graphmill" infer "$work/plain" --on "$work/bare" --directory "$work/run-bare"
 [ ! -e "$work/run-bare/store/partition" ] || fail "bare: it was partitioned"
-cp -r "$work/more" "$work/weightless" && sed -i 's/,[^,]*$//' "$work/weightless/edges.csv"
 unlike weightless 'it has no edge weights, which layers read' 65
 cp -r "$work/graph" "$work/classes" && sed -i '5s/.*/3/' "$work/classes/node-label.csv"
 unlike classes 'labels are of 4 classes, expected at most 3' 65
