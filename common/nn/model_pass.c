@@ -267,20 +267,31 @@ static enum error_code part_layers(const struct model *model, const struct model
     return ERROR_NONE;
 }
 
-/* The layer `layer` on its way back, and what it leaves for the other layers that it read. parts [layer_count]; `input`: what
- * the first layer's tail leaves for the input rows, or NULL when nobody wants their gradient. */
-static enum error_code layer_back(const struct model *model, struct model_trace *trace, int layer,
-                                  const float *logits_gradient, struct gradient_parts *parts,
-                                  struct gradient_parts *input,
-                                  const struct model_workspace *workspace, float *gradient,
+/* What all layers on the way back have to do with. */
+struct way_back {
+    const struct model *model;
+    struct model_trace *trace;
+    struct gradient_parts parts[LAYER_COUNT_MAX];
+    struct gradient_parts
+        *input; /* what the first layer's tail leaves for the input rows; NULL: nobody wants it */
+    const struct model_workspace *workspace;
+    float *gradient;
+};
+
+/* The layer `layer` on its way back, and what it leaves for the other layers that it read. */
+static enum error_code layer_back(struct way_back *back, int layer, const float *logits_gradient,
                                   struct error *err)
 {
+    const struct model *model = back->model;
+    struct model_trace *trace = back->trace;
+    struct gradient_parts *parts = back->parts;
+    const struct model_workspace *workspace = back->workspace;
     struct layer_pass *pass = &trace->layer[layer];
     const bool is_read_by_next = layer < trace->layer_count - 1 && !pass[1].layer->reads_all;
     const struct layer_pass *above = is_read_by_next ? pass + 1 : NULL;
-    const bool is_first = layer == 0 && !input;
+    const bool is_first = layer == 0 && !back->input;
     const int second = pass->layer->second_input;
-    const struct layer_gradient out = gradient_of_layer(model, layer, gradient);
+    const struct layer_gradient out = gradient_of_layer(model, layer, back->gradient);
     enum error_code rc = ERROR_NONE;
     if (second >= 0)
         rc = arena_new(workspace->arena, &pass->second_gradient,
@@ -291,10 +302,10 @@ static enum error_code layer_back(const struct model *model, struct model_trace 
                                      .above = above,
                                      .parts = &parts[layer],
                                      .is_first = is_first,
-                                     .gradient = gradient_of_tail(model, layer, gradient)};
+                                     .gradient = gradient_of_tail(model, layer, back->gradient)};
         rc = layer_tail_backward(&tail, workspace->arena, workspace->pool, err);
         if (!is_first)
-            add_part(layer > 0 ? &parts[layer - 1] : input, tail.below);
+            add_part(layer > 0 ? &parts[layer - 1] : back->input, tail.below);
         logits_gradient = tail.layer_gradient;
         above = NULL;
     }
@@ -316,16 +327,20 @@ static enum error_code go_back(const struct model *model, const float *value,
                                struct error *err)
 {
     const int last = trace->layer_count - 1;
-    struct gradient_parts parts[LAYER_COUNT_MAX] = {{0}};
+    struct way_back back = {.model = model,
+                            .trace = trace,
+                            .input = input,
+                            .workspace = workspace,
+                            .gradient = gradient};
     enum error_code rc = ERROR_NONE;
     must(value == trace->value);
     if (trace->typed)
         return typed_model_backward(trace->typed, logits_gradient, workspace, gradient, err);
-    add_part(&parts[last], (struct gradient_part){logits_gradient, trace->layer[last].output_dim,
-                                                  trace->layer[last].block.destination_count});
+    add_part(&back.parts[last],
+             (struct gradient_part){logits_gradient, trace->layer[last].output_dim,
+                                    trace->layer[last].block.destination_count});
     for (int layer = last; rc == ERROR_NONE && layer >= 0; layer--)
-        rc = layer_back(model, trace, layer, logits_gradient, parts, input, workspace, gradient,
-                        err);
+        rc = layer_back(&back, layer, logits_gradient, err);
     return rc;
 }
 

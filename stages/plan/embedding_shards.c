@@ -23,6 +23,7 @@ struct embedding_shard embedding_shard_of(const struct pipeline_settings *settin
     const uint64_t nodes = book->node_count;
     const uint64_t count = (uint64_t)embedding_shard_count(settings, book->part_count);
     struct embedding_shard out = {.end = book->node_count, .stride = 1};
+    must(count > 0 && shard >= 0);
     switch ((enum embedding_policy)settings->aggregate.embedding_policy) {
     case EMBEDDING_WITH_NODES:
         out.first = book->book[shard];

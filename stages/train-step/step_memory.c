@@ -81,18 +81,19 @@ static enum error_code count_pairs(const struct model *model, const struct seed_
 /* What train_step.c does in a unit, in an arena that counts. */
 static enum error_code count_pass(const struct model *model, const struct batch_bounds *hops,
                                   const struct seed_pairs *pairs, const struct edge_use *use,
-                                  enum first_rows rows, bool trains, uint32_t embedding,
-                                  struct thread_pool *pool, struct arena *arena)
+                                  enum first_rows rows, bool trains,
+                                  const struct stage_context *context, struct arena *arena)
 {
+    const uint32_t embedding = (uint32_t)context->settings->train_step.embedding;
     struct message_block block[LAYER_COUNT_MAX];
     struct model_trace *trace = NULL;
     float *value = NULL, *logits = NULL, *input_gradient = NULL;
     struct model_input input = {.block = block,
                                 .seed_count = count_of(hops->node[0]),
                                 .rows = {.precision = model->config.precision}};
-    const struct model_workspace workspace = {.arena = arena, .pool = pool};
+    const struct model_workspace workspace = {.arena = arena, .pool = context->pool};
     bound_blocks(model, hops, use, block);
-    enum error_code rc = count_first_rows(model, rows, pool, arena, &input, NULL);
+    enum error_code rc = count_first_rows(model, rows, context->pool, arena, &input, NULL);
     if (rc == ERROR_NONE && embedding)
         rc = embedding_input_count(model_layer_input_dim(model, 0), embedding,
                                    count_of(hops->node[model->hop_count]), trains, arena, NULL);
@@ -120,9 +121,7 @@ static double pass_bytes(const struct model *model, const struct batch_bounds *h
                          enum first_rows rows, bool trains, const struct stage_context *context)
 {
     struct arena arena = {.counts = true};
-    const enum error_code rc =
-        count_pass(model, hops, pairs, use, rows, trains,
-                   (uint32_t)context->settings->train_step.embedding, context->pool, &arena);
+    const enum error_code rc = count_pass(model, hops, pairs, use, rows, trains, context, &arena);
     const double bytes = rc == ERROR_NONE ? (double)arena.used : HUGE_VAL;
     arena_release(&arena);
     return bytes;
@@ -168,7 +167,7 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const struct pipeline_settings *settings = context->settings;
     const uint64_t embedding = embedding_input_budget(context);
     const double nodes = context->book->node_count;
-    const double budget = (double)(context->memory_bytes - embedding);
+    const double budget = (double)context->memory_bytes - (double)embedding;
     const enum precision precision = model->config.precision;
     const double rows =
         nodes * (double)precision_bytes(precision) *

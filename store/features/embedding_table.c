@@ -196,7 +196,8 @@ static enum error_code read_rows(const struct embedding_table *table, const uint
                                  struct thread_pool *pool, struct error *err)
 {
     struct read_job job = {
-        .table = table, .node = node, .count = count, .stride = stride, .size = size, .out = out};
+        .table = table, .node = node, .count = count, .stride = stride, .size = size};
+    job.out = out;
     first_failure_init(&job.failure);
     thread_pool_run(pool, (int64_t)((count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE), read_tile, &job);
     return first_failure_end(&job.failure, err);

@@ -44,7 +44,7 @@ static uint32_t id_of(const char *key)
 
 static rocksdb_options_t *options_of(uint64_t budget_bytes)
 {
-    const uint64_t write_buffer = budget_bytes / (4 * WRITE_BUFFERS);
+    const uint64_t write_buffer = budget_bytes / 4 / WRITE_BUFFERS;
     rocksdb_options_t *options = rocksdb_options_create();
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
     rocksdb_cache_t *cache = rocksdb_cache_create_lru((size_t)(budget_bytes / 2));

@@ -9,24 +9,24 @@ enum { LIST_MAX = 3 };
 struct trial {
     int layer_count;
     enum layer_kind kind[LIST_MAX];
-    bool residual;
     enum norm_kind norm;
+    bool residual;
     bool values; /* edges have them */
 };
 
 static const struct trial trials[] = {
-    {2, {LAYER_SAGE, LAYER_SAGE}, false, NORM_NONE, false},
-    {2, {LAYER_SAGE, LAYER_SAGE}, true, NORM_LAYER, true},
-    {2, {LAYER_GCN, LAYER_GCN}, false, NORM_NONE, false},
-    {2, {LAYER_GCN, LAYER_SAGE}, true, NORM_NONE, true},
-    {2, {LAYER_GAT, LAYER_GAT}, false, NORM_NONE, false},
-    {2, {LAYER_GATV2, LAYER_GAT}, true, NORM_NONE, false},
-    {2, {LAYER_GIN, LAYER_GIN}, false, NORM_NONE, false},
-    {2, {LAYER_LE, LAYER_SAGE}, false, NORM_NONE, false},
-    {2, {LAYER_GRAPH_CONV, LAYER_GRAPH_CONV}, false, NORM_NONE, true},
-    {2, {LAYER_PROPAGATE, LAYER_SGC}, false, NORM_NONE, false},
-    {3, {LAYER_MLP, LAYER_APPNP, LAYER_APPNP}, false, NORM_NONE, false},
-    {3, {LAYER_MLP, LAYER_SAGE, LAYER_GCN}, true, NORM_LAYER, false},
+    {2, {LAYER_SAGE, LAYER_SAGE}, NORM_NONE, false, false},
+    {2, {LAYER_SAGE, LAYER_SAGE}, NORM_LAYER, true, true},
+    {2, {LAYER_GCN, LAYER_GCN}, NORM_NONE, false, false},
+    {2, {LAYER_GCN, LAYER_SAGE}, NORM_NONE, true, true},
+    {2, {LAYER_GAT, LAYER_GAT}, NORM_NONE, false, false},
+    {2, {LAYER_GATV2, LAYER_GAT}, NORM_NONE, true, false},
+    {2, {LAYER_GIN, LAYER_GIN}, NORM_NONE, false, false},
+    {2, {LAYER_LE, LAYER_SAGE}, NORM_NONE, false, false},
+    {2, {LAYER_GRAPH_CONV, LAYER_GRAPH_CONV}, NORM_NONE, false, true},
+    {2, {LAYER_PROPAGATE, LAYER_SGC}, NORM_NONE, false, false},
+    {3, {LAYER_MLP, LAYER_APPNP, LAYER_APPNP}, NORM_NONE, false, false},
+    {3, {LAYER_MLP, LAYER_SAGE, LAYER_GCN}, NORM_LAYER, true, false},
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 

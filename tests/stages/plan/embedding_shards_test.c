@@ -38,7 +38,7 @@ static void every_node_is_in_one_shard(void **state)
         assert_int_equal(embedding_shard_count(&s, PARTS), cases[i].count);
         for (int32_t shard = 0; shard < cases[i].count; shard++) {
             const struct embedding_shard nodes = embedding_shard_of(&s, &book, shard);
-            assert_true(nodes.end <= 40 && nodes.stride >= 1);
+            must(nodes.end <= 40 && nodes.stride >= 1);
             for (uint32_t v = 0; v < 40; v++)
                 seen[v] += embedding_shard_has(&nodes, v);
         }

@@ -68,7 +68,8 @@ static void a_node_at_several_places_has_one_row_with_their_sum(void **state)
     }
     assert_ok(thread_pool_new(3, &pool, &err), &err);
     const struct gradient shared = gather(pool, &other, 0);
-    assert_memory_equal(alone.row_gradient, shared.row_gradient, COUNT / 3 * WIDTH * sizeof(float));
+    assert_memory_equal(alone.row_gradient, shared.row_gradient,
+                        (size_t)COUNT / 3 * WIDTH * sizeof(float));
     thread_pool_free(pool);
     arena_release(&arena);
     arena_release(&other);

@@ -5,7 +5,15 @@
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
-enum { NODES = 5000, WIDTH = 5, SEED = 11, IN_MEMORY = 1 << 20, ON_DISK = 64 << 10, MOST = 700 };
+enum {
+    NODES = 5000,
+    ALL_TWICE = 2 * NODES,
+    WIDTH = 5,
+    SEED = 11,
+    IN_MEMORY = 1 << 20,
+    ON_DISK = 64 << 10,
+    MOST = 700
+};
 
 static struct embedding_table *open_table(struct temp_store *p, enum sparse_rule rule,
                                           uint64_t budget)
@@ -58,11 +66,11 @@ static float *all_rows(struct temp_store *p, const struct embedding_table *table
                        struct thread_pool *pool)
 {
     const size_t size = embedding_table_row_size(table);
-    uint32_t *node = memory_alloc(2 * NODES, sizeof *node);
-    float *row = memory_alloc(2 * NODES * size, sizeof *row);
-    for (uint32_t i = 0; i < 2 * NODES; i++)
+    uint32_t *node = memory_alloc(ALL_TWICE, sizeof *node);
+    float *row = memory_alloc((size_t)ALL_TWICE * size, sizeof *row);
+    for (uint32_t i = 0; i < ALL_TWICE; i++)
         node[i] = (i * 1999) % NODES;
-    assert_ok(embedding_table_load(table, node, 2 * NODES, row, pool, &p->err), &p->err);
+    assert_ok(embedding_table_load(table, node, ALL_TWICE, row, pool, &p->err), &p->err);
     memory_free(node);
     return row;
 }
@@ -100,7 +108,7 @@ static void rows_on_disk_have_the_bits_of_those_in_memory(void **state)
     for (enum sparse_rule rule = 0; rule < SPARSE_RULE_COUNT; rule++) {
         struct embedding_table *memory = open_table(p, rule, IN_MEMORY),
                                *disk = open_table(p, rule, ON_DISK);
-        const size_t bytes = 2 * NODES * embedding_table_row_size(memory) * sizeof(float);
+        const size_t bytes = (size_t)ALL_TWICE * embedding_table_row_size(memory) * sizeof(float);
         for (int filled = 0; filled < 2; filled++) {
             float *one = all_rows(p, memory, NULL), *other = all_rows(p, disk, pool);
             assert_memory_equal(one, other, bytes);
