@@ -213,6 +213,11 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
     const bool is_subgraph = kind == SAMPLER_GRAPHSAINT_NODE || kind == SAMPLER_GRAPHSAINT_EDGE ||
                              kind == SAMPLER_GRAPHSAINT_WALK || kind == SAMPLER_CLUSTER_GCN ||
                              kind == SAMPLER_SHADOW;
+    if (s->ingest.relations && kind != SAMPLER_NEIGHBOR)
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.sampler is not neighbor, but a graph with relations is sampled by "
+            "that alone: remove the line, or write `relations: false` below `ingest:`");
     if (is_subgraph && s->sample.fanouts.count == 0)
         return error_set(err, ERROR_INVALID,
                          "sample.sampler draws subgraphs, but no layer of the model reads "

@@ -15,12 +15,14 @@ void batch_builder_init(struct batch_builder *builder, const struct topology *to
 
 void batch_builder_release(struct batch_builder *b)
 {
-    struct growing_array *const arrays[] = {&b->node,       &b->seed_of,    &b->row_start,
-                                            &b->neighbor,   &b->factor,     &b->seed_weight,
-                                            &b->weight_sum, &b->degree,     &b->scratch[0],
-                                            &b->scratch[1], &b->scratch[2], &b->scratch[3]};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        growing_array_release(arrays[i], b->budget);
+    enum { COUNT = 8 };
+    struct growing_array *const array[COUNT] = {&b->node,     &b->seed_of,   &b->row_start,
+                                                &b->neighbor, &b->factor,    &b->seed_weight,
+                                                &b->degree,   &b->weight_sum};
+    for (int i = 0; i < COUNT; i++)
+        growing_array_release(array[i], b->budget);
+    for (int i = 0; i < BUILDER_SCRATCH_COUNT; i++)
+        growing_array_release(&b->scratch[i], b->budget);
     pair_table_release(&b->pairs, b->budget);
     edge_gather_release(&b->gather, b->budget);
 }

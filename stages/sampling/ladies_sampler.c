@@ -37,6 +37,7 @@ static enum error_code add_candidate(struct batch_builder *b, int hop, uint32_t 
         c->chance = data;
         c->chance[c->count++] = 0;
     }
+    must(c->chance);
     c->chance[number] += entry * entry;
     return rc;
 }

@@ -17,6 +17,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* An edge_choice. NOLINTNEXTLINE(readability-non-const-parameter) */
 static enum error_code choose(const struct row_choice *row, uint32_t *position, uint64_t *scratch,
                               struct error *err)
 {

@@ -96,8 +96,10 @@ uint32_t node_chances_draw(const struct node_chances *chances, const struct rand
 double chance_of_none(double x, uint32_t n)
 {
     double base = x < 1 ? 1 - x : 0, power = 1;
-    for (; n; n >>= 1, base *= base)
+    for (; n; n >>= 1) {
         if (n & 1)
             power *= base;
+        base *= base;
+    }
     return power;
 }

@@ -59,13 +59,13 @@ static enum error_code find_candidates(struct batch_builder *b, const struct gra
 /* Leaves `kept` of them, in the order of the row. */
 static enum error_code choose(struct batch_builder *b, const struct random_stream *stream,
                               uint32_t node, enum temporal_choice choice,
-                              struct candidate *candidate, uint32_t count, uint32_t kept,
+                              struct candidate *candidate, uint32_t early, uint32_t kept,
                               struct error *err)
 {
     void *positions = NULL, *bits = NULL;
-    const size_t scratch = distinct_positions_scratch(count, kept);
+    const size_t scratch = distinct_positions_scratch(early, kept);
     if (choice == TEMPORAL_LAST) {
-        qsort(candidate, count, sizeof *candidate, latest_first);
+        qsort(candidate, early, sizeof *candidate, latest_first);
         qsort(candidate, kept, sizeof *candidate, by_position);
         return ERROR_NONE;
     }
@@ -75,7 +75,7 @@ static enum error_code choose(struct batch_builder *b, const struct random_strea
     if (rc != ERROR_NONE)
         return rc;
     memset(bits, 0, scratch * sizeof(uint64_t));
-    distinct_positions_draw(stream, node, count, kept, bits, positions);
+    distinct_positions_draw(stream, node, early, kept, bits, positions);
     for (uint32_t i = 0; i < kept; i++) /* they ascend, so none is overwritten before it is read */
         candidate[i] = candidate[((const uint32_t *)positions)[i]];
     return ERROR_NONE;

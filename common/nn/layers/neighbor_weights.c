@@ -12,11 +12,13 @@ enum error_code neighbor_weights_values(const struct message_block *block, struc
     const uint64_t end =
         block->row_start ? block->row_start[block->destination_count] : block->edge_count;
     const enum error_code rc = arena_new(arena, &product, end, what, err);
-    if (rc == ERROR_NONE && !arena->counts)
-        for (uint64_t e = block->row_start[0]; e < end; e++)
-            product[e] = block->edge_value[e] * block->edge_factor[e];
     *out = product;
-    return rc;
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    must(block->row_start);
+    for (uint64_t e = block->row_start[0]; e < end; e++)
+        product[e] = block->edge_value[e] * block->edge_factor[e];
+    return ERROR_NONE;
 }
 
 float neighbor_weights_correction(const struct message_block *block, uint32_t i)
