@@ -17,6 +17,23 @@ static void its_normalisation_is_unbiased(void **state)
     sampler_fixture_close(&f);
 }
 
+static void chances_are_the_papers(void **state)
+{
+    (void)state;
+    struct sampler_fixture f;
+    sampler_fixture_open(&f);
+    (void)sampler_fixture_request(&f, sampler_of(SAMPLER_GRAPHSAINT_EDGE), 0);
+    /* An edge of u and v by (1 / d_u + 1 / d_v) by the number of nodes; a node by those of its edges. */
+    for (uint32_t v = 0; v < FIXTURE_NODES; v++) {
+        double chance = 0;
+        for (uint32_t u = 0; u < FIXTURE_NODES; u++)
+            if (f.linked[v][u])
+                chance += (1.0 / f.degree[u] + 1.0 / f.degree[v]) / FIXTURE_NODES;
+        assert_true(fabs(f.chances.chance[v] - chance) < 1e-12);
+    }
+    sampler_fixture_close(&f);
+}
+
 static void without_training_nodes_it_says_so(void **state)
 {
     (void)state;
@@ -37,6 +54,7 @@ static void without_training_nodes_it_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chances_are_the_papers),
         cmocka_unit_test(its_normalisation_is_unbiased),
         cmocka_unit_test(without_training_nodes_it_says_so),
     };
