@@ -1,10 +1,11 @@
 #include "store/records/mini_batch.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/base/packed_integers.h"
 #include "common/graph/edge_discovery.h"
 #include "store/records/batch_form.h"
+#include "store/records/batch_nodes.h"
 #include "store/records/edge_sections.h"
+#include "store/records/mini_batch_sections.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -15,30 +16,6 @@
  * "something is wrong" does a second, slow one look for the first culprit. A batch of a million edges is
  * checked in about a millisecond, most of it for "no node twice".
  */
-
-enum {
-    VERSION_WITHOUT_FORM = 3,
-    VERSION_WITHOUT_POSITIONS = 4,
-    VERSION = 5,
-    PREFETCH_DISTANCE = 16
-};
-
-/* The packed arrays, and so the elements of "width". */
-enum { PACKED_NODE, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_COUNT };
-
-static const char weight_sum[] = "weight_sum", form_name[] = "form", edge_factor[] = "edge_factor",
-                  seed_weight[] = "seed_weight", seed_of[] = "seed_of",
-                  position_width[] = "position_width", edge_position[] = "edge_position";
-
-static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "neighbor", "degree"};
-
-CPU_KERNEL_OF(uint32_t, largest_of, (const uint32_t *value, uint32_t count), (value, count))
-{
-    uint32_t largest = 0;
-    for (uint32_t i = 0; i < count; i++)
-        largest = value[i] > largest ? value[i] : largest;
-    return largest;
-}
 
 void mini_batch_forget(struct mini_batch *batch)
 {
@@ -51,260 +28,6 @@ void mini_batch_release(struct mini_batch *batch)
     arena_release(&batch->memory);
     *batch = (struct mini_batch){0};
 }
-
-/* --- writing --- */
-
-/* A record on its way. */
-struct packing {
-    struct record record;
-    struct arena *scratch;
-    uint32_t width[PACKED_COUNT];
-    uint32_t form, position_width;
-    struct seed_pairs_record pairs;
-};
-
-static enum error_code new_words(struct packing *packing, uint64_t count, unsigned width,
-                                 uint64_t **out, struct error *err)
-{
-    return arena_new(packing->scratch, out, packed_integers_words(count, width),
-                     "the record of a mini-batch", err);
-}
-
-static enum error_code add_packed(struct packing *packing, int array, const uint32_t *value,
-                                  uint32_t count, struct error *err)
-{
-    uint64_t *words = NULL;
-    const unsigned width = packed_integers_width(value, count);
-    const enum error_code rc = new_words(packing, count, width, &words, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    packed_integers_pack(value, count, width, words);
-    packing->width[array] = width;
-    record_add(&packing->record, packed_name[array], ELEMENT_U64, words,
-               packed_integers_words(count, width));
-    return ERROR_NONE;
-}
-
-static enum error_code add_rows(struct packing *packing, const struct mini_batch *batch,
-                                struct error *err)
-{
-    uint32_t *length = NULL;
-    const enum error_code rc =
-        arena_new(packing->scratch, &length, batch->row_count, "the record of a mini-batch", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t i = 0; i < batch->row_count; i++)
-        length[i] = batch->row_start[i + 1] - batch->row_start[i];
-    return add_packed(packing, PACKED_ROW_LENGTH, length, batch->row_count, err);
-}
-
-static enum error_code add_edges(struct packing *packing, const struct mini_batch *batch,
-                                 struct error *err)
-{
-    uint64_t *is_new = NULL, *rest = NULL;
-    enum error_code rc = new_words(packing, batch->edge_count, 1, &is_new, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const struct edge_discovery discovery =
-        edge_discovery_mark(batch->neighbor, batch->edge_count, batch->seed_count, is_new);
-    rc = new_words(packing, discovery.rest_count, discovery.rest_width, &rest, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    edge_discovery_pack_rest(batch->neighbor, batch->edge_count, is_new, discovery.rest_width,
-                             rest);
-    packing->width[PACKED_NEIGHBOR] = discovery.rest_width;
-    record_add(&packing->record, "is_new", ELEMENT_U64, is_new,
-               packed_integers_words(batch->edge_count, 1));
-    record_add(&packing->record, packed_name[PACKED_NEIGHBOR], ELEMENT_U64, rest,
-               packed_integers_words(discovery.rest_count, discovery.rest_width));
-    return ERROR_NONE;
-}
-
-/* What version 3 does not have. */
-static enum error_code add_form(struct packing *packing, const struct mini_batch *batch,
-                                struct error *err)
-{
-    struct record *record = &packing->record;
-    uint64_t *words = NULL;
-    if (batch->form == BATCH_NESTED && !batch->edge_factor && !batch->seed_weight &&
-        !batch->seed_of && !batch->pairs.positive_count)
-        return ERROR_NONE;
-    record->version = VERSION_WITHOUT_POSITIONS;
-    packing->form = batch->form;
-    record_add(record, form_name, ELEMENT_U32, &packing->form, 1);
-    if (batch->edge_factor)
-        record_add(record, edge_factor, ELEMENT_F32, batch->edge_factor, batch->edge_count);
-    if (batch->seed_weight)
-        record_add(record, seed_weight, ELEMENT_F32, batch->seed_weight, batch->seed_count);
-    if (batch->pairs.positive_count) {
-        const enum error_code rc = seed_pairs_add(record, &packing->pairs, &batch->pairs,
-                                                  batch->seed_count, packing->scratch, err);
-        if (rc != ERROR_NONE)
-            return rc;
-    }
-    if (!batch->seed_of)
-        return ERROR_NONE;
-    const unsigned width = packed_integers_width_of(batch->seed_count - 1);
-    const enum error_code rc = new_words(packing, batch->node_count, width, &words, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    packed_integers_pack(batch->seed_of, batch->node_count, width, words);
-    record_add(record, seed_of, ELEMENT_U64, words,
-               packed_integers_words(batch->node_count, width));
-    return ERROR_NONE;
-}
-
-/* What version 4 does not have. */
-static enum error_code add_positions(struct packing *packing, const struct mini_batch *batch,
-                                     struct error *err)
-{
-    struct record *record = &packing->record;
-    const uint32_t count = batch->edge_count;
-    uint64_t *words = NULL;
-    if (!batch->edge_position)
-        return ERROR_NONE;
-    const unsigned width = packed_integers_width(batch->edge_position, count);
-    const enum error_code rc = new_words(packing, count, width, &words, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    packed_integers_pack(batch->edge_position, count, width, words);
-    record->version = VERSION;
-    packing->position_width = width;
-    record_add(record, position_width, ELEMENT_U32, &packing->position_width, 1);
-    record_add(record, edge_position, ELEMENT_U64, words, packed_integers_words(count, width));
-    return ERROR_NONE;
-}
-
-enum error_code mini_batch_put(struct store *store, const char *key, const char *run_id,
-                               const struct mini_batch *batch, struct arena *scratch,
-                               struct error *err)
-{
-    struct packing packing = {
-        .record = {.kind = RECORD_MINI_BATCH, .version = VERSION_WITHOUT_FORM}, .scratch = scratch};
-    must(batch->hop_count >= 0 && batch->hop_count <= HOP_COUNT_MAX);
-    must(batch->row_count == batch_form_rows(batch));
-    must(batch->row_start[0] == 0 && batch->row_start[batch->row_count] == batch->edge_count);
-    arena_reset(scratch);
-    record_add(&packing.record, "hop_end", ELEMENT_U32, batch->hop_end,
-               (uint64_t)batch->hop_count + 1);
-    record_add(&packing.record, "width", ELEMENT_U32, packing.width, PACKED_COUNT);
-    enum error_code rc = add_packed(&packing, PACKED_NODE, batch->node, batch->node_count, err);
-    if (rc == ERROR_NONE)
-        rc = add_rows(&packing, batch, err);
-    if (rc == ERROR_NONE)
-        rc = add_edges(&packing, batch, err);
-    if (rc == ERROR_NONE && batch->degree)
-        rc = add_packed(&packing, PACKED_DEGREE, batch->degree, batch->node_count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (batch->weight_sum)
-        record_add(&packing.record, weight_sum, ELEMENT_F32, batch->weight_sum, batch->node_count);
-    edge_sections_add(&packing.record, &batch->columns, batch->edge_count);
-    rc = add_form(&packing, batch, err);
-    if (rc == ERROR_NONE)
-        rc = add_positions(&packing, batch, err);
-    return rc == ERROR_NONE
-               ? store_put(store, key, run_id, &packing.record, STORE_RECOMPUTABLE, err)
-               : rc;
-}
-
-/* --- checks --- */
-
-static inline uint32_t slot_of(uint32_t node, unsigned shift)
-{
-    return (uint32_t)(node * 2654435769U) >> shift;
-}
-
-static enum error_code node_twice(const struct mini_batch *batch, uint32_t index, struct error *err)
-{
-    uint32_t first = 0;
-    while (batch->node[first] != batch->node[index])
-        first++;
-    return error_set(err, ERROR_CORRUPT,
-                     "node[%" PRIu32 "]: expected each node once, found %" PRIu32
-                     ", which is node[%" PRIu32 "] too",
-                     index, batch->node[index], first);
-}
-
-/* Enters every node into an open-addressing set of at least twice as many places; a place holds the
- * node plus one, so that zero is empty. The index of the first node that was there, or node_count. */
-static uint32_t enter_hashed(const struct mini_batch *batch, uint32_t *set, unsigned bits)
-{
-    const uint32_t mask = (uint32_t)((1ULL << bits) - 1);
-    const unsigned shift = 32 - bits;
-    for (uint32_t i = 0; i < batch->node_count; i++) {
-        if (batch->node_count - i > PREFETCH_DISTANCE)
-            __builtin_prefetch(&set[slot_of(batch->node[i + PREFETCH_DISTANCE], shift)], 1);
-        const uint32_t node = batch->node[i];
-        uint32_t at = slot_of(node, shift);
-        while (set[at] != 0 && set[at] != node + 1)
-            at = (at + 1) & mask;
-        if (set[at] != 0)
-            return i;
-        set[at] = node + 1;
-    }
-    return batch->node_count;
-}
-
-/* The same with one bit for each node up to the largest: for graphs of up to some ten million nodes a set
- * that stays in cache. */
-static uint32_t enter_bits(const struct mini_batch *batch, uint64_t *set)
-{
-    uint64_t twice = 0;
-    for (uint32_t i = 0; i < batch->node_count; i++) {
-        const uint32_t node = batch->node[i];
-        const uint64_t word = set[node / 64];
-        twice |= word >> (node % 64) & 1;
-        set[node / 64] = word | 1ULL << (node % 64);
-    }
-    if (!twice)
-        return batch->node_count;
-    memset(set, 0, (largest_of(batch->node, batch->node_count) / 64 + 1ULL) * sizeof *set);
-    for (uint32_t i = 0; i < batch->node_count; i++) {
-        uint64_t *word = &set[batch->node[i] / 64];
-        const uint64_t bit = 1ULL << (batch->node[i] % 64);
-        if (*word & bit)
-            return i;
-        *word |= bit;
-    }
-    return batch->node_count;
-}
-
-/* UINT32_MAX is no node id: ids are below a 32-bit count. */
-static enum error_code check_ids(const struct mini_batch *batch, struct error *err)
-{
-    for (uint32_t i = 0; batch->node_limit == 0 && i < batch->node_count; i++)
-        if (batch->node[i] == UINT32_MAX)
-            return error_set(err, ERROR_CORRUPT,
-                             "node[%" PRIu32 "]: expected at most %" PRIu32 ", found %" PRIu32, i,
-                             UINT32_MAX - 1, UINT32_MAX);
-    return ERROR_NONE;
-}
-
-/* Whichever set is smaller. */
-static enum error_code check_nodes(struct mini_batch *batch, struct error *err)
-{
-    unsigned bits = 1;
-    while (bits < 32 && (1ULL << bits) < 2 * (uint64_t)batch->node_count)
-        bits++;
-    if (batch->node_count > 1U << 31) /* the set would have no free place left to stop at */
-        return error_set(err, ERROR_CORRUPT, "expected at most 2147483648 nodes, found %" PRIu32,
-                         batch->node_count);
-    const uint64_t bit_words = batch->node_limit / 64 + 1ULL;
-    const bool is_hashed = bit_words * 64 > (1ULL << bits) * 32;
-    const uint64_t words = is_hashed ? (1ULL << bits) / 2 : bit_words;
-    uint64_t *set = NULL;
-    const enum error_code rc =
-        arena_new(&batch->memory, &set, words, "the check of a mini-batch", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memset(set, 0, words * sizeof *set);
-    const uint32_t twice =
-        is_hashed ? enter_hashed(batch, (uint32_t *)(void *)set, bits) : enter_bits(batch, set);
-    return twice < batch->node_count ? node_twice(batch, twice, err) : ERROR_NONE;
-}
-
-/* --- reading --- */
 
 /* An array of a record: `count` values of `width` bits, with room for more elements before and after. */
 struct packed_array {
@@ -437,7 +160,7 @@ static enum error_code read_nodes(const struct record_view *view, uint32_t width
     if (rc != ERROR_NONE)
         return rc;
     out->node = node;
-    out->node_limit = largest_of(node, out->node_count) + 1;
+    out->node_limit = batch_nodes_largest(node, out->node_count) + 1;
     return ERROR_NONE;
 }
 
@@ -604,17 +327,18 @@ enum error_code mini_batch_decode(const struct record_view *view, struct mini_ba
                                   struct error *err)
 {
     mini_batch_forget(out);
-    enum error_code rc =
-        record_expect_among(view, RECORD_MINI_BATCH, VERSION_WITHOUT_FORM, VERSION, err);
+    enum error_code rc = record_expect_among(view, RECORD_MINI_BATCH, MINI_BATCH_WITHOUT_FORM,
+                                             MINI_BATCH_VERSION, err);
     if (rc != ERROR_NONE)
         return rc;
     rc = read_sections(view, out, err);
     if (rc == ERROR_NONE) {
         rc = batch_form_check_neighbors(out, err);
         if (rc == ERROR_NONE)
-            rc = check_ids(out, err);
+            rc = batch_nodes_check_ids(out, err);
         if (rc == ERROR_NONE)
-            rc = out->seed_of ? batch_form_check_disjoint(out, err) : check_nodes(out, err);
+            rc = out->seed_of ? batch_form_check_disjoint(out, err)
+                              : batch_nodes_check_once(out, err);
         if (rc != ERROR_NONE)
             rc = error_context(err, rc, "record %s", view->key);
     }

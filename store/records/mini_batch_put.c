@@ -1,0 +1,164 @@
+/*
+ * How a mini-batch is packed and written. Declared in mini_batch.h.
+ */
+#include "common/base/packed_integers.h"
+#include "common/graph/edge_discovery.h"
+#include "store/records/batch_form.h"
+#include "store/records/edge_sections.h"
+#include "store/records/mini_batch.h"
+#include "store/records/mini_batch_sections.h"
+
+/* A record on its way. */
+struct packing {
+    struct record record;
+    struct arena *scratch;
+    uint32_t width[PACKED_COUNT];
+    uint32_t form, position_width;
+    struct seed_pairs_record pairs;
+};
+
+static enum error_code new_words(struct packing *packing, uint64_t count, unsigned width,
+                                 uint64_t **out, struct error *err)
+{
+    return arena_new(packing->scratch, out, packed_integers_words(count, width),
+                     "the record of a mini-batch", err);
+}
+
+static enum error_code add_packed(struct packing *packing, int array, const uint32_t *value,
+                                  uint32_t count, struct error *err)
+{
+    uint64_t *words = NULL;
+    const unsigned width = packed_integers_width(value, count);
+    const enum error_code rc = new_words(packing, count, width, &words, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    packed_integers_pack(value, count, width, words);
+    packing->width[array] = width;
+    record_add(&packing->record, packed_name[array], ELEMENT_U64, words,
+               packed_integers_words(count, width));
+    return ERROR_NONE;
+}
+
+static enum error_code add_rows(struct packing *packing, const struct mini_batch *batch,
+                                struct error *err)
+{
+    uint32_t *length = NULL;
+    const enum error_code rc =
+        arena_new(packing->scratch, &length, batch->row_count, "the record of a mini-batch", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (uint32_t i = 0; i < batch->row_count; i++)
+        length[i] = batch->row_start[i + 1] - batch->row_start[i];
+    return add_packed(packing, PACKED_ROW_LENGTH, length, batch->row_count, err);
+}
+
+static enum error_code add_edges(struct packing *packing, const struct mini_batch *batch,
+                                 struct error *err)
+{
+    uint64_t *is_new = NULL, *rest = NULL;
+    enum error_code rc = new_words(packing, batch->edge_count, 1, &is_new, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct edge_discovery discovery =
+        edge_discovery_mark(batch->neighbor, batch->edge_count, batch->seed_count, is_new);
+    rc = new_words(packing, discovery.rest_count, discovery.rest_width, &rest, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    edge_discovery_pack_rest(batch->neighbor, batch->edge_count, is_new, discovery.rest_width,
+                             rest);
+    packing->width[PACKED_NEIGHBOR] = discovery.rest_width;
+    record_add(&packing->record, "is_new", ELEMENT_U64, is_new,
+               packed_integers_words(batch->edge_count, 1));
+    record_add(&packing->record, packed_name[PACKED_NEIGHBOR], ELEMENT_U64, rest,
+               packed_integers_words(discovery.rest_count, discovery.rest_width));
+    return ERROR_NONE;
+}
+
+/* What version 3 does not have. */
+static enum error_code add_form(struct packing *packing, const struct mini_batch *batch,
+                                struct error *err)
+{
+    struct record *record = &packing->record;
+    uint64_t *words = NULL;
+    if (batch->form == BATCH_NESTED && !batch->edge_factor && !batch->seed_weight &&
+        !batch->seed_of && !batch->pairs.positive_count)
+        return ERROR_NONE;
+    record->version = MINI_BATCH_WITHOUT_POSITIONS;
+    packing->form = batch->form;
+    record_add(record, form_name, ELEMENT_U32, &packing->form, 1);
+    if (batch->edge_factor)
+        record_add(record, edge_factor, ELEMENT_F32, batch->edge_factor, batch->edge_count);
+    if (batch->seed_weight)
+        record_add(record, seed_weight, ELEMENT_F32, batch->seed_weight, batch->seed_count);
+    if (batch->pairs.positive_count) {
+        const enum error_code rc = seed_pairs_add(record, &packing->pairs, &batch->pairs,
+                                                  batch->seed_count, packing->scratch, err);
+        if (rc != ERROR_NONE)
+            return rc;
+    }
+    if (!batch->seed_of)
+        return ERROR_NONE;
+    const unsigned width = packed_integers_width_of(batch->seed_count - 1);
+    const enum error_code rc = new_words(packing, batch->node_count, width, &words, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    packed_integers_pack(batch->seed_of, batch->node_count, width, words);
+    record_add(record, seed_of, ELEMENT_U64, words,
+               packed_integers_words(batch->node_count, width));
+    return ERROR_NONE;
+}
+
+/* What version 4 does not have. */
+static enum error_code add_positions(struct packing *packing, const struct mini_batch *batch,
+                                     struct error *err)
+{
+    struct record *record = &packing->record;
+    const uint32_t count = batch->edge_count;
+    uint64_t *words = NULL;
+    if (!batch->edge_position)
+        return ERROR_NONE;
+    const unsigned width = packed_integers_width(batch->edge_position, count);
+    const enum error_code rc = new_words(packing, count, width, &words, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    packed_integers_pack(batch->edge_position, count, width, words);
+    record->version = MINI_BATCH_VERSION;
+    packing->position_width = width;
+    record_add(record, position_width, ELEMENT_U32, &packing->position_width, 1);
+    record_add(record, edge_position, ELEMENT_U64, words, packed_integers_words(count, width));
+    return ERROR_NONE;
+}
+
+enum error_code mini_batch_put(struct store *store, const char *key, const char *run_id,
+                               const struct mini_batch *batch, struct arena *scratch,
+                               struct error *err)
+{
+    struct packing packing = {
+        .record = {.kind = RECORD_MINI_BATCH, .version = MINI_BATCH_WITHOUT_FORM},
+        .scratch = scratch};
+    must(batch->hop_count >= 0 && batch->hop_count <= HOP_COUNT_MAX);
+    must(batch->row_count == batch_form_rows(batch));
+    must(batch->row_start[0] == 0 && batch->row_start[batch->row_count] == batch->edge_count);
+    arena_reset(scratch);
+    record_add(&packing.record, "hop_end", ELEMENT_U32, batch->hop_end,
+               (uint64_t)batch->hop_count + 1);
+    record_add(&packing.record, "width", ELEMENT_U32, packing.width, PACKED_COUNT);
+    enum error_code rc = add_packed(&packing, PACKED_NODE, batch->node, batch->node_count, err);
+    if (rc == ERROR_NONE)
+        rc = add_rows(&packing, batch, err);
+    if (rc == ERROR_NONE)
+        rc = add_edges(&packing, batch, err);
+    if (rc == ERROR_NONE && batch->degree)
+        rc = add_packed(&packing, PACKED_DEGREE, batch->degree, batch->node_count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (batch->weight_sum)
+        record_add(&packing.record, weight_sum, ELEMENT_F32, batch->weight_sum, batch->node_count);
+    edge_sections_add(&packing.record, &batch->columns, batch->edge_count);
+    rc = add_form(&packing, batch, err);
+    if (rc == ERROR_NONE)
+        rc = add_positions(&packing, batch, err);
+    return rc == ERROR_NONE
+               ? store_put(store, key, run_id, &packing.record, STORE_RECOMPUTABLE, err)
+               : rc;
+}
