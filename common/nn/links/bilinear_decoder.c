@@ -21,6 +21,7 @@ static void prepare(const struct decoder *decoder, const float *source, float *q
         decoder_add_scaled(query, decoder->parameter[0] + i * dim, source[i], dim);
 }
 
+/* The table's form has scratch. NOLINTBEGIN(readability-non-const-parameter) */
 static void score(const struct decoder *decoder, const float *query, const float *target,
                   const uint32_t *index, size_t count, float *out, float *scratch)
 {
@@ -43,6 +44,7 @@ static void backward(const struct decoder *decoder, const float *source, const f
         decoder_add_scaled(parameter_gradient[0] + i * dim, target, gradient * source[i], dim);
     parameter_gradient[1][0] += gradient;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 const struct decoder_type bilinear_decoder = {.name = "bilinear",
                                               .parameters = parameters,

@@ -23,6 +23,7 @@ static void prepare(const struct decoder *decoder, const float *source, float *q
         query[i] = source[i] / length;
 }
 
+/* The table's form has scratch. NOLINTBEGIN(readability-non-const-parameter) */
 static void score(const struct decoder *decoder, const float *query, const float *target,
                   const uint32_t *index, size_t count, float *out, float *scratch)
 {
@@ -48,6 +49,7 @@ static void backward(const struct decoder *decoder, const float *source, const f
     decoder_add_scaled(target_gradient, source, gradient / (s * t), dim);
     decoder_add_scaled(target_gradient, target, -gradient * cosine / (t * t), dim);
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 const struct decoder_type cosine_decoder = {.name = "cosine",
                                             .parameters = decoder_no_parameters,

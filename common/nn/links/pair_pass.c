@@ -28,6 +28,7 @@ static void score_positive(void *context, int64_t i, int thread)
                          scoring->score + first, scratch);
 }
 
+/* Threads write `score`. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code pair_pass_scores(const struct decoder *decoder, const struct pair_rows *pairs,
                                  struct arena *arena, struct thread_pool *pool, float *score,
                                  struct error *err)
@@ -40,6 +41,8 @@ enum error_code pair_pass_scores(const struct decoder *decoder, const struct pai
         thread_pool_run(pool, pairs->positive_count, score_positive, &scoring);
     return rc;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 enum error_code pair_pass_backward(const struct decoder *decoder, const struct pair_rows *pairs,
                                    const float *score_gradient, struct arena *arena,

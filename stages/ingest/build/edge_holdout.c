@@ -418,8 +418,10 @@ static int split_of(const struct edge_holdout *holdout, uint32_t source, uint32_
     if (holdout->split.kind == EDGE_SPLIT_TIME)
         return split_by_time(holdout, time);
     const int there = split_of_last(holdout, source, target, time);
-    const int back =
-        holdout->schema->undirected ? split_of_last(holdout, target, source, time) : STAYS;
+    if (!holdout->schema->undirected)
+        return there;
+    /* NOLINTNEXTLINE(readability-suspicious-call-argument): the way back */
+    const int back = split_of_last(holdout, target, source, time);
     return there > back ? there : back;
 }
 
