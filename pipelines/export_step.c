@@ -21,7 +21,7 @@
 enum {
     TEXT_SIZE = 40,
     NAME_SIZE = 64,
-    TENSOR_COUNT = 10 + EDGE_COLUMN_COUNT + 2 * PARAMETER_COUNT_MAX
+    TENSOR_COUNT = 12 + EDGE_COLUMN_COUNT + 2 * PARAMETER_COUNT_MAX
 };
 
 struct step_export {
@@ -244,6 +244,18 @@ static enum error_code add_labels(struct step_export *step, struct error *err)
     return rc;
 }
 
+/* Of a task of pairs, which has no labels: seeds, as in store/records/seed_pairs.h. The targets of the positives come
+ * first, then those of the negatives of each. */
+static enum error_code add_pairs(struct step_export *step, struct error *err)
+{
+    const struct seed_pairs *pairs = &step->batch.pairs;
+    const enum error_code rc =
+        add_integers(step, "pair_source", pairs->source, pairs->positive_count, err);
+    return rc == ERROR_NONE ? add_integers(step, "pair_target", pairs->target,
+                                           (size_t)seed_pairs_count(pairs), err)
+                            : rc;
+}
+
 /* --- parameters, and the file --- */
 
 /* The first `value_count` values of the table. */
@@ -314,7 +326,8 @@ enum error_code export_step(const struct run_folder *folder, int64_t round, int3
     if (rc == ERROR_NONE)
         rc = add_features(step, err);
     if (rc == ERROR_NONE)
-        rc = add_labels(step, err);
+        rc = task_has_labels(step->folder->run.book.task) ? add_labels(step, err)
+                                                          : add_pairs(step, err);
     if (rc == ERROR_NONE) {
         add_parameters(step, "weights", step->weights.value, step->model.value_count);
         add_parameters(step, "gradient", step->gradient.value, step->model.trained_count);

@@ -61,6 +61,11 @@ for unit in "ingest" "partition" "sample --round 0 --slot 1" "sample --evaluatio
     replay one $unit
 done
 
+"$bin/graphmill" export "$work/one" --what step --round 5 --output "$work/step.safetensors" >/dev/null
+for name in pair_source pair_target; do
+    grep -aq "$name" <(head -c 8192 "$work/step.safetensors") || fail "the exported step has no $name"
+done
+
 # Two workers, one thread each; and a run that is killed twice.
 other=$(run two "$work/links.yaml" --set infer.ranking=all --workers 2 --threads 1 | json weights_hash)
 [ "$other" = "$hash" ] || fail "two workers give $other, one gave $hash"
@@ -91,7 +96,6 @@ for kind in "${kinds[@]}"; do
 done
 
 # An edge list with ids of its own, split by files; what is wrong is named before anything is cut.
-"$bin/graphmill" export --help >/dev/null
 awk 'BEGIN { for (i = 0; i < 60; i++) for (k = 1; k <= 4; k++) print "n" i " n" (i + k) % 60 }' >"$work/edges.txt"
 printf 'source,target\nn3,n30\nn40,n4\n' >"$work/test.csv"
 printf 'n5,n31\n' >"$work/valid.csv"
