@@ -8,7 +8,7 @@ import tempfile
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
-from torch_geometric.nn import GATConv, GraphConv, HeteroConv, HGTConv, Linear, RGCNConv, SAGEConv
+from torch_geometric.nn import GATConv, GraphConv, HeteroConv, HGTConv, Linear, RGATConv, RGCNConv, SAGEConv
 from torch_geometric.nn.module_dict import ModuleDict
 
 LIMIT = 1e-4  # between two floats that should be the same; where all of them are small, of the largest one
@@ -39,13 +39,20 @@ class Step:
 
 
 class Relational(torch.nn.Module):
-    """R-GCN over the union of all types; with several each has a Linear for its own rows."""
+    """R-GCN or R-GAT over the union of all types; with several each has a Linear for its own rows."""
 
     def __init__(self, step, dims, out, is_last):
         super().__init__()
         self.types, self.relations, one = step.types, step.relations, len(step.types) == 1
-        self.conv = RGCNConv(dims[step.types[0]], out, len(step.relations), num_bases=step.number["bases"] or None,
-                             num_blocks=step.number["blocks"] or None, aggr=step.text["aggr"], root_weight=one, bias=one)
+        parts = {"num_bases": step.number["bases"] or None, "num_blocks": step.number["blocks"] or None}
+        heads = step.number["heads"]
+        if step.text["kind"] == "rgat":
+            one = True
+            self.conv = RGATConv(dims[step.types[0]], out if is_last else out // heads, len(step.relations), heads=heads,
+                                 concat=not is_last, **parts)
+        else:
+            self.conv = RGCNConv(dims[step.types[0]], out, len(step.relations), aggr=step.text["aggr"], root_weight=one,
+                                 bias=one, **parts)
         self.root = None if one else ModuleDict({t: torch.nn.Linear(dims[t], out) for t in step.types})
 
     def forward(self, x, edges):
@@ -76,6 +83,7 @@ def transformer(step, dims, out, is_last):
 
 KINDS = {
     "rgcn": Relational,
+    "rgat": Relational,
     "gat": by_relation(attention),
     "sage": by_relation(lambda step, dims, out, is_last: SAGEConv(dims, out, aggr=step.text["aggr"])),
     "graph_conv": by_relation(lambda step, dims, out, is_last: GraphConv(dims, out, aggr=step.text["aggr"])),

@@ -44,6 +44,9 @@ static const struct row {
     {"graph_conv-mean", LAYER_GRAPH_CONV, .relation_aggr = RELATION_AGGR_MEAN},
     {"gat", LAYER_GAT, {.heads = 4}, .project = true},
     {"gat-mean", LAYER_GAT, {.heads = 2}, .relation_aggr = RELATION_AGGR_MEAN},
+    {"rgat", LAYER_RGAT, {.heads = 4}, .project = true},
+    {"rgat-own-bases", LAYER_RGAT, {.heads = 2, .bases = 3}, .own = true},
+    {"rgat-own-blocks", LAYER_RGAT, {.heads = 1, .blocks = 4}, .own = true},
     {"hgt", LAYER_HGT, {.heads = 4}, .project = true},
     {"hgt-own", LAYER_HGT, {.heads = 1}, .own = true},
 };

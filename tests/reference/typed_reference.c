@@ -104,11 +104,14 @@ static void aggregate(const struct layer *layer, uint32_t r, uint32_t i, double 
 
 /* --- R-GCN --- */
 
-static double rgcn_weight(const struct layer *layer, uint32_t r, uint32_t in, uint32_t out)
+static double rgcn_weight(const struct layer *layer, uint32_t r, uint32_t in, uint32_t out,
+                          uint32_t outs)
 {
-    const double *weight = tensor(layer, "convs.%d.weight", layer->number);
+    const bool is_rgat = layer->own->kind == LAYER_RGAT;
+    const double *weight =
+        tensor(layer, is_rgat && layer->own->option.bases ? "convs.%d.basis" : "convs.%d.weight",
+               layer->number);
     const uint32_t ins = in_dim(layer, layer->schema->relation[r].source_type);
-    const uint32_t outs = layer->own->output_dim;
     const uint32_t bases = (uint32_t)layer->own->option.bases;
     const uint32_t blocks = (uint32_t)layer->own->option.blocks;
     double sum = 0;
@@ -120,7 +123,7 @@ static double rgcn_weight(const struct layer *layer, uint32_t r, uint32_t in, ui
     }
     if (!bases)
         return weight[((size_t)r * ins + in) * outs + out];
-    const double *comp = tensor(layer, "convs.%d.comp", layer->number);
+    const double *comp = tensor(layer, is_rgat ? "convs.%d.att" : "convs.%d.comp", layer->number);
     for (uint32_t b = 0; b < bases; b++)
         sum += comp[r * bases + b] * weight[((size_t)b * ins + in) * outs + out];
     return sum;
@@ -139,7 +142,7 @@ static void rgcn_row(const struct layer *layer, uint32_t type, uint32_t i, doubl
         aggregate(layer, r, i, a);
         for (uint32_t o = 0; o < out; o++)
             for (uint32_t c = 0; c < from; c++)
-                y[o] += a[c] * rgcn_weight(layer, r, c, o);
+                y[o] += a[c] * rgcn_weight(layer, r, c, o, out);
     }
     if (layer->schema->type_count > 1) {
         type_key(layer, type, key);
@@ -356,6 +359,63 @@ static void gat_relation(const struct layer *layer, uint32_t r, uint32_t i, doub
     }
 }
 
+/* --- R-GAT --- */
+
+static void rgat_project(const struct layer *layer, uint32_t r, const double *x, double *p)
+{
+    const uint32_t width = gat_sizes_of(layer).width;
+    for (uint32_t o = 0; o < width; o++) {
+        p[o] = 0;
+        for (uint32_t c = 0; c < in_dim(layer, 0); c++)
+            p[o] += x[c] * rgcn_weight(layer, r, c, o, width);
+    }
+}
+
+static double rgat_score(const struct layer *layer, const double *own, const double *source,
+                         uint32_t h)
+{
+    const struct gat_sizes s = gat_sizes_of(layer);
+    double sum = 0;
+    for (uint32_t c = 0; c < s.width; c++)
+        sum += own[c] * tensor(layer, "convs.%d.q", layer->number)[c * s.heads + h] +
+               source[c] * tensor(layer, "convs.%d.k", layer->number)[c * s.heads + h];
+    return exp(sum > 0 ? sum : 0.2 * sum);
+}
+
+/* Sums over all edges to i, as of HGT. */
+static void rgat_heads(const struct layer *layer, uint32_t type, uint32_t i, double *sum, double *y)
+{
+    const struct gat_sizes s = gat_sizes_of(layer);
+    double own[256], source[256];
+    for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
+        const struct message_block *block = &layer->block->edges[r].block;
+        if (!leads_to(layer, r, type))
+            continue;
+        rgat_project(layer, r, layer->x[type] + (size_t)i * in_dim(layer, type), own);
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
+            rgat_project(layer, r, source_row(layer, r, e), source);
+            for (uint32_t h = 0; h < s.heads; h++) {
+                const double score = rgat_score(layer, own, source, h);
+                if (!y)
+                    sum[h] += score;
+                for (uint32_t c = 0; y && c < s.channels; c++)
+                    y[layer->own->joins_heads ? h * s.channels + c : c] +=
+                        score / sum[h] * kept_share(layer, r, e, h) * source[h * s.channels + c] /
+                        (layer->own->joins_heads ? 1 : s.heads);
+            }
+        }
+    }
+}
+
+static void rgat_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
+{
+    double sum[64] = {0};
+    rgat_heads(layer, type, i, sum, NULL);
+    rgat_heads(layer, type, i, sum, y);
+    for (uint32_t c = 0; c < layer->own->output_dim; c++)
+        y[c] += tensor(layer, "convs.%d.bias", layer->number)[c];
+}
+
 static void gat_row(const struct layer *layer, uint32_t type, uint32_t i, double *y)
 {
     const double share = share_of(layer, type);
@@ -456,6 +516,8 @@ static row_function row_of(enum layer_kind kind)
         return hgt_row;
     if (kind == LAYER_GAT)
         return gat_row;
+    if (kind == LAYER_RGAT)
+        return rgat_row;
     return kind == LAYER_MLP ? mlp_row : neighbor_row;
 }
 

@@ -24,7 +24,8 @@
     ROW(APPNP, appnp, "mlp, then hops of gcn that go back to it")                                  \
     ROW(LE, le, "sums of differences to neighbours, with a matrix for either end")                 \
     ROW(RGCN, rgcn, "a matrix for each relation")                                                  \
-    ROW(HGT, hgt, "attention over all relations, with matrices for types and relations")
+    ROW(HGT, hgt, "attention over all relations, with matrices for types and relations")           \
+    ROW(RGAT, rgat, "attention over all relations, with a matrix for each")
 
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
@@ -33,11 +34,11 @@
  * REAL(name, kinds that have it, default, least, most, help), FLAG(name, kinds that have it, default, help),
  * CHOICE(name, kinds that have it, default, names, help): the same. */
 #define LAYER_OPTION_LIST(INT, REAL, FLAG, CHOICE)                                                             \
-    INT(heads, "gat,gatv2,hgt", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
+    INT(heads, "gat,gatv2,hgt,rgat", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
     CHOICE(aggr, "sage,graph_conv,rgcn", "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage and rgcn, add for graph_conv") \
     FLAG(train_eps, "gin", "false", "whether the weight of the own row beside the neighbours' is trained; else it is 1") \
-    INT(bases, "rgcn", "0", 0, 4096, "matrices of which those of all relations are made (basis decomposition); 0: each has its own") \
-    INT(blocks, "rgcn", "0", 0, 4096, "blocks on the diagonal of a relation's matrix, outside of which it is 0; 0: it has none") \
+    INT(bases, "rgcn,rgat", "0", 0, 4096, "matrices of which those of all relations are made (basis decomposition); 0: each has its own") \
+    INT(blocks, "rgcn,rgat", "0", 0, 4096, "blocks on the diagonal of a relation's matrix, outside of which it is 0; 0: it has none") \
     REAL(alpha, "appnp", "0.1", 0, 1, "how much of the rows before all hops comes in at each hop")
 /* clang-format on */
 

@@ -44,6 +44,10 @@ static const struct trial trials[] = {
     {LAYER_GAT, {.heads = 1}, .relation_aggr = RELATION_AGGR_MEAN, .residual = true},
     {LAYER_GAT, {.heads = 4}, .own = true, .activation = ACTIVATION_ELU, .norm = NORM_LAYER},
     {LAYER_GAT, {.heads = 2}, .mlp = true},
+    {LAYER_RGAT, {.heads = 2}, .project = true},
+    {LAYER_RGAT, {.heads = 2, .bases = 2}, .own = true, .activation = ACTIVATION_ELU},
+    {LAYER_RGAT, {.heads = 1, .blocks = 2}, .own = true, .norm = NORM_LAYER},
+    {LAYER_RGAT, {.heads = 4}, .mlp = true, .project = true},
     {LAYER_GRAPH_CONV, .values = true},
     {LAYER_GRAPH_CONV, .own = true, .relation_aggr = RELATION_AGGR_MEAN},
 };
