@@ -30,6 +30,7 @@ enum error_code model_config_of(struct model_config *out, const struct model_out
     const struct layer_type *type = layer_type_of(outline->kind);
     const bool jumps = outline->jumping_knowledge != JUMP_NONE;
     *out = (struct model_config){.input_dim = outline->input_dim,
+                                 .types = outline->types,
                                  .edge_dim = outline->edge_dim,
                                  .precision = outline->precision};
     if (type->build && jumps)
@@ -357,7 +358,7 @@ static enum error_code check_config(const struct model_config *config, struct er
 bool model_is_possible_in_bf16(const struct model *model)
 {
     for (int i = 0; i < model->config.layer_count; i++)
-        if (model->config.types.schema || model->layer[i].type->forward || model->layer[i].has_tail)
+        if (model_is_typed(model) || model->layer[i].type->forward || model->layer[i].has_tail)
             return false;
     return true;
 }
@@ -365,9 +366,13 @@ bool model_is_possible_in_bf16(const struct model *model)
 enum error_code model_init(struct model *out, const struct model_config *config, struct error *err)
 {
     *out = (struct model){0};
-    if (config->types.schema) {
+    if (config->types.schema.type_count > 0) {
         out->config = *config;
-        return typed_model_init(out, err);
+        const enum error_code typed = typed_model_init(out, err);
+        if (typed == ERROR_NONE && config->decoder)
+            add_decoder(out);
+        out->trained_count = out->value_count;
+        return typed == ERROR_NONE ? typed_model_add_buffers(out, err) : typed;
     }
     const enum error_code rc = check_config(config, err);
     if (rc != ERROR_NONE)

@@ -102,10 +102,18 @@ enum relation_aggr { RELATION_AGGR_LIST(ROW) RELATION_AGGR_COUNT };
 /* In pipeline files; NULL behind the last. */
 extern const char *const relation_aggr_names[RELATION_AGGR_COUNT + 1];
 
+/* What the rows of a type go through before the first layer: nothing, a matrix of the type and a bias, or that and ReLU. */
+#define TYPE_PROJECTION_LIST(ROW) ROW(NONE, none) ROW(LINEAR, linear) ROW(RELU, relu)
+#define ROW(constant, name)       TYPE_PROJECTION_##constant,
+enum type_projection { TYPE_PROJECTION_LIST(ROW) TYPE_PROJECTION_COUNT };
+#undef ROW
+/* In pipeline files; NULL behind the last. */
+extern const char *const type_projection_names[TYPE_PROJECTION_COUNT + 1];
+
 /* Of a model over the node types and relations of a typed graph (common/graph/relation_block.h). */
 struct model_types {
-    const struct relation_schema
-        *schema; /* borrowed: it outlives the model. NULL: the model is a plain one */
+    /* Its arrays are borrowed: they outlive the model. Without types the model is a plain one. */
+    struct relation_schema schema;
     uint32_t input_dim[RELATION_TYPE_COUNT_MAX]; /* columns of the input rows of each type */
     /* Types whose rows go through a matrix and a bias of the type before the first layer, to projected_dim columns, and
      * through projected_activation. Rows of the others, embeddings for instance, come in as they are. */
@@ -136,7 +144,8 @@ struct model_outline {
     enum layer_kind kind;
     int hop_count; /* fan-outs: each is used by one layer */
     uint32_t input_dim, hidden_dim, output_dim;
-    uint32_t edge_dim; /* as in model_config */
+    uint32_t edge_dim;        /* as in model_config */
+    struct model_types types; /* likewise */
     struct layer_options option;
     enum jumping_knowledge
         jumping_knowledge; /* not NONE: one more layer behind hop_count of the kind */
@@ -327,6 +336,11 @@ struct decoder model_decoder(const struct model *model, const float *value);
 /* Where the gradients of its parameters go in the whole gradient. */
 void model_decoder_gradient(const struct model *model, float *gradient,
                             float *parameter_gradient[DECODER_PARAMETER_COUNT_MAX]);
+/* Whether it computes on node types and relations. */
+static inline bool model_is_typed(const struct model *model)
+{
+    return model->config.types.schema.type_count > 0;
+}
 /* Columns of the logits. */
 static inline uint32_t model_output_dim(const struct model *model)
 {

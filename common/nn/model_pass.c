@@ -141,7 +141,7 @@ enum error_code model_forward(const struct model *model, const float *value,
     made->typed = NULL;
     made->joined = NULL;
     made->layer_count = model->config.layer_count;
-    if (model->config.types.schema) {
+    if (model_is_typed(model)) {
         rc = typed_model_forward(model, value, input, workspace, logits,
                                  trace ? &made->typed : NULL, err);
         made->layer_count = 0;

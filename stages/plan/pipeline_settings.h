@@ -166,9 +166,11 @@ struct pipeline_settings {
         int64_t jumping_knowledge;   /* enum jumping_knowledge */
         bool residual;
         double dropout;
-        int64_t embedding; /* columns of the learnable row of each node; 0: none */
-        bool features;     /* the model reads those of the nodes */
-        int64_t precision; /* enum precision */
+        int64_t projection;    /* enum type_projection */
+        int64_t relation_aggr; /* enum relation_aggr */
+        int64_t embedding;     /* columns of the learnable row of each node; 0: none */
+        bool features;         /* the model reads those of the nodes */
+        int64_t precision;     /* enum precision */
         int64_t edge_weights, edge_features; /* enum edge_choice */
         int64_t loss;                        /* enum loss */
         double huber_delta;

@@ -55,19 +55,17 @@ static enum decoder_kind decoder_of(const struct pipeline_settings *settings)
 
 /* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
 static enum error_code make_listed(struct model *out, const struct pipeline_settings *settings,
-                                   uint32_t input_dim, uint32_t output_dim, uint32_t edge_dim,
-                                   const struct model_types *types, struct error *err)
+                                   const struct model_types *types, uint32_t input_dim,
+                                   uint32_t output_dim, uint32_t edge_dim, struct error *err)
 {
     const int count = (int)settings->train_step.layers.count;
     const enum jumping_knowledge jump =
         (enum jumping_knowledge)settings->train_step.jumping_knowledge;
     struct model_config config = {
-        .input_dim = input_dim, .layer_count = count, .edge_dim = edge_dim};
+        .input_dim = input_dim, .types = *types, .layer_count = count, .edge_dim = edge_dim};
     const int giver = giver_of_classes(settings);
     const bool of_pairs = pipeline_learns_pairs(settings); /* then the last width is free */
     enum error_code rc = ERROR_NONE;
-    if (types)
-        config.types = *types;
     config.decoder = decoder_of(settings);
     for (int i = 0; i < count; i++) {
         const int64_t hidden = settings->train_step.layers.item[i].hidden;
@@ -91,13 +89,13 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
     return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
-/* `types`: of a graph with relations; NULL: the model is a plain one. */
+/* `types` without a type: of a plain model. */
 static enum error_code make(struct model *out, const struct pipeline_settings *settings,
-                            uint32_t input_dim, uint32_t output_dim, uint32_t edge_dim,
-                            const struct model_types *types, struct error *err)
+                            const struct model_types *types, uint32_t input_dim,
+                            uint32_t output_dim, uint32_t edge_dim, struct error *err)
 {
     if (settings->train_step.layers.count > 0)
-        return make_listed(out, settings, input_dim, output_dim, edge_dim, types, err);
+        return make_listed(out, settings, types, input_dim, output_dim, edge_dim, err);
     const struct model_outline outline = {
         .kind = (enum layer_kind)settings->train_step.model,
         .hop_count = settings->sample.fanouts.count,
@@ -105,6 +103,7 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
         .hidden_dim = (uint32_t)settings->train_step.hidden,
         .output_dim = output_dim,
         .edge_dim = edge_dim,
+        .types = *types,
         .option = settings->train_step.option,
         .jumping_knowledge = (enum jumping_knowledge)settings->train_step.jumping_knowledge,
         .residual = settings->train_step.residual,
@@ -115,8 +114,6 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
     struct model_config config;
     const enum error_code rc = model_config_of(&config, &outline, err);
     config.decoder = decoder_of(settings);
-    if (types)
-        config.types = *types;
     return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
@@ -124,10 +121,45 @@ enum error_code run_model_shape(struct model *out, const struct pipeline_setting
                                 struct error *err)
 {
     static const char name[1][RELATION_NAME_SIZE] = {"node"};
-    static const struct relation relation = {.name = "edge"};
-    static const struct relation_schema one = {1, 1, name, &relation};
-    const struct model_types types = {.schema = &one, .input_dim = {1}};
-    return make(out, settings, 1, 1, 0, settings->ingest.relations ? &types : NULL, err);
+    static const struct relation relation = {"relation", 0, 0};
+    const uint32_t hidden = (uint32_t)settings->train_step.hidden;
+    struct model_types types = {.relation_aggr = RELATION_AGGR_SUM};
+    if (!settings->ingest.relations)
+        return make(out, settings, &types, 1, 1, 0, err);
+    /* Heads and blocks divide the hidden width, if they divide any. */
+    types.schema = (struct relation_schema){1, 1, name, &relation};
+    types.input_dim[0] = hidden;
+    return make(out, settings, &types, 0, hidden, 0, err);
+}
+
+/* What a model reads of the types of a graph with relations: features, or of a type without any an embedding. */
+static enum error_code find_types(const struct pipeline_settings *settings,
+                                  const struct partition_book *book, struct model_types *out,
+                                  struct error *err)
+{
+    const uint32_t hidden = (uint32_t)settings->train_step.hidden;
+    const uint32_t embedding = (uint32_t)settings->train_step.embedding;
+    const enum type_projection projection = (enum type_projection)settings->train_step.projection;
+    *out = (struct model_types){
+        .schema = {book->type_count, book->relation_count, book->type_name, book->relation},
+        .projected_dim = hidden,
+        .projected_activation =
+            projection == TYPE_PROJECTION_RELU ? ACTIVATION_RELU : ACTIVATION_NONE,
+        .target_type = book->target_type,
+        .relation_aggr = (enum relation_aggr)settings->train_step.relation_aggr};
+    for (uint32_t t = 0; t < book->type_count; t++) {
+        const uint32_t dim = settings->train_step.features ? book->type_dim[t] : 0;
+        out->input_dim[t] = dim ? dim : embedding;
+        /* A row that is learnt needs no matrix, unless it has another width than those that have one. */
+        out->projects[t] = projection != TYPE_PROJECTION_NONE && (dim || embedding != hidden);
+        if (out->input_dim[t] == 0)
+            return error_set(err, ERROR_INPUT,
+                             "nodes of type %s have no features to train on: "
+                             "train-step.embedding: 64 learns a row for each node of such types, "
+                             "ingest.missing_features: degree+random makes some up",
+                             book->type_name[t]);
+    }
+    return ERROR_NONE;
 }
 
 uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
@@ -145,9 +177,14 @@ uint32_t run_model_input_dim(const struct pipeline_settings *settings,
 enum error_code run_model_init(struct model *out, const struct pipeline_settings *settings,
                                const struct partition_book *book, struct error *err)
 {
-    *out = (struct model){0};
+    struct model_types types = {.relation_aggr = RELATION_AGGR_SUM};
     const uint32_t input_dim = run_model_input_dim(settings, book);
-    if (input_dim == 0)
+    const bool is_typed = book->type_count > 0;
+    const enum error_code rc = is_typed ? find_types(settings, book, &types, err) : ERROR_NONE;
+    *out = (struct model){0};
+    if (rc != ERROR_NONE)
+        return rc;
+    if (!is_typed && input_dim == 0)
         return error_set(err, ERROR_INPUT,
                          "partition %s has no features to train on; "
                          "train-step.embedding: 64 learns a row for each node",
@@ -156,9 +193,9 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
     const bool of_pairs = task_learns_pairs(book->task);
-    return make(out, settings, input_dim,
+    return make(out, settings, &types, input_dim,
                 of_pairs ? (uint32_t)settings->train_step.hidden : book->class_count,
-                reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0, NULL, err);
+                reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0, err);
 }
 
 enum error_code run_model_check_precision(const struct pipeline_settings *settings,

@@ -16,7 +16,9 @@ enum { RUN_MODEL_TABLE_SIZE = PARAMETER_COUNT_MAX * (PARAMETER_NAME_SIZE + 24) }
 
 /* Computes in fp32: only train-step takes the precision of the settings, where this is possible. Weights
  * and logits are floats in either.
- * Fails: ERROR_INPUT for a dataset without features or classes; ERROR_INVALID. */
+ * Of a graph with relations it is a model over these, which borrows their names from the book: a type reads its features, or
+ * an embedding (train-step.embedding) where it has none.
+ * Fails: ERROR_INPUT for a dataset, or a type, without features or classes; ERROR_INVALID. */
 MUST_CHECK enum error_code run_model_init(struct model *out,
                                           const struct pipeline_settings *settings,
                                           const struct partition_book *book, struct error *err);
@@ -25,7 +27,7 @@ uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
                                const struct partition_book *book);
 uint32_t run_model_input_dim(const struct pipeline_settings *settings,
                              const struct partition_book *book);
-/* The same with an input and an output of one column, for what does not depend on the dataset: how many layers there
+/* The same with an input and an output of some columns, for what does not depend on the dataset: how many layers there
  * are, and what they want. Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code
 run_model_shape(struct model *out, const struct pipeline_settings *settings, struct error *err);

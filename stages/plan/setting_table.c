@@ -268,6 +268,8 @@ const struct setting_spec setting_table[] = {
     CHOICE(PLAIN_MODEL, "train-step.activation", train_step.activation, "relu", activation_names, "what follows that: relu, elu, leaky_relu or none"),
     CHOICE(TRAINING, "train-step.jumping_knowledge", train_step.jumping_knowledge, "none", jumping_knowledge_names, "none, or a matrix over what all layers give, as one more layer: cat (side by side), max (the largest), last (of the last one)"),
     DOUBLE(PLAIN_MODEL, "train-step.dropout", train_step.dropout, "0.5", 0, 0.999, "share of hidden activations dropped in training"),
+    CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.projection", train_step.projection, "linear", type_projection_names, "relations: what the features of each node type go through before the first layer: linear (a matrix of the type, and a bias, to train-step.hidden columns), relu (that, and ReLU) or none"),
+    CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.relation_aggr", train_step.relation_aggr, "sum", relation_aggr_names, "relations: how what the relations of a node type give becomes one row, with sage, graph_conv and gat: sum or mean"),
     INT(TRAINING, "train-step.embedding", train_step.embedding, "0", 0, 65536, "columns of a row of numbers that is learnt for each node, and read beside its features; 0: none"),
     BOOL(TRAINING, "train-step.features", train_step.features, "true", "whether the model reads the features of nodes; false: train-step.embedding alone"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),

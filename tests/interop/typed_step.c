@@ -120,11 +120,11 @@ static void add_schema(struct file *file, const struct relation_schema *schema)
 static struct model_config config_of(const struct row *row)
 {
     struct model_config config = {.layer_count = row->kind == LAYER_HGT ? HOPS + 1 : HOPS};
-    config.types.schema = row->own ? &fixture_own_schema : &fixture_schema;
+    config.types.schema = row->own ? fixture_own_schema : fixture_schema;
     config.types.relation_aggr = row->relation_aggr;
     config.types.projected_dim = input_dim[FIELD];
     config.types.projected_activation = ACTIVATION_RELU;
-    for (uint32_t t = 0; t < config.types.schema->type_count; t++) {
+    for (uint32_t t = 0; t < config.types.schema.type_count; t++) {
         config.types.input_dim[t] = input_dim[row->own ? FIELD : t];
         config.types.projects[t] = row->project && t != FIELD;
     }
@@ -219,7 +219,8 @@ static void write_step(const struct row *row, const char *path)
     uint8_t *bytes = NULL;
     size_t size = 0;
     must(model_init(&model, &config, &err) == ERROR_NONE);
-    typed_fixture_make(&f, config.types.schema, HOPS, counts, config.types.input_dim, 5, false);
+    typed_fixture_make(&f, &model.config.types.schema, HOPS, counts, config.types.input_dim, 5,
+                       false);
     for (int hop = 0; hop < HOPS; hop++) /* all neighbours are there, so sums are as they are */
         for (uint32_t r = 0; r < f.schema->relation_count; r++)
             for (uint32_t i = 0; i < f.edges[hop][r].block.destination_count; i++)

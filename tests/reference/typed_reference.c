@@ -570,7 +570,7 @@ double *typed_reference_logits(const struct model *model, const double *value,
                                const struct relation_block *block, double *const *x,
                                const struct random_stream *dropout, bool by_batch)
 {
-    const struct relation_schema *schema = model->config.types.schema;
+    const struct relation_schema *schema = &model->config.types.schema;
     double *rows[RELATION_TYPE_COUNT_MAX], *next[RELATION_TYPE_COUNT_MAX];
     struct layer layer = {
         .model = model, .schema = schema, .value = value, .x = rows, .dropout = dropout};

@@ -90,7 +90,7 @@ static enum error_code check(const struct model_config *config, const struct mod
 
 static void parameters(struct parameter_writer *writer)
 {
-    const struct relation_schema *schema = writer->model->config.types.schema;
+    const struct relation_schema *schema = &writer->model->config.types.schema;
     const uint32_t width = writer->layer->output_dim;
     const uint32_t heads = (uint32_t)writer->layer->option.heads, dim = width / heads;
     const uint32_t of_edges[] = {heads * schema->relation_count, dim, dim, 0};

@@ -32,7 +32,7 @@ static int tensor(const struct typed_pass *pass, int which)
 static enum error_code check(const struct model_config *config, const struct model_layer *layer,
                              struct error *err)
 {
-    const struct relation_schema *schema = config->types.schema;
+    const struct relation_schema *schema = &config->types.schema;
     for (uint32_t t = 1; t < schema->type_count; t++)
         if (layer->type_input_dim[t] != layer->type_input_dim[0])
             return error_set(

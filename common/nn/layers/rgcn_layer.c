@@ -25,12 +25,12 @@ static bool has_types(const struct relation_schema *schema)
 static enum error_code check(const struct model_config *config, const struct model_layer *layer,
                              struct error *err)
 {
-    return relation_matrices_check(config->types.schema, layer, layer->output_dim, err);
+    return relation_matrices_check(&config->types.schema, layer, layer->output_dim, err);
 }
 
 static void parameters(struct parameter_writer *writer)
 {
-    const struct relation_schema *schema = writer->model->config.types.schema;
+    const struct relation_schema *schema = &writer->model->config.types.schema;
     const uint32_t width = writer->layer->output_dim, input = writer->layer->type_input_dim[0];
     const uint32_t bias[PARAMETER_DIM_COUNT_MAX] = {width};
     const int k = writer->number;

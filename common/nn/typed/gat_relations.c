@@ -26,7 +26,7 @@ static enum error_code check(const struct model_config *config, const struct mod
 
 static void parameters(struct parameter_writer *writer)
 {
-    const struct relation_schema *schema = writer->model->config.types.schema;
+    const struct relation_schema *schema = &writer->model->config.types.schema;
     const struct model_layer *layer = writer->layer;
     const uint32_t heads = (uint32_t)layer->option.heads, channels = attention_channels(layer);
     const uint32_t attention[] = {1, heads, channels, 0}, bias[] = {layer->output_dim, 0, 0, 0};

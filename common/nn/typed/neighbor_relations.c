@@ -14,7 +14,7 @@ static int tensor(uint32_t relation, int which)
 
 static void parameters(struct parameter_writer *writer)
 {
-    const struct relation_schema *schema = writer->model->config.types.schema;
+    const struct relation_schema *schema = &writer->model->config.types.schema;
     for (uint32_t r = 0; r < schema->relation_count; r++) {
         const struct relation *relation = &schema->relation[r];
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX];

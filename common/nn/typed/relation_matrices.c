@@ -40,7 +40,7 @@ int relation_matrices_tensors(const struct model_layer *layer)
 void relation_matrices_parameters(struct parameter_writer *writer, uint32_t output,
                                   const char *weight, const char *comp)
 {
-    const struct relation_schema *schema = writer->model->config.types.schema;
+    const struct relation_schema *schema = &writer->model->config.types.schema;
     const struct model_layer *layer = writer->layer;
     const uint32_t input = input_of(schema, layer), relations = schema->relation_count;
     const uint32_t bases = (uint32_t)layer->option.bases, blocks = (uint32_t)layer->option.blocks;

@@ -13,12 +13,12 @@ static bool is_last(const struct model *model, const struct model_layer *layer)
 static void parameters(struct parameter_writer *writer)
 {
     const struct model_types *types = &writer->model->config.types;
-    for (uint32_t t = 0; t < types->schema->type_count; t++) {
+    for (uint32_t t = 0; t < types->schema.type_count; t++) {
         const uint32_t dim = writer->layer->type_input_dim[t];
         const uint32_t weight[] = {writer->layer->output_dim, dim, 0, 0};
         const float bound = layer_linear_bound(dim);
         char key[RELATION_NAME_SIZE + 2];
-        relation_type_key(types->schema, t, key);
+        relation_type_key(&types->schema, t, key);
         if (!is_last(writer->model, writer->layer)) {
             parameter_writer_add(writer, 2, weight, bound, 0, "lins.%d.%s.weight", writer->number,
                                  key);

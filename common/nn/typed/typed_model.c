@@ -13,6 +13,11 @@
 const char *const relation_aggr_names[RELATION_AGGR_COUNT + 1] = {RELATION_AGGR_LIST(ROW) NULL};
 #undef ROW
 
+#define ROW(constant, name) #name,
+const char *const type_projection_names[TYPE_PROJECTION_COUNT + 1] = {TYPE_PROJECTION_LIST(ROW)
+                                                                          NULL};
+#undef ROW
+
 /* --- names --- */
 
 static void replace_dots(char *key)
@@ -72,7 +77,7 @@ void parameter_writer_add(struct parameter_writer *writer, int dim_count,
                       "the name of a tensor, '%s...', is longer than %zu bytes: give types "
                       "and relations shorter names",
                       parameter.name, sizeof parameter.name - 1);
-    else if (model->parameter_count == PARAMETER_COUNT_MAX)
+    else if (model->parameter_count == PARAMETER_COUNT_MAX - DECODER_PARAMETER_COUNT_MAX)
         writer->rc = error_set(
             writer->err, ERROR_INVALID,
             "a model of more than %d tensors: with so many relations take rgcn, which has "
@@ -95,13 +100,13 @@ static void add_projections(struct parameter_writer *writer)
 {
     struct model *model = writer->model;
     const struct model_types *types = &model->config.types;
-    for (uint32_t t = 0; t < types->schema->type_count; t++) {
+    for (uint32_t t = 0; t < types->schema.type_count; t++) {
         char key[RELATION_NAME_SIZE + 2];
         const uint32_t weight[] = {types->projected_dim, types->input_dim[t], 0, 0};
         model->projection_parameter[t] = types->projects[t] ? model->parameter_count : -1;
         if (!types->projects[t])
             continue;
-        relation_type_key(types->schema, t, key);
+        relation_type_key(&types->schema, t, key);
         parameter_writer_add(writer, 2, weight, layer_linear_bound(types->input_dim[t]), 0,
                              "lin_dict.%s.weight", key);
         parameter_writer_add(writer, 1, weight, layer_linear_bound(types->input_dim[t]), 0,
@@ -115,7 +120,7 @@ static void add_norm_vector(struct parameter_writer *writer, uint32_t type, cons
 {
     char key[RELATION_NAME_SIZE + 2];
     const uint32_t dim[PARAMETER_DIM_COUNT_MAX] = {writer->layer->output_dim};
-    relation_type_key(writer->model->config.types.schema, type, key);
+    relation_type_key(&writer->model->config.types.schema, type, key);
     parameter_writer_add(writer, 1, dim, 0, start, "norms.%d.%s.%s%s", writer->number, key,
                          writer->layer->norm == NORM_BATCH ? "module." : "", suffix);
 }
@@ -129,7 +134,7 @@ static void add_tail_of_type(struct parameter_writer *writer, struct model_layer
     if (layer->residual && dim != layer->output_dim) {
         char key[RELATION_NAME_SIZE + 2];
         const uint32_t matrix[] = {layer->output_dim, dim, 0, 0};
-        relation_type_key(writer->model->config.types.schema, type, key);
+        relation_type_key(&writer->model->config.types.schema, type, key);
         tail->residual = writer->model->parameter_count;
         parameter_writer_add(writer, 2, matrix, layer_linear_bound(dim), 0,
                              "residuals.%d.%s.weight", writer->number, key);
@@ -148,7 +153,7 @@ static void add_buffers_of_type(struct parameter_writer *writer, struct model_la
     char key[RELATION_NAME_SIZE + 2];
     if (layer->norm != NORM_BATCH)
         return;
-    relation_type_key(writer->model->config.types.schema, type, key);
+    relation_type_key(&writer->model->config.types.schema, type, key);
     layer->type_tail[type].buffer = writer->model->parameter_count;
     add_norm_vector(writer, type, "running_mean", 0);
     add_norm_vector(writer, type, "running_var", 1);
@@ -181,7 +186,7 @@ static enum error_code check_dim(uint32_t dim, const char *what, const char *nam
 
 static enum error_code check_types(const struct model_types *types, struct error *err)
 {
-    const struct relation_schema *schema = types->schema;
+    const struct relation_schema *schema = &types->schema;
     enum error_code rc = ERROR_NONE;
     if (schema->type_count < 1 || schema->type_count > RELATION_TYPE_COUNT_MAX ||
         schema->relation_count < 1 || schema->relation_count > RELATION_COUNT_MAX)
@@ -213,7 +218,7 @@ static enum error_code check_types(const struct model_types *types, struct error
 static enum error_code check_targets(const struct model *model, int number, struct error *err)
 {
     const struct model_types *types = &model->config.types;
-    const struct relation_schema *schema = types->schema;
+    const struct relation_schema *schema = &types->schema;
     const bool is_last = number == model->config.layer_count - 1;
     if (!model->layer[number].type->typed->wants_target_rows)
         return ERROR_NONE;
@@ -281,7 +286,7 @@ static void begin_layer(struct model *model, int number)
                                   .residual_parameter = -1,
                                   .norm_parameter = -1,
                                   .buffer_parameter = -1};
-    for (uint32_t t = 0; t < types->schema->type_count; t++) {
+    for (uint32_t t = 0; t < types->schema.type_count; t++) {
         layer->type_input_dim[t] = types->projects[t] ? types->projected_dim : types->input_dim[t];
         if (number > 0)
             layer->type_input_dim[t] = config->layer[number - 1].output_dim;
@@ -309,7 +314,7 @@ static enum error_code add_layer(struct parameter_writer *writer, int number)
     layer->first_parameter = model->parameter_count;
     layer->type->typed->parameters(writer);
     layer->parameter_count = model->parameter_count - layer->first_parameter;
-    for (uint32_t t = 0; t < model->config.types.schema->type_count; t++)
+    for (uint32_t t = 0; t < model->config.types.schema.type_count; t++)
         add_tail_of_type(writer, layer, t);
     return writer->rc;
 }
@@ -333,11 +338,17 @@ enum error_code typed_model_init(struct model *model, struct error *err)
         writer.rc =
             error_set(err, ERROR_INVALID,
                       "no layer of the model reads neighbours, so it has no use for relations");
-    model->trained_count = model->value_count;
+    return writer.rc;
+}
+
+enum error_code typed_model_add_buffers(struct model *model, struct error *err)
+{
+    const struct model_config *config = &model->config;
+    struct parameter_writer writer = {.model = model, .err = err};
     for (int i = 0; writer.rc == ERROR_NONE && i < config->layer_count; i++) {
         writer.layer = &model->layer[i];
         writer.number = i;
-        for (uint32_t t = 0; t < config->types.schema->type_count; t++)
+        for (uint32_t t = 0; t < config->types.schema.type_count; t++)
             add_buffers_of_type(&writer, &model->layer[i], t);
     }
     return writer.rc;

@@ -1,5 +1,5 @@
 /*
- * typed_model - a model over node types and relations: what model.h does where config.types.schema is set.
+ * typed_model - a model over node types and relations: what model.h does where config.types.schema has types.
  *
  *   rows of each type      x_t, of the type's own width
  *   input projection       x_t W_t^T + b_t, of types that have one: lin_dict.<type>, as PyG's examples call it
@@ -16,9 +16,11 @@
 
 struct typed_trace;
 
-/* As model_init(); the model has its config already and is empty otherwise. Fails: ERROR_INVALID, naming the type, the
- * relation or the layer. */
+/* As model_init(), down to the last tensor of a layer; the model has its config already and is empty otherwise. Fails:
+ * ERROR_INVALID, naming the type, the relation or the layer. */
 MUST_CHECK enum error_code typed_model_init(struct model *model, struct error *err);
+/* Then, when all is there that is trained: the running statistics. */
+MUST_CHECK enum error_code typed_model_add_buffers(struct model *model, struct error *err);
 /* As model_forward() and model_backward(). */
 MUST_CHECK enum error_code typed_model_forward(const struct model *model, const float *value,
                                                const struct model_input *input,

@@ -37,7 +37,7 @@ _Static_assert((int)LAYER_COUNT_MAX *(int)RELATION_TYPE_COUNT_MAX <= 256,
 
 static uint32_t type_count(const struct model *model)
 {
-    return model->config.types.schema->type_count;
+    return model->config.types.schema.type_count;
 }
 
 /* Type 0 draws what a plain model does. */
@@ -157,7 +157,7 @@ static enum error_code begin_step(struct typed_trace *trace, int number,
     *step = (struct typed_step){
         .pass = {.model = model,
                  .layer = &model->layer[number],
-                 .schema = model->config.types.schema,
+                 .schema = &model->config.types.schema,
                  .value = trace->value,
                  .destination_count = uses_edges ? block->destination_count : count,
                  .source_count = uses_edges ? block->source_count : count}};

@@ -75,7 +75,7 @@ static void add_typed_step(enum layer_kind kind, struct checksum_stream *sum)
     static struct model model;
     const struct random_stream dropout = random_stream_of(7, RANDOM_DROPOUT, 1, 0, 0);
     struct model_config config = {.layer_count = 2,
-                                  .types = {.schema = &fixture_schema,
+                                  .types = {.schema = fixture_schema,
                                             .input_dim = {33, 17, 24},
                                             .projects = {true, true},
                                             .projected_dim = 24}};

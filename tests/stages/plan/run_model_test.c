@@ -43,6 +43,84 @@ static void data_without_features_or_labels_cannot_be_trained_on(void **state)
                  &err);
 }
 
+/* Papers with features, authors without any. */
+static struct partition_book a_typed_book(void)
+{
+    static const char names[2][RELATION_NAME_SIZE] = {"paper", "author"};
+    static const uint32_t dims[] = {10, 0};
+    static const struct relation relations[] = {{"writes", 1, 0}, {"rev_writes", 0, 1}};
+    struct partition_book book = a_book();
+    book.type_count = book.relation_count = 2;
+    book.type_name = names;
+    book.type_dim = dims;
+    book.relation = relations;
+    return book;
+}
+
+static void assign(struct pipeline_settings *settings, const char *name, const char *value)
+{
+    struct error err = {0};
+    assert_ok(pipeline_settings_assign(settings, name, value, "test", &err), &err);
+}
+
+static void relations_make_a_model_over_types(void **state)
+{
+    struct error err = {0};
+    struct pipeline_settings settings;
+    struct model model;
+    const struct partition_book book = a_typed_book();
+    (void)state;
+    pipeline_settings_defaults(&settings);
+    assert_fails(run_model_init(&model, &settings, &book, &err), ERROR_INPUT,
+                 "nodes of type author have no features to train on: train-step.embedding", &err);
+    assign(&settings, "train-step.embedding", "64");
+    assign(&settings, "train-step.model", "rgcn");
+    assign(&settings, "train-step.bases", "3");
+    assert_ok(run_model_init(&model, &settings, &book, &err), &err);
+    assert_true(model_is_typed(&model));
+    assert_int_equal(model.hop_count, 2);
+    assert_string_equal(model.parameter[0].name, "lin_dict.paper.weight");
+    assert_string_equal(model.parameter[2].name,
+                        "convs.0.weight"); /* authors are learnt as they are */
+    assert_int_equal(model.parameter[2].dim[0], 3);
+    assert_int_equal(model_output_dim(&model), 3);
+    assign(&settings, "train-step.embedding", "8");
+    assert_ok(run_model_init(&model, &settings, &book, &err), &err);
+    assert_string_equal(model.parameter[2].name, "lin_dict.author.weight");
+    assign(&settings, "train-step.projection", "none");
+    assert_fails(run_model_init(&model, &settings, &book, &err), ERROR_INVALID,
+                 "rows of type paper have 10 columns and those of author 8", &err);
+    assign(&settings, "train-step.model", "sage");
+    assign(&settings, "train-step.relation_aggr", "mean");
+    assert_ok(run_model_init(&model, &settings, &book, &err), &err);
+    assert_string_equal(model.parameter[0].name,
+                        "convs.0.convs.<author___writes___paper>.lin_l.weight");
+    assert_int_equal(model.config.types.relation_aggr, RELATION_AGGR_MEAN);
+}
+
+/* What is asked before there is a graph. */
+static void kinds_for_relations_have_a_shape(void **state)
+{
+    static const char *const kinds[] = {"rgcn", "hgt", "rgat"};
+    struct error err = {0};
+    struct pipeline_settings settings;
+    struct model model;
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        pipeline_settings_defaults(&settings);
+        assign(&settings, "train-step.model", kinds[i]);
+        assert_fails(run_model_shape(&model, &settings, &err), ERROR_INVALID,
+                     "this kind is for graphs with relations, and this one has none", &err);
+        assign(&settings, "ingest.relations", "true");
+        assign(&settings, "sample.fanouts", "7, 5, 3");
+        assert_ok(run_model_shape(&model, &settings, &err), &err);
+        assert_int_equal(model.hop_count, 3);
+    }
+    assign(&settings, "train-step.blocks", "7");
+    assert_fails(run_model_shape(&model, &settings, &err), ERROR_INVALID, "7 blocks do not divide",
+                 &err);
+}
+
 static void bf16_is_refused_where_the_processor_has_none(void **state)
 {
     struct error err = {0};
@@ -112,6 +190,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_model_follows_settings_and_data),
+        cmocka_unit_test(relations_make_a_model_over_types),
+        cmocka_unit_test(kinds_for_relations_have_a_shape),
         cmocka_unit_test(bf16_is_refused_where_the_processor_has_none),
         cmocka_unit_test(programs_that_do_not_train_compute_in_floats),
         cmocka_unit_test(data_without_features_or_labels_cannot_be_trained_on),

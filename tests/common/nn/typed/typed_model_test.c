@@ -74,11 +74,11 @@ static struct model_config config_of(const struct trial *trial, const struct siz
                                      float dropout)
 {
     struct model_config config = {.input_dim = 0};
-    config.types.schema = trial->own ? &fixture_own_schema : &fixture_schema;
+    config.types.schema = trial->own ? fixture_own_schema : fixture_schema;
     config.types.relation_aggr = trial->relation_aggr;
     config.types.projected_dim = sizes->input[FIELD];
     config.types.projected_activation = trial->values ? ACTIVATION_RELU : ACTIVATION_NONE;
-    for (uint32_t t = 0; t < config.types.schema->type_count; t++) {
+    for (uint32_t t = 0; t < config.types.schema.type_count; t++) {
         config.types.input_dim[t] = sizes->input[trial->own ? FIELD : t];
         config.types.projects[t] = trial->project && t != FIELD;
     }
@@ -104,8 +104,8 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
     const struct model_config config = config_of(trial, sizes, dropout);
     *run = (struct run){0};
     assert_ok(model_init(&run->model, &config, &err), &err);
-    typed_fixture_make(&run->blocks, config.types.schema, 2, sizes->count, config.types.input_dim,
-                       sizes->edges_most, trial->values);
+    typed_fixture_make(&run->blocks, trial->own ? &fixture_own_schema : &fixture_schema, 2,
+                       sizes->count, config.types.input_dim, sizes->edges_most, trial->values);
     run->logit_count = (size_t)sizes->count[2][PAPER] * sizes->output;
     run->value = memory_alloc(run->model.value_count, sizeof *run->value);
     run->gradient = memory_alloc(run->model.value_count, sizeof *run->gradient);
@@ -419,7 +419,7 @@ static void what_no_model_can_be_is_refused_by_name(void **state)
     config.layer[1].output_dim = 3;
     refuse(&config, "its 2 blocks do not divide the widths 4 and 3");
     config = config_of(&sage, &small, 0);
-    config.types.schema = &one_way;
+    config.types.schema = one_way;
     refuse(&config, "no relation leads to type author");
     config.types.target_type = AUTHOR;
     config.layer[0] = config.layer[1];
