@@ -95,6 +95,15 @@ for kind in "${kinds[@]}"; do
     replay "$decoder" train-step --round 3 --slot 1
 done
 
+# Loss, gradients and ranks by another way.
+check() { ! command -v python3 >/dev/null || python3 "$source_folder/tests/pipeline/link_checks.py" "$@" 2>"$work/stderr" || fail "$(tail -1 "$work/stderr")"; }
+"$bin/graphmill" export "$work/bilinear" --what step --round 3 --slot 1 --output "$work/bilinear.safetensors" >/dev/null
+check step "$work/bilinear.safetensors"
+run plain "$work/links.yaml" --set infer.ranking=all --set infer.filtered=false >/dev/null
+check ranks "$work/plain/outputs"
+awk -F, 'NR == FNR { rank[$1 "," $2] = $5; next } FNR > 1 && $5 > rank[$1 "," $2] { exit 1 }' "$work/plain/outputs/predictions.csv" \
+    "$work/one/outputs/predictions.csv" || fail "a filtered rank is above that of all nodes"
+
 # An edge list with ids of its own, split by files; what is wrong is named before anything is cut.
 awk 'BEGIN { for (i = 0; i < 60; i++) for (k = 1; k <= 4; k++) print "n" i " n" (i + k) % 60 }' >"$work/edges.txt"
 printf 'source,target\nn3,n30\nn40,n4\n' >"$work/test.csv"
