@@ -29,7 +29,23 @@ YAML
 accuracy_of() { sed -n 's/.*"test":{[^}]*"accuracy":\([0-9.]*\).*/\1/p'; }
 is_above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 
-for model in sage gcn graph_conv sgc; do
+# All kinds whose layers read weights: train-step.edge_weights is refused with the others.
+kinds=$("$bin/graphmill" run --help | sed -n 's/^ *train-step.model  *the kind of its layers; //p' | sed 's/ (default.*//' | tr ';' '\n' |
+    sed 's/^ *//; s/:.*//')
+weighted=()
+for model in $kinds; do
+    status=0
+    run "$model-told" "$work/weighted.yaml" --set train-step.model="$model" --set train-step.edge_weights=true --set epochs=1 \
+        >"$work/said" 2>&1 || status=$?
+    case $status in
+    0) weighted+=("$model") ;;
+    78) grep -qE 'no layer of the model reads edge weights|as many columns as it reads|expected 0: one for each layer|for graphs with relations' "$work/said" || fail "$model: $(cat "$work/said")" ;;
+    *) fail "$model ended with status $status: $(cat "$work/said")" ;;
+    esac
+done
+[ ${#weighted[@]} -ge 4 ] || fail "kinds that read weights: ${weighted[*]}; all kinds: $kinds"
+
+for model in "${weighted[@]}"; do
     with=(--set train-step.model=$model)
     answer=$(run $model "$work/weighted.yaml" "${with[@]}")
     hash=$(json weights_hash <<<"$answer")

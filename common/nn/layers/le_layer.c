@@ -26,7 +26,7 @@ struct le {
     struct layer_pass pass;
     size_t width;     /* of z: 3 input_dim + 1 */
     float *value_sum; /* [destinations]: s */
-    float *wide;      /* [destinations, width]: z */
+    float *wide;      /* [destinations, width]: z, for backward; else each tile has its own */
 };
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
@@ -82,7 +82,7 @@ static void part_gradient(const struct layer_pass *pass, const float *joined, si
 }
 
 /* Room, and the product, which reads z. */
-static enum error_code begin(struct le *le, struct layer_pass *pass, struct arena *arena,
+static enum error_code begin(struct le *le, struct layer_pass *pass, bool keep, struct arena *arena,
                              struct error *err)
 {
     const uint32_t rows = pass->block.destination_count;
@@ -99,7 +99,7 @@ static enum error_code begin(struct le *le, struct layer_pass *pass, struct aren
         rc = arena_new(arena, &joined, pass->output_dim * le->width, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &le->value_sum, rows, what, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && keep)
         rc = arena_new(arena, &le->wide, rows * le->width, what, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -117,7 +117,7 @@ static enum error_code begin(struct le *le, struct layer_pass *pass, struct aren
 struct le_job {
     const struct layer_pass *pass;
     struct le *le;
-    float *scratch; /* [threads, scratch_size]: [a | x] of a tile */
+    float *scratch; /* [threads, scratch_size]: [a | x] of a tile, and z where that is not kept */
     size_t scratch_size;
 };
 
@@ -152,12 +152,19 @@ static void widen_tile(void *context, int64_t tile, int thread)
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
     float *pair = job->scratch + (size_t)thread * job->scratch_size;
+    float *wide = le->wide ? le->wide + first * le->width
+                           : pair + layer_pass_scratch((size_t)TILE_ROWS * 2 * pass->input_dim);
     aggregation_forward(&pass->aggregation, &pass->block, &pass->input, pass->input_dim, first, end,
                         NULL, pair);
     for (uint32_t i = first; i < end; i++)
         le->value_sum[i] = value_sum_of(pass, i);
-    widen_rows(pair, le->value_sum + first, pass->input_dim, end - first,
-               le->wide + first * le->width);
+    widen_rows(pair, le->value_sum + first, pass->input_dim, end - first, wide);
+    if (le->wide)
+        return;
+    float *output = (float *)pass->output + (size_t)first * pass->output_dim;
+    linear_forward(&le->pass.weight,
+                   layer_pass_rows(PRECISION_FP32, wide, le->width, 0, end - first), output);
+    layer_pass_finish(&le->pass, output, first, end);
 }
 
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
@@ -168,8 +175,11 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
     enum error_code rc = arena_new(arena, &job.le, 1, what, err);
     if (rc != ERROR_NONE)
         return rc;
+    *job.le = (struct le){0};
     pass->state = job.le;
-    rc = begin(job.le, pass, arena, err);
+    rc = begin(job.le, pass, keep, arena, err);
+    if (rc == ERROR_NONE && !keep)
+        job.scratch_size += layer_pass_scratch(TILE_ROWS * job.le->width);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job.scratch, (size_t)thread_pool_size(pool) * job.scratch_size, what,
                        err);
@@ -177,7 +187,7 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
         return rc;
     if (!arena->counts)
         thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), widen_tile, &job);
-    return layer_pass_forward(&job.le->pass, keep, arena, pool, err);
+    return keep ? layer_pass_forward(&job.le->pass, keep, arena, pool, err) : ERROR_NONE;
 }
 
 /* From dz that of [a | x]. */
