@@ -37,6 +37,8 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
     if (rc == ERROR_NONE)
         rc = check_counts(units, context, err);
     if (rc == ERROR_NONE)
+        rc = edge_positions_init(&units->edges, topology, err);
+    if (rc == ERROR_NONE)
         rc = known_pairs_init(&units->training, topology, NULL, 0, err);
     if (rc == ERROR_NONE)
         rc = known_pairs_init(&units->all, topology, &units->splits, budget, err);
@@ -47,6 +49,7 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
 
 void pair_units_close(struct pair_units *units)
 {
+    edge_positions_release(&units->edges);
     node_chances_release(&units->chances);
     known_pairs_release(&units->all);
     store_release_record(&units->splits.view);
@@ -88,7 +91,7 @@ static struct pair_request training_request(const struct pair_units *units,
     schedule_seed_range(context->schedule, unit->round, unit->slot, &first, &count);
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = schedule_shuffled(context->schedule, epoch, first + i);
-        topology_edge_at(units->topology, (uint64_t)at, &drawing->source[i], &drawing->target[i]);
+        edge_positions_find(&units->edges, (uint64_t)at, &drawing->source[i], &drawing->target[i]);
     }
     return (struct pair_request){
         .use = PAIRS_OF_TRAINING,

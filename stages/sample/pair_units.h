@@ -15,6 +15,7 @@
 struct pair_units { /* {0}: the examples are nodes */
     bool is_wanted;
     const struct topology *topology; /* borrowed */
+    struct edge_positions edges;     /* of training */
     struct edge_splits splits;
     struct known_pairs training, all; /* edges: of training, of all splits */
     struct node_chances chances;

@@ -62,22 +62,46 @@ static uint32_t by_chance(const struct node_chances *chances, double unit)
 
 /* ---- edges by position ------------------------------------------------------------------------ */
 
-void topology_edge_at(const struct topology *topology, uint64_t position, uint32_t *source,
-                      uint32_t *target)
+enum error_code edge_positions_init(struct edge_positions *positions,
+                                    const struct topology *topology, struct error *err)
 {
-    const struct topology_part *part = topology->part;
-    while (position >= part->edge_count)
-        position -= part++->edge_count;
+    *positions = (struct edge_positions){.topology = topology};
+    const enum error_code rc = memory_new(&positions->first, (size_t)topology->part_count + 1,
+                                          "where the edges of parts begin", err);
+    for (int p = 0; rc == ERROR_NONE && p < topology->part_count; p++)
+        positions->first[p + 1] = positions->first[p] + topology->part[p].edge_count;
+    return rc;
+}
+
+void edge_positions_release(struct edge_positions *positions)
+{
+    memory_free(positions->first);
+    *positions = (struct edge_positions){0};
+}
+
+void edge_positions_find(const struct edge_positions *positions, uint64_t position,
+                         uint32_t *source, uint32_t *target)
+{
+    int from = 0, to = positions->topology->part_count - 1;
+    while (from < to) { /* the first part that ends behind it */
+        const int middle = from + (to - from) / 2;
+        if (positions->first[middle + 1] > position)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    const struct topology_part *part = &positions->topology->part[from];
+    const uint64_t edge = position - positions->first[from];
     uint32_t low = 0, high = part->node_count - 1;
-    while (low < high) { /* the first row that ends behind it */
+    while (low < high) { /* the first row that does */
         const uint32_t middle = low + (high - low) / 2;
-        if (topology_row_start(part, middle + 1) > position)
+        if (topology_row_start(part, middle + 1) > edge)
             high = middle;
         else
             low = middle + 1;
     }
     *target = part->first_node + low;
-    *source = *topology_neighbor(part, position);
+    *source = *topology_neighbor(part, edge);
 }
 
 /* ---- negatives -------------------------------------------------------------------------------- */

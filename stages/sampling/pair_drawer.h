@@ -67,8 +67,18 @@ MUST_CHECK enum error_code pair_drawer_draw(struct pair_drawer *drawer,
 uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_count, uint32_t i,
                               uint32_t k);
 
-/* The edge that stands at `position` of all edges of the topology, part after part and row after row. */
-void topology_edge_at(const struct topology *topology, uint64_t position, uint32_t *source,
-                      uint32_t *target);
+/* The edges of the topology by their positions, part after part and row after row. */
+struct edge_positions {              /* {0} is releasable */
+    const struct topology *topology; /* borrowed; its parts are open */
+    uint64_t *first;                 /* [part_count + 1]: position of the first edge of each part */
+};
+
+/* Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code edge_positions_init(struct edge_positions *positions,
+                                               const struct topology *topology, struct error *err);
+void edge_positions_release(struct edge_positions *positions);
+/* The edge at `position`, which is below topology->edge_count. */
+void edge_positions_find(const struct edge_positions *positions, uint64_t position,
+                         uint32_t *source, uint32_t *target);
 
 #endif

@@ -20,6 +20,7 @@ struct fixture {
     struct memory_topology memory;
     struct pair_drawer *drawer;
     struct known_pairs known;
+    struct edge_positions positions;
     uint32_t source[POSITIVES], target[POSITIVES];
 };
 
@@ -32,9 +33,10 @@ static int set_up(void **state)
     memory_topology_make(&f->memory, f->graph.row_start, f->graph.neighbor, book, PARTS);
     must(pair_drawer_new(&f->memory.topology, 0, &f->drawer, &err) == ERROR_NONE);
     must(known_pairs_init(&f->known, &f->memory.topology, NULL, 0, &err) == ERROR_NONE);
+    must(edge_positions_init(&f->positions, &f->memory.topology, &err) == ERROR_NONE);
     const uint64_t edges = f->graph.row_start[NODE_COUNT];
     for (uint32_t i = 0; i < POSITIVES; i++)
-        topology_edge_at(&f->memory.topology, i * 7919 % edges, &f->source[i], &f->target[i]);
+        edge_positions_find(&f->positions, i * 7919 % edges, &f->source[i], &f->target[i]);
     *state = f;
     return 0;
 }
@@ -43,6 +45,7 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
     known_pairs_release(&f->known);
+    edge_positions_release(&f->positions);
     pair_drawer_free(f->drawer);
     memory_topology_release(&f->memory);
     random_graph_release(&f->graph);
@@ -77,7 +80,7 @@ static void every_position_is_an_edge(void **state)
     for (uint32_t node = 0; node < NODE_COUNT; node++)
         for (uint64_t e = f->graph.row_start[node]; e < f->graph.row_start[node + 1]; e++) {
             uint32_t source = 0, target = 0;
-            topology_edge_at(&f->memory.topology, e, &source, &target);
+            edge_positions_find(&f->positions, e, &source, &target);
             assert_int_equal(source, f->graph.neighbor[e]);
             assert_int_equal(target, node);
         }
