@@ -72,9 +72,10 @@ run six "$pipeline" "${rows[@]}" --set epochs=6 >/dev/null
 # Other optimizers, and embeddings alone: each replays, and differs from the others.
 seen=
 for settings in "aggregate.embedding_optimizer=adagrad" "aggregate.embedding_optimizer=sgd" "train-step.features=false" "train-step.model=gcn" "checkpoint.patience=2" \
-    "sample.sampler=shadow sample.fanouts=-1,-1 sample.num_neighbors=3" "sample.sampler=ladies sample.fanouts=60,60"; do
+    "sample.sampler=shadow sample.fanouts=-1,-1 sample.num_neighbors=3" "sample.sampler=ladies sample.fanouts=60,60" \
+    "ingest.task=link_prediction ingest.edge_split=random_80/10/10 sample.batch_size=400"; do
     set=()
-    for setting in $settings; do set+=(--set "$setting"); done
+    for setting in $settings; do set+=(--set "${setting/random_/random }"); done
     hash=$(run other "$pipeline" "${rows[@]}" "${set[@]}" | json weights_hash)
     [[ " $seen " != *" $hash "* ]] || fail "$settings changed nothing"
     seen+=" $hash"
