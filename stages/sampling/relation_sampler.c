@@ -232,7 +232,7 @@ static enum error_code read_rows(struct relation_sampler *s, uint32_t count, int
     return ERROR_NONE;
 }
 
-/* Room for the rows and edges of a block. */
+/* Room for the rows and edges of a block, and one more: an array that was never used has no address. */
 static enum error_code reserve(struct relation_sampler *s, uint32_t relation, uint32_t rows,
                                uint64_t edges, struct error *err)
 {
@@ -252,12 +252,12 @@ static enum error_code reserve(struct relation_sampler *s, uint32_t relation, ui
     if (rc == ERROR_NONE && s->wants_degree)
         rc = growing_array_reserve(&f->degree, &s->budget, row_count, f->row_count, what, err);
     if (rc == ERROR_NONE)
-        rc = growing_array_reserve(&f->neighbor, &s->budget, all, f->edge_count, what, err);
+        rc = growing_array_reserve(&f->neighbor, &s->budget, all + 1, f->edge_count, what, err);
     if (rc == ERROR_NONE && s->notes_places)
-        rc = growing_array_reserve(&f->place, &s->budget, 2 * all, 2 * (size_t)f->edge_count, what,
-                                   err);
+        rc = growing_array_reserve(&f->place, &s->budget, 2 * all + 2, 2 * (size_t)f->edge_count,
+                                   what, err);
     if (rc == ERROR_NONE)
-        rc = growing_array_reserve(&s->drawn, &s->budget, edges, 0, what, err);
+        rc = growing_array_reserve(&s->drawn, &s->budget, edges + 1, 0, what, err);
     return rc == ERROR_NONE ? reserve_nodes(s, s->ends[2 * (size_t)relation], edges, err) : rc;
 }
 

@@ -32,9 +32,9 @@ enum error_code topology_seal_put(struct store *store, const char *partition_id,
     record_add(&record, "file", ELEMENT_U8, seal->file.bytes, sizeof seal->file.bytes);
     uint64_t rows[RELATION_COUNT_MAX * ROW_NUMBERS];
     for (uint32_t r = 0; r < seal->relation_count; r++) {
-        rows[r * ROW_NUMBERS] = seal->relation[r].first_node;
-        rows[r * ROW_NUMBERS + 1] = seal->relation[r].node_count;
-        rows[r * ROW_NUMBERS + 2] = seal->relation[r].edge_count;
+        rows[(size_t)r * ROW_NUMBERS] = seal->relation[r].first_node;
+        rows[(size_t)r * ROW_NUMBERS + 1] = seal->relation[r].node_count;
+        rows[(size_t)r * ROW_NUMBERS + 2] = seal->relation[r].edge_count;
     }
     if (seal->relation_count) {
         record.version = RELATIONS_VERSION;

@@ -20,11 +20,11 @@ enum {
 
 struct topology_array {
     const char *name;
-    uint32_t relation;
     size_t element_size; /* of an edge column: of one edge */
-    unsigned shift;      /* elements in a chunk, as a power of two */
-    uint64_t count;      /* 0: it is not there */
-    const char *data;    /* [count], to be written; NULL while reading */
+    uint32_t relation;
+    unsigned shift;   /* elements in a chunk, as a power of two */
+    uint64_t count;   /* 0: it is not there */
+    const char *data; /* [count], to be written; NULL while reading */
 };
 
 /* The arrays of a relation of that size in a part, without their data. */
