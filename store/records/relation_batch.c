@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { VERSION = 5, SHAPE_SIZE = 3 };
+enum { VERSION = 32, SHAPE_SIZE = 3 };
 
 /* The packed arrays, and so the elements of "width". */
 enum { PACKED_NODE, PACKED_ROW, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_COUNT };

@@ -4,7 +4,7 @@
  * What mini_batch.h is of a graph without: the same kind of record under the same key, written by sample and read by
  * train-step, of another version.
  *
- *   version   5
+ *   version   32; those below are mini_batch.h's
  *   sections  "shape"      U32 [3]  hops, node types, relations
  *             "ends"       U16 [relations, 2]  source and target type of each
  *             "hop_end"    U32 [types, hops + 1]  nodes of the type known after hop h; after hop 0 its seeds

@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error err = {0};
     struct record_view view;
     fuzz_record_view(data, size, RECORD_MINI_BATCH, names, sizeof names / sizeof *names, &view);
-    view.version = 5;
+    view.version = 32;
     const enum error_code rc = relation_batch_decode(&view, &batch, &err);
     must(rc == ERROR_NONE || rc == ERROR_CORRUPT || rc == ERROR_NO_MEMORY);
     if (rc == ERROR_NONE)
