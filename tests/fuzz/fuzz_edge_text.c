@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         /* A piece that goes beyond the last line is refused. */
         must((many.rc == ERROR_NONE) == (one.lines % piece == 0));
         must(many.rc != ERROR_NONE ||
-             (many.lines == one.lines &&
+             (many.lines == one.lines && one.bytes && many.bytes &&
               memcmp(many.bytes, one.bytes, one.lines * one.row_bytes) == 0));
     } else if (one.rc != ERROR_NONE) {
         must(many.rc != ERROR_NONE || many.lines >= LINES_MAX);

@@ -72,8 +72,8 @@ static int tear_down(void **state)
 struct reader {
     pthread_t thread;
     struct feature_parts *parts;
-    int part;
     struct feature_shard *shard;
+    int part;
     bool good;
 };
 
