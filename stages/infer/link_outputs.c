@@ -17,10 +17,12 @@
 #include <unistd.h>
 
 enum {
-    EDGES_MOST = 4096, /* of a block */
-    BLOCK_SHARE = 8,   /* of the memory: rows of a block */
-    SCORE_SHARE = 8,   /* all scores */
-    SCORE_BYTES = 18,  /* of one: as it is kept while an array grows, and sorted */
+    EDGES_MOST = 4096, /* of a block: whole pieces */
+    PIECE_EDGES =
+        64, /* whose loss is summed before it is added: the same sum for blocks of any size */
+    BLOCK_SHARE = 8,  /* of the memory: rows of a block */
+    SCORE_SHARE = 8,  /* all scores */
+    SCORE_BYTES = 18, /* of one: as it is kept while an array grows, and sorted */
     LINES_BYTES = 1 << 20
 };
 
@@ -52,6 +54,11 @@ struct block {
 static uint32_t negatives_of(const struct link_outputs *o)
 {
     return (uint32_t)o->context->settings->sample.evaluation_negatives;
+}
+
+static struct tally *tally_of(const struct link_outputs *o, const struct block *block)
+{
+    return &o->config->tally[block->split == HELD_OUT_VALID ? SPLIT_VALID : SPLIT_TEST];
 }
 
 /* --- opening --- */
@@ -154,7 +161,9 @@ static uint32_t block_edges(const struct link_outputs *o)
 {
     const uint64_t each = (4 + (uint64_t)negatives_of(o)) * (o->decoder.dim + 4) * sizeof(float);
     const uint64_t fit = o->arena.limit ? o->arena.limit / 2 / each : EDGES_MOST;
-    return fit < 1 ? 1 : fit < EDGES_MOST ? (uint32_t)fit : EDGES_MOST;
+    if (fit < 2 * (uint64_t)PIECE_EDGES)
+        return PIECE_EDGES;
+    return fit < EDGES_MOST ? (uint32_t)fit / PIECE_EDGES * PIECE_EDGES : EDGES_MOST;
 }
 
 /* The nodes of all pairs, one after the other: sources, targets, negatives of each. */
@@ -208,34 +217,47 @@ static enum error_code fill_block(struct link_outputs *o, struct block *block, s
     return ERROR_NONE;
 }
 
-static enum error_code score_block(struct link_outputs *o, struct block *block, struct error *err)
+/* Adds edges first .. first + count - 1 of the block. `score` and `truth` [pairs of a piece] are room. */
+static enum error_code add_piece(struct link_outputs *o, const struct block *block, uint32_t first,
+                                 uint32_t count, float *score, uint8_t *truth, struct error *err)
 {
-    struct tally *tally =
-        &o->config->tally[block->split == HELD_OUT_VALID ? SPLIT_VALID : SPLIT_TEST];
     const struct pipeline_settings *settings = o->context->settings;
     const struct link_loss loss = {.kind = (enum link_loss_kind)settings->train_step.link_loss,
                                    .margin = (float)settings->train_step.link_margin};
-    const size_t pairs = block->count * (1 + (size_t)negatives_of(o));
+    const size_t negatives = negatives_of(o), pairs = count * (1 + negatives);
+    memcpy(score, block->score + first, count * sizeof *score);
+    memcpy(score + count, block->score + block->count + first * negatives,
+           count * negatives * sizeof *score);
+    memset(truth, 0, pairs);
+    memset(truth, 1, count);
+    const struct loss_result result =
+        link_loss_compute(&loss, score, count, (uint32_t)negatives, NULL);
+    return tally_add_pairs(tally_of(o, block), &result, score, truth, pairs, err);
+}
+
+static enum error_code score_block(struct link_outputs *o, struct block *block, struct error *err)
+{
+    const size_t each = 1 + (size_t)negatives_of(o);
+    float *score = NULL;
     uint8_t *truth = NULL;
-    enum error_code rc = arena_new(&o->arena, &block->score, pairs, "scores", err);
+    enum error_code rc = arena_new(&o->arena, &block->score, block->count * each, "scores", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&o->arena, &truth, pairs, "which pairs are edges", err);
+        rc = arena_new(&o->arena, &score, PIECE_EDGES * each, "scores", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&o->arena, &truth, PIECE_EDGES * each, "which pairs are edges", err);
     if (rc == ERROR_NONE)
         rc = pair_pass_scores(&o->decoder, &block->pairs, &o->arena, o->context->pool, block->score,
                               err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memset(truth, 0, pairs);
-    memset(truth, 1, block->count);
-    const struct loss_result result =
-        link_loss_compute(&loss, block->score, block->count, negatives_of(o), NULL);
-    return tally_add_pairs(tally, &result, block->score, truth, pairs, err);
+    for (uint32_t first = 0; rc == ERROR_NONE && first < block->count; first += PIECE_EDGES) {
+        const uint32_t left = block->count - first;
+        rc = add_piece(o, block, first, left < PIECE_EDGES ? left : PIECE_EDGES, score, truth, err);
+    }
+    return rc;
 }
 
 static enum error_code rank_block(struct link_outputs *o, struct block *block, struct error *err)
 {
-    struct tally *tally =
-        &o->config->tally[block->split == HELD_OUT_VALID ? SPLIT_VALID : SPLIT_TEST];
+    struct tally *tally = tally_of(o, block);
     const int64_t ranking = o->context->settings->infer.ranking;
     const struct ranked_edges edges = {.split = (uint32_t)block->split,
                                        .first = block->first,

@@ -66,6 +66,10 @@ for name in pair_source pair_target; do
     grep -aq "$name" <(head -c 8192 "$work/step.safetensors") || fail "the exported step has no $name"
 done
 
+# Little memory makes small blocks of edges, and the same outputs.
+run little "$work/links.yaml" --set infer.ranking=all --memory 192M >/dev/null
+same_outputs one little
+
 # Two workers, one thread each; and a run that is killed twice.
 other=$(run two "$work/links.yaml" --set infer.ranking=all --workers 2 --threads 1 | json weights_hash)
 [ "$other" = "$hash" ] || fail "two workers give $other, one gave $hash"
