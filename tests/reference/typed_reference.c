@@ -244,8 +244,9 @@ static void hgt_heads(const struct layer *layer, uint32_t type, uint32_t i, doub
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
         const struct message_block *block = &layer->block->edges[r].block;
         const uint32_t from = layer->schema->relation[r].source_type;
-        for (uint32_t e = block->row_start[i];
-             leads_to(layer, r, type) && e < block->row_start[i + 1]; e++) {
+        if (!leads_to(layer, r, type))
+            continue;
+        for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
             hgt_project(layer, from, block->neighbor[e], 0, key);
             hgt_project(layer, from, block->neighbor[e], 2, value);
             for (uint32_t h = 0; h < heads; h++) {

@@ -202,9 +202,9 @@ static enum error_code new_type(const struct typed_pass *pass, uint32_t type, st
     for (int i = 0; rc == ERROR_NONE && i < KQV_COUNT; i++) {
         const uint32_t count = i == QUERY ? rows : pass->source_count[type];
         if (count)
-            rc = row_product_new(weight + (size_t)i * width * input_dim, bias + (size_t)i * width,
-                                 input_dim, width, count, &pass->input[type], NULL, arena,
-                                 &made->kqv[i], err);
+            rc = row_product_new(&(struct row_matrix){weight + (size_t)i * width * input_dim,
+                                                      bias + (size_t)i * width, input_dim, width},
+                                 count, &pass->input[type], NULL, arena, &made->kqv[i], err);
     }
     if (rc != ERROR_NONE || rows == 0)
         return rc;
@@ -213,9 +213,10 @@ static enum error_code new_type(const struct typed_pass *pass, uint32_t type, st
         rc = arena_new(arena, &made->active, (size_t)rows * width, what, err);
     const struct input_rows active = {.base = made->active, .stride = width};
     if (rc == ERROR_NONE)
-        rc = row_product_new(typed_parameter(pass, of_type(type, OUT_WEIGHT)),
-                             typed_parameter(pass, of_type(type, OUT_BIAS)), width, width, rows,
-                             &active, NULL, arena, &made->out, err);
+        rc = row_product_new(&(struct row_matrix){typed_parameter(pass, of_type(type, OUT_WEIGHT)),
+                                                  typed_parameter(pass, of_type(type, OUT_BIAS)),
+                                                  width, width},
+                             rows, &active, NULL, arena, &made->out, err);
     return rc;
 }
 
@@ -249,11 +250,12 @@ static enum error_code new_relation(const struct typed_pass *pass, const struct 
     const struct input_rows values = {.base = made->row, .stride = width};
     if (!arena->counts)
         fill_matrices(pass, relation, made);
-    rc = row_product_new(made->key_matrix, NULL, width, width, rows, &queries, NULL, arena,
-                         &made->query, err);
-    return rc == ERROR_NONE ? row_product_new(made->value_matrix, NULL, width, width, rows, &values,
-                                              NULL, arena, &made->value, err)
-                            : rc;
+    rc = row_product_new(&(struct row_matrix){made->key_matrix, NULL, width, width}, rows, &queries,
+                         NULL, arena, &made->query, err);
+    return rc == ERROR_NONE
+               ? row_product_new(&(struct row_matrix){made->value_matrix, NULL, width, width}, rows,
+                                 &values, NULL, arena, &made->value, err)
+               : rc;
 }
 
 struct rows_job {
@@ -410,9 +412,10 @@ static enum error_code begin(struct typed_pass *pass, struct arena *arena, struc
     enum error_code rc = arena_new(arena, &hgt, 1, what, err);
     *out = hgt;
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &hgt->type, types_of(pass), what, err);
+        rc = arena_new_bytes(arena, (void **)&hgt->type, types_of(pass), sizeof(void *), what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &hgt->relation, relations_of(pass), what, err);
+        rc = arena_new_bytes(arena, (void **)&hgt->relation, relations_of(pass), sizeof(void *),
+                             what, err);
     if (rc == ERROR_NONE)
         rc = relation_attention_new(pass, heads, pass->layer->output_dim / heads, true, false,
                                     arena, &hgt->attention, err);

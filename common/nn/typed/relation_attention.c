@@ -44,7 +44,8 @@ enum error_code relation_attention_new(const struct typed_pass *pass, uint32_t h
     if (rc != ERROR_NONE)
         return rc;
     *made = (struct relation_attention){.pass = pass, .across = across};
-    rc = arena_new(arena, &made->slots, pass->schema->relation_count, what, err);
+    rc = arena_new_bytes(arena, (void **)&made->slots, pass->schema->relation_count, sizeof(void *),
+                         what, err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++) {
         made->slots[r] = NULL;
         if (pass->edges[r].block.destination_count == 0)
@@ -310,12 +311,14 @@ static void sum_tile(void *context, int64_t tile, int thread)
                              job->out + first * width_of(job->slots));
 }
 
+/* Threads write what these give. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_slots_sum(const struct relation_slots *slots, const float *weight, const float *p,
                         float *a, struct thread_pool *pool)
 {
     struct slots_job job = {.slots = slots, .weight = weight, .p = p, .out = a};
     thread_pool_run(pool, layer_pass_tiles(slots->shape.block.destination_count), sum_tile, &job);
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 static void dot_tile(void *context, int64_t tile, int thread)
 {
@@ -326,12 +329,14 @@ static void dot_tile(void *context, int64_t tile, int thread)
                    layer_pass_tile_end(first, job->slots->shape.block.destination_count), job->out);
 }
 
+/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_slots_dot(const struct relation_slots *slots, const float *q, const float *p,
                         float *score, struct thread_pool *pool)
 {
     struct slots_job job = {.slots = slots, .p = p, .q = q, .out = score};
     thread_pool_run(pool, layer_pass_tiles(slots->shape.block.destination_count), dot_tile, &job);
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 CPU_KERNEL(add_rows_to, (float *restrict rows, const float *restrict more, size_t count),
            (rows, more, count))
@@ -351,6 +356,7 @@ static void transposed_tile(void *context, int64_t tile, int thread)
     add_rows_to(job->out + first * width, scratch, (end - first) * width);
 }
 
+/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_slots_add_transposed(const struct relation_slots *slots, const float *weight,
                                    const float *da, float *dp, float *scratch,
                                    struct thread_pool *pool)
@@ -359,6 +365,7 @@ void relation_slots_add_transposed(const struct relation_slots *slots, const flo
         .slots = slots, .weight = weight, .p = da, .out = dp, .scratch = scratch};
     thread_pool_run(pool, layer_pass_tiles(slots->shape.block.source_count), transposed_tile, &job);
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 /* --- between destinations and rows --- */
 
@@ -447,6 +454,7 @@ static void part_tile(void *context, int64_t tile, int thread)
     take_rows(job, first, layer_pass_tile_end(first, job->count));
 }
 
+/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_rows_part(const struct typed_pass *pass, uint32_t relation, const float *dy,
                         size_t dim, float share, float *out, struct thread_pool *pool)
 {
@@ -458,3 +466,4 @@ void relation_rows_part(const struct typed_pass *pass, uint32_t relation, const 
                            .share = share};
     thread_pool_run(pool, layer_pass_tiles(job.count), part_tile, &job);
 }
+/* NOLINTEND(readability-non-const-parameter) */

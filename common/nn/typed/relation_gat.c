@@ -64,7 +64,8 @@ enum error_code relation_gat_new(const struct typed_pass *pass, bool across, str
     made->target_term = (const float **)pointers.target_term;
     made->bias = (const float **)pointers.bias;
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &made->part, pass->schema->relation_count, what, err);
+        rc = arena_new_bytes(arena, (void **)&made->part, pass->schema->relation_count,
+                             sizeof(void *), what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &made->share, pass->schema->type_count, what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
@@ -112,16 +113,18 @@ static enum error_code new_part(const struct relation_gat *gat, const struct typ
     rc = index_rows(pass, r, arena, &made->row_index, err);
     targets.row_index = made->row_index;
     if (rc == ERROR_NONE)
-        rc = row_product_new(gat->weight[r], NULL, source_dim(pass, r), width, sources, input, NULL,
-                             arena, &made->source, err);
+        rc = row_product_new(&(struct row_matrix){gat->weight[r], NULL, source_dim(pass, r), width},
+                             sources, input, NULL, arena, &made->source, err);
     if (rc == ERROR_NONE)
-        rc = row_product_new(gat->source_term[r], NULL, source_dim(pass, r), heads, sources, input,
-                             NULL, arena, &made->source_term, err);
+        rc = row_product_new(
+            &(struct row_matrix){gat->source_term[r], NULL, source_dim(pass, r), heads}, sources,
+            input, NULL, arena, &made->source_term, err);
     if (rc == ERROR_NONE)
-        rc = row_product_new(gat->target_term[r], NULL, target_dim(pass, r), heads, rows, &targets,
-                             NULL, arena, &made->target_term, err);
+        rc = row_product_new(
+            &(struct row_matrix){gat->target_term[r], NULL, target_dim(pass, r), heads}, rows,
+            &targets, NULL, arena, &made->target_term, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, &made->sum, rows * width, what, err);
+        rc = arena_new(arena, &made->sum, (size_t)rows * width, what, err);
     made->rows = made->sum;
     if (rc == ERROR_NONE && !pass->layer->joins_heads)
         rc = arena_new(arena, &made->rows, (size_t)rows * pass->layer->output_dim, what, err);

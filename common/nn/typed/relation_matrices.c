@@ -209,6 +209,7 @@ static void sum_base(void *context, int64_t base, int thread)
                 m->matrix[r], typed_parameter(m->pass, m->comp)[r * m->bases + (size_t)base], size);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): threads write it */
 void relation_matrices_back(const struct relation_matrices *matrices, float *gradient,
                             struct thread_pool *pool)
 {

@@ -2,10 +2,9 @@
 
 static const char what[] = "rows of node types"; /* wants memory */
 
-enum error_code row_product_new(const float *matrix, const float *bias, uint32_t input_dim,
-                                uint32_t output_dim, uint32_t count, const struct input_rows *input,
-                                float *output, struct arena *arena, struct row_product **out,
-                                struct error *err)
+enum error_code row_product_new(const struct row_matrix *matrix, uint32_t count,
+                                const struct input_rows *input, float *output, struct arena *arena,
+                                struct row_product **out, struct error *err)
 {
     const struct message_block every_row = {.destination_count = count, .source_count = count};
     struct row_product *made = NULL;
@@ -14,15 +13,15 @@ enum error_code row_product_new(const float *matrix, const float *bias, uint32_t
     if (rc != ERROR_NONE)
         return rc;
     made->layer = (struct model_layer){.type = layer_type_of(LAYER_MLP),
-                                       .input_dim = input_dim,
-                                       .output_dim = output_dim,
+                                       .input_dim = matrix->input_dim,
+                                       .output_dim = matrix->output_dim,
                                        .activation = ACTIVATION_NONE};
-    rc = layer_pass_init_matrix(&made->pass, &made->layer, matrix, bias, &every_row, input, arena,
-                                err);
+    rc = layer_pass_init_matrix(&made->pass, &made->layer, matrix->value, matrix->bias, &every_row,
+                                input, arena, err);
     made->pass.output = output;
     if (rc == ERROR_NONE && !output)
-        rc = arena_new_bytes(arena, &made->pass.output, (size_t)count * output_dim, sizeof(float),
-                             what, err);
+        rc = arena_new_bytes(arena, &made->pass.output, (size_t)count * matrix->output_dim,
+                             sizeof(float), what, err);
     return rc;
 }
 
@@ -32,6 +31,7 @@ enum error_code row_product_forward(struct row_product *product, bool keep,
     return layer_pass_forward(&product->pass, keep, workspace->arena, workspace->pool, err);
 }
 
+/* What writes the gradients takes them from a struct. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code row_product_backward(struct row_product *product, const float *dy, bool wants_input,
                                      float *matrix_gradient, float *bias_gradient,
                                      const struct model_workspace *workspace, struct error *err)
@@ -44,3 +44,4 @@ enum error_code row_product_backward(struct row_product *product, const float *d
                                                   workspace->arena, workspace->pool, err)
                             : rc;
 }
+/* NOLINTEND(readability-non-const-parameter) */

@@ -11,10 +11,14 @@ struct row_product {
     struct layer_pass pass;
 };
 
-/* Its rows [count, output_dim], which forward fills, in `output` or, when that is NULL, in the arena; `matrix` [output_dim, input_dim] and `bias`, which may be
- * NULL, are borrowed. count >= 1. */
-MUST_CHECK enum error_code row_product_new(const float *matrix, const float *bias,
-                                           uint32_t input_dim, uint32_t output_dim, uint32_t count,
+struct row_matrix {     /* borrowed */
+    const float *value; /* [output_dim, input_dim] */
+    const float *bias;  /* [output_dim]; NULL: none */
+    uint32_t input_dim, output_dim;
+};
+
+/* Its rows [count, output_dim], which forward fills, are in `output` or, when that is NULL, in the arena. count >= 1. */
+MUST_CHECK enum error_code row_product_new(const struct row_matrix *matrix, uint32_t count,
                                            const struct input_rows *input, float *output,
                                            struct arena *arena, struct row_product **out,
                                            struct error *err);

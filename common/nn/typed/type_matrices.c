@@ -50,7 +50,8 @@ static enum error_code forward(struct typed_pass *pass, bool keep,
 {
     struct row_product **product = NULL;
     const uint32_t width = pass->layer->output_dim;
-    enum error_code rc = arena_new(workspace->arena, &product, pass->schema->type_count, what, err);
+    enum error_code rc = arena_new_bytes(workspace->arena, (void **)&product,
+                                         pass->schema->type_count, sizeof(void *), what, err);
     pass->state = product;
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++) {
         const int tensor = tensor_of(pass, t);
@@ -60,9 +61,10 @@ static enum error_code forward(struct typed_pass *pass, bool keep,
             zero_rows(pass->output[t], (size_t)count * width);
         if (tensor < 0 || count == 0)
             continue;
-        rc = row_product_new(typed_parameter(pass, tensor), typed_parameter(pass, tensor + 1),
-                             pass->layer->type_input_dim[t], width, count, &pass->input[t],
-                             pass->output[t], workspace->arena, &product[t], err);
+        rc = row_product_new(
+            &(struct row_matrix){typed_parameter(pass, tensor), typed_parameter(pass, tensor + 1),
+                                 pass->layer->type_input_dim[t], width},
+            count, &pass->input[t], pass->output[t], workspace->arena, &product[t], err);
         if (rc == ERROR_NONE)
             rc = row_product_forward(product[t], keep, workspace, err);
     }

@@ -95,26 +95,40 @@ static enum error_code project_type(struct typed_trace *trace, uint32_t type, ui
     return rc;
 }
 
+/* What a pass over the layers is for. */
+struct run_wish {
+    const struct random_stream *dropout; /* NULL: none is drawn */
+    bool keep;                           /* there will be a backward */
+    float *logits;
+};
+
+static struct model_layer layer_of_type(const struct model_layer *layer, uint32_t type,
+                                        uint32_t count, bool is_last)
+{
+    struct model_layer own = *layer;
+    own.input_dim = layer->type_input_dim[type];
+    own.residual_parameter = layer->type_tail[type].residual;
+    own.norm_parameter = layer->type_tail[type].norm;
+    own.buffer_parameter = layer->type_tail[type].buffer;
+    own.has_tail =
+        count && (layer->residual || layer->norm != NORM_NONE ||
+                  layer->activation != ACTIVATION_NONE || (!is_last && layer->dropout > 0));
+    return own;
+}
+
 /* What follows layer `number` for a type, and where its rows go. */
 static enum error_code begin_type(struct typed_trace *trace, int number, uint32_t type,
-                                  const struct input_rows *rows,
-                                  const struct random_stream *dropout, bool keep, float *logits,
+                                  const struct input_rows *rows, const struct run_wish *wish,
                                   struct arena *arena, struct error *err)
 {
     const struct model *model = trace->model;
     const struct model_layer *layer = &model->layer[number];
     const bool is_last = number == model->config.layer_count - 1;
-    struct typed_step *step = &trace->step[number];
-    struct type_rows *own = &step->row[type];
+    const struct typed_step *step = &trace->step[number];
     const uint32_t count = step->pass.destination_count[type];
-    own->layer = *layer;
-    own->layer.input_dim = layer->type_input_dim[type];
-    own->layer.residual_parameter = layer->type_tail[type].residual;
-    own->layer.norm_parameter = layer->type_tail[type].norm;
-    own->layer.buffer_parameter = layer->type_tail[type].buffer;
-    own->layer.has_tail =
-        count && (layer->residual || layer->norm != NORM_NONE ||
-                  layer->activation != ACTIVATION_NONE || (!is_last && layer->dropout > 0));
+    struct type_rows *own = &step->row[type];
+    enum error_code rc = ERROR_NONE;
+    own->layer = layer_of_type(layer, type, count, is_last);
     own->tail = (struct layer_tail){0};
     own->pass = (struct layer_pass){
         .layer = &own->layer,
@@ -122,18 +136,15 @@ static enum error_code begin_type(struct typed_trace *trace, int number, uint32_
         .input = *rows,
         .input_dim = own->layer.input_dim,
         .output_dim = layer->output_dim,
-        .output = logits};
-    if (dropout && !is_last)
+        .output = wish->logits};
+    if (wish->dropout && !is_last)
         activation_set_dropout(&own->tail.dropout, layer->dropout,
-                               stream_of(dropout, number, type));
-    if (count == 0)
-        return ERROR_NONE;
-    enum error_code rc = ERROR_NONE;
-    if (!is_last || type != model->config.types.target_type)
+                               stream_of(wish->dropout, number, type));
+    if (count && (!is_last || type != model->config.types.target_type))
         rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * layer->output_dim,
                              sizeof(float), what, err);
     if (rc == ERROR_NONE && own->layer.has_tail)
-        rc = layer_tail_begin(&own->tail, model, trace->value, &own->pass, keep, arena, err);
+        rc = layer_tail_begin(&own->tail, model, trace->value, &own->pass, wish->keep, arena, err);
     return rc;
 }
 
@@ -171,7 +182,7 @@ static enum error_code begin_step(struct typed_trace *trace, int number,
 
 /* Layer `number` and what follows it: from rows [types], which become those of the next. */
 static enum error_code run_step(struct typed_trace *trace, int number, struct input_rows *rows,
-                                const struct random_stream *dropout, bool keep, float *logits,
+                                const struct run_wish *wish,
                                 const struct model_workspace *workspace, struct error *err)
 {
     const struct model *model = trace->model;
@@ -184,17 +195,17 @@ static enum error_code run_step(struct typed_trace *trace, int number, struct in
         rc = arena_new(arena, &output, type_count(model), what, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
         input[t] = rows[t];
-        rc = begin_type(trace, number, t, &rows[t], dropout, keep, logits, arena, err);
+        rc = begin_type(trace, number, t, &rows[t], wish, arena, err);
         output[t] = step->row[t].pass.output;
     }
     if (rc != ERROR_NONE)
         return rc;
     step->pass.input = input;
     step->pass.output = output;
-    if (dropout)
+    if (wish->dropout)
         activation_set_dropout(&step->pass.slot_dropout, step->pass.layer->dropout,
-                               stream_of(dropout, number, 0));
-    rc = step->pass.layer->type->typed->forward(&step->pass, keep, workspace, err);
+                               stream_of(wish->dropout, number, 0));
+    rc = step->pass.layer->type->typed->forward(&step->pass, wish->keep, workspace, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
         struct type_rows *own = &step->row[t];
         if (own->layer.has_tail)
@@ -204,12 +215,14 @@ static enum error_code run_step(struct typed_trace *trace, int number, struct in
     return rc;
 }
 
+/* Layers write the logits. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code typed_model_forward(const struct model *model, const float *value,
                                     const struct model_input *input,
                                     const struct model_workspace *workspace, float *logits,
                                     struct typed_trace **trace, struct error *err)
 {
     const int layers = model->config.layer_count;
+    const struct run_wish wish = {input->dropout, trace != NULL, logits};
     struct input_rows rows[RELATION_TYPE_COUNT_MAX];
     struct typed_trace *made = NULL;
     enum error_code rc = arena_new(workspace->arena, &made, 1, what, err);
@@ -226,11 +239,12 @@ enum error_code typed_model_forward(const struct model *model, const float *valu
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
         rc = begin_step(made, i, input, workspace->arena, err);
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
-        rc = run_step(made, i, rows, input->dropout, trace != NULL, logits, workspace, err);
+        rc = run_step(made, i, rows, &wish, workspace, err);
     if (rc == ERROR_NONE && trace)
         *trace = made;
     return rc;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 /* --- backward --- */
 
