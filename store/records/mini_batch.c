@@ -132,6 +132,21 @@ static enum error_code read_widths(const struct record_view *view, const uint32_
     return ERROR_NONE;
 }
 
+/* Before memory is asked for them: nodes have bits, or "seed_of" has some for each that is there again. */
+static enum error_code check_node_count(const struct record_view *view, uint32_t width,
+                                        const struct mini_batch *batch, struct error *err)
+{
+    const uint64_t *words = NULL;
+    const uint64_t times =
+        record_has(view, seed_of) ? batch->seed_count : 1; /* that a node may be there */
+    if (batch->node_count > times << width) /* one would be there more often, maybe without a bit */
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: width[%d]: expected more bits for %" PRIu32
+                         " nodes, found %" PRIu32,
+                         view->key, PACKED_NODE, batch->node_count, width);
+    return find_packed(view, packed_name[PACKED_NODE], batch->node_count, width, &words, err);
+}
+
 static enum error_code read_seeds(const struct record_view *view, struct mini_batch *out,
                                   struct error *err)
 {
@@ -150,12 +165,6 @@ static enum error_code read_nodes(const struct record_view *view, uint32_t width
 {
     const struct packed_array array = {packed_name[PACKED_NODE], width, out->node_count, 0, 0};
     uint32_t *node = NULL;
-    const uint64_t times = out->seed_of ? out->seed_count : 1; /* that a node may be there */
-    if (out->node_count > times << width) /* one would be there more often, maybe without a bit */
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: width[%d]: expected more bits for %" PRIu32
-                         " nodes, found %" PRIu32,
-                         view->key, PACKED_NODE, out->node_count, width);
     const enum error_code rc = unpack(view, &array, out, &node, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -310,7 +319,9 @@ static enum error_code read_sections(const struct record_view *view, struct mini
     enum error_code rc = read_hops(view, out, err);
     if (rc == ERROR_NONE)
         rc = read_widths(view, &width, err);
-    if (rc == ERROR_NONE) /* first: it has a bit at least for each node that may be there again */
+    if (rc == ERROR_NONE)
+        rc = check_node_count(view, width[PACKED_NODE], out, err);
+    if (rc == ERROR_NONE)
         rc = read_seeds(view, out, err);
     if (rc == ERROR_NONE)
         rc = read_nodes(view, width[PACKED_NODE], out, err);

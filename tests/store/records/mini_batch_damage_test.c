@@ -303,10 +303,30 @@ static void damaged_pairs_are_named(void **state)
     assert_pairs_fail(2, 40, 1, "pair_target: expected 2 elements, found 1");
 }
 
+/* A disjoint batch of one seed has no bits of seeds: what it says to have of nodes is asked of memory only if those have. */
+static void nodes_without_bits_take_no_memory(void **state)
+{
+    (void)state;
+    static const uint32_t ends[] = {1, 4, 0x7e000005}, width[] = {31, 5, 0, 3};
+    struct error err = {0};
+    struct mini_batch out = {.memory = {.limit = 1 << 20}};
+    struct packed_view v = empty_view();
+    uint64_t word = 3;
+    v.view.version = 4;
+    add(&v, "hop_end", ELEMENT_U32, 3, ends);
+    add(&v, "width", ELEMENT_U32, 4, width);
+    add(&v, "node", ELEMENT_U64, 1, &word);
+    add(&v, "seed_of", ELEMENT_U64, 0, &word);
+    assert_fails(mini_batch_decode(&v.view, &out, &err), ERROR_CORRUPT, "node", &err);
+    mini_batch_release(&out);
+    drop_view(&v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_the_index_that_is_wrong),
+        cmocka_unit_test(nodes_without_bits_take_no_memory),
         cmocka_unit_test(names_numbers_that_cannot_be),
         cmocka_unit_test(names_the_section_that_has_another_length),
         cmocka_unit_test(names_bits_that_belong_to_no_value),
