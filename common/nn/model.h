@@ -306,7 +306,7 @@ struct layer_input {
 void model_join_rows(const struct model *model, const float *const *lower, const size_t *stride,
                      size_t row_count, float *out);
 
-/* Layer `layer`, from 0, alone and without gradient; output [destination_count, output width of the layer] with what
+/* Of a plain model: layer `layer`, from 0, alone and without gradient; output [destination_count, output width of the layer] with what
  * follows the layer, as the next one reads it. Linear kinds aggregate before they project, whatever they do in
  * training: a node is a source of many blocks, and a destination of one. */
 MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,

@@ -95,6 +95,10 @@ static enum error_code encode_and_write(const struct model *model,
 /* Whether DGL has such layers, whose tensors then have names there. */
 static enum error_code check_dgl_has(const struct model *model, struct error *err)
 {
+    if (model_is_typed(model))
+        return error_set(err, ERROR_INVALID,
+                         "models over relations are written for PyG alone: HeteroGraphConv of DGL "
+                         "calls its tensors otherwise");
     for (int i = 0; i < model->config.layer_count; i++) {
         const struct model_layer *layer = &model->layer[i];
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX] = {0};

@@ -411,6 +411,7 @@ static enum error_code infer_layer(const struct model *model, const float *value
 {
     struct layer_pass pass;
     struct layer_tail tail = {0};
+    must(!model_is_typed(model));
     const enum error_code rc = layer_pass_init(&pass, model, value, layer, &input->block,
                                                &input->rows, workspace->arena, err);
     must(!input->second == (model->layer[layer].second_input < 0));

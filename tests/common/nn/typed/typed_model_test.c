@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
+#include "common/nn/model_file.h"
 
 #include "tests/reference/typed_reference.h"
 #include "tests/support/test.h"
@@ -437,6 +438,19 @@ static void what_no_model_can_be_is_refused_by_name(void **state)
     refuse(&config, "this kind is for graphs with relations");
 }
 
+static void dgl_has_no_names_for_them(void **state)
+{
+    struct error err = {0};
+    struct run run;
+    (void)state;
+    start(&run, &trials[0], &small, 0);
+    assert_int_equal(model_file_write(&run.model, run.value, "run", 1, MODEL_FLAVOR_DGL,
+                                      "/nowhere/at/all", &err),
+                     ERROR_INVALID);
+    assert_non_null(strstr(err.message, "models over relations are written for PyG alone"));
+    end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +461,7 @@ int main(void)
         cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),
         cmocka_unit_test(memory_is_counted_and_its_want_is_noticed),
         cmocka_unit_test(what_no_model_can_be_is_refused_by_name),
+        cmocka_unit_test(dgl_has_no_names_for_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
