@@ -19,6 +19,8 @@ static void names_say_what_is_made(void **state)
          "train-step"},
         {{.kind = UNIT_EVALUATE, .round = 5, .slot = 1}, "evaluate/5/1", "train-step"},
         {{.kind = UNIT_AGGREGATE, .round = 9}, "aggregate/9", "aggregate"},
+        {{.kind = UNIT_UPDATE_ROWS, .round = 9, .slot = 2}, "update-rows/9/2", "aggregate"},
+        {{.kind = UNIT_SEAL_ROWS, .round = 9, .slot = 2}, "seal-rows/9/2", "aggregate"},
         {{.kind = UNIT_CHECKPOINT, .round = 10}, "checkpoint/10", "checkpoint"},
         {{.kind = UNIT_INFER, .round = 60, .layer = 2, .slot = 7}, "infer/60/2/7", "infer"},
         {{.kind = UNIT_OUTPUTS, .round = 60}, "outputs/60", "infer"},
