@@ -89,8 +89,11 @@ static enum error_code aggregate_sets_free(const struct schedule *s, const struc
 /* Where a snapshot is made it tells of all rounds since the last. */
 static int64_t aggregate_reads_weights_after(const struct schedule *s, const struct unit *unit)
 {
-    return schedule_has_snapshot(s, unit->round + 1) ? schedule_snapshot_before(s, unit->round + 1)
-                                                     : unit->round - 1;
+    const int64_t own = unit->round - 1; /* it reads version unit->round in any case */
+    const int64_t before = schedule_has_snapshot(s, unit->round + 1)
+                               ? schedule_snapshot_before(s, unit->round + 1)
+                               : own;
+    return before < own ? before : own;
 }
 
 static struct key aggregate_output(const struct schedule *s, const char *run_id,

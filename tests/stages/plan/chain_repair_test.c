@@ -121,6 +121,20 @@ static void weights_that_the_work_itself_reads_are_made_again(void **state)
     assert_true(stored(&run, key_weights(SMALL_RUN_ID, 3)));
 }
 
+/* With a snapshot of each version the one before tells of no round, but the work still reads its weights. */
+static void weights_between_two_snapshots_side_by_side_are_made_again(void **state)
+{
+    struct small_run run;
+    begin(&run, *state);
+    run.schedule.every_rounds = 1;
+    small_run_put_version(&run, 3);
+    small_run_put_gradients(&run, 3);
+    assert_false(repair(&run, UNIT_AGGREGATE, 3));
+    tear(&run, key_optimizer_state(SMALL_RUN_ID, 3));
+    assert_true(repair(&run, UNIT_AGGREGATE, 3));
+    assert_false(stored(&run, key_weights(SMALL_RUN_ID, 3)));
+}
+
 /* They were made long before what the unit waits for. */
 static void mini_batches_of_an_earlier_time_are_made_again(void **state)
 {
@@ -229,6 +243,7 @@ int main(void)
         test_with_store(weights_of_the_newest_snapshot_come_back_from_it),
         test_with_store(a_torn_input_is_removed_and_missing),
         test_with_store(weights_that_the_work_itself_reads_are_made_again),
+        test_with_store(weights_between_two_snapshots_side_by_side_are_made_again),
         test_with_store(mini_batches_of_an_earlier_time_are_made_again),
         test_with_store(updates_behind_a_lost_one_are_made_again_too),
         test_with_store(a_snapshot_without_its_seals_is_none),
