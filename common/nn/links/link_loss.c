@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* log(1 + exp(x)), for any x. expf, logf and log1pf give the same bits on all processors (single_label.c). */
+/* log(1 + exp(x)), for any x. expf, logf and log1pf give the same bits on all processors, unlike exp (multi_label.c). */
 static double soft_plus(float x)
 {
     return (x > 0 ? (double)x : 0) + (double)log1pf(expf(-fabsf(x)));

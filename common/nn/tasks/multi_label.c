@@ -10,7 +10,8 @@
  * ROC AUC and average precision are of each label and then their mean, over labels that are there in some rows and not
  * in others, as OGB's evaluators have it (scikit-learn's average="macro" where that holds for all).
  *
- * Labels are float32 of 0 and 1, a row of NaN has none. expf and log1pf as single_label.c says.
+ * Labels are float32 of 0 and 1, a row of NaN has none. expf and log1pf, not exp and log1p:
+ * glibc's single-precision ones give the same bits with and without fused multiply-add.
  */
 #include "common/base/text.h"
 #include "common/nn/tasks/float_labels.h"

@@ -10,11 +10,12 @@
  *   its gradient      (sum over c of a_c) softmax(z) - a
  *   mean over rows    their sum divided by the sum of w_y; where that is 0, torch has NaN, and here nothing is learnt
  *
- * A label is an int32, -1 for none. expf and logf, not exp and log: glibc's single-precision ones give the same bits
- * with and without fused multiply-add, the double ones do not.
+ * A label is an int32, -1 for none. logf, not log: glibc's single-precision one gives the same bits with and without fused
+ * multiply-add, the double one does not.
  */
 #include "common/base/text.h"
 #include "common/nn/tasks/metrics.h"
+#include "common/nn/tasks/softmax_terms.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -105,13 +106,9 @@ static size_t largest_of(const float *logit, uint32_t class_count)
 static double softmax_row(const float *logit, size_t label, size_t class_count, size_t best,
                           double share, float *gradient)
 {
-    double sum = 0;
-    for (size_t c = 0; c < class_count; c++)
-        sum += (double)expf(logit[c] - logit[best]);
-    for (size_t c = 0; gradient && c < class_count; c++) {
-        const double probability = (double)expf(logit[c] - logit[best]) / sum;
-        gradient[c] = (float)((probability - (c == label)) * share);
-    }
+    const double sum = softmax_terms(logit, class_count, logit[best], gradient);
+    for (size_t c = 0; gradient && c < class_count; c++)
+        gradient[c] = (float)(((double)gradient[c] / sum - (c == label)) * share);
     return (double)logf((float)sum) - ((double)logit[label] - (double)logit[best]);
 }
 
@@ -126,9 +123,8 @@ static double weighted_row(const struct loss_rule *rule, const float *logit, siz
 {
     const double even = rule->label_smoothing / (double)class_count;
     const double own = (1 - rule->label_smoothing) * weight_of(rule, label);
-    double sum = 0, part_sum = 0, loss = 0;
-    for (size_t c = 0; c < class_count; c++)
-        sum += (double)expf(logit[c] - logit[best]);
+    const double sum = softmax_terms(logit, class_count, logit[best], gradient);
+    double part_sum = 0, loss = 0;
     const double log_sum = (double)logf((float)sum);
     for (size_t c = 0; c < class_count; c++) {
         const double part = even * weight_of(rule, c) + (c == label ? own : 0);
@@ -139,8 +135,7 @@ static double weighted_row(const struct loss_rule *rule, const float *logit, siz
     }
     for (size_t c = 0; gradient && c < class_count; c++) {
         const double part = even * weight_of(rule, c) + (c == label ? own : 0);
-        const double probability = (double)expf(logit[c] - logit[best]) / sum;
-        gradient[c] = (float)((part_sum * probability - part) * share);
+        gradient[c] = (float)((part_sum * ((double)gradient[c] / sum) - part) * share);
     }
     return loss;
 }
@@ -244,10 +239,8 @@ static size_t put_probability(char *out, double probability)
 static size_t print(char *out, const float *logit, const void *label, uint32_t class_count)
 {
     const size_t best = largest_of(logit, class_count);
-    double sum = 0.0;
+    const double sum = softmax_terms(logit, class_count, logit[best], NULL);
     size_t size = has_label(label) ? text_put_number(out, (uint64_t)class_of(label)) : 0;
-    for (uint32_t c = 0; c < class_count; c++)
-        sum += (double)expf(logit[c] - logit[best]);
     out[size++] = ',';
     size += text_put_number(out + size, best);
     out[size++] = ',';
