@@ -4,6 +4,7 @@
  * partition's report as JSON.
  */
 #include "common/base/json.h"
+#include "common/base/memory.h"
 #include "common/base/options.h"
 #include "common/formats/assignment_file.h"
 #include "common/nn/model_file.h"
@@ -47,7 +48,7 @@ static enum error_code write_model(const struct run_folder *folder,
     const bool best = strcmp(options->weights, "best") == 0;
     const bool dgl = strcmp(options->flavor, "dgl") == 0;
     struct snapshot snapshot = {0};
-    struct model model;
+    struct model *model = NULL;
     int64_t version = -1;
     if (!best && strcmp(options->weights, "last") != 0)
         return error_set(err, ERROR_USAGE, "--weights is '%s', expected best or last",
@@ -55,24 +56,27 @@ static enum error_code write_model(const struct run_folder *folder,
     if (!dgl && strcmp(options->flavor, "pyg") != 0)
         return error_set(err, ERROR_USAGE, "--flavor is '%s', expected pyg or dgl",
                          options->flavor);
-    enum error_code rc = run_model_init(&model, &folder->run.settings, &folder->run.book, err);
+    enum error_code rc = memory_new(&model, 1, "a model", err);
+    if (rc == ERROR_NONE)
+        rc = run_model_init(model, &folder->run.settings, &folder->run.book, err);
     if (rc == ERROR_NONE)
         rc = snapshot_current_version(folder->store, run_id, &version, NULL, err);
     if (rc == ERROR_NONE)
         rc = snapshot_get(folder->store, run_id, version, &snapshot, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (snapshot.value_count != model.value_count)
+    if (rc == ERROR_NONE && snapshot.value_count != model->value_count)
         rc = error_set(err, ERROR_CORRUPT, "the snapshot does not fit the model of run %s", run_id);
-    else
-        rc = model_file_write(&model, best ? snapshot.best_value : snapshot.value, run_id,
+    if (rc == ERROR_NONE)
+        rc = model_file_write(model, best ? snapshot.best_value : snapshot.value, run_id,
                               best ? snapshot.best_version : version,
                               dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG, options->output, err);
     store_release_record(&snapshot.view);
-    const char *note = model_file_note(model.layer[model.config.layer_count - 1].kind,
-                                       dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG);
-    if (rc == ERROR_NONE && note)
+    const char *note = NULL;
+    if (rc == ERROR_NONE)
+        note = model_file_note(model->layer[model->config.layer_count - 1].kind,
+                               dgl ? MODEL_FLAVOR_DGL : MODEL_FLAVOR_PYG);
+    if (note)
         (void)fputs(note, stderr);
+    memory_free(model);
     return rc;
 }
 

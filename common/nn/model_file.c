@@ -68,18 +68,16 @@ static void name_tensors(const struct model *model, const float *value, enum mod
         rename_for_dgl(model, layer, value, named);
 }
 
-static enum error_code encode_and_write(const struct model *model,
-                                        const struct named_tensors *named, const char *run_id,
-                                        int64_t version, enum model_flavor flavor, const char *path,
+static enum error_code encode_and_write(const struct model *model, struct named_tensors *named,
+                                        const char *run_id, int64_t version,
+                                        enum model_flavor flavor, const char *path,
                                         struct error *err)
 {
-    struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];
     struct model_texts texts;
-    memcpy(tensor, named->tensor, sizeof tensor);
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum error_code rc = model_texts_find(&texts, model, run_id, version, flavor, err);
-    const struct safetensors content = {.tensor = tensor,
+    const struct safetensors content = {.tensor = named->tensor,
                                         .tensor_count = (size_t)model->parameter_count,
                                         .metadata = texts.text,
                                         .metadata_count = texts.count};

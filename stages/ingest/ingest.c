@@ -14,6 +14,7 @@
 #include "common/base/checksum.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/progress.h"
 #include "common/base/text.h"
 #include "stages/engine/stage.h"
@@ -190,10 +191,10 @@ static void say_unread(void *context, const char *name, const char *meant)
 
 /* Reads or generates the dataset and stores it. */
 static enum error_code make_dataset(const struct stage_context *context, const char *id,
-                                    struct remarks *remarks, struct error *err)
+                                    struct remarks *remarks, struct dataset_schema *schema,
+                                    struct error *err)
 {
     struct dataset_summary summary = {0};
-    struct dataset_schema schema;
     struct dataset_builder *builder = NULL;
     const enum ingest_format format = (enum ingest_format)context->settings->ingest.format;
     const struct dataset_builder_config config = {.store = context->store,
@@ -209,9 +210,9 @@ static enum error_code make_dataset(const struct stage_context *context, const c
     if (rc == ERROR_NONE)
         rc = read_input(context, builder, err);
     if (rc == ERROR_NONE)
-        rc = dataset_builder_finish(builder, &schema, err);
+        rc = dataset_builder_finish(builder, schema, err);
     if (rc == ERROR_NONE)
-        dataset_summary_lines(&summary, &schema, context->settings, say_line, remarks);
+        dataset_summary_lines(&summary, schema, context->settings, say_line, remarks);
     dataset_summary_release(&summary);
     dataset_builder_free(builder);
     return rc;
@@ -233,17 +234,13 @@ static void print_summary(const struct dataset_schema *schema, bool unchanged, i
                  schema->undirected ? "undirected" : "directed", warnings);
 }
 
-static enum error_code ingest_work(const struct stage_context *context, void *state,
-                                   const struct unit *unit, struct error *err)
+static enum error_code find_dataset(const struct stage_context *context,
+                                    struct dataset_schema *schema, struct error *err)
 {
     char id[ID_SIZE];
-    struct dataset_schema schema;
     struct key newest;
     bool found = false;
     struct remarks remarks = {.are_said = !context->is_replay};
-    (void)state;
-    must(unit->kind == UNIT_INGEST);
-    progress_report_to(say_progress);
     enum error_code rc = ERROR_NONE;
     if (context->settings->ingest.format == FORMAT_EDGE_LIST &&
         !pipeline_learns_pairs(context->settings) && !context->settings->ingest.class_count)
@@ -260,9 +257,9 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     if (rc == ERROR_NONE && found && !context->is_replay)
         log_info("input is unchanged dataset=%s", id);
     else if (rc == ERROR_NONE)
-        rc = make_dataset(context, id, &remarks, err);
+        rc = make_dataset(context, id, &remarks, schema, err);
     if (rc == ERROR_NONE)
-        rc = dataset_schema_get(context->store, id, &schema, err);
+        rc = dataset_schema_get(context->store, id, schema, err);
     if (rc == ERROR_NONE && !context->is_replay)
         rc = run_input_switch(context->settings, "dataset", &newest, err);
     if (rc == ERROR_NONE && !context->is_replay)
@@ -270,7 +267,21 @@ static enum error_code ingest_work(const struct stage_context *context, void *st
     if (rc == ERROR_NONE && !context->is_replay)
         rc = identity_note(context->store, id, err);
     if (rc == ERROR_NONE && !context->is_replay)
-        print_summary(&schema, found, remarks.warnings);
+        print_summary(schema, found, remarks.warnings);
+    return rc;
+}
+
+static enum error_code ingest_work(const struct stage_context *context, void *state,
+                                   const struct unit *unit, struct error *err)
+{
+    struct dataset_schema *schema = NULL; /* too large for the stack where addresses are few */
+    (void)state;
+    must(unit->kind == UNIT_INGEST);
+    progress_report_to(say_progress);
+    enum error_code rc = memory_new(&schema, 1, "the schema of a dataset", err);
+    if (rc == ERROR_NONE)
+        rc = find_dataset(context, schema, err);
+    memory_free(schema);
     return rc;
 }
 

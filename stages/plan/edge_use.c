@@ -1,5 +1,6 @@
 #include "stages/plan/edge_use.h"
 
+#include "common/base/memory.h"
 #include "stages/plan/relation_check.h"
 #include "stages/plan/run_model.h"
 #include "stages/sampling/sampler.h"
@@ -98,12 +99,13 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
                                const struct dataset_schema *schema, struct edge_use *out,
                                struct error *err)
 {
-    struct model model;
+    struct model *model = NULL;
     if (schema->has_relations)
         return relation_check(settings, schema, err);
     enum error_code rc = run_model_shape(&model, settings, err);
     if (rc == ERROR_NONE)
-        rc = edge_use_of(settings, &model, &schema->edge_width, out, err);
+        rc = edge_use_of(settings, model, &schema->edge_width, out, err);
+    memory_free(model);
     if (rc == ERROR_NONE)
         rc = check_sampler(settings, schema, err);
     if (rc == ERROR_NONE && out->weight_sum && schema->negative_weight_count > 0)

@@ -1,4 +1,5 @@
 /* What is right for one setting and wrong beside another. */
+#include "common/base/memory.h"
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
 #include "stages/plan/pipeline_settings.h"
@@ -171,7 +172,7 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
 
 static enum error_code check_model(const struct pipeline_settings *s, struct error *err)
 {
-    struct model model;
+    struct model *model = NULL;
     const struct layer_type *type = layer_type_of((enum layer_kind)s->train_step.model);
     const bool is_listed = s->train_step.layers.count > 0;
     if (!is_listed && type->uses_edges && s->sample.fanouts.count == 0)
@@ -185,6 +186,9 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     const enum error_code rc = run_model_shape(&model, s, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "train-step");
+    const bool takes_bf16 = model_is_possible_in_bf16(model);
+    const int hop_count = model->hop_count;
+    memory_free(model);
     if (s->train_step.precision != PRECISION_FP32 && s->train_step.embedding > 0)
         return error_set(err, ERROR_INVALID,
                          "train-step.precision is bf16, expected fp32 with train-step.embedding");
@@ -192,17 +196,17 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
         return error_set(err, ERROR_INVALID,
                          "train-step.features is false and train-step.embedding is 0, so that the "
                          "model has nothing to read; set for example train-step.embedding: 64");
-    if (s->train_step.precision != PRECISION_FP32 && !model_is_possible_in_bf16(&model))
+    if (s->train_step.precision != PRECISION_FP32 && !takes_bf16)
         return error_set(err, ERROR_INVALID,
                          "train-step.precision is bf16, expected fp32 with %s%s%s",
                          is_listed ? "these train-step.layers" : "train-step.model ",
                          is_listed ? "" : layer_names[s->train_step.model],
                          is_listed || type->forward ? "" : " and what follows its layers");
-    if (model.hop_count != s->sample.fanouts.count)
+    if (hop_count != s->sample.fanouts.count)
         return error_set(err, ERROR_INVALID,
                          "sample.fanouts has %d items, expected %d: one for each layer of the "
                          "model that reads neighbours",
-                         s->sample.fanouts.count, model.hop_count);
+                         s->sample.fanouts.count, hop_count);
     return ERROR_NONE;
 }
 

@@ -1,6 +1,7 @@
 #include "stages/plan/run_model.h"
 
 #include "common/base/host.h"
+#include "common/base/memory.h"
 #include "common/math/bf16_product.h"
 #include "common/nn/layers/layer.h"
 
@@ -117,8 +118,8 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
     return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
-enum error_code run_model_shape(struct model *out, const struct pipeline_settings *settings,
-                                struct error *err)
+static enum error_code find_shape(struct model *out, const struct pipeline_settings *settings,
+                                  struct error *err)
 {
     static const char name[1][RELATION_NAME_SIZE] = {"node"};
     static const struct relation relation = {"relation", 0, 0};
@@ -130,6 +131,19 @@ enum error_code run_model_shape(struct model *out, const struct pipeline_setting
     types.schema = (struct relation_schema){1, 1, name, &relation};
     types.input_dim[0] = hidden;
     return make(out, settings, &types, 0, hidden, 0, err);
+}
+
+enum error_code run_model_shape(struct model **out, const struct pipeline_settings *settings,
+                                struct error *err)
+{
+    enum error_code rc = memory_new(out, 1, "a model", err);
+    if (rc == ERROR_NONE)
+        rc = find_shape(*out, settings, err);
+    if (rc == ERROR_NONE)
+        return rc;
+    memory_free(*out);
+    *out = NULL;
+    return rc;
 }
 
 /* What a model reads of the types of a graph with relations: features, or of a type without any an embedding. */
@@ -245,16 +259,18 @@ static enum error_code differs_at(const char *wanted, const char *wanted_end, co
 enum error_code run_model_check_weights(const struct model *model, const struct weights *weights,
                                         struct error *err)
 {
-    char table[RUN_MODEL_TABLE_SIZE];
-    const enum error_code rc = model_table_text(model, table, sizeof table, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const size_t size = strlen(table);
-    if (weights->table_size != size || memcmp(weights->table, table, size) != 0)
-        return differs_at(table, table + size, weights->table, weights->table + weights->table_size,
-                          err);
-    if (weights->value_count != model->value_count)
-        return error_set(err, ERROR_CORRUPT, "weights: expected %" PRIu64 " values, found %" PRIu64,
-                         model->value_count, weights->value_count);
-    return ERROR_NONE;
+    char *table = NULL;
+    enum error_code rc = memory_new(&table, RUN_MODEL_TABLE_SIZE, "the parameter table", err);
+    if (rc == ERROR_NONE)
+        rc = model_table_text(model, table, RUN_MODEL_TABLE_SIZE, err);
+    const size_t size = rc == ERROR_NONE ? strlen(table) : 0;
+    if (rc == ERROR_NONE &&
+        (weights->table_size != size || memcmp(weights->table, table, size) != 0))
+        rc = differs_at(table, table + size, weights->table, weights->table + weights->table_size,
+                        err);
+    if (rc == ERROR_NONE && weights->value_count != model->value_count)
+        rc = error_set(err, ERROR_CORRUPT, "weights: expected %" PRIu64 " values, found %" PRIu64,
+                       model->value_count, weights->value_count);
+    memory_free(table);
+    return rc;
 }

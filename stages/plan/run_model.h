@@ -28,9 +28,11 @@ uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
 uint32_t run_model_input_dim(const struct pipeline_settings *settings,
                              const struct partition_book *book);
 /* The same with an input and an output of some columns, for what does not depend on the dataset: how many layers there
- * are, and what they want. Fails: ERROR_INVALID. */
+ * are, and what they want. A model is too large for the stack of a process that may have few addresses.
+ * Owns:  *out; memory_free(). NULL when it fails.
+ * Fails: ERROR_INVALID, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code
-run_model_shape(struct model *out, const struct pipeline_settings *settings, struct error *err);
+run_model_shape(struct model **out, const struct pipeline_settings *settings, struct error *err);
 /* For a machine that trains: `hindrance` is bf16_product_hindrance(), `processor` what it calls itself.
  * Fails: ERROR_INVALID when the settings want products that it has not. */
 MUST_CHECK enum error_code run_model_check_precision(const struct pipeline_settings *settings,

@@ -1,5 +1,6 @@
 #include "stages/plan/schedule.h"
 
+#include "common/base/memory.h"
 #include "common/base/random.h"
 #include "stages/plan/embedding_shards.h"
 #include "stages/plan/identity_digits.h"
@@ -61,7 +62,7 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
             err, ERROR_INPUT,
             "the dataset has no training nodes: expected labels and a train split beside the edges "
             "(format folder: node-label.csv and train.csv)");
-    struct model model;
+    struct model *model = NULL;
     const enum error_code checked = run_model_shape(&model, settings, err);
     if (checked != ERROR_NONE)
         return checked;
@@ -74,13 +75,14 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .run_ahead = settings->sample.run_ahead,
         .reuse_epochs = settings->sample.reuse_epochs,
         .can_stop_early = settings->checkpoint.patience > 0,
-        .layer_count = model.config.layer_count,
-        .needs_degree = model.needs_degree,
+        .layer_count = model->config.layer_count,
+        .needs_degree = model->needs_degree,
         .part_count = part_count,
         .embedding_shards = embedding_shard_count(settings, part_count),
         .infers_best = settings->infer.weights == WEIGHTS_BEST,
         .seed = (uint64_t)settings->seed,
     };
+    memory_free(model);
     s.seeds_most = seeds_of(settings, s.batch_size, settings->sample.negatives,
                             (enum negative_kind)settings->sample.negative);
     s.evaluation_seeds_most = seeds_of(settings, s.evaluation_batch_size,

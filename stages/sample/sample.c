@@ -98,10 +98,11 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
 {
     const struct partition_book *book = context->book;
     const struct key splits = key_partition(book->id, "splits");
-    struct model model;
+    struct model *model = NULL;
     enum error_code rc = run_model_shape(&model, context->settings, err);
     if (rc == ERROR_NONE)
-        rc = edge_use_of(context->settings, &model, &book->edge_width, &state->use, err);
+        rc = edge_use_of(context->settings, model, &book->edge_width, &state->use, err);
+    memory_free(model);
     if (rc != ERROR_NONE)
         return rc;
     rc = topology_open(context->store, book, &state->topology, err);

@@ -1,6 +1,7 @@
 #include "stages/ingest/formats/folder_reader.h"
 
 #include "common/base/file.h"
+#include "common/base/memory.h"
 #include "stages/ingest/build/named_nodes.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/folder_edges.h"
@@ -275,37 +276,50 @@ static enum error_code read_splits(const struct folder *folder, struct error *er
     return rc;
 }
 
+static enum error_code read_folder(const struct pipeline_settings *settings, struct folder *folder,
+                                   struct error *err)
+{
+    const struct folder_meta *meta = &folder->meta;
+    enum error_code rc = folder_meta_read(folder->path, &folder->meta, err);
+    if (rc == ERROR_NONE && folder->has_relations)
+        rc = folder_meta_read_relations(folder->path, &folder->meta, err);
+    const bool has_node_types = meta->node_type_count > 0;
+    if (rc == ERROR_NONE)
+        rc =
+            dataset_builder_set_nodes(folder->builder, meta->node_count,
+                                      meta->is_directed ? STATED_DIRECTED : STATED_UNDIRECTED, err);
+    if (rc == ERROR_NONE)
+        rc = read_names(folder, err);
+    if (rc == ERROR_NONE)
+        rc = read_edges(folder, err);
+    if (rc == ERROR_NONE)
+        rc = read_features(folder, has_node_types, err);
+    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
+        rc = read_labels(folder, err);
+    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
+        rc = read_splits(folder, err);
+    if (rc == ERROR_NONE)
+        rc = held_edge_files_push(settings, names_of(folder), folder->builder, err);
+    return rc;
+}
+
 enum error_code folder_reader_run(const struct pipeline_settings *settings,
                                   struct dataset_builder *builder, struct error *err)
 {
     struct split_shares shares;
+    struct folder *folder = NULL;
     enum error_code rc = pipeline_split_shares(settings, &shares, err);
-    struct folder folder = {.path = settings->ingest.path,
-                            .task = (enum task_kind)settings->ingest.task,
-                            .draws_splits = shares.is_random,
-                            .has_relations = settings->ingest.relations,
-                            .builder = builder};
     if (rc == ERROR_NONE)
-        rc = folder_meta_read(folder.path, &folder.meta, err);
-    if (rc == ERROR_NONE && folder.has_relations)
-        rc = folder_meta_read_relations(folder.path, &folder.meta, err);
-    const bool has_node_types = folder.meta.node_type_count > 0;
-    if (rc == ERROR_NONE)
-        rc = dataset_builder_set_nodes(
-            builder, folder.meta.node_count,
-            folder.meta.is_directed ? STATED_DIRECTED : STATED_UNDIRECTED, err);
-    if (rc == ERROR_NONE)
-        rc = read_names(&folder, err);
-    if (rc == ERROR_NONE)
-        rc = read_edges(&folder, err);
-    if (rc == ERROR_NONE)
-        rc = read_features(&folder, has_node_types, err);
-    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
-        rc = read_labels(&folder, err);
-    if (rc == ERROR_NONE && !pipeline_learns_pairs(settings))
-        rc = read_splits(&folder, err);
-    if (rc == ERROR_NONE)
-        rc = held_edge_files_push(settings, names_of(&folder), builder, err);
-    named_nodes_release(&folder.names);
+        rc = memory_new(&folder, 1, "what a folder's meta.json says", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    *folder = (struct folder){.path = settings->ingest.path,
+                              .task = (enum task_kind)settings->ingest.task,
+                              .draws_splits = shares.is_random,
+                              .has_relations = settings->ingest.relations,
+                              .builder = builder};
+    rc = read_folder(settings, folder, err);
+    named_nodes_release(&folder->names);
+    memory_free(folder);
     return rc;
 }

@@ -1,3 +1,4 @@
+#include "common/base/memory.h"
 #include "stages/plan/edge_use.h"
 #include "stages/plan/run_model.h"
 #include "stages/sampling/sampler_list.h"
@@ -23,9 +24,11 @@ static enum error_code use_of(enum layer_kind kind, enum edge_choice choice,
                               struct error *err)
 {
     const struct pipeline_settings settings = settings_of(kind, choice);
-    struct model model;
+    struct model *model = NULL;
     assert_ok(run_model_shape(&model, &settings, err), err);
-    return edge_use_of(&settings, &model, width, use, err);
+    const enum error_code rc = edge_use_of(&settings, model, width, use, err);
+    memory_free(model);
+    return rc;
 }
 
 static void weights_are_used_where_layers_read_them_and_the_graph_has_them(void **state)

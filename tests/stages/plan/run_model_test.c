@@ -1,3 +1,4 @@
+#include "common/base/memory.h"
 #include "stages/plan/run_model.h"
 
 #include "tests/support/test.h"
@@ -104,7 +105,7 @@ static void kinds_for_relations_have_a_shape(void **state)
     static const char *const kinds[] = {"rgcn", "hgt", "rgat"};
     struct error err = {0};
     struct pipeline_settings settings;
-    struct model model;
+    struct model *model = NULL;
     (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         pipeline_settings_defaults(&settings);
@@ -114,7 +115,8 @@ static void kinds_for_relations_have_a_shape(void **state)
         assign(&settings, "ingest.relations", "true");
         assign(&settings, "sample.fanouts", "7, 5, 3");
         assert_ok(run_model_shape(&model, &settings, &err), &err);
-        assert_int_equal(model.hop_count, 3);
+        assert_int_equal(model->hop_count, 3);
+        memory_free(model);
     }
     assign(&settings, "train-step.blocks", "7");
     assert_fails(run_model_shape(&model, &settings, &err), ERROR_INVALID, "7 blocks do not divide",
