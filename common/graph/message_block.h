@@ -15,7 +15,6 @@
 struct message_block {
     uint32_t destination_count;
     uint32_t source_count; /* inputs, destinations included unless bipartite */
-    bool is_bipartite;     /* input i is not destination i: there are no loops and no own rows */
     /* [destination_count + 1], from row_start[0], which may be > 0. NULL: there are no edges to read, but
      * edge_count of them would be, for whoever only counts what memory they take (arena.h). */
     const uint32_t *row_start;
@@ -33,6 +32,7 @@ struct message_block {
     /* Rows of edges, row e is that of neighbor[e]; NULL: there are none, or no layer asks for them. */
     const float *edge_feature; /* [row_start[destination_count], edge_feature_dim] */
     uint32_t edge_feature_dim;
+    bool is_bipartite;   /* input i is not destination i: there are no loops and no own rows */
     uint64_t edge_count; /* only without row_start */
 };
 

@@ -135,7 +135,7 @@ static double batch_bytes(const struct model *model, const struct batch_bounds *
     const bool has_degrees = model->needs_degree || hops->has_factors;
     const double nodes = hops->node[hop_count] * (has_degrees ? 2 : 1);
     const double of_edge = (double)edge_use_edge_bytes(use, &book->edge_width) +
-                           (hops->has_factors ? sizeof(float) : 0);
+                           (double)(hops->has_factors ? sizeof(float) : 0);
     const double of_node = (double)edge_use_node_bytes(use);
     return 4 * (nodes + hops->row_count + hops->edge_count) + of_edge * hops->edge_count +
            of_node * hops->node[hop_count] + book->node_count / 8.0;

@@ -41,7 +41,8 @@ static const char *type_key(const struct layer *layer, uint32_t type, char key[R
 {
     (void)snprintf(key, RELATION_NAME_SIZE, "%s", layer->schema->type_name[type]);
     for (char *c = key; *c; c++)
-        *c = *c == '.' ? '#' : *c;
+        if (*c == '.')
+            *c = '#';
     return key;
 }
 
@@ -50,7 +51,7 @@ static const char *relation_key_of(const struct layer *layer, uint32_t r, const 
 {
     const struct relation *relation = &layer->schema->relation[r];
     char source[RELATION_NAME_SIZE], target[RELATION_NAME_SIZE];
-    (void)snprintf(key, 4 * RELATION_NAME_SIZE, "%s%s%s%s%s",
+    (void)snprintf(key, (size_t)4 * RELATION_NAME_SIZE, "%s%s%s%s%s",
                    type_key(layer, relation->source_type, source), between, relation->name, between,
                    type_key(layer, relation->target_type, target));
     return key;
@@ -134,7 +135,7 @@ static void rgcn_row(const struct layer *layer, uint32_t type, uint32_t i, doubl
     const uint32_t dim = in_dim(layer, type), out = layer->own->output_dim;
     const double *own = layer->x[type] + (size_t)i * dim;
     char key[RELATION_NAME_SIZE];
-    double a[256];
+    double a[256] = {0};
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
         const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
         if (!leads_to(layer, r, type))
@@ -173,7 +174,7 @@ static void neighbor_row(const struct layer *layer, uint32_t type, uint32_t i, d
     const bool is_sage = layer->own->kind == LAYER_SAGE;
     const char *left = is_sage ? "lin_l" : "lin_rel", *right = is_sage ? "lin_r" : "lin_root";
     const uint32_t dim = in_dim(layer, type), out = layer->own->output_dim;
-    double a[256], part[256];
+    double a[256] = {0}, part[256] = {0};
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
         char key[4 * RELATION_NAME_SIZE];
         const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
@@ -239,7 +240,7 @@ static void hgt_heads(const struct layer *layer, uint32_t type, uint32_t i, doub
                       double *out)
 {
     const uint32_t width = layer->own->output_dim, heads = (uint32_t)layer->own->option.heads;
-    double query[256], key[256], value[256];
+    double query[256] = {0}, key[256] = {0}, value[256] = {0};
     hgt_project(layer, type, i, 1, query);
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
         const struct message_block *block = &layer->block->edges[r].block;
@@ -387,7 +388,7 @@ static double rgat_score(const struct layer *layer, const double *own, const dou
 static void rgat_heads(const struct layer *layer, uint32_t type, uint32_t i, double *sum, double *y)
 {
     const struct gat_sizes s = gat_sizes_of(layer);
-    double own[256], source[256];
+    double own[256] = {0}, source[256] = {0};
     for (uint32_t r = 0; r < layer->schema->relation_count; r++) {
         const struct message_block *block = &layer->block->edges[r].block;
         if (!leads_to(layer, r, type))

@@ -86,7 +86,7 @@ static inline void typed_fixture_make(struct typed_fixture *f, const struct rela
     const struct random_stream stream = random_stream_of(5, RANDOM_FEATURE, 0, 0, 0);
     *f = (struct typed_fixture){.schema = schema, .hop_count = hop_count};
     for (int h = 0; h <= hop_count; h++)
-        for (uint32_t t = 0; t < schema->type_count; t++)
+        for (uint32_t t = 0; t < FIXTURE_TYPES && t < schema->type_count; t++)
             f->count[h][t] = count[h][t];
     for (int h = 0; h < hop_count; h++) {
         for (uint32_t r = 0; r < schema->relation_count; r++)

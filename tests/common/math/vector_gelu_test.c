@@ -25,9 +25,10 @@ static double phi(double x)
 static void is_what_libm_says(void **state)
 {
     static float x[COUNT], y[COUNT], slope[COUNT];
+    const int middle = COUNT / 2;
     (void)state;
     for (int i = 0; i < COUNT; i++) {
-        x[i] = (float)(i - COUNT / 2) / 1000; /* from -20 to 20 */
+        x[i] = (float)(i - middle) / 1000; /* from -20 to 20 */
         slope[i] = 2;
     }
     find(x, y, COUNT);

@@ -83,7 +83,7 @@ static void close_run(struct run *run)
 static void each_range_has_its_rows(void **state)
 {
     /* Many rows a buffer, one, none for each range, not even one a thread. */
-    static const size_t memory[] = {MEMORY, 32 * 11 * THREADS, 32 * 20, 0};
+    static const size_t memory[] = {MEMORY, (size_t)32 * 11 * THREADS, (size_t)32 * 20, 0};
     (void)state;
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
         struct error err = {0};

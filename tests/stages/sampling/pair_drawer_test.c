@@ -36,7 +36,8 @@ static int set_up(void **state)
     must(edge_positions_init(&f->positions, &f->memory.topology, &err) == ERROR_NONE);
     const uint64_t edges = f->graph.row_start[NODE_COUNT];
     for (uint32_t i = 0; i < POSITIVES; i++)
-        edge_positions_find(&f->positions, i * 7919 % edges, &f->source[i], &f->target[i]);
+        edge_positions_find(&f->positions, (uint64_t)i * 7919 % edges, &f->source[i],
+                            &f->target[i]);
     *state = f;
     return 0;
 }

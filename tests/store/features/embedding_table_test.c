@@ -144,8 +144,8 @@ static void a_row_is_what_was_stored_last_or_its_first_values(void **state)
         assert_true(found[0] == 10.125F && found[4] == 10.125F + 4.0F / 64);
         float *row = memory_alloc(embedding_table_row_size(table), sizeof *row);
         assert_ok(embedding_table_load(table, node, 1, row, NULL, &p->err), &p->err);
-        memcpy(&updates, row + 3 * WIDTH, sizeof updates);
-        assert_true(row[WIDTH] == -11 && row[2 * WIDTH] == 10 && updates == 11);
+        memcpy(&updates, row + (size_t)3 * WIDTH, sizeof updates);
+        assert_true(row[WIDTH] == -11 && row[(size_t)2 * WIDTH] == 10 && updates == 11);
         assert_ok(embedding_table_clear(table, &p->err), &p->err);
         assert_ok(embedding_table_values(table, node + 1, 1, found, 8, NULL, &p->err), &p->err);
         assert_memory_equal(found, first, sizeof first);

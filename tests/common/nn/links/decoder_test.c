@@ -82,7 +82,7 @@ static void make_numbers(const struct trial *trial, struct numbers *n)
     struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
     const struct random_stream stream = random_stream_of(3, RANDOM_WEIGHT, 0, 0, 0);
     n->parameter_count = decoder_type_of(trial->kind)->parameters(DIM, own);
-    n->count = 2 * DIM;
+    n->count = (size_t)2 * DIM;
     for (int i = 0; i < n->parameter_count; i++) {
         n->first[i] = n->count;
         n->count += (size_t)own[i].rows * own[i].cols;
@@ -193,7 +193,7 @@ struct batch {
 static void make_batch(struct batch *b)
 {
     const struct random_stream stream = random_stream_of(4, RANDOM_WEIGHT, 0, 0, 0);
-    for (size_t i = 0; i < SEEDS * DIM; i++)
+    for (size_t i = 0; i < (size_t)SEEDS * DIM; i++)
         b->row[i] = 2 * random_unit(random_word(&stream, i, 0)) - 1;
     for (uint32_t i = 0; i < POSITIVES; i++)
         b->source[i] = i % 3;

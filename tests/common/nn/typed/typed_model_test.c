@@ -13,44 +13,61 @@
 #include <string.h>
 
 struct trial {
-    enum layer_kind kind;
     struct layer_options option;
+    enum layer_kind kind;
     enum relation_aggr relation_aggr;
+    enum norm_kind norm;
+    enum activation_kind activation;
     bool own;     /* one type, three relations */
     bool values;  /* edges have them */
     bool project; /* authors and papers */
     bool mlp;     /* between them and behind them */
     bool residual;
-    enum norm_kind norm;
-    enum activation_kind activation;
 };
 
 static const struct trial trials[] = {
-    {LAYER_RGCN, .project = true},
-    {LAYER_RGCN, .own = true, .values = true},
-    {LAYER_RGCN, {.bases = 2}, .project = true, .norm = NORM_LAYER, .residual = true},
-    {LAYER_RGCN, {.bases = 2}, .own = true, .activation = ACTIVATION_ELU},
-    {LAYER_RGCN, {.blocks = 2}, .project = true, .values = true},
-    {LAYER_RGCN, {.blocks = 2, .aggr = LAYER_AGGR_ADD}, .own = true},
-    {LAYER_SAGE, .project = false},
-    {LAYER_SAGE, .project = true, .relation_aggr = RELATION_AGGR_MEAN, .values = true},
-    {LAYER_SAGE, {.aggr = LAYER_AGGR_MAX}, .relation_aggr = RELATION_AGGR_MEAN, .residual = true},
-    {LAYER_SAGE, .norm = NORM_BATCH, .activation = ACTIVATION_LEAKY_RELU},
-    {LAYER_HGT, {.heads = 2}, .project = true},
-    {LAYER_HGT, {.heads = 1}, .norm = NORM_LAYER, .residual = true},
-    {LAYER_HGT, {.heads = 4}, .own = true, .activation = ACTIVATION_NONE},
-    {LAYER_HGT, {.heads = 2}, .mlp = true},
-    {LAYER_RGCN, .mlp = true, .project = true},
-    {LAYER_GAT, {.heads = 2}, .project = true},
-    {LAYER_GAT, {.heads = 1}, .relation_aggr = RELATION_AGGR_MEAN, .residual = true},
-    {LAYER_GAT, {.heads = 4}, .own = true, .activation = ACTIVATION_ELU, .norm = NORM_LAYER},
-    {LAYER_GAT, {.heads = 2}, .mlp = true},
-    {LAYER_RGAT, {.heads = 2}, .project = true},
-    {LAYER_RGAT, {.heads = 2, .bases = 2}, .own = true, .activation = ACTIVATION_ELU},
-    {LAYER_RGAT, {.heads = 1, .blocks = 2}, .own = true, .norm = NORM_LAYER},
-    {LAYER_RGAT, {.heads = 4}, .mlp = true, .project = true},
-    {LAYER_GRAPH_CONV, .values = true},
-    {LAYER_GRAPH_CONV, .own = true, .relation_aggr = RELATION_AGGR_MEAN},
+    {.kind = LAYER_RGCN, .project = true},
+    {.kind = LAYER_RGCN, .own = true, .values = true},
+    {.kind = LAYER_RGCN,
+     .option = {.bases = 2},
+     .project = true,
+     .norm = NORM_LAYER,
+     .residual = true},
+    {.kind = LAYER_RGCN, .option = {.bases = 2}, .own = true, .activation = ACTIVATION_ELU},
+    {.kind = LAYER_RGCN, .option = {.blocks = 2}, .project = true, .values = true},
+    {.kind = LAYER_RGCN, .option = {.blocks = 2, .aggr = LAYER_AGGR_ADD}, .own = true},
+    {.kind = LAYER_SAGE, .project = false},
+    {.kind = LAYER_SAGE, .project = true, .relation_aggr = RELATION_AGGR_MEAN, .values = true},
+    {.kind = LAYER_SAGE,
+     .option = {.aggr = LAYER_AGGR_MAX},
+     .relation_aggr = RELATION_AGGR_MEAN,
+     .residual = true},
+    {.kind = LAYER_SAGE, .norm = NORM_BATCH, .activation = ACTIVATION_LEAKY_RELU},
+    {.kind = LAYER_HGT, .option = {.heads = 2}, .project = true},
+    {.kind = LAYER_HGT, .option = {.heads = 1}, .norm = NORM_LAYER, .residual = true},
+    {.kind = LAYER_HGT, .option = {.heads = 4}, .own = true, .activation = ACTIVATION_NONE},
+    {.kind = LAYER_HGT, .option = {.heads = 2}, .mlp = true},
+    {.kind = LAYER_RGCN, .mlp = true, .project = true},
+    {.kind = LAYER_GAT, .option = {.heads = 2}, .project = true},
+    {.kind = LAYER_GAT,
+     .option = {.heads = 1},
+     .relation_aggr = RELATION_AGGR_MEAN,
+     .residual = true},
+    {.kind = LAYER_GAT,
+     .option = {.heads = 4},
+     .own = true,
+     .activation = ACTIVATION_ELU,
+     .norm = NORM_LAYER},
+    {.kind = LAYER_GAT, .option = {.heads = 2}, .mlp = true},
+    {.kind = LAYER_RGAT, .option = {.heads = 2}, .project = true},
+    {.kind = LAYER_RGAT,
+     .option = {.heads = 2, .bases = 2},
+     .own = true,
+     .activation = ACTIVATION_ELU},
+    {.kind = LAYER_RGAT, .option = {.heads = 1, .blocks = 2}, .own = true, .norm = NORM_LAYER},
+    {.kind = LAYER_RGAT, .option = {.heads = 4}, .mlp = true, .project = true},
+    {.kind = LAYER_GRAPH_CONV, .values = true},
+    {.kind = LAYER_GRAPH_CONV, .own = true, .relation_aggr = RELATION_AGGR_MEAN},
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 
@@ -246,8 +263,8 @@ static void check_gradient(const struct run *run, const struct model_trace *trac
     }
     for (uint32_t t = 0; t < run->blocks.schema->type_count; t++) {
         const float *gradient = model_input_gradient(trace, t);
-        for (size_t i = 0; i < run->blocks.count[0][t] * run->model.config.types.input_dim[t];
-             i++) {
+        for (size_t i = 0;
+             i < (size_t)run->blocks.count[0][t] * run->model.config.types.input_dim[t]; i++) {
             const double expected = slope_of(run, &at, &at.x[t][i], dropout);
             if (!(fabs(expected - (double)gradient[i]) <= 2e-5 * size + 1e-8))
                 fail_msg("gradient of input %d of type %d is %g, expected %g", (int)i, (int)t,

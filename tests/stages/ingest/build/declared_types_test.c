@@ -159,7 +159,7 @@ static void labels_and_splits_are_of_one_type(void **state)
 {
     (void)state;
     struct error err = {0};
-    struct dataset_schema schema;
+    struct dataset_schema schema = {0};
     const int32_t papers[] = {-1, -1, 0, 1, 0}, both[] = {1, -1, 0, 1, 0};
     const int64_t train[] = {3, 2};
     fixture.settings.ingest.relations = true;

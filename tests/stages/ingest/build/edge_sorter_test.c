@@ -88,6 +88,7 @@ struct heard {
     uint32_t next_node;
 };
 
+/* What is called back may order the edges. NOLINTBEGIN(readability-non-const-parameter) */
 static enum error_code hear(void *context, uint32_t node, const struct edge_row *row,
                             uint64_t *order, uint32_t kept, struct error *err)
 {
@@ -110,6 +111,7 @@ static enum error_code hear(void *context, uint32_t node, const struct edge_row 
     }
     return ERROR_NONE;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 static void sort_at(uint64_t memory_bytes, bool both_ways, enum edge_policy duplicates,
                     struct heard *heard, uint64_t *ranges)

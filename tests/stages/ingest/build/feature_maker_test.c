@@ -172,7 +172,7 @@ static void rows_are_scaled_by_what_another_dataset_kept(void **state)
     uint64_t chunks = 0;
     float given[NODES * DIM];
     char path[FILE_PATH_SIZE];
-    for (size_t i = 0; i < NODES * DIM; i++)
+    for (size_t i = 0; i < (size_t)NODES * DIM; i++)
         given[i] = i % DIM == 1 ? 4.0F : (float)(i * 7 % 31) - 3.5F;
     fixture.settings.ingest.standardise = fixture.settings.ingest.normalise_rows = true;
     struct feature_maker *maker = start(NODES);
