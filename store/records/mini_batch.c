@@ -6,6 +6,7 @@
 #include "store/records/batch_nodes.h"
 #include "store/records/edge_sections.h"
 #include "store/records/mini_batch_sections.h"
+#include "store/records/packed_widths.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -112,24 +113,6 @@ static enum error_code read_hops(const struct record_view *view, struct mini_bat
     out->row_count = (uint32_t)batch_form_rows(out);
     rc = batch_form_check_hops(out, err);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", view->key);
-}
-
-static enum error_code read_widths(const struct record_view *view, const uint32_t **out,
-                                   struct error *err)
-{
-    const void *data = NULL;
-    const enum error_code rc =
-        record_section_get(view, "width", ELEMENT_U32, PACKED_COUNT, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    *out = data;
-    for (int i = 0; i < PACKED_COUNT; i++)
-        if ((*out)[i] > PACKED_WIDTH_MAX)
-            return error_set(
-                err, ERROR_CORRUPT,
-                "record %s: width[%d]: expected at most %d bits for section %s, found %" PRIu32,
-                view->key, i, PACKED_WIDTH_MAX, packed_name[i], (*out)[i]);
-    return ERROR_NONE;
 }
 
 /* Before memory is asked for them: nodes have bits, or "seed_of" has some for each that is there again. */
@@ -318,7 +301,7 @@ static enum error_code read_sections(const struct record_view *view, struct mini
     const uint32_t *width = NULL;
     enum error_code rc = read_hops(view, out, err);
     if (rc == ERROR_NONE)
-        rc = read_widths(view, &width, err);
+        rc = packed_widths_get(view, packed_name, PACKED_COUNT, &width, err);
     if (rc == ERROR_NONE)
         rc = check_node_count(view, width[PACKED_NODE], out, err);
     if (rc == ERROR_NONE)

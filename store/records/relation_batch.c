@@ -2,6 +2,7 @@
 
 #include "common/base/packed_integers.h"
 #include "store/records/edge_sections.h"
+#include "store/records/packed_widths.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -274,24 +275,6 @@ static enum error_code read_hops(const struct record_view *view, struct relation
     return ERROR_NONE;
 }
 
-static enum error_code read_widths(const struct record_view *view, const uint32_t **out,
-                                   struct error *err)
-{
-    const void *data = NULL;
-    const enum error_code rc =
-        record_section_get(view, "width", ELEMENT_U32, PACKED_COUNT, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    *out = data;
-    for (int i = 0; i < PACKED_COUNT; i++)
-        if ((*out)[i] > PACKED_WIDTH_MAX)
-            return error_set(
-                err, ERROR_CORRUPT,
-                "record %s: width[%d]: expected at most %d bits for section %s, found %" PRIu32,
-                view->key, i, PACKED_WIDTH_MAX, packed_name[i], (*out)[i]);
-    return ERROR_NONE;
-}
-
 /* The index of the first node that was there before, or node_count. `set` [2^bits], all zero, has at least twice as many
  * places; a place holds the node plus one. */
 static uint32_t first_repeated(const struct relation_batch *batch, uint32_t *set, unsigned bits)
@@ -497,7 +480,7 @@ enum error_code relation_batch_decode(const struct record_view *view, struct rel
     if (rc == ERROR_NONE)
         rc = read_hops(view, out, err);
     if (rc == ERROR_NONE)
-        rc = read_widths(view, &width, err);
+        rc = packed_widths_get(view, packed_name, PACKED_COUNT, &width, err);
     if (rc == ERROR_NONE)
         rc = read_nodes(view, width, out, err);
     if (rc == ERROR_NONE)
