@@ -8,6 +8,8 @@
 #ifndef TESTS_STAGES_SAMPLING_GRAPHSAINT_CHECK_H
 #define TESTS_STAGES_SAMPLING_GRAPHSAINT_CHECK_H
 
+#include "stages/sampling/graphsaint.h"
+
 #include "tests/stages/sampling/sampler_fixture.h"
 
 static inline void graphsaint_check_edges(const struct sampler_fixture *f,
@@ -66,6 +68,35 @@ static inline void graphsaint_check(struct sampler_fixture *f, const struct samp
         }
     }
     estimate_check(&loss, all / f->train_count, slack, "loss", 0);
+}
+
+/* What samplers with chances in closed form share: two tests of each of them. */
+static inline void graphsaint_check_closed_form(enum sampler_kind kind)
+{
+    enum { DRAWS = 40000 };
+    const struct sampler *sampler = sampler_of(kind);
+    struct sampler_fixture f;
+    sampler_fixture_open(&f);
+    const struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
+    f.chances.mean = graphsaint_mean(&f.chances, request.draw_count, f.train, f.train_count);
+    graphsaint_check(&f, sampler, &request, f.chances.mean, DRAWS, 0.005);
+    sampler_fixture_close(&f);
+}
+
+static inline void graphsaint_check_says_without_training_nodes(enum sampler_kind kind)
+{
+    static const uint64_t none[1] = {0};
+    const struct sampler *sampler = sampler_of(kind);
+    struct sampler_fixture f;
+    struct mini_batch batch;
+    struct error err = {0};
+    sampler_fixture_open(&f);
+    struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
+    request.is_training = none;
+    assert_fails(sampler->draw(f.sampler, &request, &batch, &err), ERROR_INPUT,
+                 "subgraphs of 8 draws had no training node: expected a larger sample.batch_size",
+                 &err);
+    sampler_fixture_close(&f);
 }
 
 #endif

@@ -3,18 +3,10 @@
 
 #include "tests/stages/sampling/graphsaint_check.h"
 
-enum { DRAWS = 40000 };
-
 static void its_normalisation_is_unbiased(void **state)
 {
     (void)state;
-    const struct sampler *sampler = sampler_of(SAMPLER_GRAPHSAINT_NODE);
-    struct sampler_fixture f;
-    sampler_fixture_open(&f);
-    const struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
-    f.chances.mean = graphsaint_mean(&f.chances, request.draw_count, f.train, f.train_count);
-    graphsaint_check(&f, sampler, &request, f.chances.mean, DRAWS, 0.005);
-    sampler_fixture_close(&f);
+    graphsaint_check_closed_form(SAMPLER_GRAPHSAINT_NODE);
 }
 
 static void chances_are_the_papers(void **state)
@@ -38,18 +30,7 @@ static void chances_are_the_papers(void **state)
 static void without_training_nodes_it_says_so(void **state)
 {
     (void)state;
-    const struct sampler *sampler = sampler_of(SAMPLER_GRAPHSAINT_NODE);
-    static const uint64_t none[1] = {0};
-    struct sampler_fixture f;
-    struct mini_batch batch;
-    struct error err = {0};
-    sampler_fixture_open(&f);
-    struct neighbor_request request = sampler_fixture_request(&f, sampler, 0);
-    request.is_training = none;
-    assert_fails(sampler->draw(f.sampler, &request, &batch, &err), ERROR_INPUT,
-                 "subgraphs of 8 draws had no training node: expected a larger sample.batch_size",
-                 &err);
-    sampler_fixture_close(&f);
+    graphsaint_check_says_without_training_nodes(SAMPLER_GRAPHSAINT_NODE);
 }
 
 int main(void)
