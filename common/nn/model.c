@@ -219,12 +219,22 @@ static void add_layer(struct model *model, int number)
     add_tail_parameters(model, layer, number);
 }
 
+static uint32_t decoder_outputs(const struct model *model)
+{
+    return model->config.decoder_outputs ? model->config.decoder_outputs : 1;
+}
+
+static int decoder_parameters(const struct model *model, struct decoder_parameter *own)
+{
+    return decoder_type_of(model->config.decoder)
+        ->parameters(model_output_dim(model), decoder_outputs(model), own);
+}
+
 static void add_decoder(struct model *model)
 {
     struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
     char name[PARAMETER_NAME_SIZE];
-    const int count =
-        decoder_type_of(model->config.decoder)->parameters(model_output_dim(model), own);
+    const int count = decoder_parameters(model, own);
     model->decoder_parameter = model->parameter_count;
     for (int i = 0; i < count; i++) {
         const struct layer_parameter one = {.dim_count = own[i].dim_count,
@@ -232,20 +242,26 @@ static void add_decoder(struct model *model)
                                             .cols = own[i].cols,
                                             .bound = own[i].bound};
         (void)snprintf(name, sizeof name, "decoder.%s", own[i].suffix);
-        model->parameter[add_parameter(model, name, &one)].start = own[i].start;
+        struct parameter *parameter = &model->parameter[add_parameter(model, name, &one)];
+        parameter->start = own[i].start;
+        if (own[i].dim_count == 3) { /* a matrix for each output */
+            parameter->dim[0] = decoder_outputs(model);
+            parameter->dim[1] = own[i].rows / decoder_outputs(model);
+        }
     }
 }
 
 static int decoder_parameter_count(const struct model *model)
 {
     struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX];
-    return decoder_type_of(model->config.decoder)->parameters(model_output_dim(model), own);
+    return decoder_parameters(model, own);
 }
 
 struct decoder model_decoder(const struct model *model, const float *value)
 {
     struct decoder out = {.type = decoder_type_of(model->config.decoder),
-                          .dim = model_output_dim(model)};
+                          .dim = model_output_dim(model),
+                          .outputs = decoder_outputs(model)};
     for (int i = 0; i < decoder_parameter_count(model); i++)
         out.parameter[i] = value + model->parameter[model->decoder_parameter + i].offset;
     return out;

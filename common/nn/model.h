@@ -136,6 +136,7 @@ struct model_config {
     uint32_t
         edge_dim; /* columns of the features of edges, for the layers that read them; 0: none */
     enum decoder_kind decoder; /* of tasks of pairs: what makes scores of the last layer's rows */
+    uint32_t decoder_outputs;  /* scores of a pair; 0: one */
 };
 
 /* A model in few words, as most pipeline files have it: a kind, and from input_dim to hidden_dim, and so on, to

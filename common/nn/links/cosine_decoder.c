@@ -34,20 +34,21 @@ static void score(const struct decoder *decoder, const float *query, const float
 }
 
 static void backward(const struct decoder *decoder, const float *source, const float *target,
-                     float gradient, float *source_gradient, float *target_gradient,
+                     const float *gradient, float *source_gradient, float *target_gradient,
                      float *const *parameter_gradient, float *scratch)
 {
     const size_t dim = decoder->dim;
+    const float slope = gradient[0];
     const float s = length_of(source, dim), t = length_of(target, dim);
     float cosine = 0;
     (void)parameter_gradient;
     (void)scratch;
     decoder_dots(source, target, NULL, dim, 1, &cosine);
     cosine /= s * t;
-    decoder_add_scaled(source_gradient, target, gradient / (s * t), dim);
-    decoder_add_scaled(source_gradient, source, -gradient * cosine / (s * s), dim);
-    decoder_add_scaled(target_gradient, source, gradient / (s * t), dim);
-    decoder_add_scaled(target_gradient, target, -gradient * cosine / (t * t), dim);
+    decoder_add_scaled(source_gradient, target, slope / (s * t), dim);
+    decoder_add_scaled(source_gradient, source, -slope * cosine / (s * s), dim);
+    decoder_add_scaled(target_gradient, source, slope / (s * t), dim);
+    decoder_add_scaled(target_gradient, target, -slope * cosine / (t * t), dim);
 }
 /* NOLINTEND(readability-non-const-parameter) */
 

@@ -27,6 +27,19 @@ void decoder_dots(const float *query, const float *target, const uint32_t *index
     dots(query, target, index, dim, count, score);
 }
 
+void decoder_query_dots(const struct decoder *decoder, const float *query, const float *target,
+                        const uint32_t *index, size_t count, float *score)
+{
+    const size_t dim = decoder->dim;
+    if (decoder->outputs == 1) {
+        dots(query, target, index, dim, count, score);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) /* the queries stand in a matrix of their own */
+        dots(target + (index ? index[i] : i) * dim, query, NULL, dim, decoder->outputs,
+             score + i * decoder->outputs);
+}
+
 CPU_KERNEL(add_scaled, (float *y, const float *x, float scale, size_t count), (y, x, scale, count))
 {
     for (size_t i = 0; i < count; i++)
@@ -50,9 +63,10 @@ void decoder_add_product(float *y, const float *a, const float *b, float scale, 
     add_product(y, a, b, scale, count);
 }
 
-int decoder_no_parameters(uint32_t dim, struct decoder_parameter *out)
+int decoder_no_parameters(uint32_t dim, uint32_t outputs, struct decoder_parameter *out)
 {
     (void)dim;
+    (void)outputs;
     (void)out;
     return 0;
 }

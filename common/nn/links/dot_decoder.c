@@ -17,13 +17,13 @@ static void score(const struct decoder *decoder, const float *query, const float
 }
 
 static void backward(const struct decoder *decoder, const float *source, const float *target,
-                     float gradient, float *source_gradient, float *target_gradient,
+                     const float *gradient, float *source_gradient, float *target_gradient,
                      float *const *parameter_gradient, float *scratch)
 {
     (void)parameter_gradient;
     (void)scratch;
-    decoder_add_scaled(source_gradient, target, gradient, decoder->dim);
-    decoder_add_scaled(target_gradient, source, gradient, decoder->dim);
+    decoder_add_scaled(source_gradient, target, gradient[0], decoder->dim);
+    decoder_add_scaled(target_gradient, source, gradient[0], decoder->dim);
 }
 /* NOLINTEND(readability-non-const-parameter) */
 

@@ -13,7 +13,8 @@
     ROW(DECODER_COSINE, cosine, "the cosine of z_s and z_t")                                       \
     ROW(DECODER_DISTMULT, distmult, "sum of z_s w z_t, a weight for each column")                  \
     ROW(DECODER_BILINEAR, bilinear, "z_s W z_t + b")                                               \
-    ROW(DECODER_MLP, mlp, "a linear layer, ReLU and another one over the products of columns z_s z_t")
+    ROW(DECODER_MLP, mlp, "a linear layer, ReLU and another one over the products of columns z_s z_t") \
+    ROW(DECODER_CONCAT, concat, "the same over both rows, side by side")
 
 #define LINK_LOSS_LIST(ROW)                                                                        \
     ROW(LINK_LOSS_BCE, bce, "binary cross-entropy over edges and negatives")                       \

@@ -20,12 +20,12 @@ struct pair_rows {
     const uint32_t *target; /* [positive_count * (1 + negatives_each)] */
 };
 
-/* score [pairs]. `pool` may be NULL. Fails: ERROR_NO_MEMORY. In an arena that counts nothing is computed. */
+/* score [pairs, decoder->outputs]. `pool` may be NULL. Fails: ERROR_NO_MEMORY. In an arena that counts nothing is computed. */
 MUST_CHECK enum error_code pair_pass_scores(const struct decoder *decoder,
                                             const struct pair_rows *pairs, struct arena *arena,
                                             struct thread_pool *pool, float *score,
                                             struct error *err);
-/* score_gradient [pairs]; row_gradient [seeds, dim] and parameter_gradient[i] [as decoder->parameter[i]] are added to. */
+/* score_gradient [pairs, decoder->outputs]; row_gradient [seeds, dim] and parameter_gradient[i] [as decoder->parameter[i]] are added to. */
 MUST_CHECK enum error_code pair_pass_backward(const struct decoder *decoder,
                                               const struct pair_rows *pairs,
                                               const float *score_gradient, struct arena *arena,
