@@ -100,9 +100,9 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
                                struct error *err)
 {
     struct model *model = NULL;
-    if (schema->has_relations)
-        return relation_check(settings, schema, err);
-    enum error_code rc = run_model_shape(&model, settings, err);
+    enum error_code rc = schema->has_relations ? relation_check(settings, schema, err) : ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = run_model_shape(&model, settings, err);
     if (rc == ERROR_NONE)
         rc = edge_use_of(settings, model, &schema->edge_width, out, err);
     memory_free(model);
@@ -118,17 +118,26 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
     return rc;
 }
 
+enum error_code edge_use_check_columns(const struct edge_use *use,
+                                       const struct edge_columns_view *columns, struct error *err)
+{
+    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
+        if (use->columns >> c & 1 && !columns->width.of[c])
+            return error_set(err, ERROR_CORRUPT, "expected a section %s, found none",
+                             edge_column[c].name);
+    return ERROR_NONE;
+}
+
 enum error_code edge_use_check_batch(const struct edge_use *use, const struct mini_batch *batch,
                                      struct error *err)
 {
-    for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (use->columns >> c & 1 && !batch->columns.width.of[c] &&
-            !(c == EDGE_FEATURE && batch->edge_position))
-            return error_set(err, ERROR_CORRUPT, "expected a section %s, found none",
-                             edge_column[c].name);
-    if (use->weight_sum && !batch->weight_sum)
+    struct edge_use stored = *use;
+    if (batch->edge_position)
+        stored.columns &= ~(1U << EDGE_FEATURE);
+    const enum error_code rc = edge_use_check_columns(&stored, &batch->columns, err);
+    if (rc == ERROR_NONE && use->weight_sum && !batch->weight_sum)
         return error_set(err, ERROR_CORRUPT, "expected a section weight_sum, found none");
-    return ERROR_NONE;
+    return rc;
 }
 
 size_t edge_use_edge_bytes(const struct edge_use *use, const struct edge_widths *width)

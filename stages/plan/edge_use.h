@@ -40,6 +40,10 @@ MUST_CHECK enum error_code edge_use_check(const struct pipeline_settings *settin
 /* Fails: ERROR_CORRUPT unless the mini-batch has them; of edge features, the rows or the positions of its edges. */
 MUST_CHECK enum error_code edge_use_check_batch(const struct edge_use *use,
                                                 const struct mini_batch *batch, struct error *err);
+/* The same of columns alone, in which all rows are. */
+MUST_CHECK enum error_code edge_use_check_columns(const struct edge_use *use,
+                                                  const struct edge_columns_view *columns,
+                                                  struct error *err);
 /* Bytes that they take of an edge, with its position if need be, and of a node, in a mini-batch. */
 size_t edge_use_edge_bytes(const struct edge_use *use, const struct edge_widths *width);
 size_t edge_use_node_bytes(const struct edge_use *use);

@@ -1,6 +1,7 @@
 #include "stages/plan/relation_fanouts.h"
 
 #include "common/base/text.h"
+#include "stages/sampling/neighbor_sampler.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -115,6 +116,15 @@ enum error_code relation_fanouts_of(const struct pipeline_settings *settings,
             rc = give_entry(&entry, relation, relation_count, out, err);
     }
     return rc;
+}
+
+void relation_fanouts_of_evaluation(const struct pipeline_settings *settings,
+                                    uint32_t relation_count, int64_t *out)
+{
+    const struct int_list *all = &settings->sample.evaluation_fanouts;
+    const size_t hops = (size_t)settings->sample.fanouts.count;
+    for (size_t i = 0; i < relation_count * hops; i++)
+        out[i] = all->count ? all->value[i % hops] : FANOUT_ALL;
 }
 
 enum error_code relation_fanouts_check(const struct pipeline_settings *settings, struct error *err)

@@ -24,6 +24,9 @@ MUST_CHECK enum error_code relation_fanouts_of(const struct pipeline_settings *s
                                                const struct relation *relation,
                                                uint32_t relation_count, int64_t *out,
                                                struct error *err);
+/* What validation draws by: sample.evaluation_fanouts in every relation, or all neighbours. */
+void relation_fanouts_of_evaluation(const struct pipeline_settings *settings,
+                                    uint32_t relation_count, int64_t *out);
 /* What can be told without a graph. Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code relation_fanouts_check(const struct pipeline_settings *settings,
                                                   struct error *err);

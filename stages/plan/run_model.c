@@ -146,6 +146,12 @@ enum error_code run_model_shape(struct model **out, const struct pipeline_settin
     return rc;
 }
 
+uint32_t run_model_type_dim(const struct pipeline_settings *settings,
+                            const struct partition_book *book, uint32_t type)
+{
+    return settings->train_step.features ? book->type_dim[type] : 0;
+}
+
 /* What a model reads of the types of a graph with relations: features, or of a type without any an embedding. */
 static enum error_code find_types(const struct pipeline_settings *settings,
                                   const struct partition_book *book, struct model_types *out,
@@ -162,7 +168,7 @@ static enum error_code find_types(const struct pipeline_settings *settings,
         .target_type = book->target_type,
         .relation_aggr = (enum relation_aggr)settings->train_step.relation_aggr};
     for (uint32_t t = 0; t < book->type_count; t++) {
-        const uint32_t dim = settings->train_step.features ? book->type_dim[t] : 0;
+        const uint32_t dim = run_model_type_dim(settings, book, t);
         out->input_dim[t] = dim ? dim : embedding;
         /* A row that is learnt needs no matrix, unless it has another width than those that have one. */
         out->projects[t] = projection != TYPE_PROJECTION_NONE && (dim || embedding != hidden);

@@ -27,6 +27,9 @@ uint32_t run_model_feature_dim(const struct pipeline_settings *settings,
                                const struct partition_book *book);
 uint32_t run_model_input_dim(const struct pipeline_settings *settings,
                              const struct partition_book *book);
+/* Of a node type of a graph with relations: features that it reads; 0: none. */
+uint32_t run_model_type_dim(const struct pipeline_settings *settings,
+                            const struct partition_book *book, uint32_t type);
 /* The same with an input and an output of some columns, for what does not depend on the dataset: how many layers there
  * are, and what they want. A model is too large for the stack of a process that may have few addresses.
  * Owns:  *out; memory_free(). NULL when it fails.

@@ -7,13 +7,10 @@
 static enum error_code fill(const struct stage_context *context, struct relation_fanouts *out,
                             struct error *err)
 {
-    const struct pipeline_settings *settings = context->settings;
-    const struct int_list *evaluation = &settings->sample.evaluation_fanouts;
     const uint32_t relations = partition_book_relations(context->book);
-    const size_t hops = (size_t)out->hop_count;
-    for (size_t i = 0; i < relations * hops; i++)
-        out->evaluation[i] = evaluation->count ? evaluation->value[i % hops] : FANOUT_ALL;
-    return relation_fanouts_of(settings, context->book->relation, relations, out->training, err);
+    relation_fanouts_of_evaluation(context->settings, relations, out->evaluation);
+    return relation_fanouts_of(context->settings, context->book->relation, relations, out->training,
+                               err);
 }
 
 enum error_code relation_fanouts_open(const struct stage_context *context,

@@ -21,7 +21,9 @@ void batch_preparer_release(struct batch_preparer *preparer)
 void prepared_batch_forget(struct prepared_batch *batch)
 {
     mini_batch_forget(&batch->batch);
-    *batch = (struct prepared_batch){.batch = batch->batch, .area = batch->area};
+    typed_batch_forget(&batch->typed);
+    *batch =
+        (struct prepared_batch){.batch = batch->batch, .typed = batch->typed, .area = batch->area};
 }
 
 static void release_area(struct batch_preparer *preparer, struct batch_area *area)
@@ -35,6 +37,7 @@ void prepared_batch_release(struct batch_preparer *preparer, struct prepared_bat
 {
     prepared_batch_forget(batch);
     mini_batch_release(&batch->batch);
+    typed_batch_release(&batch->typed);
     release_area(preparer, &batch->area);
 }
 
@@ -73,12 +76,27 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
     return ERROR_NONE;
 }
 
+static enum error_code read_typed(const struct batch_preparer *preparer, struct prepared_batch *out,
+                                  const struct key *key, struct error *err)
+{
+    const struct stage_context *context = preparer->context;
+    const enum error_code rc =
+        typed_batch_read(context->store, key, context->run_id, preparer->model, &preparer->edge_use,
+                         preparer->types, &out->typed, err);
+    out->has_record = rc == ERROR_NONE;
+    if (out->has_record)
+        out->key = *key;
+    return rc;
+}
+
 enum error_code prepared_batch_read(const struct batch_preparer *preparer,
                                     struct prepared_batch *out, const struct key *key,
                                     struct error *err)
 {
     const struct stage_context *context = preparer->context;
     prepared_batch_forget(out);
+    if (preparer->types)
+        return read_typed(preparer, out, key, err);
     enum error_code rc =
         mini_batch_get(context->store, key->text, context->run_id, &out->batch, err);
     if (rc != ERROR_NONE)
@@ -94,8 +112,14 @@ enum error_code prepared_batch_read(const struct batch_preparer *preparer,
 
 /* --- the rows --- */
 
+static uint32_t node_count_of(const struct prepared_batch *prepared)
+{
+    return prepared->typed.block ? prepared->typed.batch.node_count : prepared->batch.node_count;
+}
+
 static enum error_code too_small(const struct batch_preparer *preparer,
-                                 const struct mini_batch *batch, uint64_t wanted, struct error *err)
+                                 const struct prepared_batch *prepared, uint64_t wanted,
+                                 struct error *err)
 {
     char wanted_text[32], budget_text[32];
     return error_set(err, ERROR_NO_MEMORY,
@@ -103,7 +127,7 @@ static enum error_code too_small(const struct batch_preparer *preparer,
                      " bytes (%s), the budget of features is %" PRIu64
                      " bytes (%s); give more --memory, or take fewer nodes at a time (batch sizes, "
                      "fan-outs)",
-                     batch->node_count, wanted, text_size(wanted, wanted_text),
+                     node_count_of(prepared), wanted, text_size(wanted, wanted_text),
                      preparer->budget_bytes, text_size(preparer->budget_bytes, budget_text));
 }
 
@@ -127,8 +151,11 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
     const uint64_t others = preparer->area_bytes - area->bytes;
     const uint64_t wanted = others + area_bytes + scratch_bytes;
     if (wanted >= preparer->budget_bytes)
-        return too_small(preparer, &prepared->batch, wanted, err);
-    feature_source_limit(preparer->features, preparer->budget_bytes - wanted);
+        return too_small(preparer, prepared, wanted, err);
+    if (preparer->types)
+        typed_features_limit(preparer->types, preparer->budget_bytes - wanted);
+    else
+        feature_source_limit(preparer->features, preparer->budget_bytes - wanted);
     arena_reset(&preparer->scratch);
     preparer->scratch.limit = preparer->scratch_bytes = scratch_bytes;
     if (area->data)
@@ -154,25 +181,37 @@ static bool uses_pipe(const struct batch_preparer *preparer, const atomic_bool *
     return !stop && thread_pool_size(preparer->context->pool) > 1;
 }
 
-static uint64_t pipe_bytes(const struct batch_preparer *preparer, const atomic_bool *stop)
+static uint64_t pipe_bytes(const struct batch_preparer *preparer,
+                           const struct feature_source *source, const atomic_bool *stop)
 {
-    return uses_pipe(preparer, stop) ? row_pipe_bytes(preparer->features) : 0;
+    return uses_pipe(preparer, stop) ? row_pipe_bytes(source) : 0;
 }
 
-static enum error_code bring_rows(struct batch_preparer *preparer,
-                                  const struct prepared_batch *prepared, feature_visitor visitor,
-                                  void *context, const atomic_bool *stop, struct error *err)
+/* The rows that a batch wants of one source. */
+struct wanted_rows {
+    struct feature_source *source;
+    const uint32_t *node; /* [count] */
+    uint32_t count;
+};
+
+static struct wanted_rows rows_of_batch(const struct batch_preparer *preparer,
+                                        const struct mini_batch *batch)
 {
-    const struct mini_batch *batch = &prepared->batch;
+    return (struct wanted_rows){preparer->features, batch->node, batch->node_count};
+}
+
+static enum error_code bring_rows(struct batch_preparer *preparer, const struct wanted_rows *rows,
+                                  feature_visitor visitor, void *context, const atomic_bool *stop,
+                                  struct error *err)
+{
     const uint64_t before = disk_bytes();
-    const enum error_code rc =
-        uses_pipe(preparer, stop)
-            ? row_pipe_visit(preparer->features, batch->node, batch->node_count, visitor, context,
-                             preparer->context->pool, err)
-            : feature_source_visit(preparer->features, batch->node, batch->node_count, visitor,
-                                   context, stop, err);
+    const enum error_code rc = uses_pipe(preparer, stop)
+                                   ? row_pipe_visit(rows->source, rows->node, rows->count, visitor,
+                                                    context, preparer->context->pool, err)
+                                   : feature_source_visit(rows->source, rows->node, rows->count,
+                                                          visitor, context, stop, err);
     const uint64_t wanted =
-        (uint64_t)batch->node_count * feature_source_dim(preparer->features) * sizeof(float);
+        (uint64_t)rows->count * feature_source_dim(rows->source) * sizeof(float);
     const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
     preparer->from_disk = off_disk && preparer->brought_rows;
     preparer->brought_rows = true;
@@ -189,15 +228,16 @@ static enum error_code fill_aggregated(struct batch_preparer *preparer,
                                        const atomic_bool *stop, struct error *err)
 {
     const struct message_block block = mini_batch_block(&prepared->batch, 0);
+    const struct wanted_rows wanted = rows_of_batch(preparer, &prepared->batch);
     struct source_aggregation aggregation;
-    enum error_code rc =
-        reserve(preparer, prepared, floats * sizeof(float),
-                source_aggregation_scratch(&block) + pipe_bytes(preparer, stop), err);
+    enum error_code rc = reserve(
+        preparer, prepared, floats * sizeof(float),
+        source_aggregation_scratch(&block) + pipe_bytes(preparer, wanted.source, stop), err);
     if (rc == ERROR_NONE)
         rc = source_aggregation_begin(&aggregation, preparer->model, &block, prepared->area.data,
                                       &preparer->scratch, err);
     if (rc == ERROR_NONE)
-        rc = bring_rows(preparer, prepared, aggregate_rows, &aggregation, stop, err);
+        rc = bring_rows(preparer, &wanted, aggregate_rows, &aggregation, stop, err);
     if (rc != ERROR_NONE)
         return rc;
     source_aggregation_finish(&aggregation);
@@ -221,20 +261,94 @@ static void copy_rows(void *context, const struct feature_visit *visit)
 static enum error_code fill_copied(struct batch_preparer *preparer, struct prepared_batch *prepared,
                                    const atomic_bool *stop, struct error *err)
 {
-    const struct mini_batch *batch = &prepared->batch;
+    const struct wanted_rows wanted = rows_of_batch(preparer, &prepared->batch);
     const enum precision precision = preparer->model->config.precision;
-    const size_t row_bytes = feature_source_row_bytes(preparer->features);
-    enum error_code rc = reserve(preparer, prepared, (uint64_t)batch->node_count * row_bytes,
-                                 pipe_bytes(preparer, stop), err);
+    const size_t row_bytes = feature_source_row_bytes(wanted.source);
+    enum error_code rc = reserve(preparer, prepared, (uint64_t)wanted.count * row_bytes,
+                                 pipe_bytes(preparer, wanted.source, stop), err);
     struct copied_rows copied = {(char *)prepared->area.data, row_bytes};
     if (rc == ERROR_NONE)
-        rc = bring_rows(preparer, prepared, copy_rows, &copied, stop, err);
+        rc = bring_rows(preparer, &wanted, copy_rows, &copied, stop, err);
     if (rc == ERROR_NONE)
         prepared->rows = (struct input_rows){.base = copied.to,
                                              .stride = row_bytes / precision_bytes(precision),
                                              .precision = precision};
     return rc;
 }
+
+/* --- of a graph with relations --- */
+
+/* Whether the rows of a type are copied into the area. */
+static bool is_copied(const struct batch_preparer *preparer, uint32_t type)
+{
+    const struct feature_source *source = preparer->types->source[type];
+    return source && !feature_source_is_resident(source);
+}
+
+/* In floats, from one area to the next on a line of the cache. */
+static uint64_t area_floats(const struct batch_preparer *preparer, const struct typed_batch *typed,
+                            uint32_t type)
+{
+    const uint64_t line = 64 / sizeof(float);
+    const uint64_t floats = typed_features_row_bytes(preparer->types, type) / sizeof(float) *
+                            typed_batch_count(typed, type);
+    return is_copied(preparer, type) ? (floats + line - 1) / line * line : 0;
+}
+
+static enum error_code reserve_types(struct batch_preparer *preparer,
+                                     struct prepared_batch *prepared, const atomic_bool *stop,
+                                     struct error *err)
+{
+    uint64_t floats = 0, pipe = 0;
+    for (uint32_t t = 0; t < preparer->types->type_count; t++) {
+        floats += area_floats(preparer, &prepared->typed, t);
+        if (is_copied(preparer, t)) {
+            const uint64_t bytes = pipe_bytes(preparer, preparer->types->source[t], stop);
+            pipe = bytes > pipe ? bytes : pipe;
+        }
+    }
+    return floats ? reserve(preparer, prepared, floats * sizeof(float), pipe, err) : ERROR_NONE;
+}
+
+static enum error_code fill_type(struct batch_preparer *preparer, struct typed_batch *typed,
+                                 uint32_t type, float *area, const atomic_bool *stop,
+                                 struct error *err)
+{
+    const struct wanted_rows wanted = {preparer->types->source[type], typed->number[type],
+                                       typed_batch_count(typed, type)};
+    struct feature_rows rows;
+    typed->rows[type] = (struct input_rows){0};
+    if (!wanted.source)
+        return ERROR_NONE;
+    if (is_copied(preparer, type)) {
+        struct copied_rows copied = {(char *)area, feature_source_row_bytes(wanted.source)};
+        typed->rows[type] =
+            (struct input_rows){.base = area, .stride = copied.row_bytes / sizeof *area};
+        return wanted.count ? bring_rows(preparer, &wanted, copy_rows, &copied, stop, err)
+                            : ERROR_NONE;
+    }
+    const enum error_code rc =
+        feature_source_fetch(wanted.source, wanted.node, wanted.count, &rows, err);
+    typed->rows[type] =
+        (struct input_rows){.base = rows.base, .stride = rows.stride, .row_index = rows.row_index};
+    return rc;
+}
+
+static enum error_code fill_types(struct batch_preparer *preparer, struct prepared_batch *prepared,
+                                  const atomic_bool *stop, struct error *err)
+{
+    enum error_code rc = reserve_types(preparer, prepared, stop, err);
+    float *area = prepared->area.data;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < preparer->types->type_count; t++) {
+        const uint64_t floats = area_floats(preparer, &prepared->typed, t);
+        rc = fill_type(preparer, &prepared->typed, t, area, stop, err);
+        area = floats ? area + floats : area;
+    }
+    prepared->has_rows = rc == ERROR_NONE;
+    return rc;
+}
+
+/* --- all of it --- */
 
 static enum error_code fetch_edges(const struct batch_preparer *preparer,
                                    struct prepared_batch *prepared, const atomic_bool *stop,
@@ -247,8 +361,8 @@ static enum error_code fetch_edges(const struct batch_preparer *preparer,
     return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", prepared->key.text);
 }
 
-enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prepared_batch *out,
-                                    const atomic_bool *stop, struct error *err)
+static enum error_code fill_rows(struct batch_preparer *preparer, struct prepared_batch *out,
+                                 const atomic_bool *stop, struct error *err)
 {
     const struct mini_batch *batch = &out->batch;
     const struct message_block block = mini_batch_block(batch, 0);
@@ -257,7 +371,6 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
         preparer->features
             ? (uint64_t)batch->node_count * feature_source_row_bytes(preparer->features)
             : 0;
-    must(out->has_record && !out->has_rows);
     out->aggregated = NULL;
     enum error_code rc = fetch_edges(preparer, out, stop, err);
     if (rc != ERROR_NONE)
@@ -282,4 +395,12 @@ enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prep
     out->rows.mostly_zero = preparer->mostly_zero;
     out->has_rows = rc == ERROR_NONE;
     return rc;
+}
+
+enum error_code prepared_batch_fill(struct batch_preparer *preparer, struct prepared_batch *out,
+                                    const atomic_bool *stop, struct error *err)
+{
+    must(out->has_record && !out->has_rows);
+    return preparer->types ? fill_types(preparer, out, stop, err)
+                           : fill_rows(preparer, out, stop, err);
 }

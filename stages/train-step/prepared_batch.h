@@ -7,6 +7,9 @@
  * anyway. A first layer that projects before it aggregates (and it does for rows that are mostly zero), or a batch
  * whose neighbours do not ascend, has its rows copied side by side instead. All three give the same bits. Rows of edge
  * features are read from the topology (store/topology/edge_rows.h) and lie with the batch.
+ *
+ * Of a graph with relations the same is done type by type: rows of resident types are found by their number in the type,
+ * those of the others are copied.
  */
 #ifndef STAGES_TRAIN_STEP_PREPARED_BATCH_H
 #define STAGES_TRAIN_STEP_PREPARED_BATCH_H
@@ -17,6 +20,8 @@
 #include "common/nn/sparse_rows.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/edge_use.h"
+#include "stages/train-step/typed_batch.h"
+#include "stages/train-step/typed_features.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
 #include "store/records/mini_batch.h"
@@ -36,6 +41,7 @@ struct prepared_batch { /* {0} holds nothing; prepared_batch_release() */
     bool has_record, has_rows;
     struct key key;
     struct mini_batch batch;
+    struct typed_batch typed; /* in its place and that of `rows`, of a graph with relations */
     struct batch_area area;
     struct input_rows rows; /* as struct model_input has them: either these */
     void *aggregated;       /* or this; in the area */
@@ -47,6 +53,7 @@ struct batch_preparer {
     const struct model *model;
     struct edge_use edge_use;
     struct feature_source *features; /* NULL: batches have none */
+    struct typed_features *types;    /* in their place; NULL: of a graph without relations */
     const struct topology
         *topology;                 /* rows of edge features come from there; NULL: none are read */
     bool wants_rows;               /* of every node, for what is put beside them */

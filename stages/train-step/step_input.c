@@ -2,11 +2,19 @@
 
 #include "stages/plan/run_model.h"
 #include "stages/plan/sparse_features.h"
+#include "stages/train-step/typed_memory.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static enum error_code open_source(const struct stage_context *context, const char *tensor,
+/* Whose rows a source has. */
+struct source_nodes {
+    uint32_t node_type;
+    const uint32_t *book; /* [parts + 1] */
+};
+
+static enum error_code open_source(const struct stage_context *context,
+                                   const struct source_nodes *nodes, const char *tensor,
                                    uint32_t dim, enum precision precision, uint64_t budget_bytes,
                                    struct feature_source **out, struct error *err)
 {
@@ -14,8 +22,9 @@ static enum error_code open_source(const struct stage_context *context, const ch
     const struct feature_source_config config = {.store = context->store,
                                                  .origin = FEATURES_OF_PARTITION,
                                                  .id = book->id,
+                                                 .node_type = nodes->node_type,
                                                  .part_count = book->part_count,
-                                                 .book = book->book,
+                                                 .book = nodes->book,
                                                  .tensor = tensor,
                                                  .precision = precision,
                                                  .budget_bytes = budget_bytes,
@@ -35,12 +44,14 @@ static enum error_code open_source(const struct stage_context *context, const ch
 
 bool step_input_is_resident(const struct step_input *input)
 {
-    return !input->features || feature_source_is_resident(input->features);
+    return input->features ? feature_source_is_resident(input->features)
+                           : typed_features_are_resident(&input->types);
 }
 
-static uint64_t features_bytes(const struct step_input *input)
+uint64_t step_input_feature_bytes(const struct step_input *input)
 {
-    return input->features ? feature_source_bytes(input->features) : 0;
+    return input->features ? feature_source_bytes(input->features)
+                           : typed_features_bytes(&input->types);
 }
 
 /* All parts, whose files are mapped: their pages are the system's, and no memory of this program. */
@@ -65,7 +76,7 @@ static size_t left_for_step(const struct stage_context *context, const struct st
     const uint64_t held =
         (input->labels ? feature_source_bytes(input->labels) : 0) + plan->record_bytes +
         plan->embedding_bytes +
-        (fits ? features_bytes(input) + input->compressed.used : plan->feature_bytes);
+        (fits ? step_input_feature_bytes(input) + input->compressed.used : plan->feature_bytes);
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
 }
 
@@ -73,7 +84,7 @@ static size_t left_for_step(const struct stage_context *context, const struct st
  * batch does that for its own rows, with the same result: running out of memory is no error. */
 static void compress_features(const struct stage_context *context, struct step_input *input)
 {
-    const uint64_t held = features_bytes(input), room = input->plan.feature_bytes;
+    const uint64_t held = step_input_feature_bytes(input), room = input->plan.feature_bytes;
     struct feature_rows all = {0};
     if (!input->preparer.mostly_zero || !step_input_is_resident(input) || held >= room)
         return;
@@ -87,17 +98,26 @@ static void compress_features(const struct stage_context *context, struct step_i
         arena_release(&input->compressed);
 }
 
+/* Rows of resident types are in the budget, and not the preparer's. */
+static uint64_t prepared_budget(const struct step_input *input)
+{
+    const uint64_t held = typed_features_resident_bytes(&input->types);
+    return held < input->plan.feature_bytes ? input->plan.feature_bytes - held : 0;
+}
+
 static enum error_code open_reader(const struct stage_context *context, struct step_input *input,
                                    struct error *err)
 {
+    const bool is_typed = model_is_typed(&input->model);
     input->preparer =
         (struct batch_preparer){.context = context,
                                 .model = &input->model,
                                 .edge_use = input->preparer.edge_use,
                                 .features = input->features,
+                                .types = is_typed ? &input->types : NULL,
                                 .topology = input->topology.part ? &input->topology : NULL,
                                 .wants_rows = input->embedding.width > 0,
-                                .budget_bytes = input->plan.feature_bytes};
+                                .budget_bytes = prepared_budget(input)};
     enum error_code rc = ERROR_NONE;
     if (input->model.config.precision == PRECISION_FP32 && input->features &&
         !input->preparer.wants_rows) /* bf16 has dense products alone */
@@ -108,9 +128,44 @@ static enum error_code open_reader(const struct stage_context *context, struct s
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
     rc = batch_reader_new(&input->preparer, &input->reader, err);
-    if (rc != ERROR_NONE)
+    if (rc != ERROR_NONE || is_typed)
         return rc;
     return idle_aggregation_new(&input->model, input->reader, context->pool, &input->idle, err);
+}
+
+/* The sources of rows and labels, and the memory that they share with a step. */
+static enum error_code open_rows(const struct stage_context *context, struct step_input *out,
+                                 uint32_t label_dim, struct error *err)
+{
+    const struct partition_book *book = context->book;
+    const struct source_nodes all = {0, book->book};
+    enum error_code rc = ERROR_NONE;
+    out->plan = step_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim);
+    if (task_has_labels(book->task))
+        rc = open_source(context, &all, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
+                         &out->labels, err);
+    if (rc == ERROR_NONE && run_model_feature_dim(context->settings, book))
+        rc = open_source(context, &all, "features", book->feature_dim, out->model.config.precision,
+                         out->plan.feature_bytes, &out->features, err);
+    if (rc == ERROR_NONE && out->preparer.edge_use.columns >> EDGE_FEATURE & 1)
+        rc = open_topology(context, &out->topology, err);
+    return rc == ERROR_NONE ? embedding_input_open(context, &out->embedding, err) : rc;
+}
+
+/* The same by node type. */
+static enum error_code open_typed_rows(const struct stage_context *context, struct step_input *out,
+                                       uint32_t label_dim, struct error *err)
+{
+    const uint32_t target = context->book->target_type;
+    double nodes_most[RELATION_TYPE_COUNT_MAX] = {0};
+    enum error_code rc = typed_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim,
+                                           &out->plan, nodes_most, err);
+    if (rc == ERROR_NONE)
+        rc = typed_features_open(context, out->plan.feature_bytes, nodes_most, &out->types, err);
+    const struct source_nodes targets = {target, out->types.book[target]};
+    return rc == ERROR_NONE ? open_source(context, &targets, "labels", label_dim, PRECISION_FP32,
+                                          out->plan.label_bytes, &out->labels, err)
+                            : rc;
 }
 
 enum error_code step_input_open(const struct stage_context *context, struct step_input *out,
@@ -130,17 +185,8 @@ enum error_code step_input_open(const struct stage_context *context, struct step
                      err);
     if (rc != ERROR_NONE)
         return rc;
-    out->plan = step_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim);
-    if (task_has_labels(book->task))
-        rc = open_source(context, "labels", label_dim, PRECISION_FP32, out->plan.label_bytes,
-                         &out->labels, err);
-    if (rc == ERROR_NONE && run_model_feature_dim(context->settings, book))
-        rc = open_source(context, "features", book->feature_dim, out->model.config.precision,
-                         out->plan.feature_bytes, &out->features, err);
-    if (rc == ERROR_NONE && out->preparer.edge_use.columns >> EDGE_FEATURE & 1)
-        rc = open_topology(context, &out->topology, err);
-    if (rc == ERROR_NONE)
-        rc = embedding_input_open(context, &out->embedding, err);
+    rc = model_is_typed(&out->model) ? open_typed_rows(context, out, label_dim, err)
+                                     : open_rows(context, out, label_dim, err);
     if (rc == ERROR_NONE)
         rc = open_reader(context, out, err);
     if (rc == ERROR_NONE)
@@ -167,6 +213,7 @@ void step_input_close(struct step_input *input)
     batch_preparer_release(&input->preparer);
     arena_release(&input->compressed);
     feature_source_close(input->features);
+    typed_features_close(&input->types);
     feature_source_close(input->labels);
     embedding_input_close(&input->embedding);
     topology_close(&input->topology);
@@ -236,6 +283,24 @@ static struct input_aggregation end_idle(const struct stage_context *context,
     return aggregated;
 }
 
+/* The batch as a typed model reads it. */
+static void take_types(const struct stage_context *context, const struct step_input *input,
+                       const struct prepared_batch *prepared, struct step_batch *out)
+{
+    const uint32_t target = input->model.config.types.target_type;
+    const struct typed_input types = typed_batch_input(&prepared->typed, target);
+    uint64_t nodes = 0, bytes = 0;
+    *out = (struct step_batch){.seed_count = types.seed_count,
+                               .node_count = types.count[target],
+                               .node = types.node[target],
+                               .types = types};
+    for (uint32_t t = 0; t < input->types.type_count; t++) {
+        nodes += types.count[t];
+        bytes += types.count[t] * typed_features_row_bytes(&input->types, t);
+    }
+    stage_times_add_rows(context->times, nodes, bytes);
+}
+
 static uint64_t row_bytes(const struct step_input *input)
 {
     return (input->features ? feature_source_row_bytes(input->features) : 0) +
@@ -252,6 +317,10 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
         return rc;
     const struct prepared_batch *prepared = &input->batch[use];
     const struct mini_batch *batch = &prepared->batch;
+    if (model_is_typed(&input->model)) {
+        take_types(context, input, prepared, out);
+        return ERROR_NONE;
+    }
     stage_times_add_rows(context->times, batch->node_count, batch->node_count * row_bytes(input));
     *out =
         (struct step_batch){.seed_count = batch->seed_count,
@@ -299,15 +368,16 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
         prepared_batch_lend(&input->batch[BATCH_EVALUATION], ahead);
     if (!with_rows) /* its area is room for rows that are kept */
         prepared_batch_release(&input->preparer, ahead);
-    cache_policy_refresh(&input->cache, &input->preparer,
-                         (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
-                         (int64_t)input->weights.version);
+    if (input->features)
+        cache_policy_refresh(&input->cache, &input->preparer,
+                             (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
+                             (int64_t)input->weights.version);
     batch_reader_begin(input->reader, &key, with_rows);
 }
 
 void step_input_aggregate_ahead(struct step_input *input, struct arena *arena)
 {
-    if (!input->reader || !step_input_is_resident(input) || input->is_aggregation ||
+    if (!input->idle || !step_input_is_resident(input) || input->is_aggregation ||
         input->embedding.width > 0) /* whose rows are another version's by then */
         return;
     idle_aggregation_begin(input->idle, arena);
@@ -324,7 +394,8 @@ void step_input_rest(const struct stage_context *context, struct step_input *inp
     if (unit_guess_after(&input->guess, context->schedule, done_count, &round, &slot)) {
         const struct key key = batch_key(context, round, slot);
         if (!batch_reader_has(input->reader, &key)) {
-            (void)idle_aggregation_end(input->idle, NULL, NULL);
+            if (input->idle)
+                (void)idle_aggregation_end(input->idle, NULL, NULL);
             input->is_aggregation = false;
             batch_reader_begin(input->reader, &key, true);
         }
@@ -341,9 +412,11 @@ enum error_code step_input_labels(const struct stage_context *context, struct st
     const size_t width = task->label_width(class_count);
     struct feature_rows rows;
     float *label = NULL;
+    const bool is_typed = batch->types.block != NULL;
+    const uint32_t *seed = is_typed ? batch->types.number[batch->types.target_type] : batch->node;
     enum error_code rc = arena_new(arena, &label, batch->seed_count * width, "labels", err);
     if (rc == ERROR_NONE)
-        rc = feature_source_fetch(input->labels, batch->node, batch->seed_count, &rows, err);
+        rc = feature_source_fetch(input->labels, seed, batch->seed_count, &rows, err);
     for (uint32_t i = 0; i < batch->seed_count && rc == ERROR_NONE; i++) {
         memcpy(label + i * width, feature_row(&rows, i), width * sizeof *label);
         rc = task->label_check(label + i * width, class_count, err);

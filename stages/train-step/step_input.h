@@ -21,6 +21,8 @@
 #include "stages/train-step/idle_aggregation.h"
 #include "stages/train-step/prepared_batch.h"
 #include "stages/train-step/step_memory.h"
+#include "stages/train-step/typed_batch.h"
+#include "stages/train-step/typed_features.h"
 #include "stages/train-step/unit_guess.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
@@ -38,6 +40,7 @@ struct step_input { /* {0} is closed */
     bool has_weights;
     struct weights weights;
     struct feature_source *features, *labels; /* no features: the model reads none */
+    struct typed_features types;              /* in their place, of a graph with relations */
     struct embedding_input embedding;
     struct topology topology; /* {0} unless rows of edge features are read */
     struct batch_preparer preparer;
@@ -53,12 +56,14 @@ struct step_input { /* {0} is closed */
 /* One mini-batch as the model reads it; borrowed until the next batch is asked for. */
 struct step_batch {
     uint32_t seed_count, node_count;
-    const uint32_t *node;     /* [node_count] that the first layer reads; seeds first */
+    /* [node_count] that the first layer reads; seeds first. Of a graph with relations of the target type. */
+    const uint32_t *node;
     const float *seed_weight; /* [seed_count], what the loss of each counts; NULL: 1 */
     struct seed_pairs pairs;  /* of a task of pairs */
     struct message_block block[LAYER_COUNT_MAX];
     struct input_rows rows;
-    void *aggregated; /* as in struct model_input, as is the next */
+    struct typed_input types; /* in place of blocks and rows, of a graph with relations */
+    void *aggregated;         /* as in struct model_input, as is the next */
     uint32_t aggregated_count;
 };
 
@@ -74,6 +79,8 @@ MUST_CHECK enum error_code step_input_weights(const struct stage_context *contex
                                               struct error *err);
 /* Whether all features that are read lie in memory. */
 bool step_input_is_resident(const struct step_input *input);
+/* Bytes of features that are held. */
+uint64_t step_input_feature_bytes(const struct step_input *input);
 /* With a learnable embedding its rows are those of input->weights, which was read before.
  * Resets the arena, but for rows of this batch that were aggregated in it between units.
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT when the batch does not suit model or partition. */

@@ -18,8 +18,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* A count of what a dry run only adds up: what does not fit is more memory than there is. */
-static uint32_t count_of(double count)
+uint32_t step_memory_count(double count)
 {
     return count < (double)UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
@@ -32,13 +31,13 @@ static void bound_blocks(const struct model *model, const struct batch_bounds *h
 
     const int hop_count = model->hop_count;
     for (int hop = 0; hop < hop_count; hop++)
-        block[hop] =
-            (struct message_block){.destination_count = count_of(hops->node[hop_count - 1 - hop]),
-                                   .source_count = count_of(hops->node[hop_count - hop]),
-                                   .edge_value = use->columns >> EDGE_WEIGHT & 1 ? value : NULL,
-                                   .edge_factor = hops->has_factors ? value : NULL,
-                                   .value_sum = use->weight_sum ? value : NULL,
-                                   .edge_count = (uint64_t)hops->edge[hop_count - hop]};
+        block[hop] = (struct message_block){
+            .destination_count = step_memory_count(hops->node[hop_count - 1 - hop]),
+            .source_count = step_memory_count(hops->node[hop_count - hop]),
+            .edge_value = use->columns >> EDGE_WEIGHT & 1 ? value : NULL,
+            .edge_factor = hops->has_factors ? value : NULL,
+            .value_sum = use->weight_sum ? value : NULL,
+            .edge_count = (uint64_t)hops->edge[hop_count - hop]};
 }
 
 enum first_rows { ROWS_AGGREGATED_BY_STEP, ROWS_AGGREGATED_AHEAD, ROWS_GIVEN_AGGREGATED };
@@ -89,14 +88,15 @@ static enum error_code count_pass(const struct model *model, const struct batch_
     struct model_trace *trace = NULL;
     float *value = NULL, *logits = NULL, *input_gradient = NULL;
     struct model_input input = {.block = block,
-                                .seed_count = count_of(hops->node[0]),
+                                .seed_count = step_memory_count(hops->node[0]),
                                 .rows = {.precision = model->config.precision}};
     const struct model_workspace workspace = {.arena = arena, .pool = context->pool};
     bound_blocks(model, hops, use, block);
     enum error_code rc = count_first_rows(model, rows, context->pool, arena, &input, NULL);
     if (rc == ERROR_NONE && embedding)
         rc = embedding_input_count(model_layer_input_dim(model, 0), embedding,
-                                   count_of(hops->node[model->hop_count]), trains, arena, NULL);
+                                   step_memory_count(hops->node[model->hop_count]), trains, arena,
+                                   NULL);
     /* Labels, logits and their slope, or what is counted in the evaluation. */
     for (int i = 0; rc == ERROR_NONE && i < 3; i++)
         rc = arena_new(arena, &logits, (size_t)input.seed_count * model_output_dim(model), "logits",
@@ -157,8 +157,25 @@ static struct seed_pairs pairs_of(const struct model *model, int64_t positives, 
 {
     if (!model->config.decoder)
         return (struct seed_pairs){0};
-    return (struct seed_pairs){.positive_count = count_of((double)positives),
-                               .negatives_each = count_of((double)negatives)};
+    return (struct seed_pairs){.positive_count = step_memory_count((double)positives),
+                               .negatives_each = step_memory_count((double)negatives)};
+}
+
+struct step_memory step_memory_share(const struct step_needs *needs, double memory_bytes,
+                                     uint64_t embedding_bytes)
+{
+    const double budget = memory_bytes - (double)embedding_bytes;
+    const double labels = smaller(needs->labels + (1 << 20), budget / 8);
+    const double records = smaller(needs->records, budget / 8);
+    const bool rows_fit = budget - labels - records - needs->step >= needs->rows;
+    const double step = rows_fit ? needs->step : needs->step_given;
+    const double left = budget - labels - records - step;
+    return (struct step_memory){.step_bytes = bytes_of(step),
+                                .record_bytes = (uint64_t)records,
+                                .feature_bytes = (uint64_t)larger(left, budget / 4),
+                                .label_bytes = (uint64_t)labels,
+                                .embedding_bytes = embedding_bytes,
+                                .rows_fit = rows_fit};
 }
 
 struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
@@ -167,7 +184,6 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const struct pipeline_settings *settings = context->settings;
     const uint64_t embedding = embedding_input_budget(context);
     const double nodes = context->book->node_count;
-    const double budget = (double)context->memory_bytes - (double)embedding;
     const enum precision precision = model->config.precision;
     const double rows =
         nodes * (double)precision_bytes(precision) *
@@ -180,29 +196,25 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const struct seed_pairs valid_pairs = pairs_of(model, context->schedule->evaluation_batch_size,
                                                    context->settings->sample.evaluation_negatives);
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
-    const double labels = smaller(4 * nodes * label_dim + (1 << 20), budget / 8);
     /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A
      * record is about half of its batch at most, and is given back when that was read. */
     const double batches =
         3.5 * (batch_bytes(model, &training, use, context->book) + pair_bytes(&pairs)) +
         1.5 * (batch_bytes(model, &validation, use, context->book) + pair_bytes(&valid_pairs));
-    const double records = smaller(batches + weights, budget / 8);
-    double step = larger(
+    const double step = larger(
         pass_bytes(model, &training, &pairs, use, ROWS_AGGREGATED_BY_STEP, true, context),
         larger(pass_bytes(model, &training, &pairs, use, ROWS_AGGREGATED_AHEAD, true, context),
                pass_bytes(model, &validation, &valid_pairs, use, ROWS_AGGREGATED_BY_STEP, false,
                           context)));
-    const bool rows_fit = budget - labels - records - step >= rows;
     const enum first_rows given = embedding ? ROWS_AGGREGATED_BY_STEP : ROWS_GIVEN_AGGREGATED;
     const enum first_rows trained = training.is_nested ? given : ROWS_AGGREGATED_BY_STEP;
-    if (!rows_fit)
-        step = larger(pass_bytes(model, &training, &pairs, use, trained, true, context),
-                      pass_bytes(model, &validation, &valid_pairs, use, given, false, context));
-    const double left = budget - labels - records - step;
-    return (struct step_memory){.step_bytes = bytes_of(step),
-                                .record_bytes = (uint64_t)records,
-                                .feature_bytes = (uint64_t)larger(left, budget / 4),
-                                .label_bytes = (uint64_t)labels,
-                                .embedding_bytes = embedding,
-                                .rows_fit = rows_fit};
+    const struct step_needs needs = {
+        .rows = rows,
+        .labels = 4 * nodes * label_dim,
+        .records = batches + weights,
+        .step = step,
+        .step_given =
+            larger(pass_bytes(model, &training, &pairs, use, trained, true, context),
+                   pass_bytes(model, &validation, &valid_pairs, use, given, false, context))};
+    return step_memory_share(&needs, (double)context->memory_bytes, embedding);
 }

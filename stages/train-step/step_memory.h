@@ -27,7 +27,21 @@ struct step_memory {
     bool rows_fit;            /* all feature rows do */
 };
 
-/* `label_dim`: values of a label row. */
+/* Bytes that are wanted. */
+struct step_needs {
+    double rows;            /* of all features */
+    double labels, records; /* which get at most an eighth of the budget each */
+    double step,
+        step_given; /* an upper bound for one unit; the second where not all features fit */
+};
+
+/* Shares a budget out, of which `embedding_bytes` are gone. */
+struct step_memory step_memory_share(const struct step_needs *needs, double memory_bytes,
+                                     uint64_t embedding_bytes);
+/* A count of what a dry run only adds up: what does not fit is more memory than there is. */
+uint32_t step_memory_count(double count);
+
+/* Of a graph without relations (else typed_memory.h). `label_dim`: values of a label row. */
 struct step_memory step_memory_plan(const struct model *model, const struct stage_context *context,
                                     const struct edge_use *use, uint32_t label_dim);
 

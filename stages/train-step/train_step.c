@@ -83,6 +83,9 @@ static enum error_code forward(const struct stage_context *context, struct train
     const struct model_input input = {.block = step->batch.block,
                                       .seed_count = step->batch.seed_count,
                                       .rows = step->batch.rows,
+                                      .relations = step->batch.types.block,
+                                      .type_rows = step->batch.types.rows,
+                                      .wants_gradient = step->batch.types.wants_gradient,
                                       .aggregated = step->batch.aggregated,
                                       .aggregated_count = step->batch.aggregated_count,
                                       .dropout = dropout};
@@ -260,9 +263,8 @@ static void tell_plan(const struct stage_context *context, const struct train_st
     log_info("memory: %s, of it up to %s for a step, %s for mini-batches, %s for features, %s",
              text_size(context->memory_bytes, budget), text_size(plan->step_bytes, step),
              text_size(plan->record_bytes, records),
-             text_size(!t->input.features                  ? 0
-                       : step_input_is_resident(&t->input) ? feature_source_bytes(t->input.features)
-                                                           : plan->feature_bytes,
+             text_size(step_input_is_resident(&t->input) ? step_input_feature_bytes(&t->input)
+                                                         : plan->feature_bytes,
                        features),
              step_input_is_resident(&t->input) ? "which all fit"
                                                : "which are read as batches want them");
