@@ -20,7 +20,7 @@ struct replay_options {
     const char *run;
     int64_t round, slot, layer, part, threads;
     uint64_t memory;
-    bool evaluation, json, initial, rows, seal;
+    bool evaluation, json, initial, rows, seal, walks;
 };
 
 /* A number that was not given: then it is that of the newest unit that is stored. */
@@ -32,6 +32,7 @@ static const struct option_spec option_table[] = {
     {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R", "sample, train-step, aggregate: the round; checkpoint, --evaluation, --seal: the weights' version (default: the newest that is stored)"},
     {"slot", OPTION_INT, AT(slot), NULL, 0, INT32_MAX, "K", "sample, train-step: the slot (default: 0)"},
     {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL, "sample, train-step: the validation batch or result of that slot"},
+    {"walks", OPTION_FLAG, AT(walks), NULL, 0, 0, NULL, "sample: the counts of GraphSAINT's walks"},
     {"initial", OPTION_FLAG, AT(initial), NULL, 0, 0, NULL, "aggregate: the first weights"},
     {"rows", OPTION_FLAG, AT(rows), NULL, 0, 0, NULL, "aggregate: what the round changed of the embeddings of a shard"},
     {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL, "aggregate: the embeddings of a shard in a version of the weights (--round) of which there is a snapshot"},
@@ -52,6 +53,8 @@ static const char *chosen_by(const struct replay_options *o)
         return "layer";
     if (o->rows || o->seal)
         return o->rows ? "rows" : "seal";
+    if (o->walks)
+        return "walks";
     return o->evaluation ? "evaluation" : o->initial ? "initial" : NULL;
 }
 

@@ -45,11 +45,9 @@ enum error_code chain_roots(const struct schedule *s, struct unit_list *out, str
     enum error_code rc = unit_list_add_slots(out, UNIT_INITIALISE, 0, 1, err);
     if (rc == ERROR_NONE)
         rc = unit_list_add_slots(out, UNIT_SAMPLE_EVALUATION, 0, s->evaluation_slot_count, err);
-    for (int64_t round = 0; rc == ERROR_NONE && round <= s->run_ahead && round < s->round_count;
-         round++)
-        if (schedule_samples(s, round))
-            rc = unit_list_add_round(out, s, UNIT_SAMPLE, round, err);
-    return rc;
+    if (rc == ERROR_NONE && s->counts_walks) /* the first mini-batches wait for it */
+        return unit_list_add_slots(out, UNIT_COUNT_WALKS, 0, 1, err);
+    return rc == ERROR_NONE ? unit_list_add_first_samples(out, s, err) : rc;
 }
 
 struct key chain_output_key(const struct schedule *s, const char *run_id, const struct unit *unit)

@@ -11,6 +11,7 @@
  *
  * w is the version of the weights that inference takes: those of the snapshot that ends the run, or the best
  * ones, which that snapshot holds too. Only that snapshot says which, so no unit of infer is made before it.
+ * count-walks, of the one sampler that wants it, comes before the mini-batches that wait for nothing else.
  * update-rows and seal-rows are of learnable embeddings, s of the shards; inference then begins with infer/w/0/p.
  * With early stopping, and with those, the rounds after a snapshot wait for its checkpoint; else they do not.
  * There is no coordinator: a worker that finishes a unit asks chain_successors() what that sets free and

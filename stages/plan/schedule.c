@@ -76,6 +76,8 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .reuse_epochs = settings->sample.reuse_epochs,
         .can_stop_early = settings->checkpoint.patience > 0,
         .layer_count = model->config.layer_count,
+        .counts_walks = settings->sample.sampler == SAMPLER_GRAPHSAINT_WALK &&
+                        settings->sample.sample_coverage > 0,
         .needs_degree = model->needs_degree,
         .part_count = part_count,
         .embedding_shards = embedding_shard_count(settings, part_count),

@@ -31,6 +31,7 @@ struct schedule {
     int32_t layer_count, part_count; /* of the model's layers: each is a step of inference */
     int32_t cluster_count;           /* parts in a mini-batch of clusters; else 0 */
     int32_t embedding_shards; /* of a learnable embedding (embedding_shards.h); 0: there is none */
+    bool counts_walks;        /* for the normalisation of GraphSAINT's walks */
     bool needs_degree;        /* a layer wants the degrees of a mini-batch's nodes */
     bool infers_best;         /* inference takes the best weights; else the last ones */
     char outputs_tag[OUTPUTS_TAG_SIZE];

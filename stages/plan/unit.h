@@ -3,6 +3,7 @@
  *
  *   ingest   partition                      one each
  *   initialise                              aggregate: weights of version 0
+ *   count-walks                             sample: how often its walks come to nodes and edges, made once
  *   sample/<round>/<slot>                   a mini-batch
  *   sample-evaluation/<slot>                a mini-batch of validation nodes, made once
  *   train-step/<round>/<slot>               a gradient
@@ -32,6 +33,7 @@
     ROW(UNIT_INGEST, ingest)                         \
     ROW(UNIT_PARTITION, partition)                   \
     ROW(UNIT_INITIALISE, initialise)                 \
+    ROW(UNIT_COUNT_WALKS, count_walks)               \
     ROW(UNIT_SAMPLE, sample)                         \
     ROW(UNIT_SAMPLE_EVALUATION, sample_evaluation)   \
     ROW(UNIT_TRAIN_STEP, train_step)                 \

@@ -38,6 +38,17 @@ enum error_code unit_list_add_round(struct unit_list *list, const struct schedul
     return unit_list_add_slots(list, kind, round, schedule_slot_count(s, round), err);
 }
 
+enum error_code unit_list_add_first_samples(struct unit_list *list, const struct schedule *s,
+                                            struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (int64_t round = 0; rc == ERROR_NONE && round <= s->run_ahead && round < s->round_count;
+         round++)
+        if (schedule_samples(s, round))
+            rc = unit_list_add_round(list, s, UNIT_SAMPLE, round, err);
+    return rc;
+}
+
 enum error_code unit_list_add_layer(struct unit_list *list, const struct schedule *s,
                                     int64_t version, int32_t layer, struct error *err)
 {

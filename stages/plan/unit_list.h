@@ -28,6 +28,9 @@ MUST_CHECK enum error_code unit_list_add_slots(struct unit_list *list, enum unit
 MUST_CHECK enum error_code unit_list_add_round(struct unit_list *list, const struct schedule *s,
                                                enum unit_kind kind, int64_t round,
                                                struct error *err);
+/* The mini-batches that are made before the first round is trained. */
+MUST_CHECK enum error_code unit_list_add_first_samples(struct unit_list *list,
+                                                       const struct schedule *s, struct error *err);
 /* All parts of one layer of infer, with weights `version`. */
 MUST_CHECK enum error_code unit_list_add_layer(struct unit_list *list, const struct schedule *s,
                                                int64_t version, int32_t layer, struct error *err);

@@ -10,6 +10,8 @@
  * sample.evaluation_fanouts or all neighbours, and is made once for all validations of a run, so that
  * they can be compared. Mini-batches hold ids, never features.
  *
+ * graphsaint_walk goes by counts of what its walks come to, run/<id>/walk_counts, a unit of its own before all mini-batches.
+ *
  * With --threads N up to N units are drawn side by side, each by a sampler of its own on the same topology.
  *
  * Up to half of --memory may go into a copy of the topology (store/topology/topology.h); a topology that is larger is
@@ -259,9 +261,9 @@ static enum error_code sample_open(const struct stage_context *context, void **o
     const uint64_t count = count_drawers(context, left);
     for (uint64_t i = 0; rc == ERROR_NONE && i < count; i++)
         rc = add_drawer(context, state, left / count, err);
-    return rc == ERROR_NONE ? sampler_tables_open(context, &state->topology, &state->splits,
-                                                  state->idle->sampler, &state->tables, err)
-                            : rc;
+    return rc == ERROR_NONE
+               ? sampler_tables_open(context, &state->topology, &state->splits, &state->tables, err)
+               : rc;
 }
 
 /* Of a task of pairs: the ends of its pairs are the seeds. */
@@ -345,11 +347,25 @@ static enum error_code draw_batch(const struct stage_context *context,
                             : rc;
 }
 
+/* What an earlier unit counted, read by the first mini-batch. */
+static enum error_code read_counts(const struct stage_context *context, struct sample_state *state,
+                                   struct error *err)
+{
+    (void)pthread_mutex_lock(&state->mutex);
+    const enum error_code rc =
+        sampler_tables_read_counts(context, &state->topology, &state->splits, &state->tables, err);
+    (void)pthread_mutex_unlock(&state->mutex);
+    return rc;
+}
+
 static enum error_code sample_training(const struct stage_context *context,
-                                       const struct sample_state *state, struct drawer *drawer,
+                                       struct sample_state *state, struct drawer *drawer,
                                        const struct unit *unit, struct mini_batch *batch,
                                        struct error *err)
 {
+    enum error_code rc = read_counts(context, state, err);
+    if (rc != ERROR_NONE)
+        return rc;
     struct neighbor_request request =
         begin_request(context, state, unit, &context->settings->sample.fanouts);
     const enum sampler_unit kind = sampler_of_run(context)->unit;
@@ -419,6 +435,14 @@ static enum error_code sample_work(const struct stage_context *context, void *op
     struct key key = {0};
     enum error_code rc = ERROR_NONE;
     const bool is_training = unit->kind == UNIT_SAMPLE;
+    if (unit->kind == UNIT_COUNT_WALKS) {
+        rc = sampler_tables_count(context, &state->topology, &state->splits, &state->tables,
+                                  drawer->sampler, err);
+        give_back_drawer(state, drawer);
+        return rc == ERROR_NONE
+                   ? rc
+                   : error_context(err, rc, "%s", key_walk_counts(context->run_id).text);
+    }
     must(is_training || unit->kind == UNIT_SAMPLE_EVALUATION);
     key = is_training ? key_mini_batch(context->run_id, unit->round, unit->slot)
                       : key_evaluation_mini_batch(context->run_id, unit->slot);
@@ -440,8 +464,8 @@ static enum error_code sample_work(const struct stage_context *context, void *op
 const struct stage stage = {
     .name = "sample",
     .summary = "draw neighbourhoods of seed nodes: mini-batches of ids, no features",
-    .reads = "topology_seal, node_splits, edge_splits",
-    .writes = "mini_batch",
+    .reads = "topology_seal, node_splits, edge_splits, walk_counts",
+    .writes = "mini_batch, walk_counts",
     .form = STAGE_LOOP,
     .works_side_by_side = true,
     .open = sample_open,

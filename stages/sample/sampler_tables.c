@@ -11,12 +11,6 @@ static const struct sampler *sampler_of_run(const struct stage_context *context)
     return sampler_of((enum sampler_kind)context->settings->sample.sampler);
 }
 
-static bool counts_walks(const struct stage_context *context)
-{
-    return context->settings->sample.sampler == SAMPLER_GRAPHSAINT_WALK &&
-           context->settings->sample.sample_coverage > 0;
-}
-
 uint64_t sampler_tables_bytes(const struct stage_context *context, const struct topology *topology)
 {
     const struct sampler *sampler = sampler_of_run(context);
@@ -25,8 +19,8 @@ uint64_t sampler_tables_bytes(const struct stage_context *context, const struct 
         bytes += topology->node_count / 8;
     if (sampler->chances)
         bytes += node_chances_bytes(topology->node_count);
-    if (counts_walks(context))
-        bytes += walk_counts_bytes(topology);
+    if (context->schedule->counts_walks)
+        bytes += walk_norm_bytes(topology);
     return bytes;
 }
 
@@ -43,15 +37,16 @@ static enum error_code mark_training(const struct topology *topology,
     return rc;
 }
 
-static enum error_code count_walks(const struct stage_context *context,
-                                   const struct topology *topology,
-                                   const struct node_splits *splits,
-                                   struct neighbor_sampler *sampler, struct sampler_tables *tables,
-                                   struct error *err)
+enum error_code sampler_tables_count(const struct stage_context *context,
+                                     const struct topology *topology,
+                                     const struct node_splits *splits,
+                                     const struct sampler_tables *tables,
+                                     struct neighbor_sampler *sampler, struct error *err)
 {
     struct neighbor_request request = {.seed = context->schedule->seed};
+    struct drawn_walks walks;
     sampler_tables_give(context, tables, &request);
-    const struct walk_counts_config config = {
+    const struct walk_draw_config config = {
         .sampler = sampler,
         .request = &request,
         .train = splits->node[SPLIT_TRAIN],
@@ -59,13 +54,41 @@ static enum error_code count_walks(const struct stage_context *context,
         .roots = (uint32_t)context->schedule->batch_size,
         .coverage = (uint32_t)context->settings->sample.sample_coverage,
     };
-    return walk_counts_init(&tables->counts, topology, &config, err);
+    enum error_code rc = drawn_walks_count(&walks, topology, &config, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const struct walk_counts counts = {.drawn = walks.drawn,
+                                       .node_count = topology->node_count,
+                                       .node = walks.node,
+                                       .edge_count = topology->edge_count,
+                                       .edge = walks.edge};
+    stage_times_enter(context->times, TIME_WRITE);
+    rc = walk_counts_put(context->store, context->run_id, &counts, err);
+    drawn_walks_release(&walks);
+    return rc;
+}
+
+enum error_code sampler_tables_read_counts(const struct stage_context *context,
+                                           const struct topology *topology,
+                                           const struct node_splits *splits,
+                                           struct sampler_tables *tables, struct error *err)
+{
+    if (!context->schedule->counts_walks || tables->walk_norm.node)
+        return ERROR_NONE;
+    enum error_code rc = walk_counts_get(context->store, context->run_id, &tables->counts, err);
+    if (rc == ERROR_NONE)
+        rc = walk_norm_init(&tables->walk_norm, &tables->counts, topology,
+                            splits->node[SPLIT_TRAIN], splits->count[SPLIT_TRAIN], err);
+    if (rc != ERROR_NONE) {
+        walk_norm_release(&tables->walk_norm);
+        store_release_record(&tables->counts.view);
+    }
+    return rc;
 }
 
 enum error_code sampler_tables_open(const struct stage_context *context,
                                     const struct topology *topology,
-                                    const struct node_splits *splits,
-                                    struct neighbor_sampler *sampler, struct sampler_tables *out,
+                                    const struct node_splits *splits, struct sampler_tables *out,
                                     struct error *err)
 {
     const struct sampler *row = sampler_of_run(context);
@@ -78,8 +101,6 @@ enum error_code sampler_tables_open(const struct stage_context *context,
         out->chances.mean =
             graphsaint_mean(&out->chances, (uint32_t)context->settings->sample.batch_size,
                             splits->node[SPLIT_TRAIN], splits->count[SPLIT_TRAIN]);
-    if (rc == ERROR_NONE && counts_walks(context))
-        rc = count_walks(context, topology, splits, sampler, out, err);
     return rc;
 }
 
@@ -87,7 +108,8 @@ void sampler_tables_release(struct sampler_tables *tables)
 {
     memory_free(tables->is_training);
     node_chances_release(&tables->chances);
-    walk_counts_release(&tables->counts);
+    walk_norm_release(&tables->walk_norm);
+    store_release_record(&tables->counts.view);
     *tables = (struct sampler_tables){0};
 }
 
@@ -100,7 +122,7 @@ void sampler_tables_give(const struct stage_context *context, const struct sampl
     request->draw_count = (uint32_t)settings->sample.batch_size;
     request->walk_length = (uint32_t)settings->sample.walk_length;
     request->chances = tables->chances.chance ? &tables->chances : NULL;
-    request->counts = tables->counts.node ? &tables->counts : NULL;
+    request->walk_norm = tables->walk_norm.node ? &tables->walk_norm : NULL;
     request->depth = (uint32_t)settings->sample.depth;
     request->num_neighbors = settings->sample.num_neighbors;
 }

@@ -7,25 +7,39 @@
 #include "stages/engine/stage.h"
 #include "stages/sampling/node_chances.h"
 #include "stages/sampling/sampler.h"
-#include "stages/sampling/walk_counts.h"
+#include "stages/sampling/walk_norm.h"
 #include "store/records/node_splits.h"
+#include "store/records/walk_counts.h"
 
 #include <stdint.h>
 
 struct sampler_tables {    /* {0} has none */
     uint64_t *is_training; /* of samplers of subgraphs: a bit for each node */
     struct node_chances chances;
-    struct walk_counts counts;
+    struct walk_counts counts; /* of graphsaint_walk, from the first mini-batch on */
+    struct walk_norm walk_norm;
 };
 
 /* Bytes that they are going to take. */
 uint64_t sampler_tables_bytes(const struct stage_context *context, const struct topology *topology);
-/* `sampler` draws what has to be counted. Fails: ERROR_NO_MEMORY; ERROR_CORRUPT; ERROR_INPUT for a graph without edges. */
+/* Fails: ERROR_NO_MEMORY; ERROR_CORRUPT; ERROR_INPUT for a graph without edges. */
 MUST_CHECK enum error_code sampler_tables_open(const struct stage_context *context,
                                                const struct topology *topology,
                                                const struct node_splits *splits,
-                                               struct neighbor_sampler *sampler,
                                                struct sampler_tables *out, struct error *err);
+/* Counts the walks of a run and stores what it counted; `sampler` draws them. Fails: as the store does; ERROR_NO_MEMORY;
+ * ERROR_CORRUPT naming a row. */
+MUST_CHECK enum error_code
+sampler_tables_count(const struct stage_context *context, const struct topology *topology,
+                     const struct node_splits *splits, const struct sampler_tables *tables,
+                     struct neighbor_sampler *sampler, struct error *err);
+/* What training draws by and an earlier unit made, unless it is there: for one thread at a time.
+ * Fails: as the store does; ERROR_CORRUPT. */
+MUST_CHECK enum error_code sampler_tables_read_counts(const struct stage_context *context,
+                                                      const struct topology *topology,
+                                                      const struct node_splits *splits,
+                                                      struct sampler_tables *tables,
+                                                      struct error *err);
 void sampler_tables_release(struct sampler_tables *tables);
 /* Lets the request have them, and the settings of single samplers. */
 void sampler_tables_give(const struct stage_context *context, const struct sampler_tables *tables,

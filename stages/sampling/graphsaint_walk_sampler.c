@@ -3,37 +3,37 @@
  *
  * The roots are the mini-batch's share of the shuffled training nodes, as the authors' program takes them from the
  * training nodes: so each is a root once an epoch. From each goes a walk of sample.walk_length steps; the subgraph has all edges among
- * the nodes that were come to. Its normalisation (graphsaint.h) goes by counts (walk_counts.h); what was never counted
+ * the nodes that were come to. Its normalisation (graphsaint.h) goes by counts (walk_norm.h); what was never counted
  * counts as once.
  */
 #include "stages/sampling/random_walk.h"
 #include "stages/sampling/sampler.h"
 #include "stages/sampling/subgraph.h"
-#include "stages/sampling/walk_counts.h"
+#include "stages/sampling/walk_norm.h"
 
 static float by(double a, uint32_t b)
 {
     return (float)(a / (b ? b : 1));
 }
 
-static enum error_code weigh(struct batch_builder *b, const struct walk_counts *counts,
-                             uint32_t seeds, struct error *err)
+static enum error_code weigh(struct batch_builder *b, const struct walk_norm *norm, uint32_t seeds,
+                             struct error *err)
 {
     float *weight = NULL, *factor = (float *)(void *)b->factor.data;
     uint32_t e = 0;
     enum error_code rc = batch_builder_weigh_seeds(b, seeds, &weight, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < seeds; i++)
-        weight[i] = by(counts->mean, counts->node[b->node.data[i]]);
+        weight[i] = by(norm->mean, norm->node[b->node.data[i]]);
     for (uint32_t i = 0; rc == ERROR_NONE && i < b->row_count; i++) {
-        const uint32_t in = counts->node[b->node.data[i]];
+        const uint32_t in = norm->node[b->node.data[i]];
         struct graph_row row;
         rc = graph_row_of(b->topology, b->node.data[i], &row, err);
         for (uint32_t k = 0; rc == ERROR_NONE && e < b->row_start.data[i + 1]; k++) {
             uint32_t node = 0; /* the row's edges that were induced, in their order */
             rc = graph_row_neighbor(b->topology, &row, k, &node, err);
             if (rc == ERROR_NONE && known_nodes_has(b->known, node))
-                factor[e++] = by(in ? in : 1,
-                                 counts->edge[counts->first_edge[row.part_number] + row.start + k]);
+                factor[e++] =
+                    by(in ? in : 1, norm->edge[norm->first_edge[row.part_number] + row.start + k]);
         }
     }
     return rc;
@@ -51,17 +51,17 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     if (rc == ERROR_NONE)
         rc = batch_builder_begin(b, request, err);
     if (rc == ERROR_NONE)
-        rc = walk_counts_enter(b, &stream, request->seed_node, request->seed_count,
-                               request->walk_length, err);
+        rc = walk_norm_enter(b, &stream, request->seed_node, request->seed_count,
+                             request->walk_length, err);
     if (rc == ERROR_NONE)
         rc = subgraph_order(b, request, &seeds, err);
     must(rc != ERROR_NONE || seeds > 0);
     if (rc != ERROR_NONE)
         return rc;
-    b->has_factors = request->counts != NULL;
+    b->has_factors = request->walk_norm != NULL;
     rc = batch_builder_induce(b, err);
-    if (rc == ERROR_NONE && request->counts)
-        rc = weigh(b, request->counts, seeds, err);
+    if (rc == ERROR_NONE && request->walk_norm)
+        rc = weigh(b, request->walk_norm, seeds, err);
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_SUBGRAPH, out, err) : rc;
 }
 

@@ -62,7 +62,7 @@ typedef enum error_code (*edge_choice)(const struct row_choice *row, uint32_t *p
 
 struct batch_builder;
 struct node_chances;
-struct walk_counts;
+struct walk_norm;
 
 enum temporal_choice { TEMPORAL_UNIFORM, TEMPORAL_LAST };
 
@@ -88,7 +88,7 @@ struct neighbor_request {
     uint32_t draw_count;  /* graphsaint_node, graphsaint_edge: how many are drawn */
     uint32_t walk_length; /* graphsaint_walk: edges of a walk */
     const struct node_chances *chances; /* fastgcn, graphsaint_node, graphsaint_edge */
-    const struct walk_counts *counts;   /* graphsaint_walk; NULL: no factors and weights */
+    const struct walk_norm *walk_norm;  /* graphsaint_walk; NULL: no factors and weights */
     const uint32_t *cluster;            /* [cluster_count] parts, cluster_gcn */
     uint32_t cluster_count;
     uint32_t depth;        /* shadow: hops that are drawn */

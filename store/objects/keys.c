@@ -86,6 +86,11 @@ struct key key_embedding_seal(const char *run_id, int64_t version, int shard)
     return make("run/%s/embedding/%010" PRId64 "/shard/%010d", run_id, version, shard);
 }
 
+struct key key_walk_counts(const char *run_id)
+{
+    return make("run/%s/walk_counts", run_id);
+}
+
 struct key key_evaluation_mini_batch(const char *run_id, int slot)
 {
     return make("run/%s/evaluation/%05d/mini_batch", run_id, slot);

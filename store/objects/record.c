@@ -55,6 +55,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_EDGE_SPLITS] = "edge_splits",
     [RECORD_FEATURE_STATISTICS] = "feature_statistics",
     [RECORD_EMBEDDING_ROWS] = "embedding_rows",
+    [RECORD_WALK_COUNTS] = "walk_counts",
 };
 
 const char *record_kind_name(enum record_kind kind)

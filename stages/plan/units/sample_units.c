@@ -1,4 +1,4 @@
-/* The units of sample: the mini-batches of training, and those of the validation nodes, made once. */
+/* The units of sample: the mini-batches of training, and what is made once: those of the validation nodes, and counts of walks. */
 #include "stages/plan/units/unit_row.h"
 
 #include <inttypes.h>
@@ -22,8 +22,17 @@ static enum error_code sample_waits_for(const struct schedule *s, const struct u
 {
     (void)last_version;
     if (unit->round <= s->run_ahead)
-        return ERROR_NONE;
+        return unit_list_add_slots(out, UNIT_COUNT_WALKS, 0, s->counts_walks, err);
     return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - s->run_ahead - 1, 1, err);
+}
+
+/* Those behind the first read the counts, too. */
+static enum error_code sample_reads(const struct schedule *s, const struct unit *unit,
+                                    struct unit_list *out, struct error *err)
+{
+    if (unit->round <= s->run_ahead)
+        return ERROR_NONE;
+    return unit_list_add_slots(out, UNIT_COUNT_WALKS, 0, s->counts_walks, err);
 }
 
 static enum error_code sample_sets_free(const struct schedule *s, const struct unit *unit,
@@ -78,6 +87,7 @@ const struct unit_row sample_unit = {
     .retention = RETAINED_PASSES,
     .check = check_sample,
     .waits_for = sample_waits_for,
+    .reads = sample_reads,
     .sets_free = sample_sets_free,
     .output = sample_output,
     .slot_count = schedule_slot_count,
@@ -128,5 +138,46 @@ const struct unit_row sample_evaluation_unit = {
     .sets_free = evaluation_sets_free,
     .output = evaluation_output,
     .slot_count = unit_evaluation_slots,
+    .is_covered = evaluation_is_covered,
+};
+
+static int32_t count_walks_slots(const struct schedule *s, int64_t version)
+{
+    (void)version;
+    return s->counts_walks;
+}
+
+static enum error_code check_count_walks(const struct schedule *s, const struct unit *unit,
+                                         int64_t weights_version, struct error *err)
+{
+    (void)weights_version;
+    return unit_check_number(unit->slot, s->counts_walks, "count of walks", err);
+}
+
+static enum error_code count_walks_sets_free(const struct schedule *s, const struct unit *unit,
+                                             int64_t weights_version, struct unit_list *out,
+                                             struct error *err)
+{
+    (void)unit, (void)weights_version;
+    return unit_list_add_first_samples(out, s, err);
+}
+
+static struct key count_walks_output(const struct schedule *s, const char *run_id,
+                                     const struct unit *unit)
+{
+    (void)s, (void)unit;
+    return key_walk_counts(run_id);
+}
+
+const struct unit_row count_walks_unit = {
+    .name = "count-walks",
+    .stage = "sample",
+    .replay_option = "walks",
+    .recomputable = true,
+    .is_beside_snapshot = true,
+    .check = check_count_walks,
+    .sets_free = count_walks_sets_free,
+    .output = count_walks_output,
+    .slot_count = count_walks_slots,
     .is_covered = evaluation_is_covered,
 };

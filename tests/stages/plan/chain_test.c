@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/chain_rebuild.h"
+#include "stages/sampling/sampler_list.h"
 #include "store/records/snapshot.h"
 
 #include "tests/support/test.h"
@@ -323,6 +324,7 @@ static struct schedule draw_schedule(void)
     settings.checkpoint.every_epochs = 1 + (int64_t)draw(3);
     settings.checkpoint.patience = (int64_t)draw(2);
     settings.train_step.embedding = draw(2) ? 8 : 0;
+    settings.sample.sampler = draw(2) ? SAMPLER_GRAPHSAINT_WALK : SAMPLER_NEIGHBOR;
     settings.infer.weights = draw(2) ? WEIGHTS_BEST : WEIGHTS_LAST;
     return schedule_of(1 + (int64_t)draw(9), (int64_t)draw(5), 1 + (int32_t)draw(3), &settings);
 }
@@ -339,6 +341,8 @@ static void add_unit(struct unit_list *list, enum unit_kind kind, int64_t round,
 static void all_units(const struct schedule *s, struct unit_list *out)
 {
     add_unit(out, UNIT_INITIALISE, 0, 0, 0);
+    if (s->counts_walks)
+        add_unit(out, UNIT_COUNT_WALKS, 0, 0, 0);
     for (int64_t round = 0; round < s->round_count; round++) {
         for (int32_t slot = 0; slot < schedule_slot_count(s, round); slot++) {
             if (schedule_samples(s, round))

@@ -308,6 +308,7 @@ static void a_unit_that_the_run_does_not_have_is_refused_with_what_there_is(void
     const struct unit none = {.kind = UNIT_UNKNOWN}, below = {.kind = UNIT_SAMPLE, .slot = -1};
     assert_int_equal(chain_check_unit(&s, &none, -1, NULL), ERROR_INVALID);
     assert_int_equal(chain_check_unit(&s, &below, -1, NULL), ERROR_INVALID);
+    assert_refused(&s, "count-walks", -1, "there is no count of walks 0: the run has none");
     const struct schedule unvalidated = schedule_of(&settings, 45, 0);
     assert_refused(&unvalidated, "sample-evaluation/0", -1, "the run has none");
 }

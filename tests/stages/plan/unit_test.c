@@ -12,6 +12,7 @@ static void names_say_what_is_made(void **state)
         {{.kind = UNIT_INGEST}, "ingest", "ingest"},
         {{.kind = UNIT_PARTITION}, "partition", "partition"},
         {{.kind = UNIT_INITIALISE}, "initialise", "aggregate"},
+        {{.kind = UNIT_COUNT_WALKS}, "count-walks", "sample"},
         {{.kind = UNIT_SAMPLE, .round = 17, .slot = 2}, "sample/17/2", "sample"},
         {{.kind = UNIT_SAMPLE_EVALUATION, .slot = 3}, "sample-evaluation/3", "sample"},
         {{.kind = UNIT_TRAIN_STEP, .round = 4294967295, .slot = 65535},

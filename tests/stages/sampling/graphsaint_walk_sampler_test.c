@@ -1,5 +1,5 @@
 /* GraphSAINT's walks: counts made beforehand against many batches. */
-#include "stages/sampling/walk_counts.h"
+#include "stages/sampling/walk_norm.h"
 
 #include "tests/stages/sampling/graphsaint_check.h"
 
@@ -26,24 +26,35 @@ static void counted_chances_make_it_unbiased(void **state)
     (void)state;
     static const struct sampler shuffled = {.name = "shuffled", .draw = draw_shuffled};
     struct sampler_fixture f;
-    struct walk_counts counts;
+    struct drawn_walks walks;
+    struct walk_norm norm;
     struct error err = {0};
     uint64_t seen = 0;
     sampler_fixture_open(&f);
     struct neighbor_request request =
         sampler_fixture_request(&f, sampler_of(SAMPLER_GRAPHSAINT_WALK), 0);
-    const struct walk_counts_config config = {.sampler = f.sampler,
-                                              .request = &request,
-                                              .train = f.train,
-                                              .train_count = f.train_count,
-                                              .roots = ROOTS,
-                                              .coverage = COVERAGE};
-    assert_ok(walk_counts_init(&counts, &f.graph.topology, &config, &err), &err);
-    for (uint32_t v = 0; v < FIXTURE_NODES; v++)
-        seen += counts.node[v];
+    const struct walk_draw_config config = {.sampler = f.sampler,
+                                            .request = &request,
+                                            .train = f.train,
+                                            .train_count = f.train_count,
+                                            .roots = ROOTS,
+                                            .coverage = COVERAGE};
+    assert_ok(drawn_walks_count(&walks, &f.graph.topology, &config, &err), &err);
+    for (uint32_t v = 0; v < FIXTURE_NODES; v++) {
+        assert_true(walks.node[v] <= walks.drawn);
+        seen += walks.node[v];
+    }
     assert_true(seen >= (uint64_t)COVERAGE * FIXTURE_NODES);
     assert_true(seen < (uint64_t)COVERAGE * FIXTURE_NODES + FIXTURE_NODES);
-    request.counts = &counts;
+    struct walk_counts counts = {.drawn = walks.drawn,
+                                 .node_count = FIXTURE_NODES,
+                                 .node = walks.node,
+                                 .edge_count = f.graph.topology.edge_count,
+                                 .edge = walks.edge,
+                                 .view.key = "run/r/walk_counts"};
+    assert_ok(walk_norm_init(&norm, &counts, &f.graph.topology, f.train, f.train_count, &err),
+              &err);
+    request.walk_norm = &norm;
     /* The chance of a training node is its count by the number of subgraphs; of that mean the weights are. */
     double mean = 0;
     struct mini_batch batch;
@@ -53,7 +64,12 @@ static void counted_chances_make_it_unbiased(void **state)
         mean += (double)batch.seed_count / f.train_count / ROUNDS;
     }
     graphsaint_check(&f, &shuffled, &request, mean, ROUNDS, 0.03);
-    walk_counts_release(&counts);
+    struct walk_norm other;
+    counts.edge_count--;
+    assert_fails(walk_norm_init(&other, &counts, &f.graph.topology, f.train, f.train_count, &err),
+                 ERROR_CORRUPT, "run/r/walk_counts: counts of", &err);
+    walk_norm_release(&norm);
+    drawn_walks_release(&walks);
     sampler_fixture_close(&f);
 }
 

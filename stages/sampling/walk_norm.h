@@ -1,0 +1,60 @@
+/*
+ * walk_norm - GraphSAINT's normalisation for subgraphs of walks: how often nodes and edges are in them, found by drawing some.
+ *
+ * The chances of walks have no closed form, so the paper counts: C_v subgraphs have node v, C_uv both ends of an edge, and p_v / p_uv
+ * is C_v / C_uv. Subgraphs are drawn until they have `coverage` times as many nodes as the graph (PyG's sample_coverage),
+ * from a stream of their own: a function of the run's seed. They are drawn once for a run and kept (store/records/walk_counts.h).
+ */
+#ifndef STAGES_SAMPLING_WALK_NORM_H
+#define STAGES_SAMPLING_WALK_NORM_H
+
+#include "common/base/error.h"
+#include "stages/sampling/neighbor_sampler.h"
+#include "store/records/walk_counts.h"
+#include "store/topology/topology.h"
+
+#include <stdint.h>
+
+struct drawn_walks { /* what was counted; {0} is empty */
+    uint64_t drawn;  /* subgraphs */
+    uint32_t *node;  /* [nodes] */
+    uint32_t *edge;  /* [edges], part after part */
+};
+
+struct walk_norm {        /* {0} is empty */
+    const uint32_t *node; /* borrowed, as */
+    const uint32_t *edge; /* this */
+    uint64_t *first_edge; /* [parts] */
+    double mean;          /* of the counts of training nodes */
+};
+
+struct walk_draw_config {
+    struct neighbor_sampler *sampler;
+    const struct neighbor_request *request; /* seed, walk_length, is_training */
+    const uint32_t *train;                  /* [train_count] */
+    uint32_t train_count, roots;            /* of a subgraph */
+    uint32_t coverage;
+};
+
+/* Bytes of either. */
+uint64_t walk_norm_bytes(const struct topology *topology);
+/* Owns: *out; drawn_walks_release(). Fails: ERROR_NO_MEMORY; ERROR_CORRUPT naming a row. */
+MUST_CHECK enum error_code drawn_walks_count(struct drawn_walks *out,
+                                             const struct topology *topology,
+                                             const struct walk_draw_config *config,
+                                             struct error *err);
+void drawn_walks_release(struct drawn_walks *walks);
+
+/* train [train_count]. Borrows the counts' arrays. Fails: ERROR_CORRUPT for counts of another graph; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code walk_norm_init(struct walk_norm *out, const struct walk_counts *counts,
+                                          const struct topology *topology, const uint32_t *train,
+                                          uint32_t train_count, struct error *err);
+void walk_norm_release(struct walk_norm *norm);
+
+/* The nodes that walks from `root` [count] come to are entered: walk number i from root i. */
+struct batch_builder;
+MUST_CHECK enum error_code walk_norm_enter(struct batch_builder *builder,
+                                           const struct random_stream *stream, const uint32_t *root,
+                                           uint32_t count, uint32_t length, struct error *err);
+
+#endif
