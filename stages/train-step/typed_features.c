@@ -64,17 +64,28 @@ static uint64_t wanted_by_others(const struct typed_features *features,
     return wanted;
 }
 
-/* How many bytes the source of `type` may hold; what it takes is gone from what is left. */
-static uint64_t place(const struct typed_features *features, struct opening *opening, uint32_t type)
+/* How many bytes the source of `type` may hold: all that the others leave when it is to be resident, since its array may turn
+ * out not to be shared. */
+static uint64_t budget_of(const struct typed_features *features, struct opening *opening,
+                          uint32_t type)
 {
     const uint64_t left = opening->left, portion = opening->portion[type];
     opening->is_placed[type] = true;
     const uint64_t others = wanted_by_others(features, opening);
     const bool is_cheap = portion <= opening->brought[type];
-    const bool fits = portion <= left && (is_cheap || others <= left - portion);
-    const uint64_t taken = fits ? portion : opening->brought[type];
-    opening->left -= taken < left ? taken : left;
-    return fits ? portion : taken < portion ? taken : portion - 1;
+    if (portion <= left && (is_cheap || others <= left - portion))
+        return others <= left - portion ? left - others : portion;
+    const uint64_t brought = opening->brought[type] < left ? opening->brought[type] : left;
+    return brought < portion ? brought : portion - 1;
+}
+
+/* What the source holds, or its rows in a batch, is gone from what is left. */
+static void take_room(const struct typed_features *features, struct opening *opening, uint32_t type)
+{
+    const struct feature_source *source = features->source[type];
+    const uint64_t taken =
+        feature_source_is_resident(source) ? feature_source_bytes(source) : opening->brought[type];
+    opening->left -= taken < opening->left ? taken : opening->left;
 }
 
 static enum error_code open_type(const struct opening *opening, uint32_t type, uint64_t budget,
@@ -124,7 +135,9 @@ enum error_code typed_features_open(const struct stage_context *context, uint64_
         const uint32_t type = next_type(out, &opening);
         if (type == out->type_count)
             break;
-        rc = open_type(&opening, type, place(out, &opening, type), out, err);
+        rc = open_type(&opening, type, budget_of(out, &opening, type), out, err);
+        if (rc == ERROR_NONE)
+            take_room(out, &opening, type);
     }
     if (rc != ERROR_NONE)
         typed_features_close(out);
