@@ -22,9 +22,9 @@ void unused_data_text(const struct dataset_schema *schema, const struct edge_use
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (schema->edge_width.of[c] && !(silent >> c & 1))
             (void)snprintf(item[count++], ITEM_SIZE, "%s", edge_column[c].plural);
-    if (schema->edge_type_count > 1)
+    if (schema->edge_type_count > 1 && !schema->has_relations)
         (void)snprintf(item[count++], ITEM_SIZE, "%" PRIu32 " edge types", schema->edge_type_count);
-    if (schema->node_type_count > 1)
+    if (schema->node_type_count > 1 && !schema->has_relations)
         (void)snprintf(item[count++], ITEM_SIZE, "%" PRIu32 " node types", schema->node_type_count);
     text[0] = '\0';
     for (int i = 0; i < count && at >= 0 && (size_t)at < size; i++) {
