@@ -31,6 +31,21 @@ MUST_CHECK enum error_code typed_model_backward(struct typed_trace *trace,
                                                 const float *logits_gradient,
                                                 const struct model_workspace *workspace,
                                                 float *gradient, struct error *err);
+/* What one layer computes on, for layer-wise inference. */
+struct typed_layer_input {
+    const struct relation_block *block; /* of a layer that uses edges, in place of: */
+    const uint32_t *count;              /* [types]: rows of each */
+    /* [types]: what the layer below gives of the sources, of layer 0 the rows that come in; not read of a type without
+     * sources. */
+    const struct input_rows *rows;
+};
+/* As model_infer_layer(): layer `layer`, from 0, alone and without gradient. output [destinations of `type`, output_dim] are the
+ * rows that it gives of `type`; what else it gives is lost, so there need be no destinations of other types. */
+MUST_CHECK enum error_code typed_model_infer_layer(const struct model *model, const float *value,
+                                                   int layer, const struct typed_layer_input *input,
+                                                   uint32_t type,
+                                                   const struct model_workspace *workspace,
+                                                   float *output, struct error *err);
 const float *typed_model_input_gradient(const struct typed_trace *trace, uint32_t type);
 
 #endif

@@ -5,6 +5,8 @@
 #include "common/nn/typed/typed_layer.h"
 #include "common/nn/typed/typed_model.h"
 
+#include <string.h>
+
 static const char what[] = "rows of node types"; /* wants memory */
 
 /* What is done to the rows of one type alone: behind a layer, or as their projection. */
@@ -99,7 +101,10 @@ static enum error_code project_type(struct typed_trace *trace, uint32_t type, ui
 struct run_wish {
     const struct random_stream *dropout; /* NULL: none is drawn */
     bool keep;                           /* there will be a backward */
-    float *logits;
+    /* Where the rows that layer `layer` gives of `type` go; all others lie in the arena. */
+    int layer;
+    uint32_t type;
+    float *output;
 };
 
 static struct model_layer layer_of_type(const struct model_layer *layer, uint32_t type,
@@ -136,11 +141,11 @@ static enum error_code begin_type(struct typed_trace *trace, int number, uint32_
         .input = *rows,
         .input_dim = own->layer.input_dim,
         .output_dim = layer->output_dim,
-        .output = wish->logits};
+        .output = wish->output};
     if (wish->dropout && !is_last)
         activation_set_dropout(&own->tail.dropout, layer->dropout,
                                stream_of(wish->dropout, number, type));
-    if (count && (!is_last || type != model->config.types.target_type))
+    if (count && (number != wish->layer || type != wish->type))
         rc = arena_new_bytes(arena, &own->pass.output, (size_t)count * layer->output_dim,
                              sizeof(float), what, err);
     if (rc == ERROR_NONE && own->layer.has_tail)
@@ -155,27 +160,24 @@ static const uint32_t *count_at(const struct model *model, int hop, const struct
                                   : input->relations[hop - 1].destination_count;
 }
 
+/* On `block`, or where the layer uses no edges on rows of each type: `count` [types]. */
 static enum error_code begin_step(struct typed_trace *trace, int number,
-                                  const struct model_input *input, struct arena *arena,
-                                  struct error *err)
+                                  const struct relation_block *block, const uint32_t *count,
+                                  struct arena *arena, struct error *err)
 {
     const struct model *model = trace->model;
-    const bool uses_edges = model->layer[number].type->uses_edges;
-    const int hop = model->layer[number].hop;
-    const struct relation_block *block = uses_edges ? &input->relations[hop] : NULL;
-    const uint32_t *count = uses_edges ? NULL : count_at(model, hop, input);
     struct typed_step *step = &trace->step[number];
-    *step = (struct typed_step){
-        .pass = {.model = model,
-                 .layer = &model->layer[number],
-                 .schema = &model->config.types.schema,
-                 .value = trace->value,
-                 .destination_count = uses_edges ? block->destination_count : count,
-                 .source_count = uses_edges ? block->source_count : count}};
+    *step =
+        (struct typed_step){.pass = {.model = model,
+                                     .layer = &model->layer[number],
+                                     .schema = &model->config.types.schema,
+                                     .value = trace->value,
+                                     .destination_count = block ? block->destination_count : count,
+                                     .source_count = block ? block->source_count : count}};
     enum error_code rc = arena_new(arena, &step->row, type_count(model), what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &step->input_gradient, type_count(model), what, err);
-    if (rc == ERROR_NONE && uses_edges)
+    if (rc == ERROR_NONE && block)
         rc = relation_rows_find(step->pass.schema, block, arena, &step->pass.edges, err);
     return rc;
 }
@@ -215,6 +217,29 @@ static enum error_code run_step(struct typed_trace *trace, int number, struct in
     return rc;
 }
 
+static enum error_code new_trace(const struct model *model, const float *value, struct arena *arena,
+                                 struct typed_trace **out, struct error *err)
+{
+    struct typed_trace *made = NULL;
+    enum error_code rc = arena_new(arena, &made, 1, what, err);
+    *out = made;
+    if (rc != ERROR_NONE)
+        return rc;
+    *made = (struct typed_trace){.model = model, .value = value};
+    return arena_new(arena, &made->projection, type_count(model), what, err);
+}
+
+/* rows [types] that come in, count[t] of type t, become those of the first layer. */
+static enum error_code project(struct typed_trace *trace, const uint32_t *count, bool keep,
+                               const struct model_workspace *workspace, struct input_rows *rows,
+                               struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(trace->model); t++)
+        rc = project_type(trace, t, count[t], keep, workspace, &rows[t], err);
+    return rc;
+}
+
 /* Layers write the logits. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code typed_model_forward(const struct model *model, const float *value,
                                     const struct model_input *input,
@@ -222,27 +247,50 @@ enum error_code typed_model_forward(const struct model *model, const float *valu
                                     struct typed_trace **trace, struct error *err)
 {
     const int layers = model->config.layer_count;
-    const struct run_wish wish = {input->dropout, trace != NULL, logits};
+    const struct run_wish wish = {.dropout = input->dropout,
+                                  .keep = trace != NULL,
+                                  .layer = layers - 1,
+                                  .type = model->config.types.target_type,
+                                  .output = logits};
     struct input_rows rows[RELATION_TYPE_COUNT_MAX];
     struct typed_trace *made = NULL;
-    enum error_code rc = arena_new(workspace->arena, &made, 1, what, err);
+    enum error_code rc = new_trace(model, value, workspace->arena, &made, err);
     if (rc != ERROR_NONE)
         return rc;
-    *made = (struct typed_trace){
-        .model = model, .value = value, .wants_gradient = input->wants_gradient};
-    rc = arena_new(workspace->arena, &made->projection, type_count(model), what, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < type_count(model); t++) {
-        rows[t] = input->type_rows[t];
-        rc = project_type(made, t, input->relations[0].source_count[t], trace != NULL, workspace,
-                          &rows[t], err);
+    made->wants_gradient = input->wants_gradient;
+    memcpy(rows, input->type_rows, type_count(model) * sizeof *rows);
+    rc = project(made, input->relations[0].source_count, wish.keep, workspace, rows, err);
+    for (int i = 0; rc == ERROR_NONE && i < layers; i++) {
+        const bool uses_edges = model->layer[i].type->uses_edges;
+        const int hop = model->layer[i].hop;
+        rc = begin_step(made, i, uses_edges ? &input->relations[hop] : NULL,
+                        uses_edges ? NULL : count_at(model, hop, input), workspace->arena, err);
     }
-    for (int i = 0; rc == ERROR_NONE && i < layers; i++)
-        rc = begin_step(made, i, input, workspace->arena, err);
     for (int i = 0; rc == ERROR_NONE && i < layers; i++)
         rc = run_step(made, i, rows, &wish, workspace, err);
     if (rc == ERROR_NONE && trace)
         *trace = made;
     return rc;
+}
+
+enum error_code typed_model_infer_layer(const struct model *model, const float *value, int layer,
+                                        const struct typed_layer_input *input, uint32_t type,
+                                        const struct model_workspace *workspace, float *output,
+                                        struct error *err)
+{
+    const struct run_wish wish = {.layer = layer, .type = type, .output = output};
+    const bool uses_edges = model->layer[layer].type->uses_edges;
+    struct input_rows rows[RELATION_TYPE_COUNT_MAX];
+    struct typed_trace *made = NULL;
+    must(!input->block == !uses_edges);
+    enum error_code rc = new_trace(model, value, workspace->arena, &made, err);
+    memcpy(rows, input->rows, type_count(model) * sizeof *rows);
+    if (rc == ERROR_NONE && layer == 0)
+        rc = project(made, uses_edges ? input->block->source_count : input->count, false, workspace,
+                     rows, err);
+    if (rc == ERROR_NONE)
+        rc = begin_step(made, layer, input->block, input->count, workspace->arena, err);
+    return rc == ERROR_NONE ? run_step(made, layer, rows, &wish, workspace, err) : rc;
 }
 /* NOLINTEND(readability-non-const-parameter) */
 

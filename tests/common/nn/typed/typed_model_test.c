@@ -4,6 +4,7 @@
 #include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
 #include "common/nn/model_file.h"
+#include "common/nn/typed/typed_model.h"
 
 #include "tests/reference/typed_reference.h"
 #include "tests/support/test.h"
@@ -372,6 +373,77 @@ static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
 }
 
 /* What is counted is at least what is taken, and each limit below it is ERROR_NO_MEMORY. */
+/* The block as it is for destinations of one type alone; arrays are the caller's. */
+static struct relation_block block_of_type(const struct relation_schema *schema,
+                                           const struct relation_block *block, uint32_t type,
+                                           uint32_t *destination_count,
+                                           struct relation_edges *edges)
+{
+    for (uint32_t t = 0; t < schema->type_count; t++)
+        destination_count[t] = t == type ? block->destination_count[t] : 0;
+    for (uint32_t r = 0; r < schema->relation_count; r++) {
+        edges[r] = block->edges[r];
+        if (schema->relation[r].target_type != type)
+            edges[r] = (struct relation_edges){.block = {.is_bipartite = true}};
+    }
+    return (struct relation_block){destination_count, block->source_count, edges};
+}
+
+/* All rows of a type that a layer gives, from those of all types that the layer below gave. */
+static float *infer_type(struct run *run, int layer, uint32_t type, const struct input_rows *rows)
+{
+    struct error err = {0};
+    const struct model_layer *own = &run->model.layer[layer];
+    const struct relation_schema *schema = run->blocks.schema;
+    const bool uses_edges = own->type->uses_edges;
+    const struct model_workspace workspace = {&run->arena, NULL};
+    struct relation_edges edges[FIXTURE_RELATIONS];
+    uint32_t destinations[FIXTURE_TYPES];
+    const struct relation_block *whole =
+        &run->blocks.block[uses_edges ? own->hop : own->hop - 1]; /* of no edges: what it gave */
+    const struct relation_block block = block_of_type(schema, whole, type, destinations, edges);
+    const struct typed_layer_input input = {.block = uses_edges ? &block : NULL,
+                                            .count = uses_edges ? NULL : destinations,
+                                            .rows = rows};
+    float *output = memory_alloc((size_t)destinations[type] * own->output_dim + 1, sizeof *output);
+    arena_reset(&run->arena);
+    assert_ok(typed_model_infer_layer(&run->model, run->value, layer, &input, type, &workspace,
+                                      output, &err),
+              &err);
+    return output;
+}
+
+static void layer_by_layer_and_type_by_type_it_is_the_same_model(void **state)
+{
+    (void)state;
+    for (size_t trial = 0; trial < TRIAL_COUNT; trial++) {
+        struct run run;
+        struct error err = {0};
+        struct input_rows rows[FIXTURE_TYPES];
+        float *given[LAYER_COUNT_MAX][FIXTURE_TYPES] = {{NULL}};
+        start(&run, &trials[trial], &uneven, 0);
+        const struct model_workspace workspace = {&run.arena, NULL};
+        const struct model_input input = {.relations = run.blocks.block,
+                                          .type_rows = run.blocks.rows};
+        assert_ok(model_forward(&run.model, run.value, &input, &workspace, run.logits, NULL, &err),
+                  &err);
+        memcpy(rows, run.blocks.rows, sizeof rows);
+        const int layers = run.model.config.layer_count;
+        for (int layer = 0; layer < layers; layer++) {
+            for (uint32_t t = 0; t < run.blocks.schema->type_count; t++)
+                given[layer][t] = infer_type(&run, layer, t, rows);
+            for (uint32_t t = 0; t < run.blocks.schema->type_count; t++)
+                rows[t] = (struct input_rows){.base = given[layer][t],
+                                              .stride = run.model.layer[layer].output_dim};
+        }
+        assert_memory_equal(given[layers - 1][PAPER], run.logits, run.logit_count * sizeof(float));
+        for (int layer = 0; layer < layers; layer++)
+            for (int t = 0; t < FIXTURE_TYPES; t++)
+                memory_free(given[layer][t]);
+        end(&run);
+    }
+}
+
 static void memory_is_counted_and_its_want_is_noticed(void **state)
 {
     (void)state;
@@ -476,6 +548,7 @@ int main(void)
         cmocka_unit_test(rows_without_edges_may_be_left_out),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),
+        cmocka_unit_test(layer_by_layer_and_type_by_type_it_is_the_same_model),
         cmocka_unit_test(memory_is_counted_and_its_want_is_noticed),
         cmocka_unit_test(what_no_model_can_be_is_refused_by_name),
         cmocka_unit_test(dgl_has_no_names_for_them),
