@@ -30,6 +30,7 @@
 #include "stages/infer/input_rows.h"
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
+#include "stages/infer/typed_inference.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/sparse_features.h"
@@ -42,6 +43,7 @@ struct infer_state {
     struct model model;
     struct edge_use edge_use;
     struct topology topology;
+    struct typed_inference *typed; /* of a graph with relations, in place of what follows */
     struct neighbor_sampler *sampler;
     struct feature_source *input, *second;         /* of layer input_layer (part_inference.h) */
     struct feature_source *lower[LAYER_COUNT_MAX]; /* likewise; NULL where there is none */
@@ -55,6 +57,7 @@ struct infer_state {
 
 static void close_input(struct infer_state *state)
 {
+    typed_inference_close_inputs(state->typed);
     source_windows_free(state->windows);
     feature_source_close(state->input);
     feature_source_close(state->second);
@@ -71,6 +74,8 @@ static void close_input(struct infer_state *state)
 static void close_layers(struct infer_state *state)
 {
     close_input(state);
+    typed_inference_free(state->typed);
+    state->typed = NULL;
     neighbor_sampler_free(state->sampler);
     state->sampler = NULL;
     topology_close(&state->topology);
@@ -106,7 +111,14 @@ static enum error_code infer_open(const struct stage_context *context, void **op
 static enum error_code open_topology(const struct stage_context *context, struct infer_state *state,
                                      struct error *err)
 {
-    if (state->sampler)
+    const struct typed_inference_config typed = {.context = context,
+                                                 .topology = &state->topology,
+                                                 .model = &state->model,
+                                                 .edge_columns = state->edge_use.columns,
+                                                 .rows_bytes = context->memory_bytes / 2,
+                                                 .neighbor_bytes = context->memory_bytes / 4,
+                                                 .value_bytes = context->memory_bytes / 4};
+    if (state->sampler || state->typed)
         return ERROR_NONE;
     enum error_code rc = topology_open(context->store, context->book, &state->topology, err);
     if (rc != ERROR_NONE)
@@ -117,17 +129,19 @@ static enum error_code open_topology(const struct stage_context *context, struct
         .budget_bytes = context->memory_bytes / 4,
     };
     state->arena.limit = context->memory_bytes / 4;
-    rc = neighbor_sampler_new(&config, &state->sampler, err);
+    rc = model_is_typed(&state->model) ? typed_inference_new(&typed, &state->typed, err)
+                                       : neighbor_sampler_new(&config, &state->sampler, err);
     if (rc != ERROR_NONE)
         topology_close(&state->topology);
     return rc;
 }
 
-/* A layer that weighs its sources by their degrees or by sums of weights asks the parts of all of them. */
+/* A layer that weighs its sources by their degrees or by sums of weights asks the parts of all of them; in a graph with
+ * relations degrees are those of destinations. */
 static enum error_code open_parts(const struct stage_context *context,
                                   const struct infer_state *state, int part, struct error *err)
 {
-    return state->model.needs_degree || state->edge_use.weight_sum
+    return !state->typed && (state->model.needs_degree || state->edge_use.weight_sum)
                ? topology_open_parts(&state->topology, context->pool, err)
                : topology_open_part(&state->topology, part, err);
 }
@@ -296,6 +310,33 @@ static enum error_code open_input(const struct stage_context *context, struct in
     return ERROR_NONE;
 }
 
+/* A layer of a part. */
+static enum error_code infer_part(const struct stage_context *context, struct infer_state *state,
+                                  int layer, int part, struct error *err)
+{
+    enum error_code rc = open_input(context, state, layer, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
+    struct part_inference inference = {.context = context,
+                                       .topology = &state->topology,
+                                       .model = &state->model,
+                                       .edge_use = state->edge_use,
+                                       .weights = state->weights,
+                                       .identity = &state->identity,
+                                       .sampler = state->sampler,
+                                       .input = state->input,
+                                       .second = state->second,
+                                       .windows = state->windows,
+                                       .has_self_loops = context->book->self_loop_count > 0,
+                                       .mostly_zero = state->mostly_zero,
+                                       .arena = &state->arena};
+    memcpy(inference.lower, state->lower, sizeof inference.lower);
+    if (rc == ERROR_NONE)
+        rc = part_inference_run(&inference, layer, part, err);
+    if (rc != ERROR_NONE)
+        close_input(state); /* what was open may be what was damaged, and is made again meanwhile */
+    return rc;
+}
+
 static enum error_code infer_work(const struct stage_context *context, void *opaque,
                                   const struct unit *unit, struct error *err)
 {
@@ -318,30 +359,13 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
     rc = open_topology(context, state, err);
     if (rc == ERROR_NONE)
         rc = open_parts(context, state, unit->slot, err);
-    if (rc == ERROR_NONE)
-        rc = open_input(context, state, unit->layer, err);
-    stage_times_enter(context->times, TIME_COMPUTE);
-    if (rc != ERROR_NONE) {
-        close_input(state);
-        return rc;
-    }
-    struct part_inference inference = {.context = context,
-                                       .topology = &state->topology,
-                                       .model = &state->model,
-                                       .edge_use = state->edge_use,
-                                       .weights = state->weights,
-                                       .identity = &state->identity,
-                                       .sampler = state->sampler,
-                                       .input = state->input,
-                                       .second = state->second,
-                                       .windows = state->windows,
-                                       .has_self_loops = context->book->self_loop_count > 0,
-                                       .mostly_zero = state->mostly_zero,
-                                       .arena = &state->arena};
-    memcpy(inference.lower, state->lower, sizeof inference.lower);
-    rc = part_inference_run(&inference, unit->layer, unit->slot, err);
     if (rc != ERROR_NONE)
-        close_input(state); /* what was open may be what was damaged, and is made again meanwhile */
+        close_input(state);
+    else if (state->typed)
+        rc = typed_inference_run(state->typed, state->weights, &state->identity, unit->layer,
+                                 unit->slot, err);
+    else
+        rc = infer_part(context, state, unit->layer, unit->slot, err);
     return rc;
 }
 

@@ -2,8 +2,7 @@
 
 #include "common/base/stop_signal.h"
 #include "common/nn/layers/layer.h"
-#include "store/features/feature_shard.h"
-#include "store/objects/keys.h"
+#include "stages/infer/layer_shard.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -313,23 +312,22 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
     return rc;
 }
 
+struct part_filler {
+    struct part_inference *inference;
+    int layer, part;
+};
+
+static enum error_code fill_part(void *opaque, struct feature_shard_writer *writer,
+                                 struct error *err)
+{
+    const struct part_filler *filler = opaque;
+    return write_tiles(filler->inference, filler->layer, filler->part, writer, err);
+}
+
 enum error_code part_inference_run(struct part_inference *inference, int layer, int part,
                                    struct error *err)
 {
-    const struct stage_context *context = inference->context;
-    struct feature_shard_writer *writer = NULL;
-    const int64_t version = inference->identity->version;
-    const struct key shard = key_infer(context->run_id, version, layer, part, "shard");
-    const struct key seal = key_infer(context->run_id, version, layer, part, "shard_seal");
-    enum error_code rc = feature_shard_writer_new(context->store, shard.text, seal.text,
-                                                  context->run_id, &writer, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    feature_shard_writer_computed_with(writer, inference->identity);
-    rc = write_tiles(inference, layer, part, writer, err);
-    stage_times_enter(context->times, TIME_WRITE);
-    if (rc == ERROR_NONE)
-        return feature_shard_writer_finish(writer, err);
-    feature_shard_writer_abandon(writer);
-    return rc;
+    struct part_filler filler = {inference, layer, part};
+    return layer_shard_write(inference->context, inference->identity, layer, part, fill_part,
+                             &filler, err);
 }

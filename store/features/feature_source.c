@@ -22,6 +22,11 @@ enum { PAGE_BYTES = 4096 };
 
 const char layer_tensor[] = "output";
 
+void layer_tensor_of_type(uint32_t type, char name[TENSOR_NAME_SIZE])
+{
+    (void)snprintf(name, TENSOR_NAME_SIZE, type ? "%s.%" PRIu32 : "%s", layer_tensor, type);
+}
+
 void feature_rows_copy(const struct feature_rows *rows, size_t count, float *out)
 {
     for (size_t i = 0; i < count; i++)

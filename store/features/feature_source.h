@@ -21,6 +21,7 @@
 #include "common/math/precision.h"
 #include "common/parallel/thread_pool.h"
 #include "store/objects/store.h"
+#include "store/records/tensor_spec.h"
 #include "store/records/weights_identity.h"
 
 #include <stdatomic.h>
@@ -47,8 +48,10 @@ static inline const float *feature_row(const struct feature_rows *rows, size_t i
 /* The first `count` of them, one after the other, into `out` [count, dim]. */
 void feature_rows_copy(const struct feature_rows *rows, size_t count, float *out);
 
-/* The one tensor in the shard of a layer of infer. */
+/* The one tensor in the shard of a layer of infer; of a graph with relations that of node type 0. */
 extern const char layer_tensor[];
+/* That of a node type. */
+void layer_tensor_of_type(uint32_t type, char name[TENSOR_NAME_SIZE]);
 
 struct feature_source;
 

@@ -12,7 +12,7 @@
  *             "content"   U8  [count, 16]  XXH3-128 of the tensor's block hashes in order, which are the
  *                                          seeded XXH3-128 of the rows of each block (feature_block.h)
  *             "weights", "weights_sum": of a layer of infer, the weights used (weights_identity.h)
- *   valid     1 to 8 tensors of different names; each of a known type; each dim is 1 to 2^20
+ *   valid     1 to 16 tensors of different names; each of a known type; each dim is 1 to 2^20
  *
  * The content is hashed and not the files: equal builds give different SST bytes.
  */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TENSOR_NAME_SIZE = 32, SHARD_TENSOR_COUNT_MAX = 8 };
+enum { TENSOR_NAME_SIZE = 32, SHARD_TENSOR_COUNT_MAX = 16 };
 
 /* What the elements are, little-endian; stored as a number. */
 enum tensor_type {

@@ -353,3 +353,20 @@ enum error_code typed_model_add_buffers(struct model *model, struct error *err)
     }
     return writer.rc;
 }
+
+/* --- what logits need --- */
+
+void typed_model_needs(const struct model *model, int layer, bool needed[RELATION_TYPE_COUNT_MAX])
+{
+    const struct model_types *types = &model->config.types;
+    for (uint32_t t = 0; t < RELATION_TYPE_COUNT_MAX; t++)
+        needed[t] = t == types->target_type;
+    for (int above = model->config.layer_count - 1; above > layer; above--) {
+        bool wanted[RELATION_TYPE_COUNT_MAX];
+        memcpy(wanted, needed, sizeof wanted); /* each of its own rows, too */
+        for (uint32_t r = 0;
+             model->layer[above].type->uses_edges && r < types->schema.relation_count; r++)
+            needed[types->schema.relation[r].source_type] |=
+                wanted[types->schema.relation[r].target_type];
+    }
+}

@@ -31,6 +31,9 @@ MUST_CHECK enum error_code typed_model_backward(struct typed_trace *trace,
                                                 const float *logits_gradient,
                                                 const struct model_workspace *workspace,
                                                 float *gradient, struct error *err);
+/* Which types' rows of what layer `layer` (from 0) gives the logits need; -1: of the rows that come in. */
+void typed_model_needs(const struct model *model, int layer, bool needed[RELATION_TYPE_COUNT_MAX]);
+
 /* What one layer computes on, for layer-wise inference. */
 struct typed_layer_input {
     const struct relation_block *block; /* of a layer that uses edges, in place of: */

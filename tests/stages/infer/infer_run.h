@@ -15,10 +15,10 @@
 #include "store/objects/keys.h"
 #include "store/records/node_permutation.h"
 #include "store/records/node_splits.h"
-#include "store/records/snapshot.h"
 #include "store/topology/topology.h"
 
 #include "tests/reference/model_reference.h"
+#include "tests/stages/infer/infer_snapshot.h"
 #include "tests/support/edge_values.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/temp_store.h"
@@ -30,7 +30,6 @@
 
 enum { INFER_NODES = 2500, INFER_DIM = 40, INFER_PARTS = 4, INFER_HIDDEN = 6 };
 
-#define INFER_RUN_ID       "run-1"
 #define INFER_PARTITION_ID "partition-1"
 #define INFER_DATASET_ID   "dataset-1"
 
@@ -47,12 +46,10 @@ struct infer_run {
     struct model model;
     float *weight; /* [edges], owned; NULL: edges have none */
     struct edge_use edge_use;
-    struct weights_identity best, last;
+    struct infer_snapshot weights;
     float *feature; /* [INFER_NODES, INFER_DIM] by partition id, owned; likewise below */
     float *label;   /* [INFER_NODES, label_dim]: floats, or int32 in their bytes */
     uint32_t label_dim;
-    float *value,
-        *best_value; /* [model.value_count]: the last weights, and better ones of before */
     void *state;
 };
 
@@ -77,7 +74,7 @@ static inline void infer_run_set(struct infer_run *run, const char *name, const 
 /* Of the weights that inference takes. */
 static inline int64_t infer_run_version(const struct infer_run *run)
 {
-    return run->schedule.infers_best ? run->best.version : run->last.version;
+    return run->schedule.infers_best ? run->weights.best.version : run->weights.last.version;
 }
 
 static inline struct key infer_run_seal(const struct infer_run *run)
@@ -180,39 +177,6 @@ static inline void infer_run_put_splits(struct infer_run *run, const struct infe
               &run->err);
 }
 
-/* Version 5 is the last, version 3 the best. */
-static inline void infer_run_put_snapshot(struct infer_run *run)
-{
-    char table[RUN_MODEL_TABLE_SIZE];
-    static const char log_text[] = "{}\n";
-    run->value = memory_alloc(run->model.value_count, sizeof *run->value);
-    run->best_value = memory_alloc(run->model.value_count, sizeof *run->value);
-    model_initialise(&run->model, 3, run->value);
-    model_initialise(&run->model, 4, run->best_value);
-    const size_t bytes = run->model.value_count * sizeof *run->value;
-    run->last = (struct weights_identity){
-        .version = 5, .snapshot_version = 5, .sum = checksum_of(run->value, bytes)};
-    run->best = (struct weights_identity){
-        .version = 3, .snapshot_version = 5, .sum = checksum_of(run->best_value, bytes)};
-    assert_ok(model_table_text(&run->model, table, sizeof table, &run->err), &run->err);
-    const struct snapshot snapshot = {.version = 5,
-                                      .previous_version = 3,
-                                      .best_version = 3,
-                                      .since_best = 1,
-                                      .stop = true,
-                                      .step = 5,
-                                      .value_count = run->model.value_count,
-                                      .value = run->value,
-                                      .first = run->value,
-                                      .best_value = run->best_value,
-                                      .table = table,
-                                      .table_size = strlen(table),
-                                      .log = log_text,
-                                      .log_size = sizeof log_text - 1};
-    assert_ok(snapshot_put(run->temp->store, INFER_RUN_ID, &snapshot, &run->err), &run->err);
-    assert_ok(snapshot_switch(run->temp->store, INFER_RUN_ID, 5, &run->err), &run->err);
-}
-
 static inline void infer_run_describe(struct infer_run *run, const struct infer_case *what)
 {
     /* The second part takes three tiles, of which its hubs end the first. */
@@ -302,7 +266,7 @@ static inline struct infer_run *infer_run_new(void *temp, const struct infer_cas
     for (int part = 0; part < INFER_PARTS; part++)
         infer_run_put_part(run, part);
     infer_run_put_splits(run, what);
-    infer_run_put_snapshot(run);
+    infer_snapshot_put(&run->weights, run->temp->store, &run->model);
     return run;
 }
 
@@ -315,8 +279,7 @@ static inline void infer_run_close(struct infer_run *run)
     memory_free(run->weight);
     memory_free(run->feature);
     memory_free(run->label);
-    memory_free(run->value);
-    memory_free(run->best_value);
+    infer_snapshot_release(&run->weights);
     memory_free(run);
 }
 

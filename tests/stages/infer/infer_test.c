@@ -52,10 +52,11 @@ static void the_best_weights_are_used_unless_told_otherwise(void **state)
         infer_everything(run);
         read_seal(run, &seal, folder);
         assert_int_equal(infer_run_version(run), i == 0 ? 3 : 5);
-        assert_ok(weights_identity_check(i == 0 ? &run->best : &run->last, &seal.weights,
-                                         "the seal", &run->err),
+        assert_ok(weights_identity_check(i == 0 ? &run->weights.best : &run->weights.last,
+                                         &seal.weights, "the seal", &run->err),
                   &run->err);
-        double *expected = infer_run_reference(run, i == 0 ? run->best_value : run->value);
+        double *expected =
+            infer_run_reference(run, i == 0 ? run->weights.best_value : run->weights.value);
         float *found = infer_run_layer(run, infer_run_version(run), 2, 3);
         infer_run_assert_close(found, expected, (size_t)INFER_NODES * 3, 5e-6);
         memory_free(expected);
@@ -212,7 +213,7 @@ static void no_other_weights_are_taken_than_those_the_run_ended_with(void **stat
                  &run->err);
     assert_fails(infer_version(run, 5, 0), ERROR_INVALID, "inference takes weights 3", &run->err);
     infer_everything(run); /* the state is that of the units that failed */
-    double *expected = infer_run_reference(run, run->best_value);
+    double *expected = infer_run_reference(run, run->weights.best_value);
     float *layer = infer_run_layer(run, 3, 2, 3);
     infer_run_assert_close(layer, expected, (size_t)INFER_NODES * 3, 5e-6);
     for (int64_t version = 2; version <= 5; version += 3) {
@@ -233,7 +234,8 @@ static void a_worker_keeps_no_weights_or_layers_of_another_version(void **state)
     infer_run_set(run, "infer.weights", "last");
     infer_everything(run);
     for (int i = 0; i < 2; i++) {
-        double *expected = infer_run_reference(run, i == 0 ? run->best_value : run->value);
+        double *expected =
+            infer_run_reference(run, i == 0 ? run->weights.best_value : run->weights.value);
         float *layer = infer_run_layer(run, i == 0 ? 3 : 5, 2, 3);
         infer_run_assert_close(layer, expected, (size_t)INFER_NODES * 3, 5e-6);
         memory_free(expected);
@@ -284,16 +286,16 @@ static void verify_compares_what_infer_made_with_the_snapshot_of_its_weights(voi
     assert_ok(artifact_verify(store, outputs.text, &run->err), &run->err);
 
     assert_ok(shard_seal_get(store, shard_seal.text, INFER_RUN_ID, &layer, &run->err), &run->err);
-    struct weights_identity other = run->best;
+    struct weights_identity other = run->weights.best;
     other.sum.bytes[3] ^= 64;
     reseal_layer(run, shard_seal.text, &layer, other);
     assert_fails(artifact_verify(store, shard.text, &run->err), ERROR_CORRUPT,
                  "expected weights 3 of snapshot 5", &run->err);
-    reseal_layer(run, shard_seal.text, &layer, run->last);
+    reseal_layer(run, shard_seal.text, &layer, run->weights.last);
     assert_fails(artifact_verify(store, shard.text, &run->err), ERROR_CORRUPT,
                  "expected a seal of weights 3, found 5", &run->err);
     layer.has_weights = false;
-    reseal_layer(run, shard_seal.text, &layer, run->best);
+    reseal_layer(run, shard_seal.text, &layer, run->weights.best);
     assert_fails(artifact_verify(store, shard.text, &run->err), ERROR_CORRUPT,
                  "names the weights used", &run->err);
 

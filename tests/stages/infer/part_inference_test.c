@@ -21,7 +21,7 @@ static struct feature_source *open_input(struct infer_run *run, int layer, uint6
         .origin = layer == 1 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
         .id = layer == 1 ? INFER_PARTITION_ID : INFER_RUN_ID,
         .layer = layer - 1,
-        .weights = &run->last,
+        .weights = &run->weights.last,
         .part_count = INFER_PARTS,
         .book = run->parts,
         .tensor = layer == 1 ? "features" : layer_tensor,
@@ -39,7 +39,7 @@ static struct source_windows *open_windows(struct infer_run *run, const struct t
     const struct source_windows_config config = {.topology = topology,
                                                  .input = input,
                                                  .model = &run->model,
-                                                 .weights = run->value,
+                                                 .weights = run->weights.value,
                                                  .layer = layer - 1,
                                                  .edge_use = run->edge_use,
                                                  .has_self_loops = true,
@@ -65,8 +65,8 @@ static void infer_all_parts(struct infer_run *run, const struct topology *topolo
                                        .context = &run->context,
                                        .topology = topology,
                                        .model = &run->model,
-                                       .weights = run->value,
-                                       .identity = &run->last,
+                                       .weights = run->weights.value,
+                                       .identity = &run->weights.last,
                                        .edge_use = run->edge_use,
                                        .has_self_loops = true,
                                        .input = open_input(run, layer, input_bytes)};
@@ -120,7 +120,7 @@ static void the_layers_give_the_model_over_all_neighbors(void **state)
             struct infer_run *run = infer_run_new(temp, &what);
             assert_int_equal(run->model.config.layer_count, layers);
             infer_all_layers(run, &plenty);
-            double *expected = infer_run_reference(run, run->value);
+            double *expected = infer_run_reference(run, run->weights.value);
             float *found = infer_run_layer(run, 5, layers, 3);
             infer_run_assert_close(found, expected, (size_t)INFER_NODES * 3,
                                    m % 2 == 0 ? 5e-6 : 2e-4);
@@ -270,8 +270,8 @@ static void damage_in_a_window_is_named(void **state)
                                            .context = &run->context,
                                            .topology = &topology,
                                            .model = &run->model,
-                                           .weights = run->value,
-                                           .identity = &run->last,
+                                           .weights = run->weights.value,
+                                           .identity = &run->weights.last,
                                            .edge_use = run->edge_use,
                                            .input = open_input(run, 1, 300000)};
         inference.windows = open_windows(run, &topology, 1, inference.input, 350000);
@@ -304,8 +304,8 @@ static void other_weights_are_another_output(void **state)
                                        .context = &run->context,
                                        .topology = &topology,
                                        .model = &run->model,
-                                       .weights = run->best_value,
-                                       .identity = &run->last,
+                                       .weights = run->weights.best_value,
+                                       .identity = &run->weights.last,
                                        .edge_use = run->edge_use,
                                        .input = open_input(run, 1, 1ULL << 30)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
@@ -331,8 +331,8 @@ static void a_stop_or_a_small_budget_leaves_nothing(void **state)
                                        .context = &run->context,
                                        .topology = &topology,
                                        .model = &run->model,
-                                       .weights = run->value,
-                                       .identity = &run->last,
+                                       .weights = run->weights.value,
+                                       .identity = &run->weights.last,
                                        .edge_use = run->edge_use,
                                        .input = open_input(run, 1, 1ULL << 30)};
     assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);

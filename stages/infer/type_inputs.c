@@ -1,0 +1,278 @@
+#include "stages/infer/type_inputs.h"
+
+#include "common/base/memory.h"
+#include "common/nn/typed/typed_model.h"
+#include "store/features/feature_source.h"
+
+#include <string.h>
+
+struct type_input { /* {0}: nobody needs its rows, or there are none */
+    struct feature_source *source;
+    uint32_t dim;
+    uint64_t bytes;  /* of all rows */
+    uint64_t wanted; /* of the tile at hand, out of the budget */
+};
+
+struct type_inputs {
+    struct type_inputs_config config;
+    struct type_ranges ranges;
+    uint32_t *book; /* [types, part_count + 1]: that of each type */
+    struct type_input type[RELATION_TYPE_COUNT_MAX];
+};
+
+static const uint32_t *book_of(const struct type_inputs *inputs, uint32_t type)
+{
+    return inputs->book + type * ((size_t)inputs->ranges.part_count + 1);
+}
+
+uint32_t type_inputs_first(const struct type_inputs *inputs, uint32_t type, int part)
+{
+    return book_of(inputs, type)[part];
+}
+
+static bool is_there(const struct type_input *input)
+{
+    return input->bytes > 0;
+}
+
+/* --- open --- */
+
+static enum error_code find_books(struct type_inputs *inputs, struct error *err)
+{
+    const size_t bounds = (size_t)inputs->ranges.part_count + 1;
+    const enum error_code rc = memory_new(&inputs->book, inputs->ranges.type_count * bounds,
+                                          "the ranges of node types", err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < inputs->ranges.type_count; t++)
+        type_ranges_book(&inputs->ranges, t, inputs->book + t * bounds);
+    return rc;
+}
+
+static void find_types(struct type_inputs *inputs)
+{
+    const struct model *model = inputs->config.model;
+    const int layer = inputs->config.layer - 1;
+    bool needed[RELATION_TYPE_COUNT_MAX];
+    typed_model_needs(model, layer - 1, needed);
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
+        struct type_input *own = &inputs->type[t];
+        own->dim = layer ? model->layer[layer].type_input_dim[t] : model->config.types.input_dim[t];
+        if (needed[t])
+            own->bytes =
+                (uint64_t)book_of(inputs, t)[inputs->ranges.part_count] * own->dim * sizeof(float);
+    }
+}
+
+/* Rows that are learnt were made for layer 1 as its layer below. */
+static bool is_made(const struct type_inputs *inputs, uint32_t type)
+{
+    const struct stage_context *context = inputs->config.context;
+    return inputs->config.layer > 1 || !context->settings->train_step.features ||
+           partition_book_dim(context->book, type) == 0;
+}
+
+static enum error_code open_type(struct type_inputs *inputs, uint32_t type, uint64_t budget_bytes,
+                                 struct error *err)
+{
+    const struct stage_context *context = inputs->config.context;
+    const bool made = is_made(inputs, type);
+    struct type_input *own = &inputs->type[type];
+    char name[TENSOR_NAME_SIZE];
+    layer_tensor_of_type(type, name);
+    const struct feature_source_config config = {
+        .store = context->store,
+        .origin = made ? FEATURES_OF_INFER_LAYER : FEATURES_OF_PARTITION,
+        .id = made ? context->run_id : context->book->id,
+        .layer = inputs->config.layer - 1,
+        .weights = inputs->config.identity,
+        .node_type = type,
+        .part_count = inputs->ranges.part_count,
+        .book = book_of(inputs, type),
+        .tensor = made ? name : "features",
+        .budget_bytes = budget_bytes,
+        .sharers = context->sharers,
+        .pool = context->pool,
+    };
+    const enum error_code rc = feature_source_open(&config, &own->source, err);
+    if (rc == ERROR_NONE && feature_source_dim(own->source) != own->dim)
+        return error_set(err, ERROR_CORRUPT, "rows of type %s: expected %u columns, found %u",
+                         context->book->type_name[type], own->dim, feature_source_dim(own->source));
+    return rc;
+}
+
+/* What a type's rows take of the budget when all are in memory. */
+static uint64_t portion(const struct type_inputs *inputs, const struct type_input *input)
+{
+    const uint64_t sharers =
+        inputs->config.context->sharers > 1 ? (uint64_t)inputs->config.context->sharers : 1;
+    return (input->bytes + sharers - 1) / sharers;
+}
+
+/* The smallest type that is not open. */
+static struct type_input *smallest(struct type_inputs *inputs)
+{
+    struct type_input *out = NULL;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
+        struct type_input *own = &inputs->type[t];
+        if (is_there(own) && !own->source && (!out || own->bytes < out->bytes))
+            out = own;
+    }
+    return out;
+}
+
+static enum error_code open_types(struct type_inputs *inputs, struct error *err)
+{
+    uint64_t all = 0, taken = 0;
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
+        all += portion(inputs, &inputs->type[t]);
+    const uint64_t budget = inputs->config.budget_bytes;
+    const uint64_t room = all <= budget ? budget : budget / 2;
+    struct type_input *next = smallest(inputs);
+    while (rc == ERROR_NONE && next) {
+        const uint64_t wanted = portion(inputs, next), left = budget - taken;
+        const bool fits = taken + wanted <= room;
+        /* One that does not fit is not to be in memory; its limit is set when its rows are wanted. */
+        rc = open_type(inputs, (uint32_t)(next - inputs->type),
+                       fits            ? wanted
+                       : left < wanted ? left
+                                       : wanted - 1,
+                       err);
+        taken += fits ? wanted : 0;
+        next = smallest(inputs);
+    }
+    return rc;
+}
+
+enum error_code type_inputs_open(const struct type_inputs_config *config, struct type_inputs **out,
+                                 struct error *err)
+{
+    struct type_inputs *inputs = NULL;
+    enum error_code rc = memory_new(&inputs, 1, "the inputs of a layer", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    inputs->config = *config;
+    inputs->ranges = partition_book_ranges(config->context->book);
+    rc = find_books(inputs, err);
+    if (rc == ERROR_NONE)
+        find_types(inputs);
+    if (rc == ERROR_NONE)
+        rc = open_types(inputs, err);
+    if (rc == ERROR_NONE)
+        *out = inputs;
+    else
+        type_inputs_close(inputs);
+    return rc;
+}
+
+void type_inputs_close(struct type_inputs *inputs)
+{
+    if (!inputs)
+        return;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
+        feature_source_close(inputs->type[t].source);
+    memory_free(inputs->book);
+    memory_free(inputs);
+}
+
+uint64_t type_inputs_bytes(const struct type_inputs *inputs)
+{
+    uint64_t bytes = 0;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
+        bytes += inputs->type[t].source ? feature_source_bytes(inputs->type[t].source) : 0;
+    return bytes;
+}
+
+bool type_inputs_are_resident(const struct type_inputs *inputs)
+{
+    bool all = true;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
+        all &= !inputs->type[t].source || feature_source_is_resident(inputs->type[t].source);
+    return all;
+}
+
+/* --- fetch --- */
+
+/* Shares out what the budget has beside the rows that are in memory, when count[t] rows of each type are wanted. */
+static void share_out(struct type_inputs *inputs, const uint32_t *count)
+{
+    uint64_t held = 0, wanted = 0;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
+        struct type_input *own = &inputs->type[t];
+        if (!own->source)
+            continue;
+        if (feature_source_is_resident(own->source)) {
+            held += feature_source_bytes(own->source);
+            continue;
+        }
+        feature_source_rest(own->source);
+        own->wanted = feature_source_bytes(own->source) +
+                      feature_source_visit_bytes(own->source, count[t]) +
+                      count[t] * (uint64_t)feature_source_row_bytes(own->source);
+        wanted += own->wanted;
+    }
+    const uint64_t budget = inputs->config.budget_bytes;
+    const uint64_t left = budget > held ? budget - held : 0;
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
+        const struct type_input *own = &inputs->type[t];
+        if (own->source && !feature_source_is_resident(own->source))
+            feature_source_limit(own->source,
+                                 (uint64_t)((double)left * ((double)own->wanted / (double)wanted)));
+    }
+}
+
+/* The rows of the nodes with these numbers in the type. */
+static enum error_code fetch_type(struct type_inputs *inputs, uint32_t type, const uint32_t *number,
+                                  uint32_t count, struct input_rows *rows, struct error *err)
+{
+    struct feature_rows found = {0};
+    const struct type_input *own = &inputs->type[type];
+    must(own->source);
+    const enum error_code rc = feature_source_fetch(own->source, number, count, &found, err);
+    *rows = (struct input_rows){
+        .base = found.base, .stride = found.stride, .row_index = found.row_index};
+    stage_times_add_rows(inputs->config.context->times, count,
+                         count * (uint64_t)found.dim * sizeof(float));
+    return rc == ERROR_NONE ? rc
+                            : error_context(err, rc, "rows of type %s",
+                                            inputs->config.context->book->type_name[type]);
+}
+
+enum error_code type_inputs_fetch(struct type_inputs *inputs, const struct relation_batch *batch,
+                                  struct arena *arena, struct input_rows *rows, struct error *err)
+{
+    uint32_t count[RELATION_TYPE_COUNT_MAX] = {0};
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t t = 0; t < batch->type_count; t++)
+        count[t] = batch->node_begin[t + 1] - batch->node_begin[t];
+    share_out(inputs, count);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < batch->type_count; t++) {
+        uint32_t *number = NULL;
+        rows[t] = (struct input_rows){.stride = inputs->type[t].dim};
+        if (count[t] == 0)
+            continue;
+        rc = arena_new(arena, &number, count[t], "numbers of nodes", err);
+        if (rc == ERROR_NONE)
+            rc = relation_batch_numbers(batch, t, &inputs->ranges, book_of(inputs, t), number, err);
+        if (rc == ERROR_NONE)
+            rc = fetch_type(inputs, t, number, count[t], &rows[t], err);
+    }
+    return rc;
+}
+
+enum error_code type_inputs_fetch_span(struct type_inputs *inputs, const struct type_span *span,
+                                       struct arena *arena, struct input_rows *rows,
+                                       struct error *err)
+{
+    uint32_t count[RELATION_TYPE_COUNT_MAX] = {0};
+    uint32_t *number = NULL;
+    count[span->type] = span->count;
+    share_out(inputs, count);
+    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
+        rows[t] = (struct input_rows){.stride = inputs->type[t].dim};
+    const enum error_code rc = arena_new(arena, &number, span->count, "numbers of nodes", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < span->count; i++)
+        number[i] = span->first + i;
+    return rc == ERROR_NONE
+               ? fetch_type(inputs, span->type, number, span->count, &rows[span->type], err)
+               : rc;
+}

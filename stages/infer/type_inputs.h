@@ -1,0 +1,60 @@
+/*
+ * type_inputs - the rows that a layer over relations reads, of each node type, within a budget.
+ *
+ *   layer 1        features of the type, from the partition; of a type whose rows are learnt what layer 0 of infer made
+ *   layers above   what the layer below gave of the type, from the shards of all parts
+ *
+ * Only types that the logits still need are there. Where the rows of all of them fit the budget they are all in memory; else
+ * those of the smallest types are, in up to half of it, and the rows of the others are read as tiles want them, with what the
+ * budget has left shared out by what each wants of a tile. None of this changes a row.
+ */
+#ifndef STAGES_INFER_TYPE_INPUTS_H
+#define STAGES_INFER_TYPE_INPUTS_H
+
+#include "common/base/arena.h"
+#include "common/base/error.h"
+#include "common/nn/model.h"
+#include "stages/engine/stage.h"
+#include "store/records/relation_batch.h"
+#include "store/records/weights_identity.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct type_inputs;
+
+struct type_inputs_config { /* all borrowed */
+    const struct stage_context *context;
+    const struct model *model;
+    const struct weights_identity *identity; /* of the layers below */
+    int layer;                               /* the one that reads, from 1 */
+    uint64_t budget_bytes;
+};
+
+/* Owns:  *out; type_inputs_close().
+ * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT for layers of other weights; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code type_inputs_open(const struct type_inputs_config *config,
+                                            struct type_inputs **out, struct error *err);
+void type_inputs_close(struct type_inputs *inputs); /* NULL is fine */
+uint64_t type_inputs_bytes(const struct type_inputs *inputs);
+bool type_inputs_are_resident(const struct type_inputs *inputs);
+
+/* The nodes of a part of one type, as numbers in the type (type_ranges.h). */
+struct type_span {
+    uint32_t type, first, count;
+};
+/* The first number of a type in a part; of part `part_count` how many there are. */
+uint32_t type_inputs_first(const struct type_inputs *inputs, uint32_t type, int part);
+
+/* The rows of all nodes of `batch`, a neighbourhood of one hop, into rows [types]: valid until the next call, with what else they
+ * need in the arena. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY when a tile does not fit the budget. */
+MUST_CHECK enum error_code type_inputs_fetch(struct type_inputs *inputs,
+                                             const struct relation_batch *batch,
+                                             struct arena *arena, struct input_rows *rows,
+                                             struct error *err);
+/* Those of a span alone. */
+MUST_CHECK enum error_code type_inputs_fetch_span(struct type_inputs *inputs,
+                                                  const struct type_span *span, struct arena *arena,
+                                                  struct input_rows *rows, struct error *err);
+
+#endif
