@@ -27,10 +27,11 @@ struct output_lines;
 struct output_lines_config { /* borrowed until output_lines_close() */
     const struct output_rows *rows;
     const struct prediction_table *table;
-    const uint32_t *to_partition; /* [node_count] */
-    const uint8_t *split_of;      /* [node_count] by partition id: enum split + 1, 0 for none */
-    uint32_t label_classes;       /* labels are below */
-    struct tally *tally;          /* [SPLIT_COUNT], added to */
+    const uint32_t *to_partition; /* [node_count]: the number of each row */
+    const uint8_t
+        *split_of; /* [node_count] by number (output_nodes.h): enum split + 1, 0 for none */
+    uint32_t label_classes; /* labels are below */
+    struct tally *tally;    /* [SPLIT_COUNT], added to */
     struct thread_pool *pool;
     const char *path; /* of predictions.csv, which is created; NULL: nodes are counted alone */
 };

@@ -10,6 +10,7 @@
 #include "common/parallel/tile_turns.h"
 #include "stages/infer/link_outputs.h"
 #include "stages/infer/output_lines.h"
+#include "stages/infer/output_nodes.h"
 #include "stages/infer/output_rows.h"
 #include "stages/infer/part_inference.h"
 #include "stages/plan/run_loss.h"
@@ -17,9 +18,6 @@
 #include "store/features/feature_source.h"
 #include "store/objects/artifact_cache.h"
 #include "store/objects/keys.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_permutation.h"
-#include "store/records/node_splits.h"
 #include "store/records/outputs_seal.h"
 
 #include <inttypes.h>
@@ -34,10 +32,7 @@ enum { ROWS_SHARE = 5, ALL_ROWS_SHARES = 8, SCORES_SHARE = 4 };
 struct outputs {
     const struct output_request *request;
     char folder[FILE_PATH_SIZE];
-    struct node_splits splits;
-    struct node_ids ids;
-    struct node_permutation permutation;
-    uint8_t *split_of; /* [node_count] by partition id: enum split + 1, 0 for none */
+    struct output_nodes nodes;
     struct feature_source *logits, *labels, *embeddings;
     struct run_loss loss;
     struct tally tally[SPLIT_COUNT];
@@ -69,10 +64,13 @@ static enum error_code open_rows(const struct feature_source_config *config, uin
     return rc;
 }
 
-static enum error_code open_layer(const struct output_request *request, int layer,
-                                  struct feature_source **out, struct error *err)
+static enum error_code open_layer(const struct outputs *o, int layer, struct feature_source **out,
+                                  struct error *err)
 {
+    const struct output_request *request = o->request;
     const struct stage_context *context = request->context;
+    char tensor[TENSOR_NAME_SIZE];
+    layer_tensor_of_type(o->nodes.type, tensor);
     const struct feature_source_config config = {
         .store = context->store,
         .origin = FEATURES_OF_INFER_LAYER,
@@ -80,43 +78,29 @@ static enum error_code open_layer(const struct output_request *request, int laye
         .layer = layer,
         .weights = request->identity,
         .part_count = context->book->part_count,
-        .book = context->book->book,
-        .tensor = layer_tensor,
+        .book = o->nodes.book,
+        .tensor = tensor,
         .only_read = true,
     };
     return open_rows(&config, model_layer_output_dim(request->model, layer - 1), out, err);
 }
 
-static enum error_code open_labels(const struct output_request *request,
-                                   struct feature_source **out, struct error *err)
+static enum error_code open_labels(const struct outputs *o, struct feature_source **out,
+                                   struct error *err)
 {
-    const struct stage_context *context = request->context;
+    const struct stage_context *context = o->request->context;
     const struct feature_source_config config = {
         .store = context->store,
         .origin = FEATURES_OF_PARTITION,
         .id = context->book->id,
+        .node_type = o->nodes.type,
         .part_count = context->book->part_count,
-        .book = context->book->book,
+        .book = o->nodes.book,
         .tensor = "labels",
         .only_read = true,
     };
     const struct task *task = task_of(context->book->task);
     return open_rows(&config, task->label_width(context->book->class_count), out, err);
-}
-
-/* The record is sound in itself (node_splits_get); does it suit this partition? */
-static enum error_code mark_split(struct outputs *o, int split, struct error *err)
-{
-    const uint32_t count = o->splits.count[split], *node = o->splits.node[split];
-    const uint32_t node_count = o->request->context->book->node_count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (node[i] >= node_count)
-            return error_set(err, ERROR_CORRUPT,
-                             "split %s: expected nodes below %" PRIu32 ", found %" PRIu32,
-                             output_split_name[split], node_count, node[i]);
-        o->split_of[node[i]] = (uint8_t)(split + 1);
-    }
-    return ERROR_NONE;
 }
 
 /* Of the scores of labels, as many columns at a time as the memory has room for: a row of one takes five bytes, up to twice
@@ -129,8 +113,8 @@ static uint32_t columns_at_a_time(const struct outputs *o)
         task_score_columns(task_of(context->book->task), context->book->class_count);
     uint64_t rows = 0, most = 0;
     for (int split = 0; split < SPLIT_COUNT; split++) {
-        rows += o->splits.count[split];
-        most = o->splits.count[split] > most ? o->splits.count[split] : most;
+        rows += o->nodes.split_count[split];
+        most = o->nodes.split_count[split] > most ? o->nodes.split_count[split] : most;
     }
     const uint64_t budget = context->memory_bytes / SCORES_SHARE, sort = most * SORT_BYTES;
     const uint64_t fit = rows && budget > sort ? (budget - sort) / (rows * SCORE_BYTES) : 0;
@@ -144,50 +128,11 @@ static enum error_code init_tallies(struct outputs *o, struct error *err)
         run_loss_init(&o->loss, context->store, context->settings, context->book, err);
     const struct tally_form form = run_loss_tally(&o->loss, context->book, true);
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
+        o->measured[split] = o->nodes.split_count[split];
         rc = tally_init(&o->tally[split], &form, err);
         tally_keep_columns(&o->tally[split], 0, columns_at_a_time(o));
     }
     return rc;
-}
-
-static enum error_code read_splits(struct outputs *o, struct error *err)
-{
-    const struct stage_context *context = o->request->context;
-    const char *partition_id = context->book->id;
-    enum error_code rc = node_splits_get(context->store, key_partition(partition_id, "splits").text,
-                                         partition_id, &o->splits, err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&o->split_of, context->book->node_count, "the split of each node", err);
-    for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++) {
-        o->measured[split] = o->splits.count[split];
-        rc = mark_split(o, split, err);
-    }
-    return rc == ERROR_NONE ? init_tallies(o, err) : rc;
-}
-
-/* Ids are a record only when they are not 0 .. N-1. */
-static enum error_code read_ids(struct outputs *o, struct error *err)
-{
-    const struct stage_context *context = o->request->context;
-    const char *dataset_id = context->book->dataset_id;
-    bool found = false;
-    enum error_code rc =
-        store_has(context->store, key_dataset(dataset_id, "node_ids").text, &found, err);
-    if (rc != ERROR_NONE || !found)
-        return rc;
-    rc = node_ids_get(context->store, dataset_id, &o->ids, err);
-    if (rc == ERROR_NONE && o->ids.node_count != context->book->node_count)
-        rc = error_set(err, ERROR_CORRUPT,
-                       "node ids of %s: expected %" PRIu32 " nodes, found %" PRIu32, dataset_id,
-                       context->book->node_count, o->ids.node_count);
-    return rc;
-}
-
-static enum error_code read_permutation(struct outputs *o, struct error *err)
-{
-    const struct partition_book *book = o->request->context->book;
-    return node_permutation_get(o->request->context->store, book->id, book->node_count,
-                                &o->permutation, err);
 }
 
 /* Are there embeddings of nodes whose ids no other file tells? */
@@ -195,7 +140,7 @@ static bool needs_ids(const struct outputs *o)
 {
     const struct pipeline_settings *settings = o->request->context->settings;
     return settings->infer.embeddings && !settings->infer.predictions &&
-           (o->ids.integer || o->ids.offset);
+           (o->nodes.ids.integer || o->nodes.ids.offset || o->nodes.first_node);
 }
 
 /* With `path`, or to count alone. */
@@ -205,8 +150,8 @@ static struct output_lines_config lines_config(const struct outputs *o, struct t
     const struct stage_context *context = o->request->context;
     return (struct output_lines_config){.rows = &o->rows,
                                         .table = &o->table,
-                                        .to_partition = o->permutation.to_partition,
-                                        .split_of = o->split_of,
+                                        .to_partition = o->nodes.permutation.to_partition,
+                                        .split_of = o->nodes.split_of,
                                         .label_classes = context->book->class_count,
                                         .tally = tally,
                                         .pool = context->pool,
@@ -220,18 +165,19 @@ static enum error_code open_files(struct outputs *o, struct error *err)
     enum error_code rc = ERROR_NONE;
     o->table = (struct prediction_table){.task = task_of(context->book->task),
                                          .class_count = model_output_dim(o->request->model),
-                                         .ids = &o->ids};
+                                         .ids = &o->nodes.ids,
+                                         .first_node = o->nodes.first_node};
     if (context->settings->infer.embeddings) {
         rc = file_path(path, err, "%s/embeddings.npy", o->folder);
         if (rc == ERROR_NONE)
             rc =
-                npy_writer_open(&o->embedding_file, path, NPY_F32, context->book->node_count,
+                npy_writer_open(&o->embedding_file, path, NPY_F32, o->nodes.count,
                                 feature_source_dim(o->embeddings ? o->embeddings : o->logits), err);
     }
     if (rc == ERROR_NONE && needs_ids(o)) {
         rc = file_path(path, err, "%s/node_ids.csv", o->folder);
         if (rc == ERROR_NONE)
-            rc = output_lines_write_ids(path, &o->table, context->book->node_count, err);
+            rc = output_lines_write_ids(path, &o->table, o->nodes.count, err);
     }
     if (rc == ERROR_NONE && context->settings->infer.predictions)
         rc = file_path(o->predictions, err, "%s/predictions.csv", o->folder);
@@ -249,7 +195,7 @@ static enum error_code open_range(struct outputs *o, struct error *err)
     o->rows.source[OUTPUT_LOGITS] = o->logits;
     o->rows.source[OUTPUT_LABELS] = o->labels;
     o->rows.source[OUTPUT_EMBEDDINGS] = o->embeddings;
-    o->rows.permutation = &o->permutation;
+    o->rows.permutation = &o->nodes.permutation;
     o->rows.folder = o->folder;
     o->rows.pool = context->pool;
     return output_rows_init(&o->rows, OUTPUT_PIECE_ROWS,
@@ -262,18 +208,16 @@ static enum error_code open_all(struct outputs *o, struct error *err)
     const int layers = model->config.layer_count;
     enum error_code rc = store_scratch(o->request->context->store, o->folder, err);
     if (rc == ERROR_NONE)
-        rc = read_splits(o, err);
+        rc = output_nodes_open(o->request->context, &o->nodes, err);
     if (rc == ERROR_NONE)
-        rc = read_ids(o, err);
+        rc = init_tallies(o, err);
     if (rc == ERROR_NONE)
-        rc = read_permutation(o, err);
-    if (rc == ERROR_NONE)
-        rc = open_layer(o->request, layers, &o->logits, err);
+        rc = open_layer(o, layers, &o->logits, err);
     if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings &&
         !learns_pairs(o)) /* which are of the last layer itself */
-        rc = open_layer(o->request, layers - 1, &o->embeddings, err);
+        rc = open_layer(o, layers - 1, &o->embeddings, err);
     if (rc == ERROR_NONE && !learns_pairs(o))
-        rc = open_labels(o->request, &o->labels, err);
+        rc = open_labels(o, &o->labels, err);
     if (rc == ERROR_NONE)
         rc = open_range(o, err);
     return rc == ERROR_NONE ? open_files(o, err) : rc;
@@ -290,10 +234,7 @@ static void release(struct outputs *o)
     for (int split = 0; split < SPLIT_COUNT; split++)
         tally_release(&o->tally[split]);
     run_loss_release(&o->loss);
-    store_release_record(&o->splits.view);
-    store_release_record(&o->ids.view);
-    store_release_record(&o->permutation.view);
-    memory_free(o->split_of);
+    output_nodes_release(&o->nodes);
     if (o->folder[0])
         error_ignore(file_remove_all(o->folder, NULL)); /* store_sweep() takes what stays */
     *o = (struct outputs){0};
@@ -354,9 +295,8 @@ static enum error_code finish_embeddings(struct outputs *o, struct outputs_seal 
 
 static enum error_code write_rows(struct outputs *o, struct error *err)
 {
-    const uint32_t node_count = o->request->context->book->node_count;
     enum error_code rc = ERROR_NONE;
-    for (uint32_t first = 0; rc == ERROR_NONE && first < node_count; first = o->rows.end) {
+    for (uint32_t first = 0; rc == ERROR_NONE && first < o->nodes.count; first = o->rows.end) {
         rc = output_rows_read(&o->rows, first, err);
         if (rc == ERROR_NONE)
             rc = write_range(o, err);
@@ -370,8 +310,8 @@ static enum error_code write_rows(struct outputs *o, struct error *err)
 static enum error_code write_links(struct outputs *o, struct error *err)
 {
     const struct link_outputs_config config = {.request = o->request,
-                                               .ids = &o->ids,
-                                               .permutation = &o->permutation,
+                                               .ids = &o->nodes.ids,
+                                               .permutation = &o->nodes.permutation,
                                                .tally = o->tally,
                                                .path = *o->predictions ? o->predictions : NULL,
                                                .split_counts = o->measured};
@@ -392,15 +332,14 @@ static enum error_code count_rows(const struct outputs *o, struct tally *tally, 
     config.rows = &pass.rows;
     pass.rows =
         (struct output_rows){.source = {[OUTPUT_LOGITS] = o->logits, [OUTPUT_LABELS] = o->labels},
-                             .permutation = &o->permutation,
+                             .permutation = &o->nodes.permutation,
                              .folder = o->folder,
                              .pool = context->pool};
     enum error_code rc = output_rows_init(
         &pass.rows, OUTPUT_PIECE_ROWS, context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
     if (rc == ERROR_NONE)
         rc = output_lines_open(&config, &pass.lines, err);
-    for (uint32_t first = 0; rc == ERROR_NONE && first < context->book->node_count;
-         first = pass.rows.end) {
+    for (uint32_t first = 0; rc == ERROR_NONE && first < o->nodes.count; first = pass.rows.end) {
         rc = output_rows_read(&pass.rows, first, err);
         if (rc == ERROR_NONE)
             rc = write_range(&pass, err);

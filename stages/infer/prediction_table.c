@@ -82,10 +82,11 @@ static void put_id(struct prediction_lines *lines, const struct node_ids *ids, u
 }
 
 enum error_code prediction_lines_add(struct prediction_lines *lines,
-                                     const struct prediction_table *table, uint32_t node,
+                                     const struct prediction_table *table, uint32_t row,
                                      const char *split, const float *logit, const void *label,
                                      struct error *err)
 {
+    const uint32_t node = table->first_node + row;
     const size_t size = id_size(table->ids, node) + strlen(split) +
                         task_print_size(table->task, table->class_count) + 3;
     const enum error_code rc = reserve(lines, size, err);
@@ -101,9 +102,10 @@ enum error_code prediction_lines_add(struct prediction_lines *lines,
 }
 
 enum error_code prediction_lines_add_id(struct prediction_lines *lines,
-                                        const struct prediction_table *table, uint32_t node,
+                                        const struct prediction_table *table, uint32_t row,
                                         struct error *err)
 {
+    const uint32_t node = table->first_node + row;
     const enum error_code rc = reserve(lines, id_size(table->ids, node) + 1, err);
     if (rc != ERROR_NONE)
         return rc;

@@ -22,6 +22,7 @@ struct prediction_table { /* what all lines share */
     const struct task *task;
     uint32_t class_count;
     const struct node_ids *ids; /* borrowed; without arrays: 0 .. N-1 */
+    uint32_t first_node;        /* of the dataset: that of row 0 */
 };
 
 struct prediction_lines { /* {0} is empty; release with prediction_lines_release() */
@@ -29,9 +30,9 @@ struct prediction_lines { /* {0} is empty; release with prediction_lines_release
     size_t size, capacity;
 };
 
-/* Appends the line of dataset node `node`. `label`: a row as the task has it. */
+/* Appends the line of row `row`. `label`: a row as the task has it. */
 MUST_CHECK enum error_code prediction_lines_add(struct prediction_lines *lines,
-                                                const struct prediction_table *table, uint32_t node,
+                                                const struct prediction_table *table, uint32_t row,
                                                 const char *split, const float *logit,
                                                 const void *label, struct error *err);
 /* A line of the table of held-out edges. */
@@ -48,7 +49,7 @@ MUST_CHECK enum error_code prediction_lines_add_link(struct prediction_lines *li
                                                      const struct prediction_table *table,
                                                      const struct prediction_link *link,
                                                      struct error *err);
-/* Appends the id of a dataset node as a line of its own: for node_ids.csv. */
+/* Appends the id of row `row` as a line of its own: for node_ids.csv. */
 MUST_CHECK enum error_code prediction_lines_add_id(struct prediction_lines *lines,
                                                    const struct prediction_table *table,
                                                    uint32_t node, struct error *err);

@@ -1,0 +1,158 @@
+#include "stages/infer/output_nodes.h"
+
+#include "common/base/memory.h"
+#include "stages/infer/output_lines.h"
+#include "store/objects/keys.h"
+
+#include <inttypes.h>
+
+/* --- of a graph with relations --- */
+
+/* What the records say of partition ids and nodes of the dataset, said of numbers and rows of the type. */
+static enum error_code find_rows(const struct stage_context *context, struct output_nodes *nodes,
+                                 struct error *err)
+{
+    const struct type_ranges ranges = partition_book_ranges(context->book);
+    const struct node_permutation all = nodes->permutation;
+    const uint32_t count = nodes->count;
+    enum error_code rc =
+        memory_new(&nodes->own_rows, 2 * (size_t)count, "the nodes of the outputs", err);
+    if (rc != ERROR_NONE || count == 0)
+        return rc;
+    uint32_t *to_row = nodes->own_rows, *to_number = nodes->own_rows + count, number = 0;
+    nodes->first_node = UINT32_MAX;
+    for (int p = 0; p < ranges.part_count; p++)
+        for (uint32_t node = type_ranges_first(&ranges, p, nodes->type);
+             node < type_ranges_first(&ranges, p, nodes->type + 1); node++) {
+            to_row[number] = all.to_dataset[node];
+            if (to_row[number] < nodes->first_node)
+                nodes->first_node = to_row[number];
+            number++;
+        }
+    /* Nodes of a type are consecutive in a dataset (dataset_schema.h). */
+    for (number = 0; number < count; number++) {
+        const uint32_t row = to_row[number] -= nodes->first_node;
+        if (row >= count)
+            return error_set(err, ERROR_CORRUPT,
+                             "permutation of %s: nodes of type %s: expected consecutive ones, "
+                             "found %" PRIu32 " and %" PRIu32 " among %" PRIu32,
+                             context->book->id, context->book->type_name[nodes->type],
+                             nodes->first_node, nodes->first_node + row, count);
+        to_number[row] = number;
+    }
+    store_release_record(&nodes->permutation.view);
+    nodes->permutation = (struct node_permutation){
+        .node_count = count, .to_dataset = to_row, .to_partition = to_number};
+    return ERROR_NONE;
+}
+
+static enum error_code find_type(const struct stage_context *context, struct output_nodes *nodes,
+                                 struct error *err)
+{
+    const struct type_ranges ranges = partition_book_ranges(context->book);
+    const enum error_code rc =
+        memory_new(&nodes->own_book, (size_t)ranges.part_count + 1, "the ranges of a type", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    nodes->type = context->book->target_type;
+    type_ranges_book(&ranges, nodes->type, nodes->own_book);
+    nodes->book = nodes->own_book;
+    nodes->count = nodes->book[ranges.part_count];
+    return find_rows(context, nodes, err);
+}
+
+/* --- the records --- */
+
+/* The number of a node of the partition; at least nodes->count: it is none of these. */
+static uint32_t number_of(const struct stage_context *context, const struct output_nodes *nodes,
+                          uint32_t node)
+{
+    const struct type_ranges ranges = partition_book_ranges(context->book);
+    if (node >= context->book->node_count)
+        return UINT32_MAX;
+    const int part = type_ranges_part(&ranges, node);
+    return type_ranges_type(&ranges, part, node) == nodes->type
+               ? type_ranges_number(&ranges, nodes->book, nodes->type, node)
+               : UINT32_MAX;
+}
+
+/* The record is sound in itself (node_splits_get); does it suit this partition? */
+static enum error_code mark_splits(const struct stage_context *context,
+                                   const struct node_splits *splits, struct output_nodes *nodes,
+                                   struct error *err)
+{
+    for (int split = 0; split < SPLIT_COUNT; split++) {
+        nodes->split_count[split] = splits->count[split];
+        for (uint32_t i = 0; i < splits->count[split]; i++) {
+            const uint32_t node = splits->node[split][i];
+            const uint32_t number = number_of(context, nodes, node);
+            if (number >= nodes->count && context->book->type_count)
+                return error_set(
+                    err, ERROR_CORRUPT, "split %s: expected nodes of type %s, found %" PRIu32,
+                    output_split_name[split], context->book->type_name[nodes->type], node);
+            if (number >= nodes->count)
+                return error_set(err, ERROR_CORRUPT,
+                                 "split %s: expected nodes below %" PRIu32 ", found %" PRIu32,
+                                 output_split_name[split], nodes->count, node);
+            nodes->split_of[number] = (uint8_t)(split + 1);
+        }
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code read_splits(const struct stage_context *context, struct output_nodes *nodes,
+                                   struct error *err)
+{
+    const char *partition_id = context->book->id;
+    struct node_splits splits = {.count = {0}};
+    enum error_code rc = node_splits_get(context->store, key_partition(partition_id, "splits").text,
+                                         partition_id, &splits, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&nodes->split_of, nodes->count, "the split of each node", err);
+    if (rc == ERROR_NONE)
+        rc = mark_splits(context, &splits, nodes, err);
+    store_release_record(&splits.view);
+    return rc;
+}
+
+/* Ids are a record only when they are not 0 .. N-1. */
+static enum error_code read_ids(const struct stage_context *context, struct output_nodes *nodes,
+                                struct error *err)
+{
+    const char *dataset_id = context->book->dataset_id;
+    bool found = false;
+    enum error_code rc =
+        store_has(context->store, key_dataset(dataset_id, "node_ids").text, &found, err);
+    if (rc != ERROR_NONE || !found)
+        return rc;
+    rc = node_ids_get(context->store, dataset_id, &nodes->ids, err);
+    if (rc == ERROR_NONE && nodes->ids.node_count != context->book->node_count)
+        rc = error_set(err, ERROR_CORRUPT,
+                       "node ids of %s: expected %" PRIu32 " nodes, found %" PRIu32, dataset_id,
+                       context->book->node_count, nodes->ids.node_count);
+    return rc;
+}
+
+enum error_code output_nodes_open(const struct stage_context *context, struct output_nodes *out,
+                                  struct error *err)
+{
+    const struct partition_book *book = context->book;
+    *out = (struct output_nodes){.count = book->node_count, .book = book->book};
+    enum error_code rc =
+        node_permutation_get(context->store, book->id, book->node_count, &out->permutation, err);
+    if (rc == ERROR_NONE && book->type_count)
+        rc = find_type(context, out, err);
+    if (rc == ERROR_NONE)
+        rc = read_splits(context, out, err);
+    return rc == ERROR_NONE ? read_ids(context, out, err) : rc;
+}
+
+void output_nodes_release(struct output_nodes *nodes)
+{
+    store_release_record(&nodes->ids.view);
+    store_release_record(&nodes->permutation.view);
+    memory_free(nodes->split_of);
+    memory_free(nodes->own_book);
+    memory_free(nodes->own_rows);
+    *nodes = (struct output_nodes){0};
+}

@@ -1,0 +1,37 @@
+/*
+ * output_nodes - the nodes that the outputs are of: all, or of a graph with relations those of the target type.
+ *
+ * They are counted in two ways. By number they stand as in the shards (type_ranges.h), which for a graph without relations is
+ * the partition id; by row as in the outputs, in the order of the input.
+ */
+#ifndef STAGES_INFER_OUTPUT_NODES_H
+#define STAGES_INFER_OUTPUT_NODES_H
+
+#include "common/base/error.h"
+#include "stages/engine/stage.h"
+#include "store/records/node_ids.h"
+#include "store/records/node_permutation.h"
+#include "store/records/node_splits.h"
+
+#include <stdint.h>
+
+struct output_nodes { /* {0} is empty; release with output_nodes_release() */
+    uint32_t count;
+    uint32_t type;        /* of nodes; 0 without relations */
+    uint32_t first_node;  /* of the dataset: row i is its node first_node + i */
+    const uint32_t *book; /* [part_count + 1]: the numbers of each part */
+    struct node_permutation
+        permutation;     /* to_dataset is number -> row, to_partition row -> number */
+    struct node_ids ids; /* of all nodes of the dataset; without arrays: 0 .. N-1 */
+    uint32_t split_count[SPLIT_COUNT];
+    uint8_t
+        *split_of; /* [count] by number: enum split + 1, 0 for none; owned, as are those below */
+    uint32_t *own_book, *own_rows; /* of a graph with relations */
+};
+
+/* Fails: ERROR_CORRUPT for records that do not suit the partition; as the store does. */
+MUST_CHECK enum error_code output_nodes_open(const struct stage_context *context,
+                                             struct output_nodes *out, struct error *err);
+void output_nodes_release(struct output_nodes *nodes);
+
+#endif
