@@ -240,11 +240,12 @@ static inline void typed_run_put_records(struct typed_run *run)
 static inline void typed_run_describe(struct typed_run *run, const char *const *settings)
 {
     for (int p = 0; p < TYPED_RUN_PARTS; p++) {
-        run->type_start[p * (TYPED_RUN_TYPES + 1)] = run->parts[p];
+        uint32_t *start = run->type_start + (size_t)p * (TYPED_RUN_TYPES + 1);
+        start[0] = run->parts[p];
         run->parts[p + 1] = run->parts[p];
         for (int t = 0; t < TYPED_RUN_TYPES; t++) {
             run->parts[p + 1] += typed_run_cut[t][p + 1] - typed_run_cut[t][p];
-            run->type_start[p * (TYPED_RUN_TYPES + 1) + t + 1] = run->parts[p + 1];
+            start[t + 1] = run->parts[p + 1];
         }
     }
     pipeline_settings_defaults(&run->settings);
