@@ -30,6 +30,7 @@ enum random_purpose {
     RANDOM_SUBGRAPH,      /* which nodes or edges a layer or a subgraph is made of */
     RANDOM_WALK,          /* where a walk goes; hop tells what it is for */
     RANDOM_EMBEDDING,     /* first values of learnable embeddings: slot is the node type */
+    RANDOM_STREAM_ORDER,  /* in which order a partitioner meets the nodes */
     RANDOM_RELATION = 64, /* which neighbours a node keeps in a relation: relation / 16 is added */
 };
 enum { RANDOM_RELATION_PURPOSES = 32 };

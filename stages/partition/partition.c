@@ -1,9 +1,9 @@
 /*
  *   dataset schema ──┐
  *   edge chunks ─────┼─> assign ─> renumber ─> topologies, shards, splits, report ─> check ─> book
- *   feature chunks ──┤   (metis,    (close       (part by part)                     (read      (the
- *   labels, splits ──┘    hash,      in a                                            back)     commit)
- *                         file)      part)
+ *   feature chunks ──┤   (methods/)  (close      (part by part)                     (read      (the
+ *   labels, splits ──┘               in a                                            back)     commit)
+ *                                    part)
  *
  * One unit of work, whole or not at all: a partition counts once its book stands. A run that was killed
  * before finds its records there, makes the same ones and goes on; only the assignment, which is the
@@ -17,18 +17,15 @@
 #include "stages/engine/stage.h"
 #include "stages/partition/check/partition_check.h"
 #include "stages/partition/check/partition_quality.h"
-#include "stages/partition/layout/assignment.h"
-#include "stages/partition/layout/edge_walk.h"
+#include "stages/partition/kept_assignment.h"
 #include "stages/partition/layout/part_writer.h"
 #include "stages/partition/layout/renumbering.h"
-#include "stages/partition/methods/node_assigner.h"
+#include "stages/partition/partition_input.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
-#include "store/records/edge_chunk.h"
 #include "store/records/node_permutation.h"
-#include "store/records/node_splits.h"
 #include "store/records/partition_report.h"
 #include "store/topology/topology.h"
 
@@ -45,168 +42,22 @@ struct graph_types {
 
 struct partition_job { /* {0} is empty; for one unit */
     const struct stage_context *context;
-    struct dataset_schema schema;
-    char id[ID_SIZE];
-    uint64_t budget_bytes; /* what the arrays below leave of the memory */
-    uint32_t *in_degree;   /* [node_count], owned; likewise below */
-    uint8_t *split_marks;  /* [node_count]: enum split plus 1, 0 for none */
+    struct partition_input input;
+    const char *chosen; /* kept_assignment.h */
     struct renumbering renumbering;
     struct graph_types types;
     struct partition_quality quality;
 };
 
-/* The arrays of a job; the program itself, chunks being read and shards being written. */
-enum { BYTES_PER_NODE = 40, BYTES_ASIDE = 64 << 20 };
-
-/* Of a task of pairs: said before the work of cutting. */
-static enum error_code check_pairs(const struct pipeline_settings *settings,
-                                   const struct dataset_schema *schema, struct error *err)
-{
-    const int64_t wanted[] = {settings->sample.negatives, settings->sample.evaluation_negatives};
-    static const char *const names[] = {"negatives", "evaluation_negatives"};
-    if (!task_learns_pairs(schema->task))
-        return ERROR_NONE;
-    if (schema->has_relations)
-        return error_set(
-            err, ERROR_INVALID,
-            "ingest.task is link_prediction, which is of graphs of one relation: write "
-            "`relations: false` below `ingest:`");
-    for (int i = 0; i < 2; i++)
-        if (wanted[i] >= schema->node_count)
-            return error_set(err, ERROR_INVALID,
-                             "sample.%s is %" PRId64 ", expected fewer than nodes: the dataset has "
-                             "%" PRIu32,
-                             names[i], wanted[i], schema->node_count);
-    return ERROR_NONE;
-}
-
-static enum error_code read_dataset(struct partition_job *job, struct error *err)
-{
-    const struct stage_context *context = job->context;
-    char dataset_id[ID_SIZE];
-    struct key newest;
-    enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
-    if (rc == ERROR_NONE)
-        rc = store_switch_get(context->store, newest.text, dataset_id, sizeof dataset_id, err);
-    if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) /* ingest sets a damaged switch anew */
-        return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
-    if (rc == ERROR_NONE)
-        rc = dataset_schema_get(context->store, dataset_id, &job->schema, err);
-    if (rc == ERROR_NONE)
-        rc = identity_partition(context->store, context->settings, dataset_id, job->id, err);
-    if (rc == ERROR_NONE && context->settings->partition.parts > job->schema.node_count)
-        rc = error_set(err, ERROR_INVALID,
-                       "partition.parts is %" PRId64 ", expected at most %" PRIu32
-                       " parts: the dataset has that many nodes",
-                       context->settings->partition.parts, job->schema.node_count);
-    if (rc == ERROR_NONE)
-        rc = check_pairs(context->settings, &job->schema, err);
-    const uint64_t fixed = (uint64_t)BYTES_PER_NODE * job->schema.node_count + BYTES_ASIDE;
-    if (context->memory_bytes > fixed)
-        job->budget_bytes = context->memory_bytes - fixed;
-    return rc;
-}
-
-static enum error_code count_in_edges(void *in_degree, const struct edge_chunk *chunk,
-                                      struct error *err)
-{
-    (void)err;
-    for (uint32_t row = 0; row < chunk->node_count; row++)
-        ((uint32_t *)in_degree)[chunk->first_node + row] =
-            (uint32_t)(chunk->row_start[row + 1] - chunk->row_start[row]);
-    return ERROR_NONE;
-}
-
-static enum error_code mark_splits(struct partition_job *job, struct error *err)
-{
-    struct store *store = job->context->store;
-    const struct key key = key_dataset(job->schema.id, "splits");
-    struct node_splits splits = {0};
-    enum error_code rc = node_splits_get(store, key.text, job->schema.id, &splits, err);
-    for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++)
-        for (uint32_t i = 0; rc == ERROR_NONE && i < splits.count[s]; i++) {
-            const uint32_t node = splits.node[s][i];
-            if (node >= job->schema.node_count || job->split_marks[node])
-                rc = error_set(err, ERROR_CORRUPT,
-                               "%s: node %" PRIu32 " of split %d is out of range or in two splits",
-                               key.text, node, s);
-            else
-                job->split_marks[node] = (uint8_t)(s + 1);
-        }
-    store_release_record(&splits.view);
-    return rc;
-}
-
-static enum error_code measure_dataset(struct partition_job *job, struct error *err)
-{
-    const size_t node_count = job->schema.node_count;
-    enum error_code rc = memory_new(&job->in_degree, node_count, "in-degrees", err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&job->split_marks, node_count, "split marks", err);
-    if (rc == ERROR_NONE)
-        rc = mark_splits(job, err);
-    if (rc == ERROR_NONE)
-        rc = edge_walk(job->context->store, &job->schema, count_in_edges, job->in_degree, err);
-    return rc;
-}
-
-static enum error_code make_assignment(struct partition_job *job, uint32_t *part, struct error *err)
-{
-    const struct assigner_request request = {
-        .store = job->context->store,
-        .settings = job->context->settings,
-        .schema = &job->schema,
-        .in_degree = job->in_degree,
-        .split_marks = job->split_marks,
-        .budget_bytes = job->budget_bytes,
-    };
-    const enum error_code rc = node_assigner_run(&request, part, err);
-    return rc != ERROR_NONE
-               ? rc
-               : assignment_put(request.store, job->id, part, job->schema.node_count, err);
-}
-
-/* Of an attempt that was killed; a replay computes it anew, to compare. */
-static enum error_code take_assignment(struct partition_job *job, uint32_t *part, bool *taken,
-                                       struct error *err)
-{
-    const uint32_t part_count = (uint32_t)job->context->settings->partition.parts;
-    const uint32_t *stored = NULL;
-    uint32_t node_count = 0;
-    struct record_view view = {0};
-    *taken = false;
-    if (job->context->is_replay)
-        return ERROR_NONE;
-    enum error_code rc =
-        assignment_get(job->context->store, job->id, &stored, &node_count, &view, err);
-    if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE;
-    if (rc == ERROR_NONE && node_count != job->schema.node_count)
-        rc = error_set(err, ERROR_CORRUPT, "%s: has %" PRIu32 " nodes, expected %" PRIu32,
-                       key_partition(job->id, "assignment").text, node_count,
-                       job->schema.node_count);
-    if (rc == ERROR_NONE)
-        rc = assignment_check(stored, node_count, part_count, err);
-    if (rc == ERROR_NONE) {
-        memcpy(part, stored, node_count * sizeof *part);
-        *taken = true;
-    }
-    store_release_record(&view);
-    return rc;
-}
-
 static enum error_code assign_and_renumber(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
     uint32_t *part = NULL;
-    bool taken = false;
-    enum error_code rc = memory_new(&part, job->schema.node_count, "the assignment", err);
+    enum error_code rc = memory_new(&part, job->input.schema.node_count, "the assignment", err);
     if (rc == ERROR_NONE)
-        rc = take_assignment(job, part, &taken, err);
-    if (rc == ERROR_NONE && !taken)
-        rc = make_assignment(job, part, err);
+        rc = kept_assignment(&job->input, part, &job->chosen, err);
     if (rc == ERROR_NONE)
-        rc = renumbering_init(&job->renumbering, part, job->schema.node_count,
+        rc = renumbering_init(&job->renumbering, part, job->input.schema.node_count,
                               (uint32_t)context->settings->partition.parts, err);
     memory_free(part);
     if (rc != ERROR_NONE)
@@ -214,14 +65,14 @@ static enum error_code assign_and_renumber(struct partition_job *job, struct err
     const struct numbering numbering = renumbering_view(&job->renumbering);
     const struct part_rows_source source = {
         .store = context->store,
-        .schema = &job->schema,
+        .schema = &job->input.schema,
         .numbering = &numbering,
-        .in_degree = job->in_degree,
+        .in_degree = job->input.in_degree,
         .bare = true,
-        .budget_bytes = job->budget_bytes,
+        .budget_bytes = job->input.budget_bytes,
     };
     rc = renumbering_order(&job->renumbering, &source, err);
-    return rc == ERROR_NONE ? renumbering_by_type(&job->renumbering, &job->schema, err) : rc;
+    return rc == ERROR_NONE ? renumbering_by_type(&job->renumbering, &job->input.schema, err) : rc;
 }
 
 static enum tensor_type feature_type_of(const struct partition_job *job)
@@ -236,16 +87,16 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
     const struct numbering numbering = renumbering_view(&job->renumbering);
     const struct part_writer writer = {
         .store = job->context->store,
-        .partition_id = job->id,
-        .schema = &job->schema,
+        .partition_id = job->input.id,
+        .schema = &job->input.schema,
         .numbering = &numbering,
-        .in_degree = job->in_degree,
-        .split_marks = job->split_marks,
+        .in_degree = job->input.in_degree,
+        .split_marks = job->input.split_marks,
         .feature_type = feature_type_of(job),
-        .budget_bytes = job->budget_bytes,
+        .budget_bytes = job->input.budget_bytes,
     };
-    enum error_code rc =
-        partition_quality_init(&job->quality, job->id, &job->schema, numbering.part_count, err);
+    enum error_code rc = partition_quality_init(&job->quality, job->input.id, &job->input.schema,
+                                                numbering.part_count, err);
     if (rc == ERROR_NONE)
         rc = part_writer_topologies(&writer, &job->quality, err);
     if (rc == ERROR_NONE)
@@ -254,6 +105,8 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
         rc = part_writer_splits(&writer, err);
     if (rc == ERROR_NONE)
         rc = part_writer_edge_splits(&writer, err);
+    if (rc == ERROR_NONE && job->chosen)
+        must(text_copy(job->quality.report.method, sizeof job->quality.report.method, job->chosen));
     if (rc == ERROR_NONE)
         rc = partition_report_put(writer.store, partition_quality_finish(&job->quality), err);
     return rc;
@@ -263,7 +116,7 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
 static void describe_types(const struct partition_job *job, struct graph_types *types,
                            struct partition_book *book)
 {
-    const struct dataset_schema *schema = &job->schema;
+    const struct dataset_schema *schema = &job->input.schema;
     if (!schema->has_relations)
         return;
     for (uint32_t t = 0; t < schema->node_type_count; t++) {
@@ -285,7 +138,7 @@ static void describe_types(const struct partition_job *job, struct graph_types *
 static enum error_code check_and_commit(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
-    const struct dataset_schema *schema = &job->schema;
+    const struct dataset_schema *schema = &job->input.schema;
     struct partition_book book = {
         .part_count = job->renumbering.part_count,
         .node_count = schema->node_count,
@@ -306,7 +159,7 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
         .to_partition = job->renumbering.to_partition,
     };
     describe_types(job, &job->types, &book);
-    must(text_copy(book.id, sizeof book.id, job->id));
+    must(text_copy(book.id, sizeof book.id, job->input.id));
     must(text_copy(book.dataset_id, sizeof book.dataset_id, schema->id));
     const struct partition_check check = {
         .store = context->store,
@@ -317,13 +170,13 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
     };
     enum error_code rc = partition_check(&check, err);
     if (rc == ERROR_NONE)
-        rc = node_permutation_put(context->store, job->id, &permutation, err);
+        rc = node_permutation_put(context->store, job->input.id, &permutation, err);
     return rc == ERROR_NONE ? partition_book_put(context->store, &book, err) : rc;
 }
 
 static enum error_code build(struct partition_job *job, struct error *err)
 {
-    enum error_code rc = measure_dataset(job, err);
+    enum error_code rc = partition_input_measure(&job->input, err);
     if (rc == ERROR_NONE)
         rc = assign_and_renumber(job, err);
     if (rc == ERROR_NONE)
@@ -340,7 +193,8 @@ static enum error_code print_report(const struct partition_job *job, bool unchan
     const struct pipeline_settings *settings = job->context->settings;
     struct partition_report report = {0};
     char size[32];
-    const enum error_code rc = partition_report_get(job->context->store, job->id, &report, err);
+    const enum error_code rc =
+        partition_report_get(job->context->store, job->input.id, &report, err);
     if (rc != ERROR_NONE)
         return rc;
     const uint64_t round_bytes = partition_report_round_bytes(
@@ -352,7 +206,7 @@ static enum error_code print_report(const struct partition_job *job, bool unchan
              report.train.variation, text_size(round_bytes, size));
     (void)printf("%spartition=%s parts=%d cut=%" PRIu64
                  " balance=%.4f replication=%.4f halo=%" PRIu64 " round_bytes=%" PRIu64 "\n",
-                 unchanged ? "unchanged " : "", job->id, report.part_count, report.cut_edges,
+                 unchanged ? "unchanged " : "", job->input.id, report.part_count, report.cut_edges,
                  report.nodes.ratio, report.replication_factor, report.halo, round_bytes);
     partition_report_release(&report);
     return rc;
@@ -376,8 +230,7 @@ static void partition_close(void *state)
         return;
     partition_quality_release(&job->quality);
     renumbering_release(&job->renumbering);
-    memory_free(job->split_marks);
-    memory_free(job->in_degree);
+    partition_input_release(&job->input);
     memory_free(job);
 }
 
@@ -388,20 +241,20 @@ static enum error_code partition_work(const struct stage_context *context, void 
     struct key newest;
     bool found = false;
     (void)unit;
-    enum error_code rc = read_dataset(job, err);
+    enum error_code rc = partition_input_read(&job->input, context, err);
     if (rc == ERROR_NONE)
-        rc = store_has(context->store, key_partition(job->id, "book").text, &found, err);
+        rc = store_has(context->store, key_partition(job->input.id, "book").text, &found, err);
     if (rc == ERROR_NONE && found && !context->is_replay)
-        log_info("partition %s is unchanged", job->id);
+        log_info("partition %s is unchanged", job->input.id);
     else if (rc == ERROR_NONE)
         rc = build(job, err);
     if (rc != ERROR_NONE || context->is_replay)
         return rc;
     rc = run_input_switch(context->settings, "partition", &newest, err);
     if (rc == ERROR_NONE)
-        rc = store_switch_set(context->store, newest.text, job->id, err);
+        rc = store_switch_set(context->store, newest.text, job->input.id, err);
     if (rc == ERROR_NONE)
-        rc = identity_note(context->store, job->id, err);
+        rc = identity_note(context->store, job->input.id, err);
     return rc == ERROR_NONE ? print_report(job, found, err) : rc;
 }
 

@@ -13,6 +13,7 @@
 #include "common/nn/links/link_loss.h"
 #include "common/nn/model.h"
 #include "common/nn/tasks/task.h"
+#include "stages/plan/partitioner_list.h"
 #include "stages/plan/setting_value.h"
 
 #include <stdbool.h>
@@ -48,7 +49,8 @@ enum missing_features {
     MISSING_DEGREE_RANDOM,
 };
 enum feature_type { FEATURE_F32, FEATURE_F16, FEATURE_BF16 };
-enum partition_method { PARTITION_METIS, PARTITION_HASH, PARTITION_FILE };
+/* In which order the nodes of a block of edges are streamed. */
+enum stream_order { STREAM_NATURAL, STREAM_RANDOM, STREAM_DEGREE };
 enum edge_choice { EDGE_CHOICE_AUTO, EDGE_CHOICE_TRUE, EDGE_CHOICE_FALSE };
 enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURES_NONE };
 enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
@@ -123,12 +125,13 @@ struct pipeline_settings {
         double train_share, valid_share;
     } ingest;
     struct {
-        int64_t method;
+        int64_t method; /* enum partition_method */
         int64_t parts;
         char assignment[SETTING_PATH_SIZE];
         bool balance_train;
         bool balance_edges;
-        int64_t feature_type; /* enum feature_type */
+        int64_t passes, order; /* of streams; enum stream_order */
+        int64_t feature_type;  /* enum feature_type */
     } partition;
     struct {
         int64_t sampler; /* enum sampler_kind; what follows its fan-outs is of single ones */

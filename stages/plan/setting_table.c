@@ -44,8 +44,12 @@ static const char *const missing_names[] = {[MISSING_NONE] = "none",
 #define TASK_CHOICE(number, name) [number] = #name,
 static const char *const task_names[] = {[TASK_UNKNOWN] = "auto",
                                          TASK_LIST(TASK_CHOICE)[TASK_NONE] = NULL};
+#define PARTITIONER_CHOICE(number, name, help) [number] = #name,
+#define PARTITIONER_HELP(number, name, help)   "; " #name ": " help
 static const char *const method_names[] = {
-    [PARTITION_METIS] = "metis", [PARTITION_HASH] = "hash", [PARTITION_FILE] = "file", NULL};
+    PARTITIONER_LIST(PARTITIONER_CHOICE)[PARTITION_METHOD_COUNT] = NULL};
+static const char *const order_names[] = {
+    [STREAM_NATURAL] = "natural", [STREAM_RANDOM] = "random", [STREAM_DEGREE] = "degree", NULL};
 static const char *const feature_type_names[] = {
     [FEATURE_F32] = "f32", [FEATURE_F16] = "f16", [FEATURE_BF16] = "bf16", NULL};
 static const char *const precision_names[] = {
@@ -129,6 +133,7 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define DATASET_IF(when)   SETTING_OF_DATASET, when
 #define PARTITION          SETTING_OF_PARTITION, NULL
 #define PARTITION_IF(when) SETTING_OF_PARTITION, when
+#define STREAMED           "partition.method=ldg,fennel,label_propagation,auto"
 #define TRAINING           SETTING_OF_TRAINING, NULL
 #define TRAINING_IF(when)  SETTING_OF_TRAINING, when
 #define PLAIN_MODEL        SETTING_OF_TRAINING, "train-step.layers=[]"
@@ -218,11 +223,13 @@ const struct setting_spec setting_table[] = {
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.train_share", ingest.train_share, "0.3", 0, 1, "generated: share of training nodes"),
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.valid_share", ingest.valid_share, "0.2", 0, 1, "generated: share of validation nodes; the rest is the test split"),
 
-    CHOICE(PARTITION, "partition.method", partition.method, "metis", method_names, "metis, hash or file"),
+    CHOICE(PARTITION, "partition.method", partition.method, "metis", method_names, "how nodes come to parts" PARTITIONER_LIST(PARTITIONER_HELP)),
     INT(PARTITION, "partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
     PATH(PARTITION_IF("partition.method=file"), "partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
-    BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_train", partition.balance_train, "true", "metis: balance training nodes"),
-    BOOL(PARTITION_IF("partition.method=metis"), "partition.balance_edges", partition.balance_edges, "true", "metis: balance edges"),
+    BOOL(PARTITION_IF("partition.method=metis,range,ldg,fennel,label_propagation,auto"), "partition.balance_train", partition.balance_train, "true", "methods that look at edges: balance training nodes"),
+    BOOL(PARTITION_IF("partition.method=metis,ldg,fennel,label_propagation,auto"), "partition.balance_edges", partition.balance_edges, "true", "the same: balance edges"),
+    INT(PARTITION_IF(STREAMED), "partition.passes", partition.passes, "10", 1, 1000, "ldg, fennel, label_propagation: times that the nodes are streamed, at most; 1: the plain streams of their papers"),
+    CHOICE(PARTITION_IF(STREAMED), "partition.order", partition.order, "natural", order_names, "the same: order of the nodes of a block of edges: natural (of the input), random, degree (falling)"),
     CHOICE(PARTITION, "partition.feature_type", partition.feature_type, "f32", feature_type_names, "what features are stored in: f32; f16 (11 significant bits, up to 65504) or bf16 (8, any size) at half the bytes"),
 
     CHOICE(TRAINING, "sample.sampler", sample.sampler, "neighbor", sampler_names, "what a mini-batch is made of; neighbours that are kept of more than the fan-out, or layers and subgraphs" SAMPLER_LIST(SAMPLER_HELP)),

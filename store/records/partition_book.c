@@ -273,11 +273,13 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
 }
 
 enum error_code assignment_put(struct store *store, const char *partition_id, const uint32_t *part,
-                               uint32_t node_count, struct error *err)
+                               uint32_t node_count, const char *method, struct error *err)
 {
     const struct key key = key_partition(partition_id, "assignment");
     struct record record = {.kind = RECORD_ASSIGNMENT, .version = ASSIGNMENT_VERSION};
     record_add(&record, "part", ELEMENT_U32, part, node_count);
+    if (method)
+        record_add_text(&record, "method", method);
     return store_put(store, key.text, partition_id, &record, STORE_DURABLE, err);
 }
 
@@ -304,4 +306,12 @@ enum error_code assignment_get(struct store *store, const char *partition_id, co
     *part = data;
     *node_count = (uint32_t)count;
     return ERROR_NONE;
+}
+
+enum error_code assignment_method(const struct record_view *view, char *method, size_t size,
+                                  struct error *err)
+{
+    method[0] = '\0';
+    return record_has(view, "method") ? record_text_get(view, "method", method, size, err)
+                                      : ERROR_NONE;
 }

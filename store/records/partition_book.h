@@ -20,7 +20,8 @@
  *             "relation"   U8  [relations, 164]  name, padded with zeros; source and target type, 16 bits each
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
- * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
+ * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first. "method" text:
+ * only where partition.method stands for others (auto), the one that it came to.
  */
 #ifndef STORE_RECORDS_PARTITION_BOOK_H
 #define STORE_RECORDS_PARTITION_BOOK_H
@@ -73,12 +74,16 @@ MUST_CHECK enum error_code partition_book_put(struct store *store,
 MUST_CHECK enum error_code partition_book_get(struct store *store, const char *partition_id,
                                               struct partition_book *out, struct error *err);
 
+/* `method`: of section "method"; NULL: without. */
 MUST_CHECK enum error_code assignment_put(struct store *store, const char *partition_id,
                                           const uint32_t *part, uint32_t node_count,
-                                          struct error *err);
+                                          const char *method, struct error *err);
 /* *part is borrowed from `view`. */
 MUST_CHECK enum error_code assignment_get(struct store *store, const char *partition_id,
                                           const uint32_t **part, uint32_t *node_count,
                                           struct record_view *view, struct error *err);
+/* What section "method" of an assignment says, into `method` [size]; "": it has none. Fails: ERROR_CORRUPT. */
+MUST_CHECK enum error_code assignment_method(const struct record_view *view, char *method,
+                                             size_t size, struct error *err);
 
 #endif

@@ -54,6 +54,8 @@ static void write_relations(struct json_writer *w, const struct partition_report
 static void write_report(struct json_writer *w, const struct partition_report *report)
 {
     json_open_object(w, NULL);
+    if (report->method[0])
+        json_put_string(w, "method", report->method);
     json_put_int64(w, "part_count", report->part_count);
     write_count(w, "node_count", report->node_count);
     write_count(w, "edge_count", report->edge_count);
@@ -188,6 +190,10 @@ static enum error_code read_report(const struct json_node *root, struct partitio
                                    struct error *err)
 {
     struct field_reader reader = {.err = err};
+    const char *method = json_text(json_get(root, "method"));
+    if (method && !text_copy(out->method, sizeof out->method, method))
+        return error_set(err, ERROR_CORRUPT, "'method' is longer than %zu bytes",
+                         sizeof out->method - 1);
     out->part_count = (int)read_count(&reader, root, "part_count", INT32_MAX);
     out->node_count = read_count(&reader, root, "node_count", INT64_MAX);
     out->edge_count = read_count(&reader, root, "edge_count", INT64_MAX);

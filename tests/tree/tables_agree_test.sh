@@ -51,6 +51,15 @@ for name in $samplers; do
     grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the sampler"
 done
 
+partitioners=$(rows stages/plan/partitioner_list.h PARTITIONER_LIST)
+[ "$(wc -w <<<"$partitioners")" -ge 3 ] || fail "stages/plan/partitioner_list.h: found the rows '$partitioners'"
+for name in $partitioners; do
+    row_has "partitioner $name" "stages/partition/methods/${name}_partitioner.c"
+    grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of the partitioner"
+done
+[ "$(ls stages/partition/methods/*_partitioner.c | xargs -n1 basename -s _partitioner.c | sort | xargs)" = "$(sort <<<"$partitioners" | xargs)" ] ||
+    fail "stages/partition/methods: another partitioner than the rows of partitioner_list.h"
+
 layers=$(rows common/nn/layers/layer_list.h LAYER_LIST)
 [ "$(wc -w <<<"$layers")" -ge 4 ] || fail "common/nn/layers/layer_list.h: found the rows '$layers'"
 for name in $layers; do

@@ -3,6 +3,7 @@
 #include "common/base/checksum.h"
 #include "common/base/random.h"
 #include "stages/partition/layout/assignment.h"
+#include "stages/partition/methods/partitioner.h"
 
 enum error_code hash_partition(uint32_t *part, uint32_t node_count, uint32_t part_count,
                                int64_t seed, struct error *err)
@@ -13,3 +14,13 @@ enum error_code hash_partition(uint32_t *part, uint32_t node_count, uint32_t par
     }
     return assignment_fill_empty(part, node_count, part_count, err);
 }
+
+static enum error_code assign(const struct partition_request *request, uint32_t *part,
+                              struct error *err)
+{
+    const struct pipeline_settings *settings = request->settings;
+    return hash_partition(part, request->schema->node_count, (uint32_t)settings->partition.parts,
+                          settings->seed, err);
+}
+
+const struct partitioner hash_partitioner = {.assign = assign};

@@ -4,6 +4,9 @@
 #include "common/base/text.h"
 #include "stages/partition/layout/assignment.h"
 #include "stages/partition/methods/isolated_call.h"
+#include "stages/partition/methods/partitioner.h"
+#include "store/records/dataset_types.h"
+#include "store/records/node_splits.h"
 
 #include <inttypes.h>
 #include <metis.h>
@@ -110,7 +113,7 @@ static enum error_code advise(const struct undirected_graph *graph, struct error
     char want[32];
     return error_context(err, ERROR_NO_MEMORY,
                          "METIS takes about %s for %" PRIu32 " nodes and %" PRIu64
-                         " edges; run where there is as much, or set partition.method: hash",
+                         " edges; run where there is as much, or set partition.method: fennel",
                          text_size(metis_partition_bytes(graph->node_count, edges), want),
                          graph->node_count, edges);
 }
@@ -158,3 +161,90 @@ uint64_t metis_partition_bytes(uint64_t node_count, uint64_t edge_count)
 {
     return node_count * BYTES_PER_NODE + edge_count * BYTES_PER_EDGE;
 }
+
+/* --- the row --- */
+
+static uint64_t edges_both_ways(const struct dataset_schema *schema)
+{
+    return schema->edge_count * (schema->undirected ? 1 : 2);
+}
+
+static uint64_t bytes_of(const struct partition_request *request)
+{
+    const uint64_t edges = edges_both_ways(request->schema);
+    return edges > INT32_MAX || request->schema->node_count >= INT32_MAX
+               ? UINT64_MAX
+               : metis_partition_bytes(request->schema->node_count, edges);
+}
+
+static enum error_code check_budget(const struct partition_request *request, struct error *err)
+{
+    const struct dataset_schema *schema = request->schema;
+    const uint64_t both_ways = edges_both_ways(schema);
+    const uint64_t wanted = metis_partition_bytes(schema->node_count, both_ways);
+    char wanted_text[32], budget_text[32];
+    if (wanted <= request->budget_bytes)
+        return ERROR_NONE;
+    return error_set(err, ERROR_NO_MEMORY,
+                     "METIS takes about %s for %" PRIu32 " nodes and %" PRIu64
+                     " edges, of the memory budget %s are left; give more --memory, or use "
+                     "partition.method: fennel, hash or file",
+                     text_size(wanted, wanted_text), schema->node_count, both_ways,
+                     text_size(request->budget_bytes, budget_text));
+}
+
+static enum error_code make_train_load(const struct partition_request *request, uint8_t **load,
+                                       struct error *err)
+{
+    const uint32_t node_count = request->schema->node_count;
+    if (!request->settings->partition.balance_train)
+        return ERROR_NONE;
+    const enum error_code rc = memory_new(load, node_count, "the training load", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < node_count; i++)
+        (*load)[i] = request->split_marks[i] == SPLIT_TRAIN + 1;
+    return rc;
+}
+
+static enum error_code make_types(const struct partition_request *request, uint8_t **type,
+                                  struct error *err)
+{
+    const uint32_t node_count = request->schema->node_count;
+    if (!request->schema->has_relations)
+        return ERROR_NONE;
+    const enum error_code rc = memory_new(type, node_count, "the types of nodes", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < node_count; i++)
+        (*type)[i] = (uint8_t)dataset_type_of(request->schema, i);
+    return rc;
+}
+
+static enum error_code assign(const struct partition_request *request, uint32_t *part,
+                              struct error *err)
+{
+    const struct pipeline_settings *settings = request->settings;
+    struct undirected_graph graph = {0};
+    uint8_t *train_load = NULL, *type = NULL;
+    enum error_code rc = check_budget(request, err);
+    if (rc == ERROR_NONE)
+        rc = undirected_graph_build(request->store, request->schema, &graph, err);
+    if (rc == ERROR_NONE)
+        rc = make_train_load(request, &train_load, err);
+    if (rc == ERROR_NONE)
+        rc = make_types(request, &type, err);
+    if (rc == ERROR_NONE) {
+        const struct metis_request metis = {
+            .graph = &graph,
+            .part_count = (uint32_t)settings->partition.parts,
+            .seed = settings->seed,
+            .edge_load = settings->partition.balance_edges ? request->in_degree : NULL,
+            .train_load = train_load,
+            .type = type,
+        };
+        rc = metis_partition(&metis, part, err);
+    }
+    memory_free(type);
+    memory_free(train_load);
+    undirected_graph_release(&graph);
+    return rc;
+}
+
+const struct partitioner metis_partitioner = {.assign = assign, .bytes = bytes_of};

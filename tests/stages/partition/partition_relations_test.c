@@ -164,11 +164,13 @@ static void check(struct temp_store *t, struct partition_book *book)
 static void every_method_keeps_what_the_dataset_has(void **state)
 {
     struct temp_store *t = *state;
-    static const enum partition_method methods[] = {PARTITION_METIS, PARTITION_HASH};
+    static const enum partition_method methods[] = {PARTITION_METIS, PARTITION_HASH,
+                                                    PARTITION_LDG,   PARTITION_FENNEL,
+                                                    PARTITION_RANGE, PARTITION_LABEL_PROPAGATION};
     typed_edges_fill(&edges);
     typed_dataset_write(t->store);
     publish_dataset(t->store, "typed", "typed-1");
-    for (int m = 0; m < 2; m++) {
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         struct partition_book book = partition(t, methods[m], false);
         check(t, &book);
         store_release_record(&book.view);

@@ -226,11 +226,18 @@ static void an_assignment_reads_back_as_written(void **state)
     struct record_view view = {0};
     const uint32_t *read = NULL;
     uint32_t count = 0;
-    assert_ok(assignment_put(store, "p-assigned", part, 4, &err), &err);
-    assert_ok(assignment_get(store, "p-assigned", &read, &count, &view, &err), &err);
-    assert_int_equal(count, 4);
-    assert_memory_equal(read, part, sizeof part);
-    store_release_record(&view);
+    static const char *const methods[] = {NULL, "fennel"};
+    for (int m = 0; m < 2; m++) {
+        const char *id = m ? "p-chosen" : "p-assigned";
+        char method[16];
+        assert_ok(assignment_put(store, id, part, 4, methods[m], &err), &err);
+        assert_ok(assignment_get(store, id, &read, &count, &view, &err), &err);
+        assert_int_equal(count, 4);
+        assert_memory_equal(read, part, sizeof part);
+        assert_ok(assignment_method(&view, method, sizeof method, &err), &err);
+        assert_string_equal(method, m ? "fennel" : "");
+        store_release_record(&view);
+    }
     assert_fails(assignment_get(store, "p-other", &read, &count, &view, &err), ERROR_NOT_FOUND,
                  "p-other", &err);
 }

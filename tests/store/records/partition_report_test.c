@@ -22,6 +22,7 @@ static struct partition_report some_report(void)
 {
     return (struct partition_report){
         .id = "p-report",
+        .method = "fennel",
         .part_count = 2,
         .node_count = 5,
         .edge_count = 15,
@@ -50,6 +51,7 @@ static void a_report_reads_back_as_written(void **state)
     struct partition_report same = read;
     same.part = figures;
     assert_string_equal(same.id, written.id);
+    assert_string_equal(same.method, "fennel");
     assert_int_equal(same.part_count, 2);
     assert_int_equal(same.node_count, 5);
     assert_int_equal(same.edge_count, 15);

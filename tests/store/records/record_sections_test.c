@@ -143,7 +143,7 @@ static enum error_code get_book(struct store *store, struct error *err)
 static enum error_code put_assignment(struct store *store, struct error *err)
 {
     static const uint32_t part[3] = {0, 1, 0};
-    return assignment_put(store, "p", part, 3, err);
+    return assignment_put(store, "p", part, 3, NULL, err);
 }
 
 static enum error_code get_assignment(struct store *store, struct error *err)

@@ -1,0 +1,69 @@
+#include "stages/partition/kept_assignment.h"
+
+#include "common/base/log.h"
+#include "stages/partition/layout/assignment.h"
+#include "stages/partition/methods/node_assigner.h"
+#include "store/records/partition_book.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static enum error_code check(const struct partition_input *input, const uint32_t *stored,
+                             uint32_t node_count, struct error *err)
+{
+    if (node_count != input->schema.node_count)
+        return error_set(err, ERROR_CORRUPT, "%s: has %" PRIu32 " nodes, expected %" PRIu32,
+                         key_partition(input->id, "assignment").text, node_count,
+                         input->schema.node_count);
+    return assignment_check(stored, node_count, (uint32_t)input->context->settings->partition.parts,
+                            err);
+}
+
+/* The record of an attempt that was killed. *chosen as kept_assignment(). In a replay only that. */
+static enum error_code take(const struct partition_input *input, uint32_t *part, bool *taken,
+                            const char **chosen, struct error *err)
+{
+    const uint32_t *stored = NULL;
+    uint32_t node_count = 0;
+    char method[SETTING_NAME_SIZE];
+    struct record_view view = {0};
+    *taken = false;
+    enum error_code rc =
+        assignment_get(input->context->store, input->id, &stored, &node_count, &view, err);
+    if (rc == ERROR_NOT_FOUND)
+        return ERROR_NONE;
+    if (rc == ERROR_NONE)
+        rc = check(input, stored, node_count, err);
+    if (rc == ERROR_NONE)
+        rc = assignment_method(&view, method, sizeof method, err);
+    if (rc == ERROR_NONE && method[0] && !(*chosen = partitioner_name(method)))
+        rc = error_set(err, ERROR_CORRUPT, "%s: is of the method '%s', which is none",
+                       key_partition(input->id, "assignment").text, method);
+    if (rc == ERROR_NONE && !input->context->is_replay) {
+        memcpy(part, stored, node_count * sizeof *part);
+        *taken = true;
+    }
+    store_release_record(&view);
+    return rc;
+}
+
+static enum error_code make(const struct partition_input *input, uint32_t *part,
+                            const char **chosen, struct error *err)
+{
+    const struct partition_request request = partition_input_request(input);
+    enum error_code rc = node_assigner_run(&request, part, chosen, err);
+    if (rc == ERROR_NONE && *chosen)
+        log_info("partition.method auto is %s here", *chosen);
+    return rc == ERROR_NONE ? assignment_put(request.store, input->id, part,
+                                             input->schema.node_count, *chosen, err)
+                            : rc;
+}
+
+enum error_code kept_assignment(const struct partition_input *input, uint32_t *part,
+                                const char **chosen, struct error *err)
+{
+    bool taken = false;
+    *chosen = NULL;
+    const enum error_code rc = take(input, part, &taken, chosen, err);
+    return rc == ERROR_NONE && !taken ? make(input, part, chosen, err) : rc;
+}

@@ -1,0 +1,18 @@
+/*
+ * Equal ranges of nodes, in the order of the input, of each class of nodes (part_loads.h): for graphs whose ids are close
+ * where their nodes are, as those of crawls and grids.
+ */
+#include "stages/partition/methods/part_loads.h"
+
+static enum error_code assign(const struct partition_request *request, uint32_t *part,
+                              struct error *err)
+{
+    struct part_loads loads = {0};
+    const enum error_code rc = part_loads_init(&loads, request, err);
+    if (rc == ERROR_NONE)
+        part_loads_spread(&loads, part);
+    part_loads_release(&loads);
+    return rc;
+}
+
+const struct partitioner range_partitioner = {.assign = assign};

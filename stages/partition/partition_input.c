@@ -1,0 +1,126 @@
+#include "stages/partition/partition_input.h"
+
+#include "common/base/memory.h"
+#include "stages/partition/layout/edge_walk.h"
+#include "stages/plan/identity.h"
+#include "stages/plan/run_binding.h"
+#include "store/records/edge_chunk.h"
+#include "store/records/node_splits.h"
+
+#include <inttypes.h>
+
+/* The arrays of a job; the program itself, chunks being read and shards being written. */
+enum { BYTES_PER_NODE = 40, BYTES_ASIDE = 64 << 20 };
+
+/* Of a task of pairs: said before the work of cutting. */
+static enum error_code check_pairs(const struct pipeline_settings *settings,
+                                   const struct dataset_schema *schema, struct error *err)
+{
+    const int64_t wanted[] = {settings->sample.negatives, settings->sample.evaluation_negatives};
+    static const char *const names[] = {"negatives", "evaluation_negatives"};
+    if (!task_learns_pairs(schema->task))
+        return ERROR_NONE;
+    if (schema->has_relations)
+        return error_set(
+            err, ERROR_INVALID,
+            "ingest.task is link_prediction, which is of graphs of one relation: write "
+            "`relations: false` below `ingest:`");
+    for (int i = 0; i < 2; i++)
+        if (wanted[i] >= schema->node_count)
+            return error_set(err, ERROR_INVALID,
+                             "sample.%s is %" PRId64 ", expected fewer than nodes: the dataset has "
+                             "%" PRIu32,
+                             names[i], wanted[i], schema->node_count);
+    return ERROR_NONE;
+}
+
+enum error_code partition_input_read(struct partition_input *input,
+                                     const struct stage_context *context, struct error *err)
+{
+    *input = (struct partition_input){.context = context};
+    char dataset_id[ID_SIZE];
+    struct key newest;
+    enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
+    if (rc == ERROR_NONE)
+        rc = store_switch_get(context->store, newest.text, dataset_id, sizeof dataset_id, err);
+    if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) /* ingest sets a damaged switch anew */
+        return error_set(err, ERROR_UNAVAILABLE, "no dataset yet; run ingest");
+    if (rc == ERROR_NONE)
+        rc = dataset_schema_get(context->store, dataset_id, &input->schema, err);
+    if (rc == ERROR_NONE)
+        rc = identity_partition(context->store, context->settings, dataset_id, input->id, err);
+    if (rc == ERROR_NONE && context->settings->partition.parts > input->schema.node_count)
+        rc = error_set(err, ERROR_INVALID,
+                       "partition.parts is %" PRId64 ", expected at most %" PRIu32
+                       " parts: the dataset has that many nodes",
+                       context->settings->partition.parts, input->schema.node_count);
+    if (rc == ERROR_NONE)
+        rc = check_pairs(context->settings, &input->schema, err);
+    const uint64_t fixed = (uint64_t)BYTES_PER_NODE * input->schema.node_count + BYTES_ASIDE;
+    if (context->memory_bytes > fixed)
+        input->budget_bytes = context->memory_bytes - fixed;
+    return rc;
+}
+
+static enum error_code count_in_edges(void *in_degree, const struct edge_chunk *chunk,
+                                      struct error *err)
+{
+    (void)err;
+    for (uint32_t row = 0; row < chunk->node_count; row++)
+        ((uint32_t *)in_degree)[chunk->first_node + row] =
+            (uint32_t)(chunk->row_start[row + 1] - chunk->row_start[row]);
+    return ERROR_NONE;
+}
+
+static enum error_code mark_splits(struct partition_input *input, struct error *err)
+{
+    struct store *store = input->context->store;
+    const struct key key = key_dataset(input->schema.id, "splits");
+    struct node_splits splits = {0};
+    enum error_code rc = node_splits_get(store, key.text, input->schema.id, &splits, err);
+    for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++)
+        for (uint32_t i = 0; rc == ERROR_NONE && i < splits.count[s]; i++) {
+            const uint32_t node = splits.node[s][i];
+            if (node >= input->schema.node_count || input->split_marks[node])
+                rc = error_set(err, ERROR_CORRUPT,
+                               "%s: node %" PRIu32 " of split %d is out of range or in two splits",
+                               key.text, node, s);
+            else
+                input->split_marks[node] = (uint8_t)(s + 1);
+        }
+    store_release_record(&splits.view);
+    return rc;
+}
+
+enum error_code partition_input_measure(struct partition_input *input, struct error *err)
+{
+    const size_t node_count = input->schema.node_count;
+    enum error_code rc = memory_new(&input->in_degree, node_count, "in-degrees", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&input->split_marks, node_count, "split marks", err);
+    if (rc == ERROR_NONE)
+        rc = mark_splits(input, err);
+    if (rc == ERROR_NONE)
+        rc =
+            edge_walk(input->context->store, &input->schema, count_in_edges, input->in_degree, err);
+    return rc;
+}
+
+struct partition_request partition_input_request(const struct partition_input *input)
+{
+    return (struct partition_request){
+        .store = input->context->store,
+        .settings = input->context->settings,
+        .schema = &input->schema,
+        .in_degree = input->in_degree,
+        .split_marks = input->split_marks,
+        .budget_bytes = input->budget_bytes,
+    };
+}
+
+void partition_input_release(struct partition_input *input)
+{
+    memory_free(input->split_marks);
+    memory_free(input->in_degree);
+    *input = (struct partition_input){0};
+}
