@@ -23,6 +23,8 @@ static const struct command {
 } commands[] = {
     {"run", "FILE", "do all of a pipeline, from raw files to outputs; resumes", command_run},
     {"start", "FILE", "ingest, partition and queue a run for workers elsewhere", command_start},
+    {"partition", "FILE", "ingest and partition alone; --compare tries all methods",
+     command_partition},
     {"infer", "MODEL", "apply a trained model to another graph: --on DATASET", command_infer},
     {"status", "RUN", "where a run stands; --watch to follow", command_status},
     {"replay", "RUN STAGE", "compute one unit again and compare: MATCH or DIFFERS", command_replay},
@@ -40,7 +42,7 @@ static void print_help(void)
            "Usage: graphmill COMMAND [arguments] [options]\n\n",
            GRAPHMILL_VERSION);
     for (int i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-8s %-10s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
+        printf("  %-9s %-10s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
     printf("\nRUN is the folder of a run (runs/<name> unless --directory said otherwise).\n"
            "graphmill COMMAND --help tells more. Answers go to stdout, progress to stderr.\n"
            "Exit status: 0 done; 64 usage; 65 bad data; 70 bug; 71 memory; 74 input/output; 75 try "

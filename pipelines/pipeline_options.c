@@ -50,7 +50,12 @@ enum error_code pipeline_options_parse(struct pipeline_options *options, const c
     if (rc != ERROR_NONE)
         return rc;
     options->file = rest.item[0];
-    rc = pipeline_settings_load(&options->settings, options->file, err);
+    return pipeline_options_load(options, err);
+}
+
+enum error_code pipeline_options_load(struct pipeline_options *options, struct error *err)
+{
+    enum error_code rc = pipeline_settings_load(&options->settings, options->file, err);
     for (int i = 0; rc == ERROR_NONE && i < options->set.count; i++)
         rc = pipeline_settings_override(&options->settings, options->set.item[i], err);
     if (rc == ERROR_NONE)
@@ -66,6 +71,7 @@ struct once {
     const struct pipeline_options *options;
     const struct run_folder *folder;
     const char *stage;
+    const struct option_list *extra;
     char program[FILE_PATH_SIZE], log_path[FILE_PATH_SIZE], times[FILE_PATH_SIZE];
     char memory[24], threads[16];
     struct child_command command;
@@ -93,6 +99,8 @@ static enum error_code make_command(struct once *once, struct error *err)
     child_add_option(&once->command, "--threads", once->threads);
     child_add_option(&once->command, "--times", once->times);
     child_add_option(&once->command, "--local-storage", NULL);
+    for (int i = 0; once->extra && i < once->extra->count; i++)
+        child_add(&once->command, once->extra->item[i]);
     return rc;
 }
 
@@ -146,12 +154,19 @@ static enum error_code run_to_end(struct once *once, struct error *err)
     }
 }
 
-/* Its one line of answer goes to stderr as progress. */
 enum error_code pipeline_run_stage(const struct pipeline_options *options,
                                    const struct run_folder *folder, const char *stage,
                                    struct error *err)
 {
-    struct once once = {.options = options, .folder = folder, .stage = stage};
+    return pipeline_run_stage_with(options, folder, stage, NULL, err);
+}
+
+/* Its one line of answer goes to stderr as progress. */
+enum error_code pipeline_run_stage_with(const struct pipeline_options *options,
+                                        const struct run_folder *folder, const char *stage,
+                                        const struct option_list *extra, struct error *err)
+{
+    struct once once = {.options = options, .folder = folder, .stage = stage, .extra = extra};
     const double before = clock_seconds();
     run_state_write(folder->path, stage);
     enum error_code rc = make_command(&once, err);
@@ -159,7 +174,7 @@ enum error_code pipeline_run_stage(const struct pipeline_options *options,
         rc = run_to_end(&once, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (!options->quiet)
+    if (!options->quiet && once.line[0])
         (void)fprintf(stderr, "%-10s %5.1f s  %s\n", stage, clock_seconds() - before, once.line);
     return stop_signal_seen() ? stopped_at("after", stage, err) : ERROR_NONE;
 }

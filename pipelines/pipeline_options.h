@@ -44,6 +44,9 @@ struct pipeline_options {
 MUST_CHECK enum error_code pipeline_options_parse(struct pipeline_options *options,
                                                   const char *summary, int argc, char **argv,
                                                   bool *shown, struct error *err);
+/* The rest of that, when options and `file` are there: the settings, and shares of the memory. */
+MUST_CHECK enum error_code pipeline_options_load(struct pipeline_options *options,
+                                                 struct error *err);
 /* The folder of the run, which may not be there yet. */
 MUST_CHECK enum error_code pipeline_folder_path(const struct pipeline_options *options,
                                                 char path[FILE_PATH_SIZE], struct error *err);
@@ -54,6 +57,10 @@ MUST_CHECK enum error_code pipeline_check_redis(const struct pipeline_options *o
 MUST_CHECK enum error_code pipeline_run_stage(const struct pipeline_options *options,
                                               const struct run_folder *folder, const char *stage,
                                               struct error *err);
+/* The same with arguments of the program behind the others; NULL: none. */
+MUST_CHECK enum error_code
+pipeline_run_stage_with(const struct pipeline_options *options, const struct run_folder *folder,
+                        const char *stage, const struct option_list *extra, struct error *err);
 /* Starts the run of options->settings on the partition that is there, and binds it. */
 MUST_CHECK enum error_code pipeline_start_run(const struct pipeline_options *options,
                                               struct run_folder *folder, struct error *err);

@@ -207,6 +207,13 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
 }
 
+uint64_t host_children_peak_bytes(void)
+{
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_CHILDREN, &usage);
+    return (uint64_t)usage.ru_maxrss << 10; /* in KiB */
+}
+
 struct host_usage host_usage(void)
 {
     enum { BLOCK_BYTES = 512 }; /* the unit of the counts, whatever the file system */

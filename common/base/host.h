@@ -31,5 +31,7 @@ struct host_usage {
     uint64_t disk_bytes_read, disk_bytes_written; /* past the page cache */
 };
 struct host_usage host_usage(void);
+/* Resident memory of the largest of the processes that this one waited for, at most. */
+uint64_t host_children_peak_bytes(void);
 
 #endif

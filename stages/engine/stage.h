@@ -37,6 +37,7 @@ struct stage_context {
     int sharers;     /* workers of this stage on this host, which hold the graph's data once */
     bool is_replay;  /* the store compares instead of writing */
     bool is_dry_run; /* ingest: only say what would be made */
+    const char *trial_path; /* partition: only assign and measure, for this file; NULL: all of it */
     struct stage_times *times; /* NULL: not kept */
 };
 

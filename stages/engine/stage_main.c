@@ -30,7 +30,7 @@
 
 struct stage_options {
     const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
-    const char *times;
+    const char *times, *trial;
     struct option_list set;
     int64_t threads, sharers, wait, lease, log_level;
     uint64_t memory, cache;
@@ -60,6 +60,7 @@ static const struct option_spec option_table[] = {
     {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N", "1 errors, 2 warnings, 3 progress, 4 everything"},
     {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL, "partition: start the run, so that workers may join it"},
     {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "ingest: print the id of the dataset, and whether it is there, and end"},
+    {"trial", OPTION_TEXT, AT(trial), NULL, 0, 0, "FILE", "partition: assign nodes to parts, write how good that is to this file as JSON, and store nothing"},
     {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
     {.name = NULL},
@@ -117,6 +118,10 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
         return error_set(err, ERROR_USAGE,
                          "--dry-run goes with graphmill-ingest; graphmill run --dry-run tells of "
                          "all stages");
+    if (o->trial && (strcmp(stage.name, "partition") != 0 || o->replay || o->start))
+        return error_set(err, ERROR_USAGE,
+                         "--trial goes with graphmill-partition, without --replay and --start; "
+                         "graphmill partition --compare tells of all methods");
     if (o->print_config && !o->pipeline)
         return error_set(err, ERROR_USAGE,
                          "--print-config goes with --pipeline; graphmill status shows a run");
@@ -130,7 +135,7 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
 /* Only ingest begins a store. */
 static unsigned store_flags_of(const struct stage_options *o)
 {
-    return (o->replay ? STORE_REPLAY : 0) | (o->dry_run ? STORE_READ_ONLY : 0) |
+    return (o->replay ? STORE_REPLAY : 0) | (o->dry_run || o->trial ? STORE_READ_ONLY : 0) |
            (strcmp(stage.name, "ingest") == 0 ? 0 : STORE_MUST_EXIST);
 }
 
@@ -340,6 +345,7 @@ static enum error_code open_context(struct program *p, struct error *err)
         .sharers = (int)o->sharers,
         .is_replay = o->replay != NULL,
         .is_dry_run = o->dry_run,
+        .trial_path = o->trial,
     };
     if (stage.form == STAGE_LOOP) {
         p->context.run_id = p->run.plan.id;

@@ -21,6 +21,7 @@
 #include "stages/partition/layout/part_writer.h"
 #include "stages/partition/layout/renumbering.h"
 #include "stages/partition/partition_input.h"
+#include "stages/partition/partition_trial.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_binding.h"
 #include "store/objects/keys.h"
@@ -201,9 +202,12 @@ static enum error_code print_report(const struct partition_job *job, bool unchan
         &report, settings->sample.fanouts.value, settings->sample.fanouts.count,
         settings->sample.batch_size * settings->sample.batches_per_round);
     log_info("partition parts=%d cut_share=%.4f node_variation=%.4f edge_variation=%.4f "
-             "train_variation=%.4f remote_features_a_round=%s",
+             "train_variation=%.4f node_efficiency=%.4f edge_efficiency=%.4f train_efficiency=%.4f "
+             "remote_features_a_round=%s",
              report.part_count, report.cut_share, report.nodes.variation, report.edges.variation,
-             report.train.variation, text_size(round_bytes, size));
+             report.train.variation, partition_report_efficiency(&report, &report.nodes),
+             partition_report_efficiency(&report, &report.edges),
+             partition_report_efficiency(&report, &report.train), text_size(round_bytes, size));
     (void)printf("%spartition=%s parts=%d cut=%" PRIu64
                  " balance=%.4f replication=%.4f halo=%" PRIu64 " round_bytes=%" PRIu64 "\n",
                  unchanged ? "unchanged " : "", job->input.id, report.part_count, report.cut_edges,
@@ -242,6 +246,8 @@ static enum error_code partition_work(const struct stage_context *context, void 
     bool found = false;
     (void)unit;
     enum error_code rc = partition_input_read(&job->input, context, err);
+    if (context->trial_path)
+        return rc == ERROR_NONE ? partition_trial(&job->input, err) : rc;
     if (rc == ERROR_NONE)
         rc = store_has(context->store, key_partition(job->input.id, "book").text, &found, err);
     if (rc == ERROR_NONE && found && !context->is_replay)

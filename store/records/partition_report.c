@@ -16,13 +16,28 @@ static void write_count(struct json_writer *w, const char *key, uint64_t value)
     json_put_int64(w, key, (int64_t)value);
 }
 
-static void write_balance(struct json_writer *w, const char *key, const struct balance *balance)
+double partition_report_efficiency(const struct partition_report *report,
+                                   const struct balance *balance)
+{
+    uint64_t total = 0;
+    for (int p = 0; p < report->part_count; p++)
+        total += balance == &report->nodes   ? report->part[p].nodes
+                 : balance == &report->edges ? report->part[p].edges
+                                             : report->part[p].train;
+    return balance->most ? (double)total / report->part_count / (double)balance->most : 0.0;
+}
+
+/* `report`: NULL leaves the efficiency out, as the record does. */
+static void write_balance(struct json_writer *w, const char *key, const struct balance *balance,
+                          const struct partition_report *report)
 {
     json_open_object(w, key);
     write_count(w, "least", balance->least);
     write_count(w, "most", balance->most);
     json_put_double(w, "ratio", balance->ratio);
     json_put_double(w, "variation", balance->variation);
+    if (report)
+        json_put_double(w, "efficiency", partition_report_efficiency(report, balance));
     json_close_object(w);
 }
 
@@ -51,8 +66,10 @@ static void write_relations(struct json_writer *w, const struct partition_report
     json_close_array(w);
 }
 
-static void write_report(struct json_writer *w, const struct partition_report *report)
+static void write_report(struct json_writer *w, const struct partition_report *report,
+                         bool with_efficiency)
 {
+    const struct partition_report *of = with_efficiency ? report : NULL;
     json_open_object(w, NULL);
     if (report->method[0])
         json_put_string(w, "method", report->method);
@@ -65,9 +82,9 @@ static void write_report(struct json_writer *w, const struct partition_report *r
     json_put_double(w, "replication_factor", report->replication_factor);
     json_put_int64(w, "feature_dim", report->feature_dim);
     write_count(w, "halo_bytes", report->halo_bytes);
-    write_balance(w, "nodes", &report->nodes);
-    write_balance(w, "edges", &report->edges);
-    write_balance(w, "train", &report->train);
+    write_balance(w, "nodes", &report->nodes, of);
+    write_balance(w, "edges", &report->edges, of);
+    write_balance(w, "train", &report->train, of);
     json_open_array(w, "part");
     for (int p = 0; p < report->part_count; p++)
         write_part(w, &report->part[p]);
@@ -80,7 +97,7 @@ static void write_report(struct json_writer *w, const struct partition_report *r
 enum error_code partition_report_text(const struct partition_report *report,
                                       struct json_writer *json, struct error *err)
 {
-    write_report(json, report);
+    write_report(json, report, true);
     return json_writer_finish(json, err);
 }
 
@@ -90,7 +107,8 @@ enum error_code partition_report_put(struct store *store, const struct partition
     const struct key key = key_partition(report->id, "report");
     struct json_writer w = {0};
     struct record record = {.kind = RECORD_PARTITION_REPORT, .version = REPORT_VERSION};
-    enum error_code rc = partition_report_text(report, &w, err);
+    write_report(&w, report, false);
+    enum error_code rc = json_writer_finish(&w, err);
     if (rc == ERROR_NONE) {
         record_add(&record, "json", ELEMENT_U8, w.text, w.size);
         rc = store_put(store, key.text, report->id, &record, STORE_DURABLE, err);

@@ -60,7 +60,10 @@ struct partition_report { /* {0} is empty */
 
 MUST_CHECK enum error_code
 partition_report_put(struct store *store, const struct partition_report *report, struct error *err);
-/* The report as the JSON of its record, appended to `json`. */
+/* How much of all parts together has work while the largest has: mean by most. 1 is even; 0 when there is nothing. */
+double partition_report_efficiency(const struct partition_report *report,
+                                   const struct balance *balance);
+/* The report as JSON, appended to `json`: what its record has, and the efficiencies. */
 MUST_CHECK enum error_code partition_report_text(const struct partition_report *report,
                                                  struct json_writer *json, struct error *err);
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the key and what is wrong. */

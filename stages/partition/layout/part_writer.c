@@ -43,8 +43,10 @@ static enum error_code write_topology(const struct part_writer *writer, int part
                                              .node_count = rows->node_count,
                                              .train_count = count_train(writer, rows)};
         partition_quality_add(quality, &measure, set.relation);
-        rc = topology_write_relations(writer->store, writer->partition_id, part, rows->first_node,
-                                      rows->node_count, set.relation, set.relation_count, err);
+        if (!writer->only_measures)
+            rc = topology_write_relations(writer->store, writer->partition_id, part,
+                                          rows->first_node, rows->node_count, set.relation,
+                                          set.relation_count, err);
     }
     part_relations_release(&set);
     return rc;
@@ -53,7 +55,7 @@ static enum error_code write_topology(const struct part_writer *writer, int part
 static enum error_code write_group(const struct part_writer *writer, struct part_rows *rows,
                                    struct partition_quality *quality, struct error *err)
 {
-    enum error_code rc = part_rows_sort(rows, err);
+    enum error_code rc = writer->only_measures ? ERROR_NONE : part_rows_sort(rows, err);
     for (int i = 0; rc == ERROR_NONE && i < rows->part_count; i++) {
         const int part = rows->first_part + i;
         const struct topology_arrays arrays = part_rows_arrays(rows, part);
@@ -73,6 +75,7 @@ enum error_code part_writer_topologies(const struct part_writer *writer,
         .numbering = writer->numbering,
         .in_degree = writer->in_degree,
         .is_split = true,
+        .bare = writer->only_measures && !writer->schema->has_relations,
         .budget_bytes = writer->budget_bytes,
     };
     enum error_code rc = ERROR_NONE;

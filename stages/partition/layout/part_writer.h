@@ -16,6 +16,7 @@
 #include "store/records/dataset_schema.h"
 #include "store/records/tensor_spec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct part_writer { /* all borrowed */
@@ -27,6 +28,7 @@ struct part_writer { /* all borrowed */
     const uint8_t *split_marks;    /* [node_count], of dataset ids: enum split plus 1, 0 for none */
     enum tensor_type feature_type; /* what features are stored in */
     uint64_t budget_bytes;
+    bool only_measures; /* writes no topology */
 };
 
 /* Every part's topology, measured into `quality` on the way. */

@@ -1,0 +1,37 @@
+/*
+ * method_table - what trials of partitioners came to, a line a method.
+ */
+#ifndef PIPELINES_METHOD_TABLE_H
+#define PIPELINES_METHOD_TABLE_H
+
+#include "common/base/error.h"
+#include "stages/plan/partitioner_list.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct method_balance {
+    double ratio, variation, efficiency; /* store/records/partition_report.h */
+};
+
+struct method_trial {
+    const char *name; /* of the row in partitioner_list.h */
+    char method[32];  /* what it came to, of auto another */
+    bool failed;
+    struct error why; /* it failed */
+    double seconds, cut_share, replication;
+    int64_t peak_bytes, batch_bytes;
+    struct method_balance nodes, edges, train;
+};
+
+/* The names of PARTITIONER_LIST, by their numbers; ends with NULL. */
+extern const char *const method_table_names[PARTITION_METHOD_COUNT + 1];
+
+/* Reads what graphmill-partition --trial wrote. Fails: ERROR_NOT_FOUND, ERROR_CORRUPT, ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code method_trial_read(const char *path, struct method_trial *trial,
+                                             struct error *err);
+/* The table on stdout: columns for people, or JSON. */
+MUST_CHECK enum error_code method_table_print(const struct method_trial *trial, int count,
+                                              int64_t parts, bool as_json, struct error *err);
+
+#endif
