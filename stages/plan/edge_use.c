@@ -95,12 +95,24 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
     return ERROR_NONE;
 }
 
+static enum error_code check_features(const struct pipeline_settings *settings,
+                                      const struct dataset_schema *schema, struct error *err)
+{
+    if (schema->feature_dim > 0 || settings->train_step.embedding > 0)
+        return ERROR_NONE;
+    return error_set(err, ERROR_INPUT,
+                     "nodes have no features (`features: none` below `ingest:`), and none are "
+                     "learnt for them: write `embedding: 64` below `train-step:`, or `features: "
+                     "degree+random` below `ingest:`");
+}
+
 enum error_code edge_use_check(const struct pipeline_settings *settings,
                                const struct dataset_schema *schema, struct edge_use *out,
                                struct error *err)
 {
     struct model *model = NULL;
-    enum error_code rc = schema->has_relations ? relation_check(settings, schema, err) : ERROR_NONE;
+    enum error_code rc = schema->has_relations ? relation_check(settings, schema, err)
+                                               : check_features(settings, schema, err);
     if (rc == ERROR_NONE)
         rc = run_model_shape(&model, settings, err);
     if (rc == ERROR_NONE)

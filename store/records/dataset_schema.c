@@ -445,9 +445,12 @@ static enum error_code check(const struct dataset_schema *schema, const char *ke
     if (schema->node_count < 1 || schema->node_count > UINT32_MAX - 1)
         return error_set(err, ERROR_CORRUPT, "%s: \"node_count\": expected 1 to %u, found %u", key,
                          UINT32_MAX - 1, schema->node_count);
-    if (schema->feature_dim < 1 && !schema->has_relations)
-        return error_set(err, ERROR_CORRUPT, "%s: \"feature_dim\": expected 1 or more, found 0",
-                         key);
+    if (schema->feature_dim < 1 && !schema->has_relations &&
+        strcmp(schema->feature_origin, "none") != 0)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s: \"feature_dim\": expected 1 or more of \"feature_origin\" \"%s\", "
+                         "found 0",
+                         key, schema->feature_origin);
     if (schema->has_relations &&
         schema->feature_dim != schema->node_type[schema->target_type].feature_dim)
         return error_set(err, ERROR_CORRUPT,

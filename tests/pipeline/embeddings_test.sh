@@ -83,6 +83,19 @@ for settings in "aggregate.embedding_optimizer=adagrad" "aggregate.embedding_opt
     replays other aggregate --rows --part 1
 done
 
+# Nodes without any features: what is learnt is all there is, and without it nothing is partitioned.
+bare=("${rows[@]}" --set ingest.features=none)
+answer=$(run bare "$pipeline" "${bare[@]}")
+grep -q "features: none" "$work/bare/logs/ingest.log" || fail "ingest did not say that there are no features"
+[ "$(json weights_hash <<<"$answer")" = "$(run featureless "$pipeline" "${rows[@]}" --set train-step.features=false | json weights_hash)" ] ||
+    fail "features that are not there and features that are not read make a difference"
+run bare5 "$pipeline" "${bare[@]}" --workers 5 >/dev/null
+[ "$(outcome bare)" = "$(outcome bare5)" ] || fail "without features: 5 workers make a difference"
+replays bare infer --layer 0 --part 1
+"$bin/graphmill" verify "$work/bare" >"$work/verified" || fail "verify without features: $(cat "$work/verified")"
+expect 65 'none are learnt for them: write `embedding: 64`' run bad "$pipeline" "${small[@]}" --set ingest.features=none
+[ -z "$(find "$work/bad/store" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "partitioned what cannot be trained"
+
 # What is damaged or lost is made again: verify finds it, --remove makes room, and the run ends with the same bytes.
 store=$(echo "$work"/two/store/run/*)
 damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }

@@ -162,6 +162,12 @@ static void say_features(const struct lines *lines)
     const struct dataset_schema *schema = lines->schema;
     const struct dataset_summary *summary = lines->summary;
     const bool is_given = strcmp(schema->feature_origin, "given") == 0;
+    if (schema->feature_dim == 0) {
+        say(lines, false,
+            "features: none, as `features: none` below `ingest:` says: what is learnt of each node "
+            "(train-step.embedding) is all that a model has of it");
+        return;
+    }
     say(lines, false, "features: %" PRIu32 " columns, %s; %.1f %% are zero", schema->feature_dim,
         is_given ? "as given" : schema->feature_origin,
         summary->feature_numbers

@@ -117,7 +117,7 @@ enum error_code feature_maker_put(struct feature_maker *maker, const char *where
 static enum feature_choice choice_without(const struct feature_maker *maker,
                                           const struct pipeline_settings *settings)
 {
-    static const enum feature_choice of_type[] = {[MISSING_NONE] = FEATURES_FILE,
+    static const enum feature_choice of_type[] = {[MISSING_NONE] = FEATURES_NONE,
                                                   [MISSING_DEGREE] = FEATURES_DEGREE,
                                                   [MISSING_RANDOM] = FEATURES_RANDOM,
                                                   [MISSING_DEGREE_RANDOM] = FEATURES_DEGREE_RANDOM};
@@ -160,7 +160,7 @@ enum error_code feature_maker_choose(struct feature_maker *maker,
                          maker->node_count, maker->type ? " of type " : "",
                          maker->type ? maker->type : "", maker->given_rows);
     maker->origin = "none";
-    if (choice == FEATURES_FILE) /* nothing is made for this type */
+    if (choice == FEATURES_NONE)
         return ERROR_NONE;
     maker->use_given = choice == FEATURES_GIVEN;
     if (maker->use_given && !given)

@@ -71,8 +71,10 @@ static void negative_weights_are_refused_where_their_sum_is_a_divisor(void **sta
     struct error err = {0};
     struct edge_use use;
     static struct dataset_schema schema;
-    schema = (struct dataset_schema){
-        .edge_width = weights, .negative_weight_count = 3, .first_negative_weight = "edges.csv:17"};
+    schema = (struct dataset_schema){.feature_dim = 1,
+                                     .edge_width = weights,
+                                     .negative_weight_count = 3,
+                                     .first_negative_weight = "edges.csv:17"};
     struct pipeline_settings settings = settings_of(LAYER_GCN, EDGE_CHOICE_AUTO);
     assert_fails(edge_use_check(&settings, &schema, &use, &err), ERROR_INPUT,
                  "edges.csv:17: the weight is below 0, as are 3 in all", &err);
@@ -86,7 +88,7 @@ static void negative_weights_are_refused_where_their_sum_is_a_divisor(void **sta
 static void what_the_sampler_draws_by_has_to_be_there(void **state)
 {
     (void)state;
-    static const struct dataset_schema none = {0};
+    static const struct dataset_schema none = {.feature_dim = 1};
     static struct dataset_schema schema;
     struct edge_use use;
     struct error err = {0};
@@ -96,8 +98,8 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
                  "sample.sampler is temporal_neighbor, which goes by edge times, but the graph has "
                  "none: expected a column \"time\" in the table of edges",
                  &err);
-    schema = (struct dataset_schema){.negative_weight_count = 3,
-                                     .first_negative_weight = "edges.csv:17"};
+    schema = (struct dataset_schema){
+        .feature_dim = 1, .negative_weight_count = 3, .first_negative_weight = "edges.csv:17"};
     schema.edge_width.of[EDGE_TIME] = schema.edge_width.of[EDGE_WEIGHT] = 1;
     assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
     settings.sample.sampler = SAMPLER_WEIGHTED_NEIGHBOR;
@@ -105,6 +107,19 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
                  "edges.csv:17: the weight is below 0, as are 3 in all, and sample.sampler "
                  "weighted_neighbor",
                  &err);
+}
+
+static void nodes_without_features_have_to_learn_some(void **state)
+{
+    (void)state;
+    static const struct dataset_schema none = {.feature_origin = "none"};
+    struct edge_use use;
+    struct error err = {0};
+    struct pipeline_settings settings = settings_of(LAYER_SAGE, EDGE_CHOICE_AUTO);
+    assert_fails(edge_use_check(&settings, &none, &use, &err), ERROR_INPUT,
+                 "write `embedding: 64` below `train-step:`", &err);
+    settings.train_step.embedding = 8;
+    assert_ok(edge_use_check(&settings, &none, &use, &err), &err);
 }
 
 static void a_mini_batch_has_to_have_what_the_model_reads(void **state)
@@ -132,6 +147,7 @@ int main(void)
         cmocka_unit_test(what_is_demanded_has_to_be_there),
         cmocka_unit_test(negative_weights_are_refused_where_their_sum_is_a_divisor),
         cmocka_unit_test(what_the_sampler_draws_by_has_to_be_there),
+        cmocka_unit_test(nodes_without_features_have_to_learn_some),
         cmocka_unit_test(a_mini_batch_has_to_have_what_the_model_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,7 +233,7 @@ static void refuses_numbers_that_contradict_each_other(void **state)
     expect_corrupt("\"node_count\":2708", "\"node_count\":4294967295",
                    "\"node_count\": expected 1 to 4294967294, found 4294967295");
     expect_corrupt("\"feature_dim\":1433", "\"feature_dim\":0",
-                   "\"feature_dim\": expected 1 or more, found 0");
+                   "\"feature_dim\": expected 1 or more of \"feature_origin\" \"given\", found 0");
     expect_corrupt("\"self_loop_count\":3", "\"self_loop_count\":5000000001",
                    "\"self_loop_count\": expected at most 5000000000, found 5000000001");
     expect_corrupt("\"feature_chunk_count\":1", "\"feature_chunk_count\":2",
