@@ -149,11 +149,8 @@ static enum error_code look_at_started(struct preview *p, struct error *err)
     struct chain_state state = {0};
     struct schedule schedule;
     enum error_code rc = run_open(p->folder.store, p->run_id, &p->run, err);
-    const struct partition_book *book = &p->run.book;
     if (rc == ERROR_NONE)
-        rc = schedule_init(&schedule, &p->options->settings,
-                           (int64_t)partition_book_train_count(book), book->valid_count,
-                           book->part_count, err);
+        rc = run_schedule(&schedule, &p->options->settings, &p->run.book, err);
     if (rc == ERROR_NONE)
         rc = chain_state_read(&schedule, p->folder.store, p->run_id, &state, err);
     if (rc == ERROR_NONE && !state.finished)

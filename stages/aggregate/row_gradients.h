@@ -18,9 +18,10 @@
 
 struct row_gradients {    /* in an arena, but for what it borrows */
     size_t count;         /* distinct rows */
-    const uint32_t *node; /* [count], ascending */
-    /* For row_gradients_sum(): */
-    const struct gradient *slot; /* [slot_count]; borrowed */
+    const uint32_t *node; /* [count], ascending: numbers among the nodes of the type */
+    /* For row_gradients_mean(): */
+    const struct gradient *slot;      /* [slot_count]; borrowed */
+    const struct gradient_rows *rows; /* [slot_count]: those of the type; count 0: none */
     uint32_t width;
     double seed_count; /* of the round */
     const uint64_t *
@@ -28,9 +29,10 @@ struct row_gradients {    /* in an arena, but for what it borrows */
     const uint64_t *start; /* [count + 1] */
 };
 
-/* Of the nodes of a shard. All slots have rows of `width`. Fails: ERROR_NO_MEMORY. */
+/* Of a shard of the rows of `tensor`, of whose width those of all slots are. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code row_gradients_find(const struct gradient *slot, int slot_count,
-                                              uint32_t width, const struct embedding_shard *shard,
+                                              const struct embedding_tensor *tensor,
+                                              const struct embedding_shard *shard,
                                               struct arena *arena, struct row_gradients *out,
                                               struct error *err);
 /* Of row `i`; sum [width] is scratch, out [width]. */

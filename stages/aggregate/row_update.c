@@ -14,22 +14,42 @@ enum error_code row_update_open(const struct stage_context *context, const struc
 {
     const struct pipeline_settings *settings = context->settings;
     *out = (struct row_update){.rule = (enum sparse_rule)settings->aggregate.embedding_optimizer,
-                               .rate = *rate,
-                               .width = (uint32_t)settings->train_step.embedding};
-    const struct embedding_table_config table = {.store = context->store,
-                                                 .node_count = context->book->node_count,
-                                                 .width = out->width,
+                               .rate = *rate};
+    const struct embedding_state_config state = {.store = context->store,
+                                                 .run_id = context->run_id,
+                                                 .schedule = context->schedule,
+                                                 .book = context->book,
                                                  .rule = out->rule,
-                                                 .seed = context->schedule->seed,
                                                  .budget_bytes = context->memory_bytes / 2};
     out->arena.limit = (size_t)(context->memory_bytes / 2);
-    return embedding_state_open(&table, context->schedule, context->run_id, &out->state, err);
+    return embedding_state_open(&state, &out->state, err);
 }
 
 void row_update_close(struct row_update *update)
 {
     embedding_state_close(&update->state);
     arena_release(&update->arena);
+}
+
+/* The shard that a unit is of. */
+struct shard {
+    int number;
+    struct embedding_shard rows;
+    const struct embedding_tensor *tensor;
+    struct embedding_table *table;
+    uint32_t row_count; /* of the tensor */
+};
+
+static struct shard shard_of(const struct stage_context *context, const struct row_update *u,
+                             int number)
+{
+    const struct embedding_tensors *tensors = &context->schedule->embeddings;
+    struct shard out = {.number = number,
+                        .rows = embedding_shard_of(tensors, context->book, number)};
+    out.tensor = &tensors->tensor[out.rows.tensor];
+    out.table = u->state.table[out.rows.tensor];
+    out.row_count = embedding_tensor_rows(out.tensor, context->book);
+    return out;
 }
 
 /* --- rows that are going to be a record --- */
@@ -40,12 +60,12 @@ struct new_rows { /* as in struct embedding_rows; in the arena */
     uint32_t *updates;
 };
 
-static enum error_code new_rows(struct row_update *u, size_t count, struct new_rows *out,
-                                struct error *err)
+static enum error_code new_rows(struct row_update *u, const struct shard *shard, size_t count,
+                                struct new_rows *out, struct error *err)
 {
     static const char what[] = "rows of embeddings (more shards have fewer each)";
     const int moments = sparse_rule_moments(u->rule);
-    const size_t values = count * u->width;
+    const size_t values = count * shard->tensor->width;
     *out = (struct new_rows){0};
     enum error_code rc = arena_new(&u->arena, &out->node, count, what, err);
     if (rc == ERROR_NONE)
@@ -60,27 +80,28 @@ static enum error_code new_rows(struct row_update *u, size_t count, struct new_r
 }
 
 /* Row `i` from one of the table. */
-static void set_row(const struct row_update *u, struct new_rows *rows, size_t i, const float *row)
+static void set_row(enum sparse_rule rule, size_t width, struct new_rows *rows, size_t i,
+                    const float *row)
 {
-    const size_t bytes = u->width * sizeof *row;
-    const float *rest = row + u->width;
-    memcpy(rows->value + i * u->width, row, bytes);
+    const size_t bytes = width * sizeof *row;
+    const float *rest = row + width;
+    memcpy(rows->value + i * width, row, bytes);
     if (rows->first)
-        memcpy(rows->first + i * u->width, rest, bytes);
+        memcpy(rows->first + i * width, rest, bytes);
     if (rows->second)
-        memcpy(rows->second + i * u->width, rest + u->width, bytes);
+        memcpy(rows->second + i * width, rest + width, bytes);
     if (rows->updates)
-        memcpy(&rows->updates[i], row + (size_t)(1 + sparse_rule_moments(u->rule)) * u->width,
+        memcpy(&rows->updates[i], row + (size_t)(1 + sparse_rule_moments(rule)) * width,
                sizeof *row);
 }
 
-static struct embedding_rows record_of(const struct row_update *u, const struct new_rows *rows,
-                                       size_t count, int64_t since, int64_t version, int shard)
+static struct embedding_rows record_of(const struct shard *shard, const struct new_rows *rows,
+                                       size_t count, int64_t since, int64_t version)
 {
     return (struct embedding_rows){.since = (uint64_t)since,
                                    .version = (uint64_t)version,
-                                   .shard = (uint32_t)shard,
-                                   .width = u->width,
+                                   .shard = (uint32_t)shard->number,
+                                   .width = shard->tensor->width,
                                    .count = count,
                                    .node = rows->node,
                                    .value = rows->value,
@@ -91,7 +112,25 @@ static struct embedding_rows record_of(const struct row_update *u, const struct 
 
 /* --- the update of a round --- */
 
-static enum error_code read_slot(const struct stage_context *context, const struct row_update *u,
+/* Of a graph with relations a mini-batch may have read no row of a type. */
+static enum error_code check_rows(const struct stage_context *context, const struct shard *shard,
+                                  const struct gradient *gradient, struct error *err)
+{
+    static const struct gradient_rows none;
+    const struct gradient_rows *found = gradient_rows_of(gradient, shard->tensor->type);
+    if (!found && context->book->type_count > 0)
+        return ERROR_NONE;
+    const struct gradient_rows *rows = found ? found : &none;
+    if (rows->width == shard->tensor->width && rows->node[rows->count - 1] < shard->row_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "record %s: gradients of %" PRIu64 " rows of %" PRIu32
+                     " values, expected rows of %" PRIu32 " of nodes below %" PRIu32,
+                     gradient->view.key, rows->count, rows->width, shard->tensor->width,
+                     shard->row_count);
+}
+
+static enum error_code read_slot(const struct stage_context *context, const struct shard *shard,
                                  int64_t round, int32_t slot, struct gradient *out,
                                  struct error *err)
 {
@@ -102,18 +141,12 @@ static enum error_code read_slot(const struct stage_context *context, const stru
         return error_set(err, ERROR_CORRUPT,
                          "record %s: made from weights version %" PRIu64 ", expected %" PRId64,
                          out->view.key, out->weights_version, round);
-    if (out->row_width != u->width ||
-        out->row_node[out->row_count - 1] >= context->book->node_count)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: gradients of %" PRIu64 " rows of %" PRIu32
-                         " values, expected rows of %" PRIu32 " of nodes below %" PRIu32,
-                         out->view.key, out->row_count, out->row_width, u->width,
-                         context->book->node_count);
-    return ERROR_NONE;
+    return check_rows(context, shard, out, err);
 }
 
 static enum error_code read_slots(const struct stage_context *context, struct row_update *u,
-                                  int64_t round, struct gradient **out, struct error *err)
+                                  const struct shard *shard, int64_t round, struct gradient **out,
+                                  struct error *err)
 {
     const int32_t count = schedule_slot_count(context->schedule, round);
     enum error_code rc = arena_new(&u->arena, out, (size_t)count, "the gradients of a round", err);
@@ -121,7 +154,7 @@ static enum error_code read_slots(const struct stage_context *context, struct ro
         return rc;
     memset(*out, 0, (size_t)count * sizeof **out);
     for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++)
-        rc = read_slot(context, u, round, slot, &(*out)[slot], err);
+        rc = read_slot(context, shard, round, slot, &(*out)[slot], err);
     return rc;
 }
 
@@ -132,19 +165,19 @@ static void release_slots(const struct stage_context *context, int64_t round, st
 }
 
 /* `row`, of the table, after one more update. */
-static void step_row(const struct row_update *u, double rate, float *row, float *gradient)
+static void step_row(enum sparse_rule rule, size_t width, double rate, float *row, float *gradient)
 {
-    const int moments = sparse_rule_moments(u->rule);
-    float *first = moments >= 1 ? row + u->width : NULL;
-    float *second = moments == 2 ? row + 2 * (size_t)u->width : NULL;
+    const int moments = sparse_rule_moments(rule);
+    float *first = moments >= 1 ? row + width : NULL;
+    float *second = moments == 2 ? row + 2 * width : NULL;
     uint32_t updates = 0;
-    if (sparse_rule_counts_updates(u->rule)) {
-        float *counted = row + (size_t)(1 + moments) * u->width;
+    if (sparse_rule_counts_updates(rule)) {
+        float *counted = row + (size_t)(1 + moments) * width;
         memcpy(&updates, counted, sizeof updates);
         updates += updates < UINT32_MAX;
         memcpy(counted, &updates, sizeof updates);
     }
-    sparse_update_row(u->rule, rate, updates, u->width, row, gradient, first, second);
+    sparse_update_row(rule, rate, updates, width, row, gradient, first, second);
 }
 
 struct scratch {
@@ -153,63 +186,67 @@ struct scratch {
     float *gradient; /* [width], as is sum */
 };
 
-static enum error_code new_scratch(struct row_update *u, struct scratch *out, struct error *err)
+static enum error_code new_scratch(struct row_update *u, const struct shard *shard,
+                                   struct scratch *out, struct error *err)
 {
-    const size_t row_size = embedding_table_row_size(u->state.table);
+    const size_t row_size = embedding_table_row_size(shard->table), width = shard->tensor->width;
     enum error_code rc =
         arena_new(&u->arena, &out->row, ROWS_AT_ONCE * row_size, "rows of embeddings", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&u->arena, &out->sum, u->width, "the gradient of a row", err);
+        rc = arena_new(&u->arena, &out->sum, width, "the gradient of a row", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&u->arena, &out->gradient, u->width, "the gradient of a row", err);
+        rc = arena_new(&u->arena, &out->gradient, width, "the gradient of a row", err);
     return rc;
 }
 
 static enum error_code step_rows(const struct stage_context *context, struct row_update *u,
-                                 const struct row_gradients *gradients, double rate,
-                                 struct new_rows *rows, struct error *err)
+                                 const struct shard *shard, const struct row_gradients *gradients,
+                                 double rate, struct new_rows *rows, struct error *err)
 {
-    const size_t row_size = embedding_table_row_size(u->state.table);
+    const size_t row_size = embedding_table_row_size(shard->table), width = shard->tensor->width;
     struct scratch scratch = {0};
-    enum error_code rc = new_scratch(u, &scratch, err);
+    enum error_code rc = new_scratch(u, shard, &scratch, err);
     for (size_t at = 0, n = 0; rc == ERROR_NONE && at < gradients->count; at += n) {
         n = gradients->count - at < ROWS_AT_ONCE ? gradients->count - at : ROWS_AT_ONCE;
-        rc = embedding_table_load(u->state.table, gradients->node + at, n, scratch.row,
-                                  context->pool, err);
+        rc = embedding_table_load(shard->table, gradients->node + at, n, scratch.row, context->pool,
+                                  err);
         for (size_t i = 0; rc == ERROR_NONE && i < n; i++) {
             float *row = scratch.row + i * row_size;
             row_gradients_mean(gradients, at + i, scratch.sum, scratch.gradient);
-            step_row(u, rate, row, scratch.gradient);
+            step_row(u->rule, width, rate, row, scratch.gradient);
             rows->node[at + i] = gradients->node[at + i];
-            set_row(u, rows, at + i, row);
+            set_row(u->rule, width, rows, at + i, row);
         }
     }
     return rc;
 }
 
-static enum error_code check_numbers(const struct row_update *u, const float *value, size_t count,
-                                     const struct new_rows *rows, int64_t round, const char *what,
-                                     struct error *err)
+static enum error_code check_numbers(const struct stage_context *context, const struct shard *shard,
+                                     const struct embedding_rows *rows, const float *value,
+                                     const char *what, struct error *err)
 {
-    const size_t values = count * u->width;
+    const struct partition_book *book = context->book;
+    const size_t values = rows->count * rows->width;
     const size_t bad = value ? parameter_values_first_bad(value, values) : values;
     if (bad == values)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
-                     "round %" PRId64 ": the %s of the embedding of partition node %" PRIu32
+                     "round %" PRIu64 ": the %s of the embedding of %s node %" PRIu32
                      " is %g, not a finite number: training diverged; a smaller "
                      "aggregate.embedding_rate may help",
-                     round, what, rows->node[bad / u->width], (double)value[bad]);
+                     rows->since, what,
+                     book->type_count ? book->type_name[shard->tensor->type] : "partition",
+                     rows->node[bad / rows->width], (double)value[bad]);
 }
 
-static enum error_code check_finite(const struct row_update *u, const struct new_rows *rows,
-                                    size_t count, int64_t round, struct error *err)
+static enum error_code check_finite(const struct stage_context *context, const struct shard *shard,
+                                    const struct embedding_rows *rows, struct error *err)
 {
-    enum error_code rc = check_numbers(u, rows->value, count, rows, round, "new value", err);
+    enum error_code rc = check_numbers(context, shard, rows, rows->value, "new value", err);
     if (rc == ERROR_NONE)
-        rc = check_numbers(u, rows->first, count, rows, round, "first moment", err);
+        rc = check_numbers(context, shard, rows, rows->first, "first moment", err);
     if (rc == ERROR_NONE)
-        rc = check_numbers(u, rows->second, count, rows, round, "second moment", err);
+        rc = check_numbers(context, shard, rows, rows->second, "second moment", err);
     return rc;
 }
 
@@ -224,40 +261,39 @@ static enum error_code put_update(const struct stage_context *context, struct ro
 }
 
 enum error_code row_update_round(const struct stage_context *context, struct row_update *u,
-                                 int64_t round, int shard, struct error *err)
+                                 int64_t round, int number, struct error *err)
 {
-    const struct embedding_shard nodes =
-        embedding_shard_of(context->settings, context->book, shard);
+    const struct shard shard = shard_of(context, u, number);
     const double rate = learning_rate_of_epoch(&u->rate, schedule_epoch(context->schedule, round));
     struct gradient *slot = NULL;
     struct row_gradients gradients = {0};
     struct new_rows rows = {0};
     arena_reset(&u->arena);
     stage_times_enter(context->times, TIME_READ);
-    enum error_code rc = read_slots(context, u, round, &slot, err);
+    enum error_code rc = read_slots(context, u, &shard, round, &slot, err);
     if (rc == ERROR_NONE)
-        rc = embedding_state_advance(&u->state, shard, round, false, err);
+        rc = embedding_state_advance(&u->state, number, round, false, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     if (rc == ERROR_NONE)
-        rc = row_gradients_find(slot, schedule_slot_count(context->schedule, round), u->width,
-                                &nodes, &u->arena, &gradients, err);
+        rc = row_gradients_find(slot, schedule_slot_count(context->schedule, round), shard.tensor,
+                                &shard.rows, &u->arena, &gradients, err);
     if (rc == ERROR_NONE)
-        rc = new_rows(u, gradients.count, &rows, err);
+        rc = new_rows(u, &shard, gradients.count, &rows, err);
     if (rc == ERROR_NONE)
-        rc = step_rows(context, u, &gradients, rate, &rows, err);
+        rc = step_rows(context, u, &shard, &gradients, rate, &rows, err);
     release_slots(context, round, slot);
-    if (rc == ERROR_NONE)
-        rc = check_finite(u, &rows, gradients.count, round, err);
     const struct embedding_rows record =
-        record_of(u, &rows, gradients.count, round, round + 1, shard);
+        record_of(&shard, &rows, gradients.count, round, round + 1);
+    if (rc == ERROR_NONE)
+        rc = check_finite(context, &shard, &record, err);
     return rc == ERROR_NONE ? put_update(context, u, &record, err) : rc;
 }
 
 /* --- the seal of a version --- */
 
 struct seal {
-    const struct row_update *update;
-    struct embedding_shard nodes;
+    const struct shard *shard;
+    enum sparse_rule rule;
     struct new_rows *rows; /* NULL: they are only counted */
     size_t count;
 };
@@ -266,36 +302,36 @@ static enum error_code seal_row(void *context, uint32_t node, const float *row, 
 {
     struct seal *seal = context;
     (void)err;
-    if (!embedding_shard_has(&seal->nodes, node))
+    if (!embedding_shard_has(&seal->shard->rows, node))
         return ERROR_NONE;
     if (seal->rows) {
         seal->rows->node[seal->count] = node;
-        set_row(seal->update, seal->rows, seal->count, row);
+        set_row(seal->rule, seal->shard->tensor->width, seal->rows, seal->count, row);
     }
     seal->count++;
     return ERROR_NONE;
 }
 
 enum error_code row_update_seal(const struct stage_context *context, struct row_update *u,
-                                int64_t version, int shard, struct error *err)
+                                int64_t version, int number, struct error *err)
 {
-    const struct embedding_shard nodes =
-        embedding_shard_of(context->settings, context->book, shard);
+    const struct shard shard = shard_of(context, u, number);
+    const uint32_t first = shard.rows.first, end = shard.rows.end;
     struct new_rows rows = {0};
-    struct seal count = {.update = u, .nodes = nodes};
-    struct seal fill = {.update = u, .nodes = nodes, .rows = &rows};
+    struct seal count = {.shard = &shard, .rule = u->rule};
+    struct seal fill = {.shard = &shard, .rule = u->rule, .rows = &rows};
     arena_reset(&u->arena);
     stage_times_enter(context->times, TIME_READ);
-    enum error_code rc = embedding_state_advance(&u->state, shard, version, true, err);
+    enum error_code rc = embedding_state_advance(&u->state, number, version, true, err);
     if (rc == ERROR_NONE)
-        rc = embedding_table_scan(u->state.table, nodes.first, nodes.end, seal_row, &count, err);
+        rc = embedding_table_scan(shard.table, first, end, seal_row, &count, err);
     if (rc == ERROR_NONE)
-        rc = new_rows(u, count.count, &rows, err);
+        rc = new_rows(u, &shard, count.count, &rows, err);
     if (rc == ERROR_NONE)
-        rc = embedding_table_scan(u->state.table, nodes.first, nodes.end, seal_row, &fill, err);
+        rc = embedding_table_scan(shard.table, first, end, seal_row, &fill, err);
     if (rc != ERROR_NONE)
         return rc;
     stage_times_enter(context->times, TIME_WRITE);
-    const struct embedding_rows record = record_of(u, &rows, fill.count, 0, version, shard);
+    const struct embedding_rows record = record_of(&shard, &rows, fill.count, 0, version);
     return embedding_rows_put(context->store, context->run_id, EMBEDDING_SEAL, &record, err);
 }

@@ -4,7 +4,7 @@
  *   update-rows/r/s   gradients of all slots of round r, rows of shard s in version r  ->   update of round r
  *   seal-rows/v/s     rows of shard s in version v                                     ->   seal of version v
  *
- * Rows are of partition ids. A worker keeps them from unit to unit in a table (stages/plan/embedding_state.h), which is in
+ * A worker keeps them from unit to unit in a table (stages/plan/embedding_state.h), which is in
  * memory or on disk as half of --memory allows; the other half is for what one unit reads and writes.
  */
 #ifndef STAGES_AGGREGATE_ROW_UPDATE_H
@@ -21,7 +21,6 @@ struct row_update { /* {0} is closed */
     struct embedding_state state;
     enum sparse_rule rule;
     struct rate_config rate;
-    uint32_t width;
     struct arena arena; /* of a unit */
 };
 

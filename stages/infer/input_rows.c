@@ -22,11 +22,13 @@ struct shard_rows {
     uint64_t at; /* the first row of the seal that was not reached yet */
 };
 
-struct input { /* {0} is releasable */
+struct input { /* of the nodes of one type; {0} is releasable */
     const struct stage_context *context;
+    const struct embedding_tensor *tensor;
     uint32_t feature_dim, width;
+    uint32_t *book;                  /* [part_count + 1]: type_ranges_book() */
     struct feature_source *features; /* NULL: the model reads none */
-    struct shard_rows *shard;        /* [shard_count] */
+    struct shard_rows *shard;        /* [tensor->shard_count] */
     int32_t newest; /* that of the node before; by hash the next node's is the next */
     float *row;     /* [ROWS_AT_ONCE, feature_dim + width] */
     float *feature; /* [ROWS_AT_ONCE, feature_dim] */
@@ -34,9 +36,10 @@ struct input { /* {0} is releasable */
 
 static void release_input(struct input *in)
 {
-    for (int32_t s = in->context->schedule->embedding_shards - 1; in->shard && s >= 0; s--)
+    for (int32_t s = in->tensor->shard_count - 1; in->shard && s >= 0; s--)
         store_release_record(&in->shard[s].seal.view);
     memory_free(in->shard);
+    memory_free(in->book);
     feature_source_close(in->features);
     memory_free(in->row);
     memory_free(in->feature);
@@ -48,8 +51,9 @@ static enum error_code open_features(struct input *in, struct error *err)
     const struct feature_source_config config = {.store = context->store,
                                                  .origin = FEATURES_OF_PARTITION,
                                                  .id = context->book->id,
+                                                 .node_type = in->tensor->type,
                                                  .part_count = context->book->part_count,
-                                                 .book = context->book->book,
+                                                 .book = in->book,
                                                  .tensor = "features",
                                                  .budget_bytes = context->memory_bytes / 2,
                                                  .sharers = context->sharers,
@@ -57,14 +61,15 @@ static enum error_code open_features(struct input *in, struct error *err)
     return in->feature_dim ? feature_source_open(&config, &in->features, err) : ERROR_NONE;
 }
 
-static enum error_code open_shard(struct input *in, int64_t version, int32_t shard, int part,
+/* `number`: among the shards of the tensor. */
+static enum error_code open_shard(struct input *in, int64_t version, int32_t number, int part,
                                   struct error *err)
 {
     const struct stage_context *context = in->context;
-    const uint32_t *book = context->book->book;
-    struct shard_rows *rows = &in->shard[shard];
-    rows->nodes = embedding_shard_of(context->settings, context->book, shard);
-    if (rows->nodes.first >= book[part + 1] || rows->nodes.end <= book[part])
+    const int32_t shard = in->tensor->first_shard + number;
+    struct shard_rows *rows = &in->shard[number];
+    rows->nodes = embedding_shard_of(&context->schedule->embeddings, context->book, shard);
+    if (rows->nodes.first >= in->book[part + 1] || rows->nodes.end <= in->book[part])
         return ERROR_NONE;
     const enum error_code rc = embedding_rows_get(context->store, context->run_id, EMBEDDING_SEAL,
                                                   version, shard, &rows->seal, err);
@@ -78,10 +83,16 @@ static enum error_code open_shard(struct input *in, int64_t version, int32_t sha
 static enum error_code open_input(struct input *in, int64_t version, int part, struct error *err)
 {
     const struct stage_context *context = in->context;
-    const int32_t shard_count = context->schedule->embedding_shards;
-    in->feature_dim = run_model_feature_dim(context->settings, context->book);
-    in->width = (uint32_t)context->settings->train_step.embedding;
-    enum error_code rc = memory_new(&in->shard, (size_t)shard_count, "shards of embeddings", err);
+    const struct type_ranges ranges = partition_book_ranges(context->book);
+    const int32_t shard_count = in->tensor->shard_count;
+    in->feature_dim = run_model_type_dim(context->settings, context->book, in->tensor->type);
+    in->width = in->tensor->width;
+    enum error_code rc =
+        memory_new(&in->book, (size_t)ranges.part_count + 1, "the ranges of a node type", err);
+    if (rc == ERROR_NONE)
+        type_ranges_book(&ranges, in->tensor->type, in->book);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&in->shard, (size_t)shard_count, "shards of embeddings", err);
     for (int32_t s = 0; s < shard_count && rc == ERROR_NONE; s++)
         rc = open_shard(in, version, s, part, err);
     if (rc == ERROR_NONE)
@@ -98,7 +109,7 @@ static enum error_code open_input(struct input *in, int64_t version, int part, s
 static const float *sealed_row(struct input *in, uint32_t node)
 {
     while (!embedding_shard_has(&in->shard[in->newest].nodes, node))
-        in->newest = (in->newest + 1) % in->context->schedule->embedding_shards;
+        in->newest = (in->newest + 1) % in->tensor->shard_count;
     struct shard_rows *rows = &in->shard[in->newest];
     while (rows->at < rows->seal.count && rows->seal.node[rows->at] < node)
         rows->at++;
@@ -113,7 +124,7 @@ static void learnt_row(struct input *in, uint32_t node, float *out)
     if (row)
         memcpy(out, row, in->width * sizeof *out);
     else
-        sparse_first_values(in->context->schedule->seed, 0, node, in->width, out);
+        sparse_first_values(in->context->schedule->seed, in->tensor->type, node, in->width, out);
 }
 
 /* Rows of first .. end - 1, into in->row. */
@@ -141,7 +152,7 @@ static enum error_code join_rows(struct input *in, uint32_t first, uint32_t end,
 static enum error_code write_rows(struct input *in, int part, struct feature_shard_writer *writer,
                                   struct error *err)
 {
-    const uint32_t *book = in->context->book->book;
+    const uint32_t *book = in->book;
     struct tensor_spec tensor = {.type = TENSOR_F32,
                                  .dim = in->feature_dim + in->width,
                                  .row_count = book[part + 1] - book[part]};
@@ -159,26 +170,37 @@ static enum error_code write_rows(struct input *in, int part, struct feature_sha
     return rc;
 }
 
+/* A tensor for each type that has learnable rows. */
+static enum error_code write_types(const struct stage_context *context, int64_t version, int part,
+                                   struct feature_shard_writer *writer, struct error *err)
+{
+    const struct embedding_tensors *tensors = &context->schedule->embeddings;
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; i < tensors->count && rc == ERROR_NONE; i++) {
+        struct input in = {.context = context, .tensor = &tensors->tensor[i]};
+        rc = open_input(&in, version, part, err);
+        if (rc == ERROR_NONE)
+            rc = write_rows(&in, part, writer, err);
+        release_input(&in);
+    }
+    return rc;
+}
+
 enum error_code input_rows_run(const struct stage_context *context,
                                const struct weights_identity *identity, int part, struct error *err)
 {
-    struct input in = {.context = context};
     struct feature_shard_writer *writer = NULL;
     const struct key shard = key_infer(context->run_id, identity->version, 0, part, "shard");
     const struct key seal = key_infer(context->run_id, identity->version, 0, part, "shard_seal");
-    enum error_code rc = open_input(&in, identity->version, part, err);
+    enum error_code rc = feature_shard_writer_new(context->store, shard.text, seal.text,
+                                                  context->run_id, &writer, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    feature_shard_writer_computed_with(writer, identity);
+    rc = write_types(context, identity->version, part, writer, err);
+    stage_times_enter(context->times, TIME_WRITE);
     if (rc == ERROR_NONE)
-        rc = feature_shard_writer_new(context->store, shard.text, seal.text, context->run_id,
-                                      &writer, err);
-    if (rc == ERROR_NONE) {
-        feature_shard_writer_computed_with(writer, identity);
-        rc = write_rows(&in, part, writer, err);
-        stage_times_enter(context->times, TIME_WRITE);
-        if (rc == ERROR_NONE)
-            rc = feature_shard_writer_finish(writer, err);
-        else
-            feature_shard_writer_abandon(writer);
-    }
-    release_input(&in);
+        return feature_shard_writer_finish(writer, err);
+    feature_shard_writer_abandon(writer);
     return rc;
 }

@@ -1,40 +1,56 @@
 #include "stages/plan/embedding_shards.h"
 
-int32_t embedding_shard_count(const struct pipeline_settings *settings, int32_t part_count)
+enum error_code embedding_tensors_of(const struct pipeline_settings *settings,
+                                     const struct partition_book *book,
+                                     struct embedding_tensors *out, struct error *err)
 {
-    if (settings->train_step.embedding == 0)
-        return 0;
-    switch ((enum embedding_policy)settings->aggregate.embedding_policy) {
-    case EMBEDDING_BY_RANGE:
-    case EMBEDDING_BY_HASH:
-        return (int32_t)settings->aggregate.embedding_shards;
-    case EMBEDDING_WHOLE:
-        return 1;
-    case EMBEDDING_WITH_NODES:
-    case EMBEDDING_POLICY_COUNT:
-        break;
-    }
-    return part_count;
+    if (book->type_count > 0)
+        return embedding_tensors_of_types(settings, book->type_name, book->type_dim,
+                                          book->type_count, book->part_count, out, err);
+    *out = embedding_tensors_plain(settings, book->part_count);
+    return ERROR_NONE;
 }
 
-struct embedding_shard embedding_shard_of(const struct pipeline_settings *settings,
+/* Nodes of its type in the parts before `part`. */
+static uint32_t rows_before(const struct embedding_tensor *tensor,
+                            const struct partition_book *book, int part)
+{
+    const struct type_ranges ranges = partition_book_ranges(book);
+    uint32_t rows = 0;
+    for (int p = 0; p < part; p++)
+        rows += type_ranges_count(&ranges, p, tensor->type);
+    return rows;
+}
+
+uint32_t embedding_tensor_rows(const struct embedding_tensor *tensor,
+                               const struct partition_book *book)
+{
+    return rows_before(tensor, book, book->part_count);
+}
+
+struct embedding_shard embedding_shard_of(const struct embedding_tensors *tensors,
                                           const struct partition_book *book, int32_t shard)
 {
-    const uint64_t nodes = book->node_count;
-    const uint64_t count = (uint64_t)embedding_shard_count(settings, book->part_count);
-    struct embedding_shard out = {.end = book->node_count, .stride = 1};
-    must(count > 0 && shard >= 0);
-    switch ((enum embedding_policy)settings->aggregate.embedding_policy) {
+    int at = 0;
+    must(shard >= 0 && shard < tensors->shard_count);
+    while (shard >= tensors->tensor[at].first_shard + tensors->tensor[at].shard_count)
+        at++;
+    const struct embedding_tensor *tensor = &tensors->tensor[at];
+    const uint32_t rows = embedding_tensor_rows(tensor, book);
+    const uint64_t count = (uint64_t)tensor->shard_count;
+    const uint64_t number = (uint64_t)(shard - tensor->first_shard);
+    struct embedding_shard out = {.tensor = at, .end = rows, .stride = 1};
+    switch (tensor->policy) {
     case EMBEDDING_WITH_NODES:
-        out.first = book->book[shard];
-        out.end = book->book[shard + 1];
+        out.first = rows_before(tensor, book, (int)number);
+        out.end = rows_before(tensor, book, (int)number + 1);
         break;
     case EMBEDDING_BY_RANGE:
-        out.first = (uint32_t)(nodes * (uint64_t)shard / count);
-        out.end = (uint32_t)(nodes * ((uint64_t)shard + 1) / count);
+        out.first = (uint32_t)(rows * number / count);
+        out.end = (uint32_t)(rows * (number + 1) / count);
         break;
     case EMBEDDING_BY_HASH:
-        out.first = (uint64_t)shard < nodes ? (uint32_t)shard : book->node_count;
+        out.first = number < rows ? (uint32_t)number : rows;
         out.stride = (uint32_t)count;
         break;
     case EMBEDDING_WHOLE:

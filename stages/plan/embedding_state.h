@@ -4,31 +4,41 @@
  *   version  0             u                         v
  *            first values  seal u ── update u ── ... ── update v - 1        of each shard for itself
  *
- * The rows lie in a table of this process (store/features/embedding_table.h). A shard that is behind gets the updates since,
- * or the newest seal at or before the version and the updates behind it. One that is ahead makes the whole table begin
+ * The rows of each tensor lie in a table of this process (store/features/embedding_table.h). A shard that is behind gets the updates since,
+ * or the newest seal at or before the version and the updates behind it. One that is ahead makes all tables begin
  * anew: the chain never asks for that, a replay or a unit that is done twice may.
  */
 #ifndef STAGES_PLAN_EMBEDDING_STATE_H
 #define STAGES_PLAN_EMBEDDING_STATE_H
 
 #include "common/base/error.h"
+#include "stages/plan/embedding_shards.h"
 #include "stages/plan/schedule.h"
 #include "store/features/embedding_table.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct embedding_state { /* {0} is closed */
-    struct store *store; /* borrowed, as are the next two */
+struct embedding_state_config { /* borrowed */
+    struct store *store;        /* whose scratch tables may lie in */
     const char *run_id;
     const struct schedule *schedule;
-    struct embedding_table *table;
-    int64_t *version; /* [schedule->embedding_shards] */
+    const struct partition_book *book;
+    enum sparse_rule rule; /* what is kept beside the values */
+    uint64_t budget_bytes; /* of all tables */
 };
 
-/* `table`: as it is opened. */
-MUST_CHECK enum error_code embedding_state_open(const struct embedding_table_config *table,
-                                                const struct schedule *schedule, const char *run_id,
+struct embedding_state { /* {0} is closed */
+    struct embedding_state_config config;
+    struct embedding_table *table[RELATION_TYPE_COUNT_MAX]; /* of the run's tensors */
+    int64_t *version;                                       /* [schedule->embedding_shards] */
+};
+
+/* What tables that hold all rows would take. */
+uint64_t embedding_state_bytes(const struct embedding_tensors *tensors,
+                               const struct partition_book *book, enum sparse_rule rule);
+/* Out of the budget, small tables are in memory rather than large ones. */
+MUST_CHECK enum error_code embedding_state_open(const struct embedding_state_config *config,
                                                 struct embedding_state *out, struct error *err);
 void embedding_state_close(struct embedding_state *state);
 
@@ -44,5 +54,8 @@ MUST_CHECK enum error_code embedding_state_advance_all(struct embedding_state *s
 MUST_CHECK enum error_code embedding_state_add(struct embedding_state *state,
                                                const struct embedding_rows *update,
                                                struct error *err);
+
+/* Whether all rows lie in memory. */
+bool embedding_state_is_resident(const struct embedding_state *state);
 
 #endif

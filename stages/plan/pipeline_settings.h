@@ -39,6 +39,7 @@ enum feature_choice {
     FEATURES_DEGREE,
     FEATURES_RANDOM,
     FEATURES_DEGREE_RANDOM,
+    FEATURES_NONE,
     FEATURES_FILE /* no word, but the path of a file */
 };
 /* What nodes of a type without features get. */
@@ -172,10 +173,11 @@ struct pipeline_settings {
         int64_t projection;    /* enum type_projection */
         int64_t relation_aggr; /* enum relation_aggr */
         int64_t embedding;     /* columns of the learnable row of each node; 0: none */
-        bool features;         /* the model reads those of the nodes */
-        int64_t precision;     /* enum precision */
-        int64_t edge_weights, edge_features; /* enum edge_choice */
-        int64_t loss;                        /* enum loss */
+        char type_embedding[SETTING_PATH_SIZE]; /* of some types: embedding_shards.h */
+        bool features;                          /* the model reads those of the nodes */
+        int64_t precision;                      /* enum precision */
+        int64_t edge_weights, edge_features;    /* enum edge_choice */
+        int64_t loss;                           /* enum loss */
         double huber_delta;
         double label_smoothing;
         struct choice_or_numbers class_weights; /* enum class_weights_choice */
@@ -196,8 +198,9 @@ struct pipeline_settings {
         double final_rate;           /* of cosine, as a share of learning_rate */
         int64_t embedding_optimizer; /* enum sparse_rule */
         double embedding_rate;
-        int64_t embedding_policy; /* enum embedding_policy */
-        int64_t embedding_shards; /* by range or hash */
+        int64_t embedding_policy;                      /* enum embedding_policy */
+        int64_t embedding_shards;                      /* by range or hash */
+        char type_embedding_policy[SETTING_PATH_SIZE]; /* of some types: embedding_shards.h */
     } aggregate;
     struct {
         int64_t every_epochs;

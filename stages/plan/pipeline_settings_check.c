@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "common/math/precision.h"
 #include "common/nn/layers/layer.h"
+#include "stages/plan/embedding_tensors.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/plan/relation_fanouts.h"
 #include "stages/plan/run_model.h"
@@ -189,10 +190,10 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     const bool takes_bf16 = model_is_possible_in_bf16(model);
     const int hop_count = model->hop_count;
     memory_free(model);
-    if (s->train_step.precision != PRECISION_FP32 && s->train_step.embedding > 0)
+    if (s->train_step.precision != PRECISION_FP32 && embedding_is_wanted(s))
         return error_set(err, ERROR_INVALID,
                          "train-step.precision is bf16, expected fp32 with train-step.embedding");
-    if (!s->train_step.features && s->train_step.embedding == 0)
+    if (!s->train_step.features && !embedding_is_wanted(s))
         return error_set(err, ERROR_INVALID,
                          "train-step.features is false and train-step.embedding is 0, so that the "
                          "model has nothing to read; set for example train-step.embedding: 64");
@@ -271,6 +272,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
     enum error_code rc = check_beside_input(s, err);
     if (rc == ERROR_NONE)
         rc = relation_fanouts_check(s, err);
+    if (rc == ERROR_NONE)
+        rc = embedding_tensors_check(s, err);
     if (rc == ERROR_NONE)
         rc = check_edge_split(s, err);
     if (rc == ERROR_NONE)

@@ -1,21 +1,37 @@
 #include "stages/plan/relation_check.h"
 
 #include "common/base/memory.h"
+#include "stages/plan/embedding_tensors.h"
 #include "stages/plan/relation_fanouts.h"
 #include "store/records/dataset_types.h"
 
-/* Embeddings are learnt for all nodes or none; without train-step.features only they are read. */
+#include <stdio.h>
+
 static enum error_code check_features(const struct pipeline_settings *settings,
                                       const struct dataset_schema *schema, struct error *err)
 {
-    for (uint32_t t = 0; settings->train_step.embedding == 0 && t < schema->node_type_count; t++)
-        if (schema->node_type[t].feature_dim == 0)
-            return error_set(err, ERROR_INPUT,
-                             "nodes of type %s have no features, and none are learnt for them: add "
-                             "%s-feat.npy, write `missing_features: degree` below `ingest:`, or "
-                             "`embedding: 64` below `train-step:`",
-                             schema->node_type[t].name, schema->node_type[t].name);
-    return ERROR_NONE;
+    const uint32_t count = schema->node_type_count;
+    char(*name)[RELATION_NAME_SIZE] = NULL;
+    uint32_t dim[RELATION_TYPE_COUNT_MAX];
+    struct embedding_tensors learnt = {0};
+    enum error_code rc = memory_new(&name, count, "names of node types", err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < count; t++) {
+        (void)snprintf(name[t], sizeof name[t], "%s", schema->node_type[t].name);
+        dim[t] = schema->node_type[t].feature_dim;
+    }
+    if (rc == ERROR_NONE)
+        rc = embedding_tensors_of_types(settings, (const char(*)[RELATION_NAME_SIZE])name, dim,
+                                        count, (int32_t)settings->partition.parts, &learnt, err);
+    memory_free(name);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < count; t++)
+        if ((dim[t] == 0 || !settings->train_step.features) && !embedding_tensor_of(&learnt, t))
+            rc = error_set(err, ERROR_INPUT,
+                           "nodes of type %s have no features%s, and none are learnt for them: add "
+                           "%s-feat.npy, write `missing_features: degree` below `ingest:`, or "
+                           "`embedding: 64` below `train-step:`",
+                           schema->node_type[t].name, dim[t] ? " that the model reads" : "",
+                           schema->node_type[t].name);
+    return rc;
 }
 
 static enum error_code check_fanouts(const struct pipeline_settings *settings,

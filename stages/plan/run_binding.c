@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/math/blas.h"
 #include "stages/plan/core_type.h"
+#include "stages/plan/embedding_shards.h"
 #include "stages/plan/environment.h"
 #include "stages/plan/identity.h"
 #include "stages/plan/run_adoption.h"
@@ -60,6 +61,21 @@ static enum error_code find_run(struct store *store, const struct pipeline_setti
     return rc == ERROR_NONE ? store_has(store, key_run_plan(plan->id).text, started, err) : rc;
 }
 
+enum error_code run_schedule(struct schedule *out, const struct pipeline_settings *settings,
+                             const struct partition_book *book, struct error *err)
+{
+    struct embedding_tensors embeddings;
+    enum error_code rc = embedding_tensors_of(settings, book, &embeddings, err);
+    if (rc == ERROR_NONE)
+        rc = schedule_init(out, settings, (int64_t)partition_book_train_count(book),
+                           book->valid_count, book->part_count, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->embeddings = embeddings;
+    out->embedding_shards = embeddings.shard_count;
+    return ERROR_NONE;
+}
+
 /* --- starting --- */
 
 /* The schedule of a run that is to be. One that could not be opened is not started: as on a dataset without
@@ -71,8 +87,7 @@ static enum error_code plan_schedule(struct store *store, const struct pipeline_
     struct partition_book book = {0};
     enum error_code rc = partition_book_get(store, partition_id, &book, err);
     if (rc == ERROR_NONE)
-        rc = schedule_init(schedule, settings, (int64_t)partition_book_train_count(&book),
-                           book.valid_count, book.part_count, err);
+        rc = run_schedule(schedule, settings, &book, err);
     if (rc == ERROR_NONE)
         rc = run_loss_check(settings, &book, err);
     store_release_record(&book.view);
@@ -261,9 +276,7 @@ enum error_code run_open(struct store *store, const char *run_id, struct run_bin
     if (rc == ERROR_NONE)
         rc = partition_book_get(store, out->plan.partition_id, &out->book, err);
     if (rc == ERROR_NONE)
-        rc = schedule_init(&out->schedule, &out->settings,
-                           (int64_t)partition_book_train_count(&out->book), out->book.valid_count,
-                           out->book.part_count, err);
+        rc = run_schedule(&out->schedule, &out->settings, &out->book, err);
     if (rc != ERROR_NONE) {
         run_close(out);
         return error_context(err, rc, "run %s", run_id);

@@ -32,6 +32,10 @@ struct run_binding { /* {0} is none */
 MUST_CHECK enum error_code run_input_switch(const struct pipeline_settings *settings,
                                             const char *what, struct key *out, struct error *err);
 
+/* The schedule of a run with these settings on a partition. Fails as schedule_init() and embedding_tensors_of(). */
+MUST_CHECK enum error_code run_schedule(struct schedule *out,
+                                        const struct pipeline_settings *settings,
+                                        const struct partition_book *book, struct error *err);
 /* Starts the run that `settings` make on their partition, or finds it started, notes what is wanted of it,
  * names it as the newest run, and looks it through when verify asked for that (run_recheck.h).
  * Fails: ERROR_UNAVAILABLE while there is no partition yet; ERROR_INVALID when the run is not finished and was

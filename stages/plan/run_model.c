@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/math/bf16_product.h"
 #include "common/nn/layers/layer.h"
+#include "stages/plan/embedding_tensors.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -149,16 +150,16 @@ enum error_code run_model_shape(struct model **out, const struct pipeline_settin
 uint32_t run_model_type_dim(const struct pipeline_settings *settings,
                             const struct partition_book *book, uint32_t type)
 {
-    return settings->train_step.features ? book->type_dim[type] : 0;
+    const uint32_t dim = book->type_count ? book->type_dim[type] : book->feature_dim;
+    return settings->train_step.features ? dim : 0;
 }
 
-/* What a model reads of the types of a graph with relations: features, or of a type without any an embedding. */
+/* What a model reads of the types of a graph with relations: features, and behind them rows that are learnt. */
 static enum error_code find_types(const struct pipeline_settings *settings,
                                   const struct partition_book *book, struct model_types *out,
                                   struct error *err)
 {
     const uint32_t hidden = (uint32_t)settings->train_step.hidden;
-    const uint32_t embedding = (uint32_t)settings->train_step.embedding;
     const enum type_projection projection = (enum type_projection)settings->train_step.projection;
     *out = (struct model_types){
         .schema = {book->type_count, book->relation_count, book->type_name, book->relation},
@@ -167,19 +168,25 @@ static enum error_code find_types(const struct pipeline_settings *settings,
             projection == TYPE_PROJECTION_RELU ? ACTIVATION_RELU : ACTIVATION_NONE,
         .target_type = book->target_type,
         .relation_aggr = (enum relation_aggr)settings->train_step.relation_aggr};
-    for (uint32_t t = 0; t < book->type_count; t++) {
+    struct embedding_tensors embeddings;
+    enum error_code rc =
+        embedding_tensors_of_types(settings, book->type_name, book->type_dim, book->type_count,
+                                   book->part_count, &embeddings, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < book->type_count; t++) {
         const uint32_t dim = run_model_type_dim(settings, book, t);
-        out->input_dim[t] = dim ? dim : embedding;
+        const struct embedding_tensor *learnt = embedding_tensor_of(&embeddings, t);
+        const uint32_t width = learnt ? learnt->width : 0;
+        out->input_dim[t] = dim + width;
         /* A row that is learnt needs no matrix, unless it has another width than those that have one. */
-        out->projects[t] = projection != TYPE_PROJECTION_NONE && (dim || embedding != hidden);
+        out->projects[t] = projection != TYPE_PROJECTION_NONE && (dim || width != hidden);
         if (out->input_dim[t] == 0)
-            return error_set(err, ERROR_INPUT,
-                             "nodes of type %s have no features to train on: "
-                             "train-step.embedding: 64 learns a row for each node of such types, "
-                             "ingest.missing_features: degree+random makes some up",
-                             book->type_name[t]);
+            rc = error_set(err, ERROR_INPUT,
+                           "nodes of type %s have no features to train on: "
+                           "train-step.embedding: 64 learns a row for each node of such types, "
+                           "ingest.missing_features: degree+random makes some up",
+                           book->type_name[t]);
     }
-    return ERROR_NONE;
+    return rc;
 }
 
 uint32_t run_model_feature_dim(const struct pipeline_settings *settings,

@@ -2,7 +2,6 @@
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "stages/plan/embedding_shards.h"
 #include "stages/plan/identity_digits.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/run_origin.h"
@@ -80,11 +79,12 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
                         settings->sample.sample_coverage > 0,
         .needs_degree = model->needs_degree,
         .part_count = part_count,
-        .embedding_shards = embedding_shard_count(settings, part_count),
+        .embeddings = embedding_tensors_plain(settings, part_count),
         .infers_best = settings->infer.weights == WEIGHTS_BEST,
         .seed = (uint64_t)settings->seed,
     };
     memory_free(model);
+    s.embedding_shards = s.embeddings.shard_count;
     s.seeds_most = seeds_of(settings, s.batch_size, settings->sample.negatives,
                             (enum negative_kind)settings->sample.negative);
     s.evaluation_seeds_most = seeds_of(settings, s.evaluation_batch_size,

@@ -8,6 +8,7 @@
 #define STAGES_PLAN_SCHEDULE_H
 
 #include "common/base/error.h"
+#include "stages/plan/embedding_tensors.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/keys.h"
 
@@ -28,17 +29,20 @@ struct schedule {
     int64_t reuse_epochs;
     int64_t every_rounds; /* between two snapshots */
     bool can_stop_early;
-    int32_t layer_count, part_count; /* of the model's layers: each is a step of inference */
-    int32_t cluster_count;           /* parts in a mini-batch of clusters; else 0 */
-    int32_t embedding_shards; /* of a learnable embedding (embedding_shards.h); 0: there is none */
-    bool counts_walks;        /* for the normalisation of GraphSAINT's walks */
-    bool needs_degree;        /* a layer wants the degrees of a mini-batch's nodes */
-    bool infers_best;         /* inference takes the best weights; else the last ones */
+    int32_t layer_count, part_count;     /* of the model's layers: each is a step of inference */
+    int32_t cluster_count;               /* parts in a mini-batch of clusters; else 0 */
+    struct embedding_tensors embeddings; /* what is learnt for nodes, and its shards */
+    int32_t embedding_shards;            /* of all of them; 0: there are none */
+    bool counts_walks;                   /* for the normalisation of GraphSAINT's walks */
+    bool needs_degree;                   /* a layer wants the degrees of a mini-batch's nodes */
+    bool infers_best;                    /* inference takes the best weights; else the last ones */
     char outputs_tag[OUTPUTS_TAG_SIZE];
     uint64_t seed;
 };
 
-/* Fails: ERROR_INPUT without training nodes; ERROR_INVALID when a round would have over 65,535 slots. */
+/* Of a graph without relations; of one with them run_schedule() (run_binding.h) also knows what is learnt of types.
+ * Fails: ERROR_INPUT without training nodes; ERROR_INVALID when a round would have over 65,535
+ * slots. */
 MUST_CHECK enum error_code schedule_init(struct schedule *out,
                                          const struct pipeline_settings *settings,
                                          int64_t train_count, int64_t valid_count,

@@ -3,7 +3,7 @@
 #include "common/math/precision.h"
 #include "common/nn/optimizer.h"
 #include "common/nn/sparse_optimizer.h"
-#include "stages/plan/embedding_shards.h"
+#include "stages/plan/embedding_tensors.h"
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
@@ -35,6 +35,7 @@ static const char *const feature_names[] = {[FEATURES_AUTO] = "auto",
                                             [FEATURES_DEGREE] = "degree",
                                             [FEATURES_RANDOM] = "random",
                                             [FEATURES_DEGREE_RANDOM] = "degree+random",
+                                            [FEATURES_NONE] = "none",
                                             [FEATURES_FILE] = NULL};
 static const char *const missing_names[] = {[MISSING_NONE] = "none",
                                             [MISSING_DEGREE] = "degree",
@@ -60,10 +61,7 @@ static const char *const sparse_rule_names[] = {[SPARSE_ADAM] = "adam",
                                                 [SPARSE_ADAGRAD] = "adagrad",
                                                 [SPARSE_SGD] = "sgd",
                                                 [SPARSE_RULE_COUNT] = NULL};
-#define POLICY_CHOICE(number, name, help) [number] = #name,
-#define POLICY_HELP(number, name, help)   "; " #name ": " help
-static const char *const policy_of_rows_names[] = {
-    EMBEDDING_POLICY_LIST(POLICY_CHOICE)[EMBEDDING_POLICY_COUNT] = NULL};
+#define POLICY_HELP(number, name, help) "; " #name ": " help
 static const char *const schedule_names[] = {
     [RATE_CONSTANT] = "constant", [RATE_COSINE] = "cosine", [RATE_STEP] = "step", NULL};
 #define METRIC_CHOICE(number, name, title, less_is_better, is_told) [number] = #name,
@@ -189,7 +187,7 @@ const struct setting_spec setting_table[] = {
     CHOICE(DATASET, "ingest.format", ingest.format, "folder", format_names, "folder, ogb, edge_list or generated"),
     PATH(DATASET, "ingest.path", ingest.path, "the folder or file to read; relative to the pipeline file"),
     PATH(DATASET_IF("ingest.format=edge_list"), "ingest.labels", ingest.labels, "edge_list: a file with a line `id,class` a node, or `id,0,1,...` for several labels"),
-    CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random; edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
+    CHOICE_OR_PATH(DATASET, "ingest.features", ingest.features, "auto", feature_names, "auto (given, else degree+random), given, degree, random, degree+random, none (what is learnt of nodes, train-step.embedding, is all that the model reads); edge_list: or a file with a line `id,x1,x2,...` a node, or .npy"),
     PATH(DATASET_IF("ingest.format=edge_list"), "ingest.feature_ids", ingest.feature_ids, "edge_list: a file with an id a line; row i of the .npy of features is that of line i"),
     PATH(DATASET_IF("ingest.format=edge_list"), "ingest.train", ingest.split_file[0], "edge_list: a file with the id of a training node a line"),
     PATH(DATASET_IF("ingest.format=edge_list"), "ingest.valid", ingest.split_file[1], "edge_list: the same for validation"),
@@ -278,6 +276,7 @@ const struct setting_spec setting_table[] = {
     CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.projection", train_step.projection, "linear", type_projection_names, "relations: what the features of each node type go through before the first layer: linear (a matrix of the type, and a bias, to train-step.hidden columns), relu (that, and ReLU) or none"),
     CHOICE(TRAINING_IF("ingest.relations=true"), "train-step.relation_aggr", train_step.relation_aggr, "sum", relation_aggr_names, "relations: how what the relations of a node type give becomes one row, with sage, graph_conv and gat: sum or mean"),
     INT(TRAINING, "train-step.embedding", train_step.embedding, "0", 0, 65536, "columns of a row of numbers that is learnt for each node, and read beside its features; 0: none"),
+    TEXT(TRAINING_IF("ingest.relations=true"), "train-step.type_embedding", train_step.type_embedding, "", "relations: columns of the rows learnt for some node types, as in `author: 64; paper: 32`; also beside features; 0: none"),
     BOOL(TRAINING, "train-step.features", train_step.features, "true", "whether the model reads the features of nodes; false: train-step.embedding alone"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
     CHOICE(TRAINING, "train-step.edge_weights", train_step.edge_weights, "auto", edge_choice_names, "whether edges count by their weights: auto (where the graph has weights and a layer reads them), true or false"),
@@ -304,8 +303,9 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING_IF("aggregate.schedule=cosine"), "aggregate.final_rate", aggregate.final_rate, "0", 0, 1, "cosine: share of the learning rate at the end"),
     CHOICE(TRAINING, "aggregate.embedding_optimizer", aggregate.embedding_optimizer, "adam", sparse_rule_names, "of train-step.embedding: adam, adagrad or sgd, each of the rows alone that a round read"),
     DOUBLE(TRAINING, "aggregate.embedding_rate", aggregate.embedding_rate, "0.01", 0, 1000, "learning rate of train-step.embedding; follows aggregate.schedule"),
-    CHOICE(TRAINING, "aggregate.embedding_policy", aggregate.embedding_policy, "nodes", policy_of_rows_names, "how rows of train-step.embedding are cut into units of work, which changes none of them" EMBEDDING_POLICY_LIST(POLICY_HELP)),
+    CHOICE(TRAINING, "aggregate.embedding_policy", aggregate.embedding_policy, "nodes", embedding_policy_names, "how rows of train-step.embedding are cut into units of work, which changes none of them" EMBEDDING_POLICY_LIST(POLICY_HELP)),
     INT(TRAINING_IF("aggregate.embedding_policy=range,hash"), "aggregate.embedding_shards", aggregate.embedding_shards, "8", 1, 65535, "range, hash: how many"),
+    TEXT(TRAINING_IF("ingest.relations=true"), "aggregate.type_embedding_policy", aggregate.type_embedding_policy, "", "relations: aggregate.embedding_policy of some node types, as in `author: hash 8; venue: whole`"),
 
     INT(TRAINING, "checkpoint.every_epochs", checkpoint.every_epochs, "1", 1, 1e9, "epochs between two snapshots, which are also the validations"),
     INT(OPERATION, "checkpoint.keep", checkpoint.keep, "2", 0, 1e9, "snapshots kept; older round records are pruned; 0: keep everything"),

@@ -1,7 +1,6 @@
 #include "stages/train-step/embedding_input.h"
 
 #include "common/base/key_sort.h"
-#include "stages/plan/run_model.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,43 +8,49 @@
 
 enum { BUDGET_SHARE = 4, TILE_ROWS_COPIED = 512 };
 
-static uint64_t all_rows_bytes(const struct stage_context *context)
-{
-    const uint64_t nodes = context->book->node_count;
-    const uint64_t width = (uint64_t)context->settings->train_step.embedding;
-    return nodes * (width + width % 2) * sizeof(float) + nodes / 8 + 64;
-}
-
 uint64_t embedding_input_budget(const struct stage_context *context)
 {
-    const uint64_t share = context->memory_bytes / BUDGET_SHARE, all = all_rows_bytes(context);
-    if (context->settings->train_step.embedding == 0)
-        return 0;
+    const uint64_t share = context->memory_bytes / BUDGET_SHARE;
+    const uint64_t all =
+        embedding_state_bytes(&context->schedule->embeddings, context->book, SPARSE_SGD);
     return all < share ? all : share;
 }
 
 enum error_code embedding_input_open(const struct stage_context *context,
                                      struct embedding_input *out, struct error *err)
 {
-    const struct pipeline_settings *settings = context->settings;
+    const struct embedding_tensors *tensors = &context->schedule->embeddings;
     *out = (struct embedding_input){0};
-    if (settings->train_step.embedding == 0)
+    if (tensors->count == 0)
         return ERROR_NONE;
-    const struct embedding_table_config table = {.store = context->store,
-                                                 .node_count = context->book->node_count,
-                                                 .width = (uint32_t)settings->train_step.embedding,
+    const struct embedding_state_config state = {.store = context->store,
+                                                 .run_id = context->run_id,
+                                                 .schedule = context->schedule,
+                                                 .book = context->book,
                                                  .rule = SPARSE_SGD, /* values alone */
-                                                 .seed = context->schedule->seed,
                                                  .budget_bytes = embedding_input_budget(context)};
-    out->feature_dim = run_model_feature_dim(settings, context->book);
-    out->width = table.width;
-    return embedding_state_open(&table, context->schedule, context->run_id, &out->state, err);
+    for (int i = 0; i < tensors->count; i++)
+        out->width += tensors->tensor[i].width;
+    return embedding_state_open(&state, &out->state, err);
 }
 
 void embedding_input_close(struct embedding_input *input)
 {
     embedding_state_close(&input->state);
     *input = (struct embedding_input){0};
+}
+
+uint32_t embedding_input_width(const struct stage_context *context, uint32_t type)
+{
+    const struct embedding_tensor *tensor =
+        embedding_tensor_of(&context->schedule->embeddings, type);
+    return tensor ? tensor->width : 0;
+}
+
+enum error_code embedding_input_advance(struct embedding_input *input, int64_t version,
+                                        struct error *err)
+{
+    return embedding_state_advance_all(&input->state, version, err);
 }
 
 /* --- forward --- */
@@ -72,25 +77,25 @@ static void copy_tile(void *context, int64_t tile, int thread)
 }
 
 enum error_code embedding_input_join(const struct stage_context *context,
-                                     struct embedding_input *input, int64_t version,
-                                     const uint32_t *node, uint32_t count, struct arena *arena,
+                                     const struct embedding_input *input,
+                                     const struct embedding_nodes *nodes, struct arena *arena,
                                      struct input_rows *rows, struct error *err)
 {
-    const size_t dim = input->feature_dim + (size_t)input->width;
+    const struct embedding_tensors *tensors = &context->schedule->embeddings;
+    const struct embedding_tensor *tensor = embedding_tensor_of(tensors, nodes->type);
+    const size_t dim = nodes->feature_dim + (size_t)tensor->width;
+    const uint32_t count = nodes->count;
     float *joined = NULL;
-    enum error_code rc = embedding_state_advance_all(&input->state, version, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &joined, count * dim, "input rows", err);
+    const enum error_code rc = arena_new(arena, &joined, count * dim, "input rows", err);
     if (rc != ERROR_NONE)
         return rc;
-    struct copy_job job = {rows, input->feature_dim, dim, count, joined};
-    if (input->feature_dim)
+    struct copy_job job = {rows, nodes->feature_dim, dim, count, joined};
+    if (nodes->feature_dim)
         thread_pool_run(context->pool, (count + TILE_ROWS_COPIED - 1) / TILE_ROWS_COPIED, copy_tile,
                         &job);
-    rc = embedding_table_values(input->state.table, node, count, joined + input->feature_dim, dim,
-                                context->pool, err);
     *rows = (struct input_rows){.base = joined, .stride = dim};
-    return rc;
+    return embedding_table_values(input->state.table[tensor - tensors->tensor], nodes->node, count,
+                                  joined + nodes->feature_dim, dim, context->pool, err);
 }
 
 /* --- backward --- */
@@ -139,71 +144,97 @@ static uint32_t group(const uint64_t *key, uint32_t count, uint32_t *node, uint6
     return rows;
 }
 
-/* What the two functions take. */
-static enum error_code new_gradient(uint32_t width, uint32_t count, struct arena *arena,
-                                    uint64_t **key, uint64_t **scratch, uint32_t **node,
-                                    float **row, struct error *err)
+/* What a gradient is made in; the arrays of all types lie one behind the other. */
+struct gradient_room {
+    uint64_t *key, *scratch; /* of one type */
+    uint32_t *node;
+    float *row;
+};
+
+/* For `count` nodes in all, at most `most` of a type, and `values` numbers in all. */
+static enum error_code new_gradient(size_t count, size_t most, size_t values, struct arena *arena,
+                                    struct gradient_room *out, struct error *err)
 {
     static const char what[] = "the gradient of embeddings";
-    enum error_code rc = arena_new(arena, key, count, what, err);
+    enum error_code rc = arena_new(arena, &out->key, most, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, scratch, (size_t)count + 1, what, err);
+        rc = arena_new(arena, &out->scratch, most + 1, what, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(arena, node, count, what, err);
-    return rc == ERROR_NONE ? arena_new(arena, row, count * (size_t)width, what, err) : rc;
+        rc = arena_new(arena, &out->node, count, what, err);
+    return rc == ERROR_NONE ? arena_new(arena, &out->row, values, what, err) : rc;
 }
 
-static enum error_code check_finite(const struct gradient *g, struct error *err)
+static enum error_code check_finite(const struct stage_context *context,
+                                    const struct gradient_rows *rows, struct error *err)
 {
-    for (uint64_t i = 0; i < g->row_count * g->row_width; i++)
-        if (!isfinite(g->row_gradient[i]))
+    const struct partition_book *book = context->book;
+    for (uint64_t i = 0; i < rows->count * rows->width; i++)
+        if (!isfinite(rows->gradient[i]))
             return error_set(err, ERROR_INPUT,
-                             "the gradient of the embedding of partition node %" PRIu32 " is %g",
-                             g->row_node[i / g->row_width], (double)g->row_gradient[i]);
+                             "the gradient of the embedding of %s node %" PRIu32 " is %g",
+                             book->type_count ? book->type_name[rows->type] : "partition",
+                             rows->node[i / rows->width], (double)rows->gradient[i]);
     return ERROR_NONE;
 }
 
+/* Of the nodes of a type, into the room. */
+static struct gradient_rows gather_type(const struct stage_context *context,
+                                        const struct embedding_nodes *nodes, uint32_t width,
+                                        const struct gradient_room *room)
+{
+    for (uint32_t i = 0; i < nodes->count; i++)
+        room->key[i] = (uint64_t)nodes->node[i] << 32 | i;
+    key_sort(room->key, room->scratch, nodes->count);
+    const uint32_t row_count = group(room->key, nodes->count, room->node, room->scratch);
+    struct gather_job job = {.key = room->key,
+                             .start = room->scratch,
+                             .from = nodes->input_gradient + nodes->feature_dim,
+                             .from_stride = nodes->feature_dim + (size_t)width,
+                             .width = width,
+                             .count = row_count,
+                             .out = room->row};
+    thread_pool_run(context->pool, (row_count + TILE_ROWS_COPIED - 1) / TILE_ROWS_COPIED,
+                    gather_tile, &job);
+    return (struct gradient_rows){.type = nodes->type,
+                                  .width = width,
+                                  .count = row_count,
+                                  .node = room->node,
+                                  .gradient = room->row};
+}
+
 enum error_code embedding_input_gradient(const struct stage_context *context,
-                                         const struct embedding_input *input, const uint32_t *node,
-                                         uint32_t count, const float *input_gradient,
+                                         const struct embedding_nodes *nodes, int type_count,
                                          struct arena *arena, struct gradient *out,
                                          struct error *err)
 {
-    uint64_t *key = NULL, *scratch = NULL;
-    uint32_t *sorted = NULL;
-    float *row = NULL;
-    const enum error_code rc =
-        new_gradient(input->width, count, arena, &key, &scratch, &sorted, &row, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint32_t i = 0; i < count; i++)
-        key[i] = (uint64_t)node[i] << 32 | i;
-    key_sort(key, scratch, count);
-    const uint32_t row_count = group(key, count, sorted, scratch);
-    struct gather_job job = {.key = key,
-                             .start = scratch,
-                             .from = input_gradient + input->feature_dim,
-                             .from_stride = input->feature_dim + (size_t)input->width,
-                             .width = input->width,
-                             .count = row_count,
-                             .out = row};
-    thread_pool_run(context->pool, (row_count + TILE_ROWS_COPIED - 1) / TILE_ROWS_COPIED,
-                    gather_tile, &job);
-    out->row_count = row_count;
-    out->row_width = input->width;
-    out->row_node = sorted;
-    out->row_gradient = row;
-    return check_finite(out, err);
+    struct gradient_room room = {0};
+    size_t count = 0, most = 0, values = 0;
+    for (int t = 0; t < type_count; t++) {
+        count += nodes[t].count;
+        most = nodes[t].count > most ? nodes[t].count : most;
+        values += nodes[t].count * (size_t)embedding_input_width(context, nodes[t].type);
+    }
+    enum error_code rc = new_gradient(count, most, values, arena, &room, err);
+    for (int t = 0; t < type_count && rc == ERROR_NONE; t++) {
+        if (nodes[t].count == 0)
+            continue;
+        const struct gradient_rows rows =
+            gather_type(context, &nodes[t], embedding_input_width(context, nodes[t].type), &room);
+        room.node += rows.count;
+        room.row += rows.count * rows.width;
+        out->group[out->group_count++] = rows;
+        rc = check_finite(context, &rows, err);
+    }
+    return rc;
 }
 
 enum error_code embedding_input_count(uint32_t input_dim, uint32_t width, uint32_t count,
                                       bool trains, struct arena *arena, struct error *err)
 {
-    uint64_t *key = NULL, *scratch = NULL;
-    uint32_t *node = NULL;
+    struct gradient_room room;
     float *row = NULL;
     const enum error_code rc = arena_new(arena, &row, count * (size_t)input_dim, "input rows", err);
     return rc == ERROR_NONE && trains
-               ? new_gradient(width, count, arena, &key, &scratch, &node, &row, err)
+               ? new_gradient(count, count, count * (size_t)width, arena, &room, err)
                : rc;
 }

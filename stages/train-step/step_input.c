@@ -163,9 +163,10 @@ static enum error_code open_typed_rows(const struct stage_context *context, stru
     if (rc == ERROR_NONE)
         rc = typed_features_open(context, out->plan.feature_bytes, nodes_most, &out->types, err);
     const struct source_nodes targets = {target, out->types.book[target]};
-    return rc == ERROR_NONE ? open_source(context, &targets, "labels", label_dim, PRECISION_FP32,
-                                          out->plan.label_bytes, &out->labels, err)
-                            : rc;
+    if (rc == ERROR_NONE)
+        rc = open_source(context, &targets, "labels", label_dim, PRECISION_FP32,
+                         out->plan.label_bytes, &out->labels, err);
+    return rc == ERROR_NONE ? embedding_input_open(context, &out->embedding, err) : rc;
 }
 
 enum error_code step_input_open(const struct stage_context *context, struct step_input *out,
@@ -296,7 +297,8 @@ static void take_types(const struct stage_context *context, const struct step_in
                                .types = types};
     for (uint32_t t = 0; t < input->types.type_count; t++) {
         nodes += types.count[t];
-        bytes += types.count[t] * typed_features_row_bytes(&input->types, t);
+        bytes += types.count[t] * (typed_features_row_bytes(&input->types, t) +
+                                   embedding_input_width(context, t) * sizeof(float));
     }
     stage_times_add_rows(context->times, nodes, bytes);
 }
@@ -307,20 +309,48 @@ static uint64_t row_bytes(const struct step_input *input)
            input->embedding.width * sizeof(float);
 }
 
-enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
-                                 enum batch_use use, const struct key *key, struct arena *arena,
-                                 struct step_batch *out, struct error *err)
+int step_batch_nodes(const struct stage_context *context, const struct step_batch *batch,
+                     struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX])
 {
-    const struct input_aggregation aggregated = end_idle(context, input, key, arena);
-    const enum error_code rc = find_batch(input, use, key, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const struct prepared_batch *prepared = &input->batch[use];
-    const struct mini_batch *batch = &prepared->batch;
-    if (model_is_typed(&input->model)) {
-        take_types(context, input, prepared, out);
-        return ERROR_NONE;
+    const struct embedding_tensors *tensors = &context->schedule->embeddings;
+    for (int i = 0; i < tensors->count; i++) {
+        const uint32_t t = tensors->tensor[i].type;
+        nodes[i] = (struct embedding_nodes){
+            .type = t,
+            .feature_dim = run_model_type_dim(context->settings, context->book, t),
+            .count = batch->types.block ? batch->types.count[t] : batch->node_count,
+            .node = batch->types.block ? batch->types.number[t] : batch->node};
     }
+    return tensors->count;
+}
+
+/* Puts the learnable rows of the weights that were read in the place of features, or behind them. */
+static enum error_code join_embeddings(const struct stage_context *context,
+                                       struct step_input *input, enum batch_use use,
+                                       struct arena *arena, struct step_batch *batch,
+                                       struct error *err)
+{
+    struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX];
+    const int count = step_batch_nodes(context, batch, nodes);
+    const bool is_typed = batch->types.block != NULL;
+    enum error_code rc = ERROR_NONE;
+    if (count > 0)
+        rc = embedding_input_advance(&input->embedding, (int64_t)input->weights.version, err);
+    for (int i = 0; i < count && rc == ERROR_NONE; i++) {
+        const uint32_t t = nodes[i].type;
+        rc = embedding_input_join(context, &input->embedding, &nodes[i], arena,
+                                  is_typed ? &batch->types.rows[t] : &batch->rows, err);
+        batch->types.wants_gradient[t] = is_typed && use == BATCH_TRAINING;
+    }
+    return rc;
+}
+
+/* The batch of a plain model. */
+static void take_nodes(const struct stage_context *context, const struct step_input *input,
+                       const struct prepared_batch *prepared,
+                       const struct input_aggregation *aggregated, struct step_batch *out)
+{
+    const struct mini_batch *batch = &prepared->batch;
     stage_times_add_rows(context->times, batch->node_count, batch->node_count * row_bytes(input));
     *out =
         (struct step_batch){.seed_count = batch->seed_count,
@@ -330,18 +360,29 @@ enum error_code step_input_batch(const struct stage_context *context, struct ste
                             .pairs = batch->pairs,
                             .seed_weight = batch->seed_weight,
                             .rows = prepared->rows,
-                            .aggregated = aggregated.aggregated,
-                            .aggregated_count = aggregated.aggregated_count};
+                            .aggregated = aggregated->aggregated,
+                            .aggregated_count = aggregated->aggregated_count};
     if (prepared->aggregated) {
         out->aggregated = prepared->aggregated;
         out->aggregated_count = mini_batch_block(batch, 0).destination_count;
     }
     for (int hop = 0; hop < batch->hop_count; hop++)
         out->block[hop] = mini_batch_block(batch, hop);
-    if (input->embedding.width == 0)
-        return ERROR_NONE;
-    return embedding_input_join(context, &input->embedding, (int64_t)input->weights.version,
-                                out->node, out->node_count, arena, &out->rows, err);
+}
+
+enum error_code step_input_batch(const struct stage_context *context, struct step_input *input,
+                                 enum batch_use use, const struct key *key, struct arena *arena,
+                                 struct step_batch *out, struct error *err)
+{
+    const struct input_aggregation aggregated = end_idle(context, input, key, arena);
+    const enum error_code rc = find_batch(input, use, key, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (model_is_typed(&input->model))
+        take_types(context, input, &input->batch[use], out);
+    else
+        take_nodes(context, input, &input->batch[use], &aggregated, out);
+    return join_embeddings(context, input, use, arena, out, err);
 }
 
 static struct key batch_key(const struct stage_context *context, int64_t round, int32_t slot)

@@ -88,6 +88,9 @@ MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
                                             struct step_input *input, enum batch_use use,
                                             const struct key *key, struct arena *arena,
                                             struct step_batch *out, struct error *err);
+/* The nodes of a batch that have learnable rows, type by type; how many types those are. */
+int step_batch_nodes(const struct stage_context *context, const struct step_batch *batch,
+                     struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX]);
 /* Begins to read the mini-batch that the unit after this training unit is likely to want; a failure is none, the step reads
  * it then. When the features do not fit the budget, its feature rows are read ahead too, but only from a disk: copying
  * rows out of the page cache keeps a core busy, so nothing is won by doing it beside the step, and the step would need

@@ -121,14 +121,20 @@ static enum error_code backward(const struct stage_context *context, struct trai
     const struct model *model = &t->input.model;
     const float *value = t->input.weights.value;
     const struct model_workspace workspace = {&t->arena, context->pool};
+    struct embedding_nodes nodes[RELATION_TYPE_COUNT_MAX];
+    const int types = step_batch_nodes(context, &step->batch, nodes);
     float *of_input = NULL;
-    if (t->input.embedding.width == 0)
-        return model_backward(model, value, trace, step->slope, &workspace, gradient, err);
-    const enum error_code rc = model_backward_to_input(model, value, trace, step->slope, &workspace,
-                                                       gradient, &of_input, err);
-    return rc == ERROR_NONE
-               ? embedding_input_gradient(context, &t->input.embedding, step->batch.node,
-                                          step->batch.node_count, of_input, &t->arena, out, err)
+    enum error_code rc = ERROR_NONE;
+    if (types == 0 || model_is_typed(model))
+        rc = model_backward(model, value, trace, step->slope, &workspace, gradient, err);
+    else
+        rc = model_backward_to_input(model, value, trace, step->slope, &workspace, gradient,
+                                     &of_input, err);
+    for (int i = 0; rc == ERROR_NONE && i < types; i++)
+        nodes[i].input_gradient =
+            model_is_typed(model) ? model_input_gradient(trace, nodes[i].type) : of_input;
+    return rc == ERROR_NONE && types > 0
+               ? embedding_input_gradient(context, nodes, types, &t->arena, out, err)
                : rc;
 }
 
@@ -271,7 +277,7 @@ static void tell_plan(const struct stage_context *context, const struct train_st
     if (t->input.embedding.width)
         log_info("memory: %s of it for learnable rows, which %s",
                  text_size(plan->embedding_bytes, features),
-                 embedding_table_is_resident(t->input.embedding.state.table)
+                 embedding_state_is_resident(&t->input.embedding.state)
                      ? "all fit"
                      : "lie in RocksDB on scratch");
 }

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/plan/run_model.h"
+#include "stages/train-step/embedding_input.h"
 #include "stages/train-step/typed_bounds.h"
 
 #include <math.h>
@@ -61,10 +62,20 @@ static enum error_code count_pass(const struct model *model, const struct counte
     struct input_rows rows[RELATION_TYPE_COUNT_MAX] = {{0}};
     struct model_trace *trace = NULL;
     float *value = NULL, *logits = NULL;
-    const struct model_input input = {
-        .relations = blocks->block, .type_rows = rows, .seed_count = seeds};
+    bool learnt[RELATION_TYPE_COUNT_MAX] = {false};
+    const struct model_input input = {.relations = blocks->block,
+                                      .type_rows = rows,
+                                      .wants_gradient = learnt,
+                                      .seed_count = seeds};
     const struct model_workspace workspace = {.arena = arena, .pool = context->pool};
+    const struct embedding_tensors *tensors = &context->schedule->embeddings;
     enum error_code rc = ERROR_NONE;
+    for (int i = 0; rc == ERROR_NONE && i < tensors->count; i++) {
+        const uint32_t type = tensors->tensor[i].type;
+        learnt[type] = trains;
+        rc = embedding_input_count(model->config.types.input_dim[type], tensors->tensor[i].width,
+                                   blocks->count[0][type], trains, arena, err);
+    }
     /* Labels, logits and their slope, or what is counted in the evaluation. */
     for (int i = 0; rc == ERROR_NONE && i < 3; i++)
         rc = arena_new(arena, &logits, (size_t)seeds * model_output_dim(model), "logits", err);
@@ -148,7 +159,8 @@ static enum error_code plan(const struct model *model, const struct stage_contex
     if (rc == ERROR_NONE)
         rc = pass_bytes(model, validation, use, false, context, &evaluation, err);
     needs.step = needs.step_given = fmax(needs.step, evaluation);
-    *out = step_memory_share(&needs, (double)context->memory_bytes, 0);
+    *out =
+        step_memory_share(&needs, (double)context->memory_bytes, embedding_input_budget(context));
     return rc;
 }
 

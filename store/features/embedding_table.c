@@ -25,15 +25,28 @@ struct embedding_table {
 
 /* --- opening --- */
 
-static uint64_t words_of(const struct embedding_table *table)
+/* Floats of a row; so many that the bits behind the rows are aligned. */
+static size_t row_size_of(const struct embedding_table_config *config)
 {
-    return ((uint64_t)table->config.node_count + 63) / 64;
+    const size_t size = config->width * (size_t)(1 + sparse_rule_moments(config->rule)) +
+                        sparse_rule_counts_updates(config->rule);
+    return size + size % 2;
+}
+
+static uint64_t words_of(const struct embedding_table_config *config)
+{
+    return (uint64_t)config->node_count / 64 + 1;
+}
+
+uint64_t embedding_table_resident_bytes(const struct embedding_table_config *config)
+{
+    return (uint64_t)config->node_count * row_size_of(config) * sizeof(float) +
+           words_of(config) * sizeof(uint64_t);
 }
 
 static uint64_t resident_bytes(const struct embedding_table *table)
 {
-    return (uint64_t)table->config.node_count * table->row_size * sizeof(float) +
-           words_of(table) * sizeof(uint64_t);
+    return embedding_table_resident_bytes(&table->config);
 }
 
 static enum error_code open_resident(struct embedding_table *table, struct error *err)
@@ -43,8 +56,8 @@ static enum error_code open_resident(struct embedding_table *table, struct error
     if (!table->row)
         return error_set(err, ERROR_NO_MEMORY,
                          "no memory for the rows of embeddings: %" PRIu64 " bytes", bytes);
-    table->is_stored =
-        (uint64_t *)(void *)((char *)table->row + (bytes - words_of(table) * sizeof(uint64_t)));
+    table->is_stored = (uint64_t *)(void *)((char *)table->row +
+                                            (bytes - words_of(&table->config) * sizeof(uint64_t)));
     return ERROR_NONE;
 }
 
@@ -65,9 +78,7 @@ enum error_code embedding_table_open(const struct embedding_table_config *config
     if (rc != ERROR_NONE)
         return rc;
     table->config = *config;
-    table->row_size = config->width * (size_t)(1 + sparse_rule_moments(config->rule)) +
-                      sparse_rule_counts_updates(config->rule);
-    table->row_size += table->row_size % 2; /* so that the bits behind the rows are aligned */
+    table->row_size = row_size_of(config);
     if (resident_bytes(table) <= config->budget_bytes) {
         rc = open_resident(table, err);
     } else {
@@ -112,7 +123,7 @@ size_t embedding_table_row_size(const struct embedding_table *table)
 enum error_code embedding_table_clear(struct embedding_table *table, struct error *err)
 {
     if (table->row) {
-        memset(table->is_stored, 0, (size_t)words_of(table) * sizeof(uint64_t));
+        memset(table->is_stored, 0, (size_t)words_of(&table->config) * sizeof(uint64_t));
         return ERROR_NONE;
     }
     row_database_close(table->database);
@@ -138,7 +149,7 @@ struct read_job {
 static void first_row(const struct embedding_table *table, uint32_t node, size_t size, float *out)
 {
     const size_t width = table->config.width;
-    sparse_first_values(table->config.seed, 0, node, width, out);
+    sparse_first_values(table->config.seed, table->config.type, node, width, out);
     if (size > width)
         memset(out + width, 0, (size - width) * sizeof *out);
 }

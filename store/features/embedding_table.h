@@ -26,10 +26,11 @@ struct embedding_table;
 
 struct embedding_table_config {
     struct store *store; /* whose scratch it may lie in; borrowed */
-    uint32_t node_count;
+    uint32_t node_count; /* rows: one for each node of the type */
     uint32_t width;
     enum sparse_rule rule; /* what is kept beside the values */
     uint64_t seed;
+    uint32_t type; /* of nodes, for first values */
     uint64_t budget_bytes;
 };
 
@@ -37,6 +38,8 @@ struct embedding_table_config {
 MUST_CHECK enum error_code embedding_table_open(const struct embedding_table_config *config,
                                                 struct embedding_table **out, struct error *err);
 void embedding_table_close(struct embedding_table *table); /* NULL is fine */
+/* What a table that holds all rows takes; `config` needs neither store nor budget. One with that budget is in memory. */
+uint64_t embedding_table_resident_bytes(const struct embedding_table_config *config);
 bool embedding_table_is_resident(const struct embedding_table *table);
 /* What it takes of memory, whatever it does. */
 uint64_t embedding_table_bytes(const struct embedding_table *table);

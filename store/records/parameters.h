@@ -22,8 +22,10 @@
  *                           statistics those of the slot's mini-batch (common/nn/layers/layer_tail.h)
  *       "counts"   U64 [2]  seeds with a label, correct ones
  *       "loss"     F64 [1]  sum over those seeds
- *       "row_node" U32 [rows]         with learnable embeddings: the nodes of the mini-batch, ascending partition ids
- *       "row_gradient" F32 [rows, width]   and the gradient of the same loss for their rows
+ *       "row_node" U32 [rows]         with learnable embeddings: the rows that the mini-batch read, ascending
+ *       "row_gradient" F32 [rows, width]   and the gradient of the same loss for them
+ *       "row_group" U32 [groups, 3]  of a graph with relations: node type, width and rows of each group; types ascend. The
+ *                           two before have group behind group then
  *   evaluation        run/<id>/evaluation/<k>/result/<v>     written by train-step, read by checkpoint
  *       "version"  U64 [1]
  *       "loss"     F64 [1]  sum
@@ -43,6 +45,7 @@
 #define STORE_RECORDS_PARAMETERS_H
 
 #include "common/base/error.h"
+#include "common/graph/relation_block.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
@@ -98,16 +101,24 @@ MUST_CHECK enum error_code parameters_get(struct store *store, const char *run_i
                                           struct weights *weights, struct optimizer_state *state,
                                           struct error *err);
 
+/* Rows of a learnable tensor that the mini-batch read (stages/plan/embedding_shards.h). */
+struct gradient_rows {
+    uint32_t type, width; /* type 0 of a graph without relations */
+    uint64_t count;
+    const uint32_t *node;  /* [count], ascending: numbers among the nodes of the type */
+    const float *gradient; /* [count, width] */
+};
+
 struct gradient {
     uint64_t weights_version;
     uint64_t value_count;
     const float *value; /* [value_count] */
     uint64_t seed_count, correct_count;
     double loss_sum;
-    uint64_t row_count;        /* 0 without learnable embeddings; then the next two are NULL */
-    const uint32_t *row_node;  /* [row_count], ascending */
-    const float *row_gradient; /* [row_count, row_width] */
-    uint32_t row_width;
+    int group_count; /* 0 without learnable embeddings, or where the mini-batch read none */
+    /* [group_count], types ascending. To be put, they lie one behind the other: nodes behind nodes, gradients behind
+     * gradients. */
+    struct gradient_rows group[RELATION_TYPE_COUNT_MAX];
     struct record_view view;
 };
 
@@ -116,6 +127,8 @@ MUST_CHECK enum error_code gradient_put(struct store *store, const char *run_id,
                                         struct error *err);
 MUST_CHECK enum error_code gradient_get(struct store *store, const char *run_id, int64_t round,
                                         int slot, struct gradient *out, struct error *err);
+/* The rows of a type; NULL: there are none. */
+const struct gradient_rows *gradient_rows_of(const struct gradient *gradient, uint32_t type);
 /* A series of them (store.h): those of the first `slot_count` slots of a round, in order. `together`: as in store.h. Each is
  * released after its visit, unless that took its view and left {0} there. */
 typedef enum error_code (*gradient_visitor)(void *context, int slot, struct gradient *gradient,

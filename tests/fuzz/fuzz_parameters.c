@@ -8,9 +8,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {
-    "version", "value",     "table", "progress", "step",   "first",    "second",       "counts",
-    "loss",    "confusion", "score", "truth",    "rounds", "row_node", "row_gradient", "tally"};
+static const char *const names[] = {"version", "value",    "table",  "progress", "step",
+                                    "first",   "second",   "counts", "loss",     "confusion",
+                                    "score",   "truth",    "rounds", "row_node", "row_gradient",
+                                    "tally",   "row_group"};
 
 /* Values of which nothing is asked are read into here, so that the sanitizer sees them read. */
 static volatile float touched;
@@ -45,11 +46,15 @@ static void read_gradient(const struct record_view *view)
     must(g.value_count > 0 && g.correct_count <= g.seed_count);
     for (uint64_t i = 0; i < g.value_count; i++)
         touched = g.value[i];
-    must(!g.row_node == (g.row_count == 0));
-    for (uint64_t i = 0; i < g.row_count; i++)
-        must(i == 0 || g.row_node[i] > g.row_node[i - 1]);
-    for (uint64_t i = 0; i < g.row_count * g.row_width; i++)
-        touched = g.row_gradient[i];
+    for (int k = 0; k < g.group_count; k++) {
+        const struct gradient_rows *rows = &g.group[k];
+        must(rows->count > 0 && rows->width > 0);
+        must(k == 0 || rows->type > rows[-1].type);
+        for (uint64_t i = 1; i < rows->count; i++)
+            must(rows->node[i] > rows->node[i - 1]);
+        for (uint64_t i = 0; i < rows->count * rows->width; i++)
+            touched = rows->gradient[i];
+    }
 }
 
 static void read_evaluation(const struct record_view *view)

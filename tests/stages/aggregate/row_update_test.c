@@ -2,13 +2,14 @@
  * from disk, after updates were pruned, and again. */
 #include "common/base/memory.h"
 #include "stages/aggregate/row_update.h"
+#include "stages/plan/run_binding.h"
 #include "store/records/embedding_rows.h"
 
 #include "tests/stages/small_run.h"
 
 #include <math.h>
 
-enum { NODES = 400, PARTS = 2, WIDTH = 6, ROUNDS = 6, ROUND_OF_EPOCH = 2, MOST = NODES };
+enum { NODES = 400, PARTS = 2, WIDTH = 6, ROUNDS = 6, ROUND_OF_EPOCH = 2, MOST = NODES + 2 };
 
 static const uint32_t parts[PARTS + 1] = {0, 150, NODES};
 static const double rate = 0.05;
@@ -61,10 +62,9 @@ static void put_gradients(struct small_run *run, int64_t round)
         float value[SMALL_VALUES];
         struct gradient gradient = small_run_gradient(run, round, slot, value);
         draw_rows(round, slot, rows);
-        gradient.row_count = rows->count;
-        gradient.row_node = rows->node;
-        gradient.row_gradient = rows->gradient;
-        gradient.row_width = WIDTH;
+        gradient.group_count = 1;
+        gradient.group[0] = (struct gradient_rows){
+            .width = WIDTH, .count = rows->count, .node = rows->node, .gradient = rows->gradient};
         assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, &run->err),
                   &run->err);
     }
@@ -208,6 +208,125 @@ static void rounds_do_what_the_rule_says_to_all_rows(void **state)
     }
 }
 
+/* --- node types --- */
+
+enum { TYPES = 3, PAPERS = 50, VENUES = 7, VENUE_WIDTH = 3, VENUE_SHARDS = 2 };
+
+static const uint32_t typed_parts[PARTS + 1] = {0, 184, PAPERS + NODES + VENUES};
+/* Papers have features; authors, as many as there are nodes above, and venues have rows. */
+static const uint32_t type_starts[PARTS * (TYPES + 1)] = {0, 30, 180, 184, 184, 204, 454, 457};
+static const char type_names[TYPES][RELATION_NAME_SIZE] = {"paper", "author", "venue"};
+static const uint32_t type_dims[TYPES] = {SMALL_FEATURES, 0, 0};
+static const struct relation relations[] = {{"writes", 1, 0}};
+
+static void begin_typed(struct small_run *run, struct store *store)
+{
+    static const char *const settings[] = {"ingest.relations=true",
+                                           "train-step.type_embedding=venue: 3",
+                                           "aggregate.type_embedding_policy=venue: hash 2", NULL};
+    begin(run, store, "sgd", 64 << 20);
+    for (const char *const *set = settings; *set; set++)
+        assert_ok(pipeline_settings_override(&run->settings, *set, &run->err), &run->err);
+    run->book.node_count = typed_parts[PARTS];
+    run->book.book = typed_parts;
+    run->book.type_count = TYPES;
+    run->book.relation_count = 1;
+    run->book.type_start = type_starts;
+    run->book.type_name = type_names;
+    run->book.type_dim = type_dims;
+    run->book.relation = relations;
+    assert_ok(run_schedule(&run->schedule, &run->settings, &run->book, &run->err), &run->err);
+    assert_int_equal(run->schedule.embedding_shards, PARTS + VENUE_SHARDS);
+}
+
+/* Slots of authors as above; slot 1 reads no venue, the others read two. */
+static void put_typed_gradients(struct small_run *run, int64_t round)
+{
+    struct slot_rows *rows = memory_alloc(1, sizeof *rows);
+    for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++) {
+        float value[SMALL_VALUES];
+        struct gradient gradient = small_run_gradient(run, round, slot, value);
+        draw_rows(round, slot, rows);
+        float *of_venue = rows->gradient + (size_t)rows->count * WIDTH;
+        uint32_t *venue = rows->node + rows->count;
+        venue[0] = 2, venue[1] = 5;
+        for (int i = 0; i < 2 * VENUE_WIDTH; i++)
+            of_venue[i] = (float)i - 2;
+        gradient.group[0] =
+            (struct gradient_rows){1, WIDTH, rows->count, rows->node, rows->gradient};
+        gradient.group[1] = (struct gradient_rows){2, VENUE_WIDTH, 2, venue, of_venue};
+        gradient.group_count = slot == 1 ? 1 : 2;
+        assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, &run->err),
+                  &run->err);
+    }
+    memory_free(rows);
+}
+
+/* What the seeds of slots that read venues are of those of a round, over all rounds. */
+static double venue_share(const struct small_run *run)
+{
+    double share = 0;
+    for (int64_t round = 0; round < ROUNDS; round++) {
+        double all = 0, read = 0;
+        for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++) {
+            int64_t first = 0, count = 0;
+            schedule_seed_range(&run->schedule, round, slot, &first, &count);
+            all += (double)count;
+            read += slot == 1 ? 0 : (double)count;
+        }
+        share += read / all;
+    }
+    return share;
+}
+
+static void check_venues(struct small_run *run)
+{
+    static const uint32_t venue[VENUE_SHARDS] = {2, 5}; /* by hash: even, odd */
+    for (int s = 0; s < VENUE_SHARDS; s++) {
+        struct embedding_rows seal = {0};
+        float first[VENUE_WIDTH];
+        sparse_first_values(run->schedule.seed, 2, venue[s], VENUE_WIDTH, first);
+        assert_ok(embedding_rows_get(run->store, SMALL_RUN_ID, EMBEDDING_SEAL, ROUNDS, PARTS + s,
+                                     &seal, &run->err),
+                  &run->err);
+        assert_true(seal.count == 1 && seal.width == VENUE_WIDTH && seal.node[0] == venue[s]);
+        for (int i = 0; i < VENUE_WIDTH; i++) {
+            const double gradient = (double)(s * VENUE_WIDTH + i - 2) * venue_share(run);
+            assert_true(fabs((double)seal.value[i] - ((double)first[i] - rate * gradient)) < 1e-5);
+        }
+        store_release_record(&seal.view);
+    }
+}
+
+/* A tensor for each type that has one, of its own width, policy and first values. */
+static void node_types_have_rows_of_their_own(void **state)
+{
+    struct temp_store *temp = *state;
+    struct small_run run;
+    struct reference *r = memory_alloc(1, sizeof *r);
+    float first[WIDTH];
+    begin_typed(&run, temp->store);
+    for (uint32_t v = 0; v < NODES; v++) {
+        sparse_first_values(run.schedule.seed, 1, v, WIDTH, first);
+        for (int i = 0; i < WIDTH; i++)
+            r->value[v][i] = (double)first[i];
+    }
+    struct row_update update = open_rows(&run);
+    for (int64_t round = 0; round < ROUNDS; round++) {
+        reference_round(&run, r, SPARSE_SGD, round);
+        put_typed_gradients(&run, round);
+        for (int s = PARTS + VENUE_SHARDS - 1; s >= 0; s--) {
+            assert_ok(row_update_round(&run.context, &update, round, s, &run.err), &run.err);
+            if (schedule_has_snapshot(&run.schedule, round + 1))
+                assert_ok(row_update_seal(&run.context, &update, round + 1, s, &run.err), &run.err);
+        }
+    }
+    row_update_close(&update);
+    check_seal(&run, r, SPARSE_SGD);
+    check_venues(&run);
+    memory_free(r);
+}
+
 /* --- who does it, and from where --- */
 
 static void rows_on_disk_and_workers_that_come_and_go_give_the_same_records(void **state)
@@ -226,7 +345,7 @@ static void rows_on_disk_and_workers_that_come_and_go_give_the_same_records(void
         put_gradients(&other, round);
         for (int part = 0; part < PARTS; part++) { /* a new worker for each */
             struct row_update update = open_rows(&other);
-            assert_false(embedding_table_is_resident(update.state.table));
+            assert_false(embedding_table_is_resident(update.state.table[0]));
             update.arena.limit = 1 << 20;
             assert_ok(row_update_round(&other.context, &update, round, part, &other.err),
                       &other.err);
@@ -309,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(rounds_do_what_the_rule_says_to_all_rows),
+        test_with_store(node_types_have_rows_of_their_own),
         test_with_store(rows_on_disk_and_workers_that_come_and_go_give_the_same_records),
         test_with_store(pruned_updates_are_not_missed_behind_a_seal),
         test_with_store(gradients_without_rows_or_of_other_rows_are_corrupt),

@@ -124,10 +124,8 @@ static void the_rows_of_a_gradient_come_back_in_order(void **state)
                                  .value_count = 8,
                                  .value = value,
                                  .seed_count = 1,
-                                 .row_count = 2,
-                                 .row_width = 3,
-                                 .row_node = node,
-                                 .row_gradient = moment};
+                                 .group_count = 1,
+                                 .group = {{0, 3, 2, node, moment}}};
     struct gradient got = {0};
     for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
         const struct key key = key_gradient(run, 1, 0);
@@ -140,11 +138,53 @@ static void the_rows_of_a_gradient_come_back_in_order(void **state)
             continue;
         }
         assert_ok(gradient_get(p->store, run, 1, 0, &got, &p->err), &p->err);
-        assert_true(got.row_count == 2 && got.row_width == 3);
-        assert_memory_equal(got.row_node, node, sizeof node);
-        assert_memory_equal(got.row_gradient, moment, 6 * sizeof *moment);
+        assert_true(got.group_count == 1 && got.group[0].count == 2 && got.group[0].width == 3);
+        assert_memory_equal(got.group[0].node, node, sizeof node);
+        assert_memory_equal(got.group[0].gradient, moment, 6 * sizeof *moment);
         store_release_record(&got.view);
     }
+}
+
+static void the_rows_of_several_node_types_come_back(void **state)
+{
+    static const uint32_t node[3] = {5, 900, 2}, one_too_many[6] = {1, 3, 2, 4, 2, 2};
+    static const uint32_t falling[6] = {4, 2, 1, 1, 3, 2}, alike[6] = {1, 3, 2, 1, 2, 1},
+                          wider[6] = {1, 3, 2, 4, 3, 1}, none[6] = {1, 3, 0, 4, 2, 1},
+                          no_such[6] = {1, 3, 2, 16, 2, 1};
+    static const struct tamper bad[] = {
+        {"row_group", ELEMENT_U32, falling, 6}, {"row_group", ELEMENT_U32, alike, 6},
+        {"row_group", ELEMENT_U32, wider, 6},   {"row_group", ELEMENT_U32, none, 6},
+        {"row_group", ELEMENT_U32, no_such, 6}, {"row_group", ELEMENT_U32, one_too_many, 6},
+        {"row_group", ELEMENT_U32, wider, 5},   {"row_group", ELEMENT_U32, wider, 0},
+    };
+    struct temp_store *p = *state;
+    const struct key key = key_gradient(run, 1, 0);
+    const struct gradient put = {
+        .weights_version = 1,
+        .value_count = 8,
+        .value = value,
+        .seed_count = 1,
+        .group_count = 2,
+        .group = {{1, 3, 2, node, moment}, {4, 2, 1, node + 2, moment + 6}}};
+    struct gradient got = {0};
+    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+        assert_ok(store_remove(p->store, key.text, &p->err), &p->err);
+        assert_ok(gradient_put(p->store, run, 1, 0, &put, &p->err), &p->err);
+        if (i < sizeof bad / sizeof *bad) {
+            record_tamper(p->store, key.text, run, &bad[i]);
+            assert_fails(gradient_get(p->store, run, 1, 0, &got, &p->err), ERROR_CORRUPT,
+                         "section row_group has", &p->err);
+        }
+    }
+    assert_ok(gradient_get(p->store, run, 1, 0, &got, &p->err), &p->err);
+    const struct gradient_rows *one = gradient_rows_of(&got, 1), *other = gradient_rows_of(&got, 4);
+    assert_true(one->count == 2 && one->width == 3 && other->count == 1 && other->width == 2);
+    assert_memory_equal(one->node, node, 2 * sizeof *node);
+    assert_memory_equal(other->node, node + 2, sizeof *node);
+    assert_memory_equal(one->gradient, moment, 6 * sizeof *moment);
+    assert_memory_equal(other->gradient, moment + 6, 2 * sizeof *moment);
+    assert_null(gradient_rows_of(&got, 0));
+    store_release_record(&got.view);
 }
 
 static void an_evaluation_comes_back_with_and_without_scores(void **state)
@@ -319,6 +359,7 @@ int main(void)
         test_with_store(optimizer_state_comes_back_with_and_without_second_moment),
         test_with_store(a_gradient_comes_back_even_with_a_nan),
         test_with_store(the_rows_of_a_gradient_come_back_in_order),
+        test_with_store(the_rows_of_several_node_types_come_back),
         test_with_store(an_evaluation_comes_back_with_and_without_scores),
         test_with_store(a_missing_record_is_not_found_by_its_key),
         test_with_store(weights_with_one_bad_section_are_corrupt),
