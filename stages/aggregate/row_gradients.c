@@ -32,6 +32,8 @@ static uint64_t list_entries(const struct gradient_rows *rows, int slot_count,
 {
     uint64_t count = 0;
     for (int k = 0; k < slot_count; k++) {
+        if (rows[k].count == 0)
+            continue;
         const uint64_t end = lower_bound(&rows[k], shard->end);
         for (uint64_t i = lower_bound(&rows[k], shard->first); i < end; i++) {
             if (!embedding_shard_has(shard, rows[k].node[i]))

@@ -55,7 +55,7 @@ static void a_node_at_several_places_has_one_row_with_their_sum(void **state)
     struct error err = {0};
     const struct gradient alone = gather(NULL, &arena, 0);
     const struct gradient_rows *rows = gradient_rows_of(&alone, 0);
-    assert_true(alone.group_count == 1 && rows != NULL);
+    must(alone.group_count == 1 && rows);
     assert_int_equal(rows->count, COUNT / 3);
     assert_int_equal(rows->width, WIDTH);
     for (uint32_t i = 0; i < rows->count; i++) {
