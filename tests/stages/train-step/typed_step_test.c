@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "common/nn/tasks/task.h"
 #include "stages/engine/stage.h"
+#include "stages/plan/run_binding.h"
 #include "stages/plan/run_model.h"
 #include "stages/sampling/relation_sampler.h"
 #include "stages/train-step/prepared_batch.h"
@@ -15,7 +16,16 @@
 
 #include <stdio.h>
 
-enum { TYPES = 3, AUTHOR = 0, PAPER = 1, VENUE = 2, AUTHOR_DIM = 2, SEEDS = 20, CLASSES = 3 };
+enum {
+    TYPES = 3,
+    AUTHOR = 0,
+    PAPER = 1,
+    VENUE = 2,
+    AUTHOR_DIM = 2,
+    SEEDS = 20,
+    CLASSES = 3,
+    WIDTH_MOST = 8
+};
 
 static const char run_id[] = "run-1", partition_id[] = "p";
 static const uint32_t dims[TYPES] = {AUTHOR_DIM, TYPED_PAPER_DIM, TYPED_VENUE_DIM};
@@ -148,7 +158,9 @@ static void start(struct typed_run *run, struct temp_store *temp, const char *mo
     typed_topology_write(temp->store, partition_id, &edges);
     for (uint32_t t = 0; t < TYPES; t++)
         put_shard(run, t);
-    assert_ok(schedule_init(&run->schedule, &run->settings, 40, SEEDS, 1, &err), &err);
+    run->book.train_count = 40;
+    run->book.valid_count = SEEDS;
+    assert_ok(run_schedule(&run->schedule, &run->settings, &run->book, &err), &err);
     run->context = (struct stage_context){.store = temp->store,
                                           .settings = &run->settings,
                                           .run_id = run_id,
@@ -201,15 +213,48 @@ struct hand_blocks {
     struct relation_edges edges[2][TYPED_RELATIONS];
 };
 
-/* Rows by partition id, copied one by one. */
-static struct input_rows rows_by_hand(const struct relation_batch *batch, uint32_t type, float *out)
+/* Columns that are learnt of a type. */
+static uint32_t width_of(const struct typed_run *run, uint32_t type)
 {
+    const struct embedding_tensor *tensor = embedding_tensor_of(&run->schedule.embeddings, type);
+    return tensor ? tensor->width : 0;
+}
+
+/* Rows by partition id, copied one by one, and first values of what is learnt behind them. */
+static struct input_rows rows_by_hand(const struct typed_run *run, uint32_t type, float *out)
+{
+    const struct relation_batch *batch = &run->batch;
     const uint32_t *node = batch->node + batch->node_begin[type];
     const uint32_t count = batch->node_begin[type + 1] - batch->node_begin[type];
-    for (uint32_t i = 0; i < count; i++)
+    const uint32_t width = width_of(run, type), dim = dims[type] + width;
+    for (uint32_t i = 0; i < count; i++) {
         for (uint32_t c = 0; c < dims[type]; c++)
-            out[i * dims[type] + c] = feature_of(type, node[i], c);
-    return (struct input_rows){.base = out, .stride = dims[type]};
+            out[i * dim + c] = feature_of(type, node[i], c);
+        if (width)
+            sparse_first_values(run->schedule.seed, type, node[i] - type_first[type], width,
+                                out + i * dim + dims[type]);
+    }
+    return (struct input_rows){.base = out, .stride = dim};
+}
+
+/* The rows of a gradient are those of the model's, by number. */
+static void check_learnt(const struct typed_run *run, uint32_t type, const float *of_input,
+                         const struct gradient *gradient)
+{
+    const struct relation_batch *batch = &run->batch;
+    const uint32_t *node = batch->node + batch->node_begin[type];
+    const uint32_t count = batch->node_begin[type + 1] - batch->node_begin[type];
+    const uint32_t width = width_of(run, type), dim = dims[type] + width;
+    const struct gradient_rows *rows = gradient_rows_of(gradient, type);
+    assert_int_equal(rows ? rows->count : 0, width ? count : 0);
+    for (uint32_t i = 0; width && i < count; i++) {
+        uint64_t at = 0;
+        while (rows->node[at] != node[i] - type_first[type])
+            must(++at < rows->count);
+        assert_int_equal(rows->width, width);
+        assert_memory_equal(rows->gradient + at * width, of_input + i * dim + dims[type],
+                            width * sizeof(float));
+    }
 }
 
 static void loss_by_hand(const struct typed_run *run, struct answer *answer)
@@ -222,10 +267,12 @@ static void loss_by_hand(const struct typed_run *run, struct answer *answer)
             ->loss(&(struct loss_rule){0}, answer->logits, label, SEEDS, CLASSES, answer->slope);
 }
 
+/* `gradient`: of the same record; NULL: of an evaluation. */
 static void by_hand(struct typed_run *run, const char *key, const struct random_stream *dropout,
-                    struct answer *answer)
+                    const struct gradient *gradient, struct answer *answer)
 {
-    static float row[TYPES][TYPED_NODES * TYPED_PAPER_DIM];
+    static float row[TYPES][TYPED_NODES * (TYPED_PAPER_DIM + WIDTH_MOST)];
+    bool learnt[TYPES];
     static struct hand_blocks blocks;
     struct error err = {0};
     struct arena arena = {0};
@@ -234,12 +281,15 @@ static void by_hand(struct typed_run *run, const char *key, const struct random_
     const struct model_workspace workspace = {.arena = &arena};
     assert_ok(relation_batch_get(run->temp->store, key, run_id, &run->batch, &err), &err);
     for (uint32_t t = 0; t < TYPES; t++)
-        rows[t] = rows_by_hand(&run->batch, t, row[t]);
+        rows[t] = rows_by_hand(run, t, row[t]), learnt[t] = width_of(run, t) > 0;
     for (int layer = 0; layer < 2; layer++)
         relation_batch_block(&run->batch, layer, blocks.destination[layer], blocks.source[layer],
                              blocks.edges[layer], &blocks.block[layer]);
-    const struct model_input input = {
-        .relations = blocks.block, .type_rows = rows, .seed_count = SEEDS, .dropout = dropout};
+    const struct model_input input = {.relations = blocks.block,
+                                      .type_rows = rows,
+                                      .wants_gradient = learnt,
+                                      .seed_count = SEEDS,
+                                      .dropout = dropout};
     answer->gradient = memory_alloc(run->model.value_count, sizeof(float));
     assert_ok(
         model_forward(&run->model, run->value, &input, &workspace, answer->logits, &trace, &err),
@@ -248,6 +298,8 @@ static void by_hand(struct typed_run *run, const char *key, const struct random_
     assert_ok(model_backward(&run->model, run->value, trace, answer->slope, &workspace,
                              answer->gradient, &err),
               &err);
+    for (uint32_t t = 0; gradient && t < TYPES; t++)
+        check_learnt(run, t, learnt[t] ? model_input_gradient(trace, t) : NULL, gradient);
     arena_release(&arena);
 }
 
@@ -260,7 +312,7 @@ static void check_gradient(struct typed_run *run, int32_t slot)
         random_stream_of(run->schedule.seed, RANDOM_DROPOUT, 0, 0, (uint32_t)slot);
     assert_ok(work(run, UNIT_TRAIN_STEP, slot, &err), &err);
     assert_ok(gradient_get(run->temp->store, run_id, 0, slot, &gradient, &err), &err);
-    by_hand(run, key_mini_batch(run_id, 0, slot).text, &dropout, &answer);
+    by_hand(run, key_mini_batch(run_id, 0, slot).text, &dropout, &gradient, &answer);
     assert_int_equal(gradient.value_count, run->model.value_count);
     assert_memory_equal(gradient.value, answer.gradient, run->model.value_count * sizeof(float));
     assert_int_equal(gradient.seed_count, answer.loss.label_count);
@@ -290,6 +342,24 @@ static void a_gradient_is_that_of_the_model_by_hand(void **state)
     }
 }
 
+/* Beside features, of several widths, as wide as the layers or not. */
+static void rows_that_are_learnt_stand_behind_features(void **state)
+{
+    static const char *const set[] = {"train-step.type_embedding=author: 8; paper: 5", NULL};
+    (void)state;
+    for (int m = 0; m < MODELS; m++) {
+        static struct typed_run run;
+        void *fresh = NULL;
+        assert_int_equal(temp_store_setup(&fresh), 0);
+        start(&run, fresh, models[m], set);
+        assert_int_equal(run.schedule.embeddings.count, 2);
+        open_stage(&run);
+        check_gradient(&run, 0);
+        end(&run);
+        assert_int_equal(temp_store_teardown(&fresh), 0);
+    }
+}
+
 static void an_evaluation_counts_the_labels_of_the_target_type(void **state)
 {
     static struct typed_run run;
@@ -300,7 +370,7 @@ static void an_evaluation_counts_the_labels_of_the_target_type(void **state)
     open_stage(&run);
     assert_ok(work(&run, UNIT_EVALUATE, 0, &err), &err);
     assert_ok(evaluation_get(run.temp->store, run_id, 0, 0, &evaluation, &err), &err);
-    by_hand(&run, key_evaluation_mini_batch(run_id, 0).text, NULL, &answer);
+    by_hand(&run, key_evaluation_mini_batch(run_id, 0).text, NULL, NULL, &answer);
     assert_int_equal(evaluation.seed_count, answer.loss.label_count);
     assert_int_equal(evaluation.correct_count, answer.loss.correct_count);
     assert_true(evaluation.loss_sum == answer.loss.sum);
@@ -375,6 +445,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gradient_is_that_of_the_model_by_hand),
+        cmocka_unit_test(rows_that_are_learnt_stand_behind_features),
         test_with_store(an_evaluation_counts_the_labels_of_the_target_type),
         test_with_store(threads_do_not_change_a_record),
         test_with_store(rows_are_the_same_in_and_out_of_the_budget),
