@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/nn/sparse_optimizer.h"
+#include "stages/infer/layer_shard.h"
 #include "stages/plan/embedding_shards.h"
 #include "stages/plan/run_model.h"
 #include "store/features/feature_shard.h"
@@ -10,7 +11,6 @@
 #include "store/records/embedding_rows.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { ROWS_AT_ONCE = 1024 };
@@ -156,7 +156,7 @@ static enum error_code write_rows(struct input *in, int part, struct feature_sha
     struct tensor_spec tensor = {.type = TENSOR_F32,
                                  .dim = in->feature_dim + in->width,
                                  .row_count = book[part + 1] - book[part]};
-    (void)snprintf(tensor.name, sizeof tensor.name, "%s", layer_tensor);
+    layer_tensor_of_type(in->tensor->type, tensor.name);
     enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
     for (uint32_t first = book[part], end = 0; rc == ERROR_NONE && first < book[part + 1];
          first = end) {
@@ -170,17 +170,24 @@ static enum error_code write_rows(struct input *in, int part, struct feature_sha
     return rc;
 }
 
+struct part_of_input {
+    const struct stage_context *context;
+    int64_t version;
+    int part;
+};
+
 /* A tensor for each type that has learnable rows. */
-static enum error_code write_types(const struct stage_context *context, int64_t version, int part,
-                                   struct feature_shard_writer *writer, struct error *err)
+static enum error_code write_types(void *opaque, struct feature_shard_writer *writer,
+                                   struct error *err)
 {
-    const struct embedding_tensors *tensors = &context->schedule->embeddings;
+    const struct part_of_input *of = opaque;
+    const struct embedding_tensors *tensors = &of->context->schedule->embeddings;
     enum error_code rc = ERROR_NONE;
     for (int i = 0; i < tensors->count && rc == ERROR_NONE; i++) {
-        struct input in = {.context = context, .tensor = &tensors->tensor[i]};
-        rc = open_input(&in, version, part, err);
+        struct input in = {.context = of->context, .tensor = &tensors->tensor[i]};
+        rc = open_input(&in, of->version, of->part, err);
         if (rc == ERROR_NONE)
-            rc = write_rows(&in, part, writer, err);
+            rc = write_rows(&in, of->part, writer, err);
         release_input(&in);
     }
     return rc;
@@ -189,18 +196,6 @@ static enum error_code write_types(const struct stage_context *context, int64_t 
 enum error_code input_rows_run(const struct stage_context *context,
                                const struct weights_identity *identity, int part, struct error *err)
 {
-    struct feature_shard_writer *writer = NULL;
-    const struct key shard = key_infer(context->run_id, identity->version, 0, part, "shard");
-    const struct key seal = key_infer(context->run_id, identity->version, 0, part, "shard_seal");
-    enum error_code rc = feature_shard_writer_new(context->store, shard.text, seal.text,
-                                                  context->run_id, &writer, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    feature_shard_writer_computed_with(writer, identity);
-    rc = write_types(context, identity->version, part, writer, err);
-    stage_times_enter(context->times, TIME_WRITE);
-    if (rc == ERROR_NONE)
-        return feature_shard_writer_finish(writer, err);
-    feature_shard_writer_abandon(writer);
-    return rc;
+    struct part_of_input of = {context, identity->version, part};
+    return layer_shard_write(context, identity, 0, part, write_types, &of, err);
 }

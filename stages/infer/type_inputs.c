@@ -62,12 +62,11 @@ static void find_types(struct type_inputs *inputs)
     }
 }
 
-/* Rows that are learnt were made for layer 1 as its layer below. */
+/* Rows that are learnt, with features before them or not, were made for layer 1 as its layer below. */
 static bool is_made(const struct type_inputs *inputs, uint32_t type)
 {
     const struct stage_context *context = inputs->config.context;
-    return inputs->config.layer > 1 || !context->settings->train_step.features ||
-           partition_book_dim(context->book, type) == 0;
+    return inputs->config.layer > 1 || embedding_tensor_of(&context->schedule->embeddings, type);
 }
 
 static enum error_code open_type(struct type_inputs *inputs, uint32_t type, uint64_t budget_bytes,

@@ -59,9 +59,5 @@ enum error_code relation_check(const struct pipeline_settings *settings,
     enum error_code rc = check_features(settings, schema, err);
     if (rc == ERROR_NONE)
         rc = check_fanouts(settings, schema, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    return error_set(err, ERROR_INVALID,
-                     "ingest.relations is true, but train-step computes on one relation: write "
-                     "`relations: false` below `ingest:`");
+    return rc;
 }

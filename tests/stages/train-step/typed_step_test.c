@@ -1,5 +1,6 @@
 /* Units of train-step on a graph with relations, against the model called by hand on the record that sample makes. */
 #include "common/base/memory.h"
+#include "common/nn/sparse_optimizer.h"
 #include "common/nn/tasks/task.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/run_binding.h"
@@ -226,7 +227,8 @@ static struct input_rows rows_by_hand(const struct typed_run *run, uint32_t type
     const struct relation_batch *batch = &run->batch;
     const uint32_t *node = batch->node + batch->node_begin[type];
     const uint32_t count = batch->node_begin[type + 1] - batch->node_begin[type];
-    const uint32_t width = width_of(run, type), dim = dims[type] + width;
+    const uint32_t width = width_of(run, type);
+    const size_t dim = dims[type] + (size_t)width;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t c = 0; c < dims[type]; c++)
             out[i * dim + c] = feature_of(type, node[i], c);
@@ -244,7 +246,8 @@ static void check_learnt(const struct typed_run *run, uint32_t type, const float
     const struct relation_batch *batch = &run->batch;
     const uint32_t *node = batch->node + batch->node_begin[type];
     const uint32_t count = batch->node_begin[type + 1] - batch->node_begin[type];
-    const uint32_t width = width_of(run, type), dim = dims[type] + width;
+    const uint32_t width = width_of(run, type);
+    const size_t dim = dims[type] + (size_t)width;
     const struct gradient_rows *rows = gradient_rows_of(gradient, type);
     assert_int_equal(rows ? rows->count : 0, width ? count : 0);
     for (uint32_t i = 0; width && i < count; i++) {
