@@ -1,5 +1,6 @@
 #include "stages/aggregate/row_update.h"
 
+#include "common/parallel/first_failure.h"
 #include "stages/aggregate/row_gradients.h"
 #include "store/records/parameter_values.h"
 #include "store/records/parameters.h"
@@ -19,6 +20,7 @@ enum error_code row_update_open(const struct stage_context *context, const struc
                                                  .run_id = context->run_id,
                                                  .schedule = context->schedule,
                                                  .book = context->book,
+                                                 .pool = context->pool,
                                                  .rule = out->rule,
                                                  .budget_bytes = context->memory_bytes / 2};
     out->arena.limit = (size_t)(context->memory_bytes / 2);
@@ -180,45 +182,67 @@ static void step_row(enum sparse_rule rule, size_t width, double rate, float *ro
     sparse_update_row(rule, rate, updates, width, row, gradient, first, second);
 }
 
-struct scratch {
-    float *row; /* [ROWS_AT_ONCE, row size] */
+/* Rows that tiles of a round change, side by side. */
+struct step_job {
+    const struct shard *shard;
+    enum sparse_rule rule;
+    double rate;
+    const struct row_gradients *gradients;
+    struct new_rows *rows;
+    /* Of each thread: [ROWS_AT_ONCE, row size], [width], [width] */
+    float *row, *gradient;
     double *sum;
-    float *gradient; /* [width], as is sum */
+    struct first_failure failure;
 };
 
-static enum error_code new_scratch(struct row_update *u, const struct shard *shard,
-                                   struct scratch *out, struct error *err)
+static enum error_code new_scratch(struct row_update *u, const struct shard *shard, size_t threads,
+                                   struct step_job *out, struct error *err)
 {
     const size_t row_size = embedding_table_row_size(shard->table), width = shard->tensor->width;
-    enum error_code rc =
-        arena_new(&u->arena, &out->row, ROWS_AT_ONCE * row_size, "rows of embeddings", err);
+    enum error_code rc = arena_new(&u->arena, &out->row, threads * ROWS_AT_ONCE * row_size,
+                                   "rows of embeddings", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&u->arena, &out->sum, width, "the gradient of a row", err);
+        rc = arena_new(&u->arena, &out->sum, threads * width, "the gradient of a row", err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&u->arena, &out->gradient, width, "the gradient of a row", err);
+        rc = arena_new(&u->arena, &out->gradient, threads * width, "the gradient of a row", err);
     return rc;
+}
+
+static void step_tile(void *context, int64_t tile, int thread)
+{
+    struct step_job *job = context;
+    const struct row_gradients *gradients = job->gradients;
+    const size_t row_size = embedding_table_row_size(job->shard->table);
+    const size_t width = job->shard->tensor->width, at = (size_t)tile * ROWS_AT_ONCE;
+    const size_t n = gradients->count - at < ROWS_AT_ONCE ? gradients->count - at : ROWS_AT_ONCE;
+    float *row = job->row + (size_t)thread * ROWS_AT_ONCE * row_size;
+    float *gradient = job->gradient + (size_t)thread * width;
+    struct error error = {0};
+    const enum error_code rc =
+        embedding_table_load(job->shard->table, gradients->node + at, n, row, NULL, &error);
+    first_failure_keep(&job->failure, rc, tile, &error);
+    for (size_t i = 0; rc == ERROR_NONE && i < n; i++, row += row_size) {
+        row_gradients_mean(gradients, at + i, job->sum + (size_t)thread * width, gradient);
+        step_row(job->rule, width, job->rate, row, gradient);
+        job->rows->node[at + i] = gradients->node[at + i];
+        set_row(job->rule, width, job->rows, at + i, row);
+    }
 }
 
 static enum error_code step_rows(const struct stage_context *context, struct row_update *u,
                                  const struct shard *shard, const struct row_gradients *gradients,
                                  double rate, struct new_rows *rows, struct error *err)
 {
-    const size_t row_size = embedding_table_row_size(shard->table), width = shard->tensor->width;
-    struct scratch scratch = {0};
-    enum error_code rc = new_scratch(u, shard, &scratch, err);
-    for (size_t at = 0, n = 0; rc == ERROR_NONE && at < gradients->count; at += n) {
-        n = gradients->count - at < ROWS_AT_ONCE ? gradients->count - at : ROWS_AT_ONCE;
-        rc = embedding_table_load(shard->table, gradients->node + at, n, scratch.row, context->pool,
-                                  err);
-        for (size_t i = 0; rc == ERROR_NONE && i < n; i++) {
-            float *row = scratch.row + i * row_size;
-            row_gradients_mean(gradients, at + i, scratch.sum, scratch.gradient);
-            step_row(u->rule, width, rate, row, scratch.gradient);
-            rows->node[at + i] = gradients->node[at + i];
-            set_row(u->rule, width, rows, at + i, row);
-        }
-    }
-    return rc;
+    struct step_job job = {
+        .shard = shard, .rule = u->rule, .rate = rate, .gradients = gradients, .rows = rows};
+    const enum error_code rc =
+        new_scratch(u, shard, (size_t)thread_pool_size(context->pool), &job, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    first_failure_init(&job.failure);
+    thread_pool_run(context->pool, (int64_t)((gradients->count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
+                    step_tile, &job);
+    return first_failure_end(&job.failure, err);
 }
 
 static enum error_code check_numbers(const struct stage_context *context, const struct shard *shard,

@@ -55,6 +55,7 @@ static enum error_code open_tables(struct embedding_state *state, struct error *
         struct embedding_table_config table =
             table_config(&tensors->tensor[i], config->book, config->rule);
         table.store = config->store;
+        table.pool = config->pool;
         table.seed = config->schedule->seed;
         table.budget_bytes = wants < left / (uint64_t)to_open ? wants : left / (uint64_t)to_open;
         left -= table.budget_bytes;

@@ -26,6 +26,7 @@ struct embedding_state_config { /* borrowed */
     const struct partition_book *book;
     enum sparse_rule rule; /* what is kept beside the values */
     uint64_t budget_bytes; /* of all tables */
+    struct thread_pool *pool;
 };
 
 struct embedding_state { /* {0} is closed */

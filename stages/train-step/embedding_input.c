@@ -27,6 +27,7 @@ enum error_code embedding_input_open(const struct stage_context *context,
                                                  .run_id = context->run_id,
                                                  .schedule = context->schedule,
                                                  .book = context->book,
+                                                 .pool = context->pool,
                                                  .rule = SPARSE_SGD, /* values alone */
                                                  .budget_bytes = embedding_input_budget(context)};
     for (int i = 0; i < tensors->count; i++)

@@ -279,7 +279,7 @@ static void tell_plan(const struct stage_context *context, const struct train_st
                  text_size(plan->embedding_bytes, features),
                  embedding_state_is_resident(&t->input.embedding.state)
                      ? "all fit"
-                     : "lie in RocksDB on scratch");
+                     : "lie in a file on scratch");
 }
 
 static void train_step_close(void *state)

@@ -3,13 +3,13 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/parallel/first_failure.h"
-#include "store/features/row_database.h"
+#include "store/features/row_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS_AT_ONCE = ROW_DATABASE_BATCH };
+enum { ROWS_AT_ONCE = 256 };
 
 struct embedding_table {
     struct embedding_table_config config;
@@ -18,9 +18,9 @@ struct embedding_table {
     float *row;          /* [node_count, row_size] */
     uint64_t *is_stored; /* a bit for each node */
     /* or this, in a scratch folder. */
-    struct row_database *database;
+    struct row_file *file;
     char folder[FILE_PATH_SIZE];
-    int64_t generation; /* of databases in the folder */
+    int64_t generation; /* of files in the folder */
 };
 
 /* --- opening --- */
@@ -61,12 +61,12 @@ static enum error_code open_resident(struct embedding_table *table, struct error
     return ERROR_NONE;
 }
 
-static enum error_code open_database(struct embedding_table *table, struct error *err)
+static enum error_code open_file(struct embedding_table *table, struct error *err)
 {
     char path[FILE_PATH_SIZE + 32];
     (void)snprintf(path, sizeof path, "%s/rows-%" PRId64, table->folder, table->generation++);
-    return row_database_new(path, table->row_size * sizeof(float), table->config.budget_bytes,
-                            &table->database, err);
+    return row_file_new(path, table->row_size * sizeof(float), table->config.node_count,
+                        &table->file, err);
 }
 
 enum error_code embedding_table_open(const struct embedding_table_config *config,
@@ -84,7 +84,7 @@ enum error_code embedding_table_open(const struct embedding_table_config *config
     } else {
         rc = store_scratch(config->store, table->folder, err);
         if (rc == ERROR_NONE)
-            rc = open_database(table, err);
+            rc = open_file(table, err);
     }
     if (rc != ERROR_NONE)
         embedding_table_close(table);
@@ -99,7 +99,7 @@ void embedding_table_close(struct embedding_table *table)
         return;
     if (table->row)
         memory_unmap(table->row, (size_t)resident_bytes(table));
-    row_database_close(table->database);
+    row_file_close(table->file);
     if (table->folder[0]) /* else it is swept with the scratch of this process */
         error_ignore(file_remove_all(table->folder, NULL));
     memory_free(table);
@@ -126,13 +126,13 @@ enum error_code embedding_table_clear(struct embedding_table *table, struct erro
         memset(table->is_stored, 0, (size_t)words_of(&table->config) * sizeof(uint64_t));
         return ERROR_NONE;
     }
-    row_database_close(table->database);
-    table->database = NULL;
+    row_file_close(table->file);
+    table->file = NULL;
     enum error_code rc = file_remove_all(table->folder, err);
     table->folder[0] = '\0';
     if (rc == ERROR_NONE)
         rc = store_scratch(table->config.store, table->folder, err);
-    return rc == ERROR_NONE ? open_database(table, err) : rc;
+    return rc == ERROR_NONE ? open_file(table, err) : rc;
 }
 
 /* --- reading --- */
@@ -167,23 +167,27 @@ static void read_resident(const struct read_job *job, size_t at, size_t end)
     }
 }
 
+/* Whole rows go to where they are wanted; of others a part does, from `room`. */
 static enum error_code read_stored(const struct read_job *job, size_t at, size_t end,
                                    struct error *err)
 {
     const struct embedding_table *table = job->table;
     const size_t row_bytes = table->row_size * sizeof(float);
+    const bool whole = job->size == table->row_size;
     bool found[ROWS_AT_ONCE];
-    char *room = memory_alloc(end - at, row_bytes);
-    if (!room)
+    char *room = whole ? NULL : memory_alloc(end - at, row_bytes);
+    if (!whole && !room)
         return error_set(err, ERROR_NO_MEMORY, "no memory for rows of embeddings");
+    char *to = whole ? (char *)(job->out + at * job->stride) : room;
+    const size_t stride = whole ? job->stride * sizeof(float) : row_bytes;
     const enum error_code rc =
-        row_database_get(table->database, job->node + at, end - at, room, row_bytes, found, err);
+        row_file_get(table->file, job->node + at, end - at, to, stride, found, err);
     for (size_t i = at; rc == ERROR_NONE && i < end; i++) {
         float *out = job->out + i * job->stride;
-        if (found[i - at])
-            memcpy(out, room + (i - at) * row_bytes, job->size * sizeof *out);
-        else
+        if (!found[i - at])
             first_row(table, job->node[i], job->size, out);
+        else if (!whole)
+            memcpy(out, room + (i - at) * row_bytes, job->size * sizeof *out);
     }
     memory_free(room);
     return rc;
@@ -276,10 +280,26 @@ static enum error_code apply_stored(struct embedding_table *table,
         n = rows->count - at < ROWS_AT_ONCE ? rows->count - at : ROWS_AT_ONCE;
         for (uint64_t i = 0; i < n; i++)
             row_of_record(table, rows, at + i, room + i * table->row_size);
-        rc = row_database_put(table->database, rows->node + at, n, (const char *)room, err);
+        rc = row_file_put(table->file, rows->node + at, n, (const char *)room, err);
     }
     memory_free(room);
     return rc;
+}
+
+struct apply_job {
+    struct embedding_table *table;
+    const struct embedding_rows *rows;
+};
+
+static void apply_tile(void *context, int64_t tile, int thread)
+{
+    const struct apply_job *job = context;
+    const struct embedding_table *table = job->table;
+    const uint64_t at = (uint64_t)tile * ROWS_AT_ONCE, left = job->rows->count - at;
+    (void)thread;
+    for (uint64_t i = at; i < at + (left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE); i++)
+        row_of_record(table, job->rows, i,
+                      table->row + (size_t)job->rows->node[i] * table->row_size);
 }
 
 enum error_code embedding_table_apply(struct embedding_table *table,
@@ -290,11 +310,11 @@ enum error_code embedding_table_apply(struct embedding_table *table,
         return rc;
     if (!table->row)
         return apply_stored(table, rows, err);
-    for (uint64_t i = 0; i < rows->count; i++) {
-        const uint32_t node = rows->node[i];
-        row_of_record(table, rows, i, table->row + (size_t)node * table->row_size);
-        table->is_stored[node / 64] |= (uint64_t)1 << (node % 64);
-    }
+    struct apply_job job = {table, rows};
+    thread_pool_run(table->config.pool, (int64_t)((rows->count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
+                    apply_tile, &job);
+    for (uint64_t i = 0; i < rows->count; i++)
+        table->is_stored[rows->node[i] / 64] |= (uint64_t)1 << (rows->node[i] % 64);
     return ERROR_NONE;
 }
 
@@ -322,7 +342,7 @@ static enum error_code scan_stored(const struct embedding_table *table, uint32_t
         .visit = visit, .context = context, .bytes = table->row_size * sizeof(float)};
     enum error_code rc = memory_new(&scan.row, table->row_size, "a row of embeddings", err);
     if (rc == ERROR_NONE)
-        rc = row_database_scan(table->database, first, end, visit_row, &scan, err);
+        rc = row_file_scan(table->file, first, end, visit_row, &scan, err);
     memory_free(scan.row);
     return rc;
 }

@@ -1,6 +1,6 @@
 /*
  * embedding_table - the rows of a learnable embedding as this process works with them: in memory when they fit the budget,
- * else in a RocksDB of its own (row_database.h). Which of the two changes no bit.
+ * else in a file of its own (row_file.h). Which of the two changes no bit.
  *
  *   row   value [width] | first [width] | second [width] | updates [1]     floats; what the rule does not keep is left out
  *
@@ -32,6 +32,7 @@ struct embedding_table_config {
     uint64_t seed;
     uint32_t type; /* of nodes, for first values */
     uint64_t budget_bytes;
+    struct thread_pool *pool; /* what writes rows into memory; NULL: the calling thread */
 };
 
 /* Every row has its first values. Fails: ERROR_NO_MEMORY; ERROR_IO; ERROR_NO_SPACE. */
