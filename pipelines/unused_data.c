@@ -22,7 +22,8 @@ void unused_data_text(const struct dataset_schema *schema, const struct edge_use
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
         if (schema->edge_width.of[c] && !(silent >> c & 1))
             (void)snprintf(item[count++], ITEM_SIZE, "%s", edge_column[c].plural);
-    if (schema->edge_type_count > 1 && !schema->has_relations)
+    const bool types_are_read = schema->has_relations || (use->sampled >> EDGE_TYPE & 1);
+    if (schema->edge_type_count > 1 && !types_are_read)
         (void)snprintf(item[count++], ITEM_SIZE, "%" PRIu32 " edge types", schema->edge_type_count);
     if (schema->node_type_count > 1 && !schema->has_relations)
         (void)snprintf(item[count++], ITEM_SIZE, "%" PRIu32 " node types", schema->node_type_count);

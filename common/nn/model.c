@@ -224,10 +224,16 @@ static uint32_t decoder_outputs(const struct model *model)
     return model->config.decoder_outputs ? model->config.decoder_outputs : 1;
 }
 
+/* Of pairs; 1 where they have none. */
+static uint32_t relations_of(const struct model *model)
+{
+    return model->config.types.pair_relations ? model->config.types.pair_relations : 1;
+}
+
 static int decoder_parameters(const struct model *model, struct decoder_parameter *own)
 {
     return decoder_type_of(model->config.decoder)
-        ->parameters(model_output_dim(model), decoder_outputs(model), own);
+        ->parameters(model_output_dim(model), decoder_outputs(model), relations_of(model), own);
 }
 
 static void add_decoder(struct model *model)
@@ -261,7 +267,8 @@ struct decoder model_decoder(const struct model *model, const float *value)
 {
     struct decoder out = {.type = decoder_type_of(model->config.decoder),
                           .dim = model_output_dim(model),
-                          .outputs = decoder_outputs(model)};
+                          .outputs = decoder_outputs(model),
+                          .relation_count = relations_of(model)};
     for (int i = 0; i < decoder_parameter_count(model); i++)
         out.parameter[i] = value + model->parameter[model->decoder_parameter + i].offset;
     return out;
@@ -398,6 +405,11 @@ enum error_code model_init(struct model *out, const struct model_config *config,
         add_layer(out, layer);
     if (config->decoder)
         add_decoder(out);
+    if (out->value_count == 0)
+        return error_set(err, ERROR_INVALID,
+                         "the model has no tensors to train: expected another kind of layer than "
+                         "%s, or, of links, decoder distmult, bilinear or mlp",
+                         layer_names[config->layer[0].kind]);
     out->trained_count = out->value_count;
     for (int layer = 0; layer < config->layer_count; layer++)
         add_buffers(out, &out->layer[layer], layer);

@@ -122,6 +122,8 @@ struct model_types {
     enum activation_kind projected_activation;
     uint32_t target_type; /* the logits are of its rows */
     enum relation_aggr relation_aggr;
+    uint32_t
+        pair_relations; /* that the pairs of a decoder may be of, also of a plain model; 0: they have none */
 };
 
 struct model_config {

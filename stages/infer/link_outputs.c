@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,14 +47,28 @@ struct block {
     uint64_t first;
     uint32_t count;
     const uint32_t *source, *target; /* [count] nodes */
+    const uint16_t *type;            /* [count]; NULL: edges have none */
     struct pair_rows pairs;
-    float *score;           /* [pairs] */
-    struct link_rank *rank; /* [count]; NULL: none */
+    float *score;              /* [pairs] */
+    struct link_rank *rank[2]; /* [count] of targets, of sources; NULL: none */
 };
 
 static uint32_t negatives_of(const struct link_outputs *o)
 {
     return (uint32_t)o->context->settings->sample.evaluation_negatives;
+}
+
+static enum corrupted_end corrupted(const struct link_outputs *o)
+{
+    return (enum corrupted_end)o->context->settings->sample.corrupt;
+}
+
+/* Whether that end of the held-out edges is ranked. */
+static bool ranks_end(const struct link_outputs *o, enum pair_end end)
+{
+    const int64_t ranked = o->context->settings->infer.ranked_end;
+    return o->context->settings->infer.ranking != RANKING_NONE &&
+           (ranked == CORRUPT_BOTH || (ranked == CORRUPT_SOURCE) == (end == PAIR_SOURCE));
 }
 
 static struct tally *tally_of(const struct link_outputs *o, const struct block *block)
@@ -120,7 +135,7 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
     if (rc == ERROR_NONE)
         rc = topology_open_parts(&o->topology, context->pool, err);
     if (rc == ERROR_NONE)
-        rc = known_pairs_init(&o->known, &o->topology, &o->splits,
+        rc = known_pairs_init(&o->known, &o->topology, &o->splits, book->pair_type_count,
                               context->memory_bytes / BLOCK_SHARE, err);
     if (rc == ERROR_NONE)
         rc = open_rows(o, err);
@@ -129,7 +144,9 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
         if (fd < 0)
             return error_set_errno(err, ERROR_IO, "%s cannot be created", o->config->path);
         o->fd_plus_one = fd + 1;
-        rc = file_write_all(fd, link_header, strlen(link_header), o->config->path, err);
+        const char *header =
+            prediction_link_header(book->pair_type_count > 0, ranks_end(o, PAIR_SOURCE));
+        rc = file_write_all(fd, header, strlen(header), o->config->path, err);
     }
     o->ranks = (struct link_ranks){.decoder = &o->decoder,
                                    .known = context->settings->infer.filtered ? &o->known : NULL,
@@ -179,6 +196,8 @@ static void list_nodes(const struct link_outputs *o, const struct block *block, 
         .positive_count = (uint32_t)o->splits.count[block->split],
         .source = o->splits.source[block->split],
         .target = o->splits.target[block->split],
+        .type = o->splits.type[block->split],
+        .corrupt = corrupted(o),
     };
     memcpy(node, block->source, block->count * sizeof *node);
     memcpy(node + block->count, block->target, block->count * sizeof *node);
@@ -212,8 +231,11 @@ static enum error_code fill_block(struct link_outputs *o, struct block *block, s
     block->pairs = (struct pair_rows){.row = row,
                                       .positive_count = block->count,
                                       .negatives_each = (uint32_t)negatives,
+                                      .row_count = (uint32_t)all,
                                       .source = place,
-                                      .target = place + count};
+                                      .target = place + count,
+                                      .relation = block->type,
+                                      .corrupt = corrupted(o)};
     return ERROR_NONE;
 }
 
@@ -255,26 +277,46 @@ static enum error_code score_block(struct link_outputs *o, struct block *block, 
     return rc;
 }
 
-static enum error_code rank_block(struct link_outputs *o, struct block *block, struct error *err)
+/* One end of the edges of a block. */
+static enum error_code rank_end(struct link_outputs *o, struct block *block, enum pair_end end,
+                                struct error *err)
 {
-    struct tally *tally = tally_of(o, block);
-    const int64_t ranking = o->context->settings->infer.ranking;
+    const float *source_row = block->pairs.row;
+    const float *target_row = source_row + (size_t)block->count * o->decoder.dim;
+    struct link_rank **rank = &block->rank[end == PAIR_SOURCE];
     const struct ranked_edges edges = {.split = (uint32_t)block->split,
                                        .first = block->first,
                                        .count = block->count,
+                                       .ranked = end,
                                        .source = block->source,
                                        .target = block->target,
-                                       .source_row = block->pairs.row,
-                                       .score = block->score};
-    if (ranking == RANKING_NONE)
-        return ERROR_NONE;
-    enum error_code rc = arena_new(&o->arena, &block->rank, block->count, "ranks", err);
+                                       .type = block->type,
+                                       .row = end == PAIR_TARGET ? source_row : target_row,
+                                       .own_row = end == PAIR_TARGET ? target_row : source_row};
+    enum error_code rc = arena_new(&o->arena, rank, block->count, "ranks", err);
     if (rc == ERROR_NONE)
-        rc = ranking == RANKING_ALL ? link_ranks_all(&o->ranks, &edges, block->rank, err)
-                                    : link_ranks_sampled(&o->ranks, &edges, block->rank, err);
+        rc = o->context->settings->infer.ranking == RANKING_ALL
+                 ? link_ranks_all(&o->ranks, &edges, *rank, err)
+                 : link_ranks_sampled(&o->ranks, &edges, *rank, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < block->count; i++)
-        tally_add_rank(tally, block->rank[i].above, block->rank[i].equal);
+        tally_add_rank(tally_of(o, block), (*rank)[i].above, (*rank)[i].equal);
     return rc;
+}
+
+static enum error_code rank_block(struct link_outputs *o, struct block *block, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (ranks_end(o, PAIR_TARGET))
+        rc = rank_end(o, block, PAIR_TARGET, err);
+    if (rc == ERROR_NONE && ranks_end(o, PAIR_SOURCE))
+        rc = rank_end(o, block, PAIR_SOURCE, err);
+    return rc;
+}
+
+/* 0: there is none. */
+static double mean_rank(const struct link_rank *rank, uint32_t i)
+{
+    return rank ? 1 + (double)rank[i].above + (double)rank[i].equal / 2 : 0;
 }
 
 static enum error_code write_lines(struct link_outputs *o, const struct block *block, bool is_last,
@@ -282,17 +324,19 @@ static enum error_code write_lines(struct link_outputs *o, const struct block *b
 {
     const uint32_t *to_dataset = o->config->permutation->to_dataset;
     const struct prediction_table table = {.ids = o->config->ids};
+    char type[8];
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && o->config->path && i < block->count; i++) {
+        if (block->type)
+            (void)snprintf(type, sizeof type, "%u", block->type[i]);
         const struct prediction_link link = {
             .source = to_dataset[block->source[i]],
             .target = to_dataset[block->target[i]],
             .split = held_out_name[block->split],
+            .type = block->type ? type : NULL,
             .score = block->score[i],
-            .has_rank = block->rank != NULL,
-            .rank = block->rank
-                        ? 1 + (double)block->rank[i].above + (double)block->rank[i].equal / 2
-                        : 0,
+            .rank = {mean_rank(block->rank[0], i), mean_rank(block->rank[1], i)},
+            .ranks_source = ranks_end(o, PAIR_SOURCE),
         };
         rc = prediction_lines_add_link(&o->lines, &table, &link, err);
     }
@@ -319,13 +363,15 @@ static enum error_code measure_split(struct link_outputs *o, int split, struct e
 {
     const uint64_t count = o->splits.count[split];
     const uint32_t step = block_edges(o);
+    const uint16_t *type = o->splits.type[split];
     enum error_code rc = ERROR_NONE;
     for (uint64_t first = 0; rc == ERROR_NONE && first < count; first += step) {
         struct block block = {.split = split,
                               .first = first,
                               .count = count - first < step ? (uint32_t)(count - first) : step,
                               .source = o->splits.source[split] + first,
-                              .target = o->splits.target[split] + first};
+                              .target = o->splits.target[split] + first,
+                              .type = type ? type + first : NULL};
         rc = measure_block(o, &block, first + step >= count, err);
     }
     return rc;

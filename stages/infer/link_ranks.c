@@ -6,7 +6,8 @@
 
 enum {
     TILE_NODES = 2048,
-    CANDIDATE_HOP = 3 /* of RANDOM_NEGATIVE; the lower ones are enum pair_use */
+    CANDIDATE_HOP =
+        3 /* of RANDOM_NEGATIVE, and the next of sources; the lower ones are enum pair_use */
 };
 
 struct ranking {
@@ -14,6 +15,7 @@ struct ranking {
     const struct ranked_edges *edges;
     struct link_rank *rank;
     float *query; /* [count, dim] */
+    float *own;   /* [count]: scores of the edges */
     float *room;  /* [threads, tile and scratch] */
     size_t room_floats;
     const float *row;     /* [row_count, dim] of candidates */
@@ -21,19 +23,36 @@ struct ranking {
     uint32_t first_node, row_count;
 };
 
+static uint16_t type_of(const struct ranked_edges *edges, uint32_t edge)
+{
+    return edges->type ? edges->type[edge] : 0;
+}
+
+static enum pair_end query_end(const struct ranked_edges *edges)
+{
+    return edges->ranked == PAIR_TARGET ? PAIR_SOURCE : PAIR_TARGET;
+}
+
 static void prepare(void *context, int64_t i, int thread)
 {
     struct ranking *r = context;
-    const size_t dim = r->ranks->decoder->dim;
-    (void)thread;
-    r->ranks->decoder->type->prepare(r->ranks->decoder, r->edges->source_row + (size_t)i * dim,
-                                     r->query + (size_t)i * dim);
+    const struct decoder *decoder = r->ranks->decoder;
+    const size_t at = (size_t)i * decoder->dim;
+    const enum pair_end end = query_end(r->edges);
+    decoder->type->prepare(decoder, end, type_of(r->edges, (uint32_t)i), r->edges->row + at,
+                           r->query + at);
+    decoder->type->score(decoder, end, r->query + at, r->edges->own_row + at, NULL, 1, &r->own[i],
+                         r->room + (size_t)thread * r->room_floats);
 }
 
 static bool is_left_out(const struct ranking *r, uint32_t edge, uint32_t node)
 {
-    return node == r->edges->target[edge] ||
-           (r->ranks->known && known_pairs_has(r->ranks->known, r->edges->source[edge], node));
+    const uint32_t source = r->edges->source[edge], target = r->edges->target[edge];
+    const bool ranks_target = r->edges->ranked == PAIR_TARGET;
+    return node == (ranks_target ? target : source) ||
+           (r->ranks->known &&
+            known_pairs_has(r->ranks->known, ranks_target ? source : node,
+                            ranks_target ? node : target, type_of(r->edges, edge)));
 }
 
 /* Counts the candidates at hand for one edge. */
@@ -41,10 +60,10 @@ static void count_edge(struct ranking *r, uint32_t edge, int thread)
 {
     const struct decoder *decoder = r->ranks->decoder;
     float *score = r->room + (size_t)thread * r->room_floats, *scratch = score + r->row_count;
-    const float own = r->edges->score[edge];
+    const float own = r->own[edge];
     struct link_rank *rank = &r->rank[edge];
-    decoder->type->score(decoder, r->query + (size_t)edge * decoder->dim, r->row, NULL,
-                         r->row_count, score, scratch);
+    decoder->type->score(decoder, query_end(r->edges), r->query + (size_t)edge * decoder->dim,
+                         r->row, NULL, r->row_count, score, scratch);
     for (uint32_t k = 0; k < r->row_count; k++) {
         if (score[k] < own)
             continue;
@@ -67,6 +86,8 @@ static enum error_code begin(struct ranking *r, size_t tile, struct error *err)
     r->room_floats = tile + decoder_scratch(ranks->decoder->dim);
     memset(r->rank, 0, count * sizeof *r->rank);
     enum error_code rc = arena_new(ranks->arena, &r->query, count * dim, "queries", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(ranks->arena, &r->own, count, "scores", err);
     if (rc == ERROR_NONE)
         rc = arena_new(ranks->arena, &r->room,
                        (size_t)thread_pool_size(ranks->pool) * r->room_floats, "scores", err);
@@ -101,7 +122,8 @@ static void draw(const struct link_ranks *ranks, const struct ranked_edges *edge
                  uint32_t *node)
 {
     const struct random_stream stream =
-        random_stream_of(ranks->seed, RANDOM_NEGATIVE, edges->split, CANDIDATE_HOP, 0);
+        random_stream_of(ranks->seed, RANDOM_NEGATIVE, edges->split,
+                         CANDIDATE_HOP + (edges->ranked == PAIR_SOURCE), 0);
     for (uint32_t k = 0; k < ranks->candidates; k++)
         node[k] = random_below(random_word(&stream, edges->first + edge, k), ranks->node_count);
 }

@@ -1,8 +1,8 @@
 /*
- * link_ranks - how many candidates for the target of an edge have a higher score than the target.
+ * link_ranks - how many candidates for an end of an edge have a higher score than that end.
  *
  * All nodes are gone through block by block, for many edges at a time; candidates that are drawn are read edge by edge. What
- * leaves a candidate out, the target itself or (filtered) a known edge, is only asked where its score would count.
+ * leaves a candidate out, the end itself or (filtered) a known edge, is only asked where its score would count.
  */
 #ifndef STAGES_INFER_LINK_RANKS_H
 #define STAGES_INFER_LINK_RANKS_H
@@ -29,9 +29,11 @@ struct ranked_edges {
     uint32_t split;
     uint64_t first; /* number of the first edge in its split: draws go by it */
     uint32_t count;
+    enum pair_end ranked;            /* which end */
     const uint32_t *source, *target; /* [count] */
-    const float *source_row;         /* [count, dim] */
-    const float *score;              /* [count] */
+    const uint16_t *type;            /* [count]; NULL: edges have none */
+    const float *row;                /* [count, dim] of the other ends */
+    const float *own_row;            /* [count, dim] of those that are ranked */
 };
 
 struct link_rank {

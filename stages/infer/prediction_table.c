@@ -9,7 +9,14 @@
 
 const char prediction_header[] = "node,split,label,prediction,probability\n";
 const char node_id_header[] = "node\n";
-const char link_header[] = "source,target,split,score,rank\n";
+const char *prediction_link_header(bool has_types, bool ranks_source)
+{
+    if (has_types)
+        return ranks_source ? "source,target,type,split,score,rank,source_rank\n"
+                            : "source,target,type,split,score,rank\n";
+    return ranks_source ? "source,target,split,score,rank,source_rank\n"
+                        : "source,target,split,score,rank\n";
+}
 
 void prediction_lines_release(struct prediction_lines *lines)
 {
@@ -118,16 +125,17 @@ enum error_code prediction_lines_add_link(struct prediction_lines *lines,
                                           const struct prediction_table *table,
                                           const struct prediction_link *link, struct error *err)
 {
-    char numbers[80];
-    const int size =
-        link->has_rank
-            ? snprintf(numbers, sizeof numbers, "%.9g,%.17g", (double)link->score, link->rank)
-            : snprintf(numbers, sizeof numbers, "%.9g,", (double)link->score);
-    const size_t split_size = strlen(link->split);
+    char numbers[112];
+    int size = snprintf(numbers, sizeof numbers, "%.9g,", (double)link->score);
+    if (link->rank[0] > 0)
+        size += snprintf(numbers + size, sizeof numbers - (size_t)size, "%.17g", link->rank[0]);
+    if (link->ranks_source)
+        size += snprintf(numbers + size, sizeof numbers - (size_t)size, ",%.17g", link->rank[1]);
+    const size_t split_size = strlen(link->split), type_size = link->type ? strlen(link->type) : 0;
     const enum error_code rc =
         reserve(lines,
                 id_size(table->ids, link->source) + id_size(table->ids, link->target) + split_size +
-                    (size_t)size + 4,
+                    type_size + (size_t)size + 5,
                 err);
     if (rc != ERROR_NONE)
         return rc;
@@ -135,6 +143,10 @@ enum error_code prediction_lines_add_link(struct prediction_lines *lines,
     put_char(lines, ',');
     put_id(lines, table->ids, link->target);
     put_char(lines, ',');
+    if (link->type) {
+        put_text(lines, link->type, type_size);
+        put_char(lines, ',');
+    }
     put_text(lines, link->split, split_size);
     put_char(lines, ',');
     put_text(lines, numbers, (size_t)size);

@@ -16,7 +16,6 @@
 
 extern const char prediction_header[]; /* the first line, and that of a table of ids alone */
 extern const char node_id_header[];
-extern const char link_header[];
 
 struct prediction_table { /* what all lines share */
     const struct task *task;
@@ -39,10 +38,15 @@ MUST_CHECK enum error_code prediction_lines_add(struct prediction_lines *lines,
 struct prediction_link {
     uint32_t source, target; /* nodes of the dataset */
     const char *split;
+    const char *type; /* its name or number; NULL: edges have none */
     float score;
-    bool has_rank;
-    double rank; /* whole, or a half where scores are equal */
+    double rank
+        [2]; /* of the target, of the source: whole, or a half where scores are equal; 0: not ranked */
+    bool ranks_source; /* there is a column for it */
 };
+
+/* The first line of the table of held-out edges, static. */
+const char *prediction_link_header(bool has_types, bool ranks_source);
 
 /* Appends its line. Of `table` the ids are read. */
 MUST_CHECK enum error_code prediction_lines_add_link(struct prediction_lines *lines,

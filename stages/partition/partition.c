@@ -149,6 +149,9 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
         .class_count = schema->class_count,
         .edge_width = schema->edge_width,
         .task = schema->task,
+        .pair_type_count = task_learns_pairs(schema->task) && schema->edge_width.of[EDGE_TYPE]
+                               ? schema->edge_type_count
+                               : 0,
         .train_count = schema->train_count,
         .valid_count = schema->valid_count,
         .test_count = schema->test_count,

@@ -54,6 +54,9 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
 {
     const enum sampler_kind sampler = (enum sampler_kind)settings->sample.sampler;
     *out = (struct edge_use){.sampled = sampler_of(sampler)->needs};
+    if (pipeline_learns_pairs(settings) && settings->train_step.decoder != DECODER_NONE &&
+        decoder_type_of((enum decoder_kind)settings->train_step.decoder)->by_relation)
+        out->sampled |= 1U << EDGE_TYPE;
     for (int i = 0; i < SWITCH_COUNT; i++) {
         const struct edge_switch *of = &edge_switch[i];
         const enum edge_choice choice = choice_of(settings, of);

@@ -20,7 +20,7 @@
 struct edge_use {
     unsigned columns; /* a bit for each enum edge_column; likewise below */
     unsigned refused; /* those that a setting says `false` to */
-    unsigned sampled; /* those that the sampler draws by */
+    unsigned sampled; /* those that the sampler draws by, and the decoder tells pairs apart by */
     bool weight_sum;  /* and the sums of weights of nodes */
 };
 

@@ -153,6 +153,7 @@ struct pipeline_settings {
         int64_t num_neighbors;
         int64_t negatives; /* of each edge; likewise below, of tasks of pairs */
         int64_t negative;  /* enum negative_kind */
+        int64_t corrupt;   /* enum corrupted_end */
         bool filter_negatives;
         int64_t evaluation_negatives;
     } sample;
@@ -214,6 +215,7 @@ struct pipeline_settings {
         char model
             [SETTING_PATH_SIZE]; /* of a run of inference alone (run_import.h); "": of the run itself */
         int64_t ranking;         /* enum ranking_choice */
+        int64_t ranked_end;      /* enum corrupted_end */
         int64_t candidates;
         bool filtered;
     } infer;

@@ -218,6 +218,7 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
                          book->id);
     if (book->class_count == 0)
         return error_set(err, ERROR_INPUT, "partition %s has no labels to train on", book->id);
+    types.pair_relations = book->pair_type_count;
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
     const bool of_pairs = task_learns_pairs(book->task);
     return make(out, settings, &types, input_dim,

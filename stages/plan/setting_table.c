@@ -87,6 +87,10 @@ static const char *const decoder_names[] = {[DECODER_NONE] = "none",
 #define LINK_LOSS_CHOICE(number, name, help) [number] = #name,
 static const char *const link_loss_names[] = {LINK_LOSS_LIST(LINK_LOSS_CHOICE)[LINK_LOSS_COUNT] =
                                                   NULL};
+#define CORRUPT_CHOICE(number, name, help) [number] = #name,
+static const char *const corrupt_names[] = {CORRUPT_LIST(CORRUPT_CHOICE)[CORRUPT_COUNT] = NULL};
+static const char *const ranked_names[] = {
+    [CORRUPT_TARGET] = "target", [CORRUPT_SOURCE] = "source", [CORRUPT_BOTH] = "both", NULL};
 #define CHOICE_ROW_HELP(number, name, help) "; " #name ": " help
 static const char *const ranking_names[] = {
     [RANKING_NONE] = "none", [RANKING_SAMPLED] = "sampled", [RANKING_ALL] = "all", NULL};
@@ -249,6 +253,7 @@ const struct setting_spec setting_table[] = {
 
     INT(LINKS(TRAINING), "sample.negatives", sample.negatives, "1", 1, 10000, "link prediction: pairs that are no edges beside each edge"),
     CHOICE(LINKS(TRAINING), "sample.negative", sample.negative, "uniform", negative_names, "link prediction: which other end they have" NEGATIVE_LIST(CHOICE_ROW_HELP)),
+    CHOICE(LINKS(TRAINING), "sample.corrupt", sample.corrupt, "target", corrupt_names, "link prediction: which end is another in the pairs that are no edges" CORRUPT_LIST(CHOICE_ROW_HELP)),
     BOOL(LINKS(TRAINING), "sample.filter_negatives", sample.filter_negatives, "false", "link prediction: draw an end again that makes a training edge (uniform and degree)"),
     INT(LINKS(TRAINING), "sample.evaluation_negatives", sample.evaluation_negatives, "1", 1, 10000, "link prediction: the same beside each edge of validation and test: uniform, none an edge of any split"),
 
@@ -316,8 +321,9 @@ const struct setting_spec setting_table[] = {
     BOOL(OUTPUTS, "infer.embeddings", infer.embeddings, "true", "write embeddings.npy"),
     TEXT(TRAINING, "infer.model", infer.model, "", "written by graphmill infer: version, hash and run of the weights that a run of inference alone has"),
     BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
-    CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes the target of a test edge is ranked: none, sampled (infer.candidates), or all"),
+    CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes an end of a test edge is ranked: none, sampled (infer.candidates), or all"),
     INT(OUTPUTS_IF("infer.ranking=sampled"), "infer.candidates", infer.candidates, "1000", 1, 1e6, "sampled: how many, drawn for each edge"),
+    CHOICE(OUTPUTS_OF_LINKS, "infer.ranked_end", infer.ranked_end, "target", ranked_names, "link prediction: which end of a test edge is ranked: target, source, or both, each for itself"),
     BOOL(OUTPUTS_OF_LINKS, "infer.filtered", infer.filtered, "true", "link prediction: leave out candidates that make another known edge"),
     {.name = NULL},
 };

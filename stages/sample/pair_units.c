@@ -39,9 +39,10 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
     if (rc == ERROR_NONE)
         rc = edge_positions_init(&units->edges, topology, err);
     if (rc == ERROR_NONE)
-        rc = known_pairs_init(&units->training, topology, NULL, 0, err);
+        rc = known_pairs_init(&units->training, topology, NULL, book->pair_type_count, 0, err);
     if (rc == ERROR_NONE)
-        rc = known_pairs_init(&units->all, topology, &units->splits, budget, err);
+        rc = known_pairs_init(&units->all, topology, &units->splits, book->pair_type_count, budget,
+                              err);
     if (rc == ERROR_NONE && context->settings->sample.negative == NEGATIVE_DEGREE)
         rc = negative_chances_init(&units->chances, topology, budget, err);
     return rc;
@@ -68,6 +69,8 @@ enum error_code pair_drawing_init(struct pair_drawing *drawing, const struct pai
     enum error_code rc = memory_new(&drawing->source, (size_t)most, "the edges of a batch", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&drawing->target, (size_t)most, "the edges of a batch", err);
+    if (rc == ERROR_NONE && context->book->pair_type_count)
+        rc = memory_new(&drawing->type, (size_t)most, "the edges of a batch", err);
     return rc == ERROR_NONE ? pair_drawer_new(units->topology, budget_bytes, &drawing->drawer, err)
                             : rc;
 }
@@ -77,6 +80,7 @@ void pair_drawing_release(struct pair_drawing *drawing)
     pair_drawer_free(drawing->drawer);
     memory_free(drawing->source);
     memory_free(drawing->target);
+    memory_free(drawing->type);
     *drawing = (struct pair_drawing){0};
 }
 
@@ -91,7 +95,11 @@ static struct pair_request training_request(const struct pair_units *units,
     schedule_seed_range(context->schedule, unit->round, unit->slot, &first, &count);
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = schedule_shuffled(context->schedule, epoch, first + i);
-        edge_positions_find(&units->edges, (uint64_t)at, &drawing->source[i], &drawing->target[i]);
+        const struct found_edge edge = edge_positions_find(&units->edges, (uint64_t)at);
+        drawing->source[i] = edge.source;
+        drawing->target[i] = edge.target;
+        if (drawing->type)
+            drawing->type[i] = edge.type;
     }
     return (struct pair_request){
         .use = PAIRS_OF_TRAINING,
@@ -102,6 +110,8 @@ static struct pair_request training_request(const struct pair_units *units,
         .positive_count = (uint32_t)count,
         .source = drawing->source,
         .target = drawing->target,
+        .type = drawing->type,
+        .corrupt = (enum corrupted_end)settings->sample.corrupt,
         .excludes = true,
     };
 }
@@ -110,6 +120,7 @@ static struct pair_request validation_request(const struct pair_units *units,
                                               const struct stage_context *context,
                                               const struct unit *unit)
 {
+    const uint16_t *type = units->splits.type[HELD_OUT_VALID];
     int64_t first = 0, count = 0;
     schedule_evaluation_range(context->schedule, unit->slot, &first, &count);
     return (struct pair_request){
@@ -120,6 +131,8 @@ static struct pair_request validation_request(const struct pair_units *units,
         .positive_count = (uint32_t)count,
         .source = units->splits.source[HELD_OUT_VALID] + first,
         .target = units->splits.target[HELD_OUT_VALID] + first,
+        .type = type ? type + first : NULL,
+        .corrupt = (enum corrupted_end)context->settings->sample.corrupt,
     };
 }
 

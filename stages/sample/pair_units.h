@@ -25,6 +25,7 @@ struct pair_units { /* {0}: the examples are nodes */
 struct pair_drawing { /* {0} is releasable */
     struct pair_drawer *drawer;
     uint32_t *source, *target; /* [the larger of the two batch sizes] */
+    uint16_t *type;            /* likewise; NULL: edges have none */
 };
 
 /* `topology` is open. Fails: ERROR_CORRUPT when the held-out edges are not those of the book; ERROR_NO_MEMORY. */

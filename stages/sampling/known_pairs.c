@@ -4,33 +4,72 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 
+#include <inttypes.h>
+
 static uint64_t pair_of(const struct known_pairs *known, uint32_t source, uint32_t target)
 {
     const bool turns = known->undirected && source > target;
     return turns ? (uint64_t)target << 32 | source : (uint64_t)source << 32 | target;
 }
 
+static uint32_t type_of(const struct edge_splits *splits, int s, uint64_t i)
+{
+    return splits->type[s] ? splits->type[s][i] : 0;
+}
+
+static enum error_code check_types(const struct known_pairs *known,
+                                   const struct edge_splits *splits, struct error *err)
+{
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        for (uint64_t i = 0; i < splits->count[s]; i++)
+            if ((splits->type[s] != NULL) != (known->type_count > 0) ||
+                (splits->type[s] && splits->type[s][i] >= known->type_count))
+                return error_set(err, ERROR_CORRUPT,
+                                 "%s: %s edge %" PRIu64 " is of type %" PRIu32
+                                 ", expected one of %" PRIu32 " types",
+                                 splits->view.key, held_out_name[s], i, type_of(splits, s, i),
+                                 known->type_count);
+    return ERROR_NONE;
+}
+
 static enum error_code list_held(struct known_pairs *known, const struct edge_splits *splits,
                                  struct error *err)
 {
-    uint64_t *scratch = NULL, at = 0;
+    const uint32_t types = known->type_count ? known->type_count : 1;
+    uint64_t *scratch = NULL, *end = NULL;
     enum error_code rc = memory_new(&known->held, known->held_count, "held-out edges", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&scratch, known->held_count, "held-out edges", err);
-    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
-        for (uint64_t i = 0; i < splits->count[s]; i++)
-            known->held[at++] = pair_of(known, splits->source[s][i], splits->target[s][i]);
+        rc = memory_new(&known->held_end, (size_t)types + 1, "held-out edges", err);
     if (rc == ERROR_NONE)
-        key_sort(known->held, scratch, known->held_count);
+        rc = memory_new(&scratch, known->held_count, "held-out edges", err);
+    if (rc != ERROR_NONE) {
+        memory_free(scratch);
+        return rc;
+    }
+    end = known->held_end; /* of the type before, until all are counted */
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        for (uint64_t i = 0; i < splits->count[s]; i++)
+            end[type_of(splits, s, i) + 1]++;
+    for (uint32_t t = 0; t < types; t++)
+        end[t + 1] += end[t];
+    for (int s = 0; s < HELD_OUT_COUNT; s++)
+        for (uint64_t i = 0; i < splits->count[s]; i++)
+            known->held[end[type_of(splits, s, i)]++] =
+                pair_of(known, splits->source[s][i], splits->target[s][i]);
+    for (uint32_t t = 0; t < types; t++) {
+        const uint64_t first = t ? end[t - 1] : 0;
+        if (end[t] > first)
+            key_sort(known->held + first, scratch, end[t] - first);
+    }
     memory_free(scratch);
-    return rc;
+    return ERROR_NONE;
 }
 
 enum error_code known_pairs_init(struct known_pairs *known, const struct topology *topology,
-                                 const struct edge_splits *splits, uint64_t budget_bytes,
-                                 struct error *err)
+                                 const struct edge_splits *splits, uint32_t type_count,
+                                 uint64_t budget_bytes, struct error *err)
 {
-    *known = (struct known_pairs){.topology = topology};
+    *known = (struct known_pairs){.topology = topology, .type_count = type_count};
     if (!splits)
         return ERROR_NONE;
     known->undirected = splits->undirected;
@@ -41,12 +80,14 @@ enum error_code known_pairs_init(struct known_pairs *known, const struct topolog
                          "the held-out edges want %s, the budget for them is %s; give more "
                          "--memory",
                          text_size(16 * known->held_count, want), text_size(budget_bytes, have));
-    return list_held(known, splits, err);
+    const enum error_code rc = check_types(known, splits, err);
+    return rc == ERROR_NONE ? list_held(known, splits, err) : rc;
 }
 
 void known_pairs_release(struct known_pairs *known)
 {
     memory_free(known->held);
+    memory_free(known->held_end);
     *known = (struct known_pairs){0};
 }
 
@@ -75,9 +116,12 @@ void known_pairs_find(const struct topology *topology, uint32_t source, uint32_t
     *end = lower_bound(part, from, stop, (uint64_t)source + 1) - start;
 }
 
-static bool is_held(const struct known_pairs *known, uint64_t pair)
+static bool is_held(const struct known_pairs *known, uint64_t pair, uint16_t type)
 {
-    uint64_t low = 0, high = known->held_count;
+    if (!known->held_count)
+        return false;
+    uint64_t low = type ? known->held_end[type - 1] : 0, high = known->held_end[type];
+    const uint64_t end = high;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (known->held[middle] < pair)
@@ -85,12 +129,27 @@ static bool is_held(const struct known_pairs *known, uint64_t pair)
         else
             high = middle;
     }
-    return low < known->held_count && known->held[low] == pair;
+    return low < end && known->held[low] == pair;
 }
 
-bool known_pairs_has(const struct known_pairs *known, uint32_t source, uint32_t target)
+/* Whether one of the edges [first, end) of the row of `target` has the type. */
+static bool has_type(const struct topology *topology, uint32_t target, uint64_t first, uint64_t end,
+                     uint16_t type)
+{
+    const struct topology_part *part = &topology->part[topology_part_of(topology, target)];
+    const uint64_t start = topology_row_start(part, target - part->first_node);
+    bool found = false;
+    for (; !found && first < end; first++)
+        found = *(const uint16_t *)topology_column(part, EDGE_TYPE, start + first) == type;
+    return found;
+}
+
+bool known_pairs_has(const struct known_pairs *known, uint32_t source, uint32_t target,
+                     uint16_t type)
 {
     uint64_t first = 0, end = 0;
     known_pairs_find(known->topology, source, target, &first, &end);
-    return end > first || is_held(known, pair_of(known, source, target));
+    if (end > first && (!known->type_count || has_type(known->topology, target, first, end, type)))
+        return true;
+    return is_held(known, pair_of(known, source, target), type);
 }

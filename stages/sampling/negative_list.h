@@ -10,7 +10,7 @@
 #define NEGATIVE_LIST(ROW)                                                                         \
     ROW(NEGATIVE_UNIFORM, uniform, "any node")                                                     \
     ROW(NEGATIVE_DEGREE, degree, "a node by its in-degree to the power of 3/4")                    \
-    ROW(NEGATIVE_IN_BATCH, in_batch, "the targets of other edges of the mini-batch")               \
+    ROW(NEGATIVE_IN_BATCH, in_batch, "the ends of other edges of the mini-batch")               \
     ROW(NEGATIVE_SHARED, shared, "nodes that all edges of the mini-batch share, any ones")
 /* clang-format on */
 

@@ -79,8 +79,7 @@ void edge_positions_release(struct edge_positions *positions)
     *positions = (struct edge_positions){0};
 }
 
-void edge_positions_find(const struct edge_positions *positions, uint64_t position,
-                         uint32_t *source, uint32_t *target)
+struct found_edge edge_positions_find(const struct edge_positions *positions, uint64_t position)
 {
     int from = 0, to = positions->topology->part_count - 1;
     while (from < to) { /* the first part that ends behind it */
@@ -100,8 +99,12 @@ void edge_positions_find(const struct edge_positions *positions, uint64_t positi
         else
             low = middle + 1;
     }
-    *target = part->first_node + low;
-    *source = *topology_neighbor(part, edge);
+    return (struct found_edge){.source = *topology_neighbor(part, edge),
+                               .target = part->first_node + low,
+                               .type =
+                                   part->width.of[EDGE_TYPE]
+                                       ? *(const uint16_t *)topology_column(part, EDGE_TYPE, edge)
+                                       : 0};
 }
 
 /* ---- negatives -------------------------------------------------------------------------------- */
@@ -119,6 +122,11 @@ static uint32_t draw_node(const struct pair_request *request, uint32_t node_coun
     return by_chance(request->chances, (double)(bits >> 11) * 0x1p-53);
 }
 
+static bool is_source_corrupted(const struct pair_request *request, uint32_t i)
+{
+    return corrupts_source(request->corrupt, i);
+}
+
 /* All others one after the other, from a place that is drawn. */
 static uint32_t of_batch(const struct pair_request *request, uint32_t i, uint32_t k)
 {
@@ -127,7 +135,18 @@ static uint32_t of_batch(const struct pair_request *request, uint32_t i, uint32_
         request->seed, RANDOM_NEGATIVE, request->round, (uint32_t)request->use, request->slot);
     const uint32_t first = random_below(random_word(&stream, i, 0), others);
     const uint64_t other = (i + 1 + ((uint64_t)first + k) % others) % request->positive_count;
-    return request->target[other];
+    return is_source_corrupted(request, i) ? request->source[other] : request->target[other];
+}
+
+/* Whether the edge with another end is known, or is a self loop. */
+static bool is_no_negative(const struct pair_request *request, uint32_t i, uint32_t node)
+{
+    const uint16_t type = request->type ? request->type[i] : 0;
+    if (is_source_corrupted(request, i))
+        return node == request->target[i] ||
+               known_pairs_has(request->known, node, request->target[i], type);
+    return node == request->source[i] ||
+           known_pairs_has(request->known, request->source[i], node, type);
 }
 
 uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_count, uint32_t i,
@@ -140,8 +159,7 @@ uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_
         return of_batch(request, i, k);
     for (uint32_t attempt = 0; attempt < NEGATIVE_ATTEMPTS; attempt++) {
         node = draw_node(request, node_count, i, k * NEGATIVE_ATTEMPTS + attempt);
-        if (!request->known || (node != request->source[i] &&
-                                !known_pairs_has(request->known, request->source[i], node)))
+        if (!request->known || !is_no_negative(request, i, node))
             break;
     }
     return node;
@@ -309,7 +327,7 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
         return rc;
     *out = (struct drawn_pairs){
         .pairs = {request->positive_count, request->negatives, drawer->source.data,
-                  drawer->target.data},
+                  drawer->target.data, request->type, request->corrupt},
         .seed_count = drawer->seed_count,
         .seed_node = drawer->node.data,
         .has_excluded = request->excludes,

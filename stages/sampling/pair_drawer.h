@@ -2,7 +2,8 @@
  * pair_drawer - the pairs of a mini-batch: edges, and for each of them pairs that are none.
  *
  * The seeds of the mini-batch are the distinct ends of all pairs, in the order in which they first stand there. Negative k of
- * an edge (s, t) is (s, n), where sample.negative says which n (negative_list.h). A draw depends on (seed, round, slot, number of
+ * an edge (s, t) is (s, n), or, where the source is corrupted, (n, t); sample.negative says which n (negative_list.h), and where
+ * edges have types a negative has that of its edge. A draw depends on (seed, round, slot, number of
  * the edge in the batch, k) alone.
  *
  * Whether an n that is a known neighbour of s is drawn again, at most NEGATIVE_ATTEMPTS times, says `known`: without it, as DGL's
@@ -44,7 +45,9 @@ struct pair_request {
     const struct known_pairs *known;    /* those drawn again; NULL: none */
     uint32_t positive_count;            /* at least 1 */
     const uint32_t *source, *target;    /* [positive_count] nodes */
-    bool excludes;                      /* the edges are in the topology */
+    const uint16_t *type;               /* [positive_count]; NULL: edges have none */
+    enum corrupted_end corrupt;
+    bool excludes; /* the edges are in the topology */
 };
 
 struct drawn_pairs { /* borrowed from the drawer until its next draw */
@@ -77,8 +80,11 @@ struct edge_positions {              /* {0} is releasable */
 MUST_CHECK enum error_code edge_positions_init(struct edge_positions *positions,
                                                const struct topology *topology, struct error *err);
 void edge_positions_release(struct edge_positions *positions);
+struct found_edge {
+    uint32_t source, target;
+    uint16_t type; /* 0 where edges have none */
+};
 /* The edge at `position`, which is below topology->edge_count. */
-void edge_positions_find(const struct edge_positions *positions, uint64_t position,
-                         uint32_t *source, uint32_t *target);
+struct found_edge edge_positions_find(const struct edge_positions *positions, uint64_t position);
 
 #endif

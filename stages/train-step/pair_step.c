@@ -10,13 +10,16 @@ struct link_loss pair_step_loss(const struct pipeline_settings *settings)
                               .margin = (float)settings->train_step.link_margin};
 }
 
-static struct pair_rows rows_of(const struct pair_step *step)
+static struct pair_rows rows_of(const struct pair_step *step, uint32_t seed_count)
 {
     return (struct pair_rows){.row = step->row,
+                              .row_count = seed_count,
                               .positive_count = step->pairs->positive_count,
                               .negatives_each = step->pairs->negatives_each,
                               .source = step->pairs->source,
-                              .target = step->pairs->target};
+                              .target = step->pairs->target,
+                              .relation = step->pairs->relation,
+                              .corrupt = step->pairs->corrupt};
 }
 
 enum error_code pair_step_forward(struct pair_step *step, bool trains, struct loss_result *loss,
@@ -24,7 +27,7 @@ enum error_code pair_step_forward(struct pair_step *step, bool trains, struct lo
 {
     struct arena *arena = step->workspace->arena;
     const struct decoder decoder = model_decoder(step->model, step->weights);
-    const struct pair_rows rows = rows_of(step);
+    const struct pair_rows rows = rows_of(step, 0);
     const size_t count = seed_pairs_count(step->pairs);
     *loss = (struct loss_result){0};
     enum error_code rc = arena_new(arena, &step->score, count, "the scores of pairs", err);
@@ -44,7 +47,7 @@ enum error_code pair_step_backward(const struct pair_step *step, uint32_t seed_c
     struct arena *arena = step->workspace->arena;
     const struct model *model = step->model;
     const struct decoder decoder = model_decoder(model, step->weights);
-    const struct pair_rows rows = rows_of(step);
+    const struct pair_rows rows = rows_of(step, seed_count);
     float *parameter_gradient[DECODER_PARAMETER_COUNT_MAX] = {NULL};
     const enum error_code rc = arena_new(arena, decoder_gradient, model->trained_count,
                                          "the gradient of the decoder", err);
@@ -55,8 +58,8 @@ enum error_code pair_step_backward(const struct pair_step *step, uint32_t seed_c
         memset(row_gradient, 0, (size_t)seed_count * decoder.dim * sizeof *row_gradient);
     }
     model_decoder_gradient(model, *decoder_gradient, parameter_gradient);
-    return pair_pass_backward(&decoder, &rows, step->score_gradient, arena, row_gradient,
-                              parameter_gradient, err);
+    return pair_pass_backward(&decoder, &rows, step->score_gradient, arena, step->workspace->pool,
+                              row_gradient, parameter_gradient, err);
 }
 
 void pair_step_finish(const struct pair_step *step, const float *decoder_gradient, float *gradient)

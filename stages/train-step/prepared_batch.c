@@ -53,6 +53,22 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
 
 /* --- the record --- */
 
+/* Of the pairs, as the graph has them. */
+static enum error_code check_types(const struct seed_pairs *pairs,
+                                   const struct partition_book *book, struct error *err)
+{
+    if (pairs->positive_count && (pairs->relation != NULL) != (book->pair_type_count > 0))
+        return error_set(err, ERROR_CORRUPT, "expected pairs %s types, found some %s",
+                         book->pair_type_count ? "with" : "without",
+                         pairs->relation ? "with" : "without");
+    for (uint32_t i = 0; pairs->relation && i < pairs->positive_count; i++)
+        if (pairs->relation[i] >= book->pair_type_count)
+            return error_set(err, ERROR_CORRUPT,
+                             "pair %" PRIu32 " is of type %d, expected below %" PRIu32, i,
+                             pairs->relation[i], book->pair_type_count);
+    return ERROR_NONE;
+}
+
 /* The record is sound in itself (mini_batch_get); does it suit this model and this partition? */
 static enum error_code check_batch(const struct batch_preparer *preparer,
                                    const struct mini_batch *batch, struct error *err)
@@ -70,6 +86,9 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
     if ((batch->pairs.positive_count > 0) != (model->config.decoder != DECODER_NONE))
         return error_set(err, ERROR_CORRUPT, "expected %s pairs of seeds, found %" PRIu32,
                          model->config.decoder ? "1 or more" : "no", batch->pairs.positive_count);
+    const enum error_code of_pairs = check_types(&batch->pairs, preparer->context->book, err);
+    if (of_pairs != ERROR_NONE)
+        return of_pairs;
     if (batch->node_limit > node_count)
         return error_set(err, ERROR_CORRUPT, "expected nodes below %" PRIu32 ", found %" PRIu32,
                          node_count, batch->node_limit - 1);

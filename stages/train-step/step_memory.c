@@ -62,7 +62,7 @@ static enum error_code count_first_rows(const struct model *model, enum first_ro
 }
 
 static enum error_code count_pairs(const struct model *model, const struct seed_pairs *pairs,
-                                   float *logits, float *value,
+                                   uint32_t seed_count, float *logits, float *value,
                                    const struct model_workspace *workspace, bool trains)
 {
     struct loss_result loss;
@@ -71,7 +71,7 @@ static enum error_code count_pairs(const struct model *model, const struct seed_
     uint8_t *truth = NULL;
     enum error_code rc = pair_step_forward(&step, trains, &loss, NULL);
     if (rc == ERROR_NONE && trains)
-        rc = pair_step_backward(&step, 0, logits, &value, NULL);
+        rc = pair_step_backward(&step, seed_count, logits, &value, NULL);
     return rc == ERROR_NONE
                ? arena_new(workspace->arena, &truth, seed_pairs_count(pairs), "truth", NULL)
                : rc;
@@ -106,7 +106,7 @@ static enum error_code count_pass(const struct model *model, const struct batch_
     if (rc == ERROR_NONE)
         rc = model_forward(model, value, &input, &workspace, logits, trains ? &trace : NULL, NULL);
     if (rc == ERROR_NONE && pairs->positive_count)
-        rc = count_pairs(model, pairs, logits, value, &workspace, trains);
+        rc = count_pairs(model, pairs, input.seed_count, logits, value, &workspace, trains);
     if (rc == ERROR_NONE && trains && embedding)
         rc = model_backward_to_input(model, value, trace, logits, &workspace, value,
                                      &input_gradient, NULL);

@@ -11,6 +11,7 @@ static const char undirected_name[] = "undirected";
 /* Of each split. */
 static const char *const source_name[HELD_OUT_COUNT] = {"valid_source", "test_source"};
 static const char *const target_name[HELD_OUT_COUNT] = {"valid_target", "test_target"};
+static const char *const type_name[HELD_OUT_COUNT] = {"valid_type", "test_type"};
 
 enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
                                 const struct edge_splits *splits, struct error *err)
@@ -21,6 +22,8 @@ enum error_code edge_splits_put(struct store *store, const char *key, const char
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
         record_add(&record, source_name[s], ELEMENT_U32, splits->source[s], splits->count[s]);
         record_add(&record, target_name[s], ELEMENT_U32, splits->target[s], splits->count[s]);
+        if (splits->type[s])
+            record_add(&record, type_name[s], ELEMENT_U16, splits->type[s], splits->count[s]);
     }
     return store_put(store, key, owner, &record, STORE_DURABLE, err);
 }
@@ -41,7 +44,7 @@ static enum error_code check_ends(const struct record_view *view, const char *se
 static enum error_code read_split(const struct record_view *view, int s, uint32_t node_count,
                                   struct edge_splits *out, struct error *err)
 {
-    const void *source = NULL, *target = NULL;
+    const void *source = NULL, *target = NULL, *type = NULL;
     enum error_code rc =
         record_section_get(view, source_name[s], ELEMENT_U32, -1, &source, &out->count[s], err);
     if (rc == ERROR_NONE && out->count[s] > UINT32_MAX)
@@ -50,8 +53,12 @@ static enum error_code read_split(const struct record_view *view, int s, uint32_
     if (rc == ERROR_NONE)
         rc = record_section_get(view, target_name[s], ELEMENT_U32, (int64_t)out->count[s], &target,
                                 NULL, err);
+    if (rc == ERROR_NONE && record_has(view, type_name[s]))
+        rc = record_section_get(view, type_name[s], ELEMENT_U16, (int64_t)out->count[s], &type,
+                                NULL, err);
     if (rc != ERROR_NONE)
         return rc;
+    out->type[s] = type;
     out->source[s] = source;
     out->target[s] = target;
     rc = check_ends(view, source_name[s], source, out->count[s], node_count, err);

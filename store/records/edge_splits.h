@@ -7,10 +7,9 @@
  *
  *   key       dataset/<id>/edge_splits, partition/<id>/edge_splits
  *   sections  "valid_source", "valid_target", "test_source", "test_target" U32
+ *             "valid_type", "test_type" U16  where edges have types
  *             "undirected" U32 [1]  1: an edge here stands for both ways
- *   valid     both ends of a split are equally many, each below the number of nodes
- *
- * Of several relations a section "valid_type", "test_type" U16 would say which; a reader that knows none takes one.
+ *   valid     both ends of a split are equally many, each below the number of nodes, and as many types, if any
  */
 #ifndef STORE_RECORDS_EDGE_SPLITS_H
 #define STORE_RECORDS_EDGE_SPLITS_H
@@ -31,6 +30,7 @@ struct edge_splits {
     uint64_t count[HELD_OUT_COUNT];
     const uint32_t *source[HELD_OUT_COUNT]; /* [count] */
     const uint32_t *target[HELD_OUT_COUNT]; /* [count] */
+    const uint16_t *type[HELD_OUT_COUNT];   /* [count]; NULL: edges have no types */
     struct record_view view;                /* release with store_release_record() */
 };
 

@@ -9,6 +9,8 @@
 
 enum { BOOK_VERSION = 4, RELATIONS_VERSION = 5, ASSIGNMENT_VERSION = 1 };
 
+static const char pair_types_name[] = "pair_types";
+
 /* The order of the numbers in section "facts". */
 enum fact {
     FACT_EDGES,
@@ -145,6 +147,8 @@ enum error_code partition_book_put(struct store *store, const struct partition_b
     record_add_text(&record, "task", task_name(book->task));
     record_add(&record, "facts", ELEMENT_U64, facts, FACT_COUNT);
     edge_sections_add_widths(&record, &book->edge_width);
+    if (book->pair_type_count)
+        record_add(&record, pair_types_name, ELEMENT_U32, &book->pair_type_count, 1);
     add_relations(&record, book);
     return store_put(store, key.text, book->id, &record, STORE_DURABLE, err);
 }
@@ -199,6 +203,22 @@ static enum error_code read_ranges(struct partition_book *out, struct error *err
     out->book = data;
     out->part_count = (int)(count - 1);
     out->node_count = out->book[count - 1];
+    return ERROR_NONE;
+}
+
+static enum error_code read_pair_types(struct partition_book *out, struct error *err)
+{
+    const void *data = NULL;
+    if (!record_has(&out->view, pair_types_name))
+        return ERROR_NONE;
+    const enum error_code rc =
+        record_section_get(&out->view, pair_types_name, ELEMENT_U32, 1, &data, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->pair_type_count = *(const uint32_t *)data;
+    if (out->pair_type_count == 0 || out->pair_type_count > EDGE_TYPE_COUNT_MAX)
+        return error_set(err, ERROR_CORRUPT, "%" PRIu32 " types of edges, expected 1 to %d",
+                         out->pair_type_count, EDGE_TYPE_COUNT_MAX);
     return ERROR_NONE;
 }
 
@@ -261,6 +281,8 @@ enum error_code partition_book_get(struct store *store, const char *partition_id
         rc = read_task(out, err);
     if (rc == ERROR_NONE)
         rc = edge_sections_get_widths(&out->view, &out->edge_width, err);
+    if (rc == ERROR_NONE)
+        rc = read_pair_types(out, err);
     if (rc == ERROR_NONE)
         rc = check_ranges(out, err);
     if (rc == ERROR_NONE)

@@ -3,9 +3,11 @@
 #include "common/base/packed_integers.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char count_name[] = "pair_count", source_name[] = "pair_source",
-                  target_name[] = "pair_target";
+                  target_name[] = "pair_target", corrupt_name[] = "pair_corrupt",
+                  type_name[] = "pair_type";
 
 static enum error_code add_ends(struct record *record, const char *name, const uint32_t *end,
                                 uint64_t count, unsigned width, struct arena *scratch,
@@ -29,6 +31,11 @@ enum error_code seed_pairs_add(struct record *record, struct seed_pairs_record *
     kept->count[0] = pairs->positive_count;
     kept->count[1] = pairs->negatives_each;
     record_add(record, count_name, ELEMENT_U32, kept->count, 2);
+    kept->corrupt = (uint32_t)pairs->corrupt;
+    if (pairs->corrupt != CORRUPT_TARGET)
+        record_add(record, corrupt_name, ELEMENT_U32, &kept->corrupt, 1);
+    if (pairs->relation)
+        record_add(record, type_name, ELEMENT_U16, pairs->relation, pairs->positive_count);
     const enum error_code rc =
         add_ends(record, source_name, pairs->source, pairs->positive_count, width, scratch, err);
     return rc == ERROR_NONE ? add_ends(record, target_name, pairs->target, seed_pairs_count(pairs),
@@ -64,6 +71,33 @@ static enum error_code read_ends(const struct record_view *view, const char *nam
     return ERROR_NONE;
 }
 
+/* The optional sections. */
+static enum error_code read_kinds(const struct record_view *view, struct arena *memory,
+                                  struct seed_pairs *out, struct error *err)
+{
+    const void *data = NULL;
+    uint16_t *relation = NULL;
+    enum error_code rc = ERROR_NONE;
+    if (record_has(view, corrupt_name)) {
+        rc = record_section_get(view, corrupt_name, ELEMENT_U32, 1, &data, NULL, err);
+        const uint32_t corrupt = rc == ERROR_NONE ? *(const uint32_t *)data : 0;
+        if (rc == ERROR_NONE && (corrupt == CORRUPT_TARGET || corrupt >= CORRUPT_COUNT))
+            return error_set(err, ERROR_CORRUPT, "record %s: %s: expected 1 to %d, found %" PRIu32,
+                             view->key, corrupt_name, CORRUPT_COUNT - 1, corrupt);
+        out->corrupt = (enum corrupted_end)corrupt;
+    }
+    if (rc != ERROR_NONE || !record_has(view, type_name))
+        return rc;
+    rc = record_section_get(view, type_name, ELEMENT_U16, (int64_t)out->positive_count, &data, NULL,
+                            err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(memory, &relation, out->positive_count, "the pairs of a batch", err);
+    if (rc == ERROR_NONE)
+        memcpy(relation, data, out->positive_count * sizeof *relation);
+    out->relation = relation;
+    return rc;
+}
+
 enum error_code seed_pairs_read(const struct record_view *view, uint32_t seed_count,
                                 struct arena *memory, struct seed_pairs *out, struct error *err)
 {
@@ -82,7 +116,9 @@ enum error_code seed_pairs_read(const struct record_view *view, uint32_t seed_co
                          "record %s: pair_count: expected 1 to %" PRIu32 " pairs, found %" PRIu32
                          " positives with %" PRIu32 " negatives each",
                          view->key, UINT32_MAX, count[0], count[1]);
-    rc = read_ends(view, source_name, count[0], seed_count, memory, &out->source, err);
+    rc = read_kinds(view, memory, out, err);
+    if (rc == ERROR_NONE)
+        rc = read_ends(view, source_name, count[0], seed_count, memory, &out->source, err);
     return rc == ERROR_NONE ? read_ends(view, target_name, seed_pairs_count(out), seed_count,
                                         memory, &out->target, err)
                             : rc;

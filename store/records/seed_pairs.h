@@ -7,23 +7,27 @@
  *   "pair_source"  packed [positives]                    seeds, by their number; as many bits as that of the last takes
  *   "pair_target"  packed [positives * (1 + negatives)]  of the positives first; then negative k of positive i at
  *                                                        positives + i * negatives + k, whose source is that of i
+ *   "pair_corrupt" U32 [1]  enum corrupted_end, where it is not CORRUPT_TARGET: of a positive whose source is corrupted the
+ *                           negatives have its target, and "pair_target" has their sources
+ *   "pair_type"    U16 [positives]  where edges have types: that of the positive and its negatives
  *   valid          at least one positive; every end is a seed
- *
- * Of several relations a section "pair_type" packed [positives] would say which.
  */
 #ifndef STORE_RECORDS_SEED_PAIRS_H
 #define STORE_RECORDS_SEED_PAIRS_H
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
+#include "common/nn/links/link_lists.h"
 #include "store/objects/record.h"
 
 #include <stdint.h>
 
 struct seed_pairs { /* {0}: the seeds are examples themselves */
     uint32_t positive_count, negatives_each;
-    const uint32_t *source; /* [positive_count] */
-    const uint32_t *target; /* [seed_pairs_count()] */
+    const uint32_t *source;   /* [positive_count] */
+    const uint32_t *target;   /* [seed_pairs_count()]: of a negative the end that is another */
+    const uint16_t *relation; /* [positive_count]; NULL: edges have no types */
+    enum corrupted_end corrupt;
 };
 
 static inline uint64_t seed_pairs_count(const struct seed_pairs *pairs)
@@ -41,7 +45,7 @@ static inline uint32_t seed_pairs_positive(const struct seed_pairs *pairs, uint6
 
 /* What a record needs until it is stored. */
 struct seed_pairs_record {
-    uint32_t count[2];
+    uint32_t count[2], corrupt;
 };
 
 /* Adds the sections; packed arrays are in `scratch`. */

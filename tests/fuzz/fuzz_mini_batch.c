@@ -60,10 +60,11 @@ static void walk(const struct mini_batch *batch)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {
-        "hop_end",    "width",        "node",        "row_length",     "is_new",       "neighbor",
-        "degree",     "weight",       "weight_sum",  "edge_widths",    "edge_type",    "time",
-        "edge_id",    "edge_feature", "form",        "edge_factor",    "seed_weight",  "seed_of",
-        "pair_count", "pair_source",  "pair_target", "position_width", "edge_position"};
+        "hop_end",     "width",        "node",      "row_length",     "is_new",
+        "neighbor",    "degree",       "weight",    "weight_sum",     "edge_widths",
+        "edge_type",   "time",         "edge_id",   "edge_feature",   "form",
+        "edge_factor", "seed_weight",  "seed_of",   "pair_count",     "pair_source",
+        "pair_target", "pair_corrupt", "pair_type", "position_width", "edge_position"};
     struct record_view view;
     static struct mini_batch batch; /* its memory is used again */
     struct error err = {0};

@@ -46,6 +46,7 @@ while read -r settings tensor; do
 done <<<"$kinds"
 
 # What cannot be is refused before anything is written.
+expect 78 'the model has no tensors to train' run none "$pipeline" --set train-step.model=identity --set 'sample.fanouts=[]'
 expect 78 'as many columns as it reads' run none "$pipeline" --set train-step.model=propagate
 [ ! -e "$work/none" ] || fail "something was written"
 expect 78 'for PyG alone' "$bin/graphmill" export "$work/graph_conv" --flavor dgl --output "$work/graph_conv.dgl"

@@ -1,7 +1,9 @@
-"""Link prediction once more, slowly and from what a run exports: link_checks.py step FILE | ranks FOLDER.
+"""Link prediction once more, slowly and from what a run exports: link_checks.py step FILE | ranks FOLDER | triples FOLDER INPUT.
 
 step   FILE is an exported step (sage, bilinear decoder, binary cross-entropy, no dropout): no seed edge is among the sampled
        ones, and loss and gradients are those of the formula, by central differences.
+triples  FOLDER are outputs (distmult by edge type, both ends ranked among all nodes, filtered) of the folder INPUT: scores and ranks
+       are those of the rows, with other known triples left out.
 ranks  FOLDER are outputs (dot decoder, ranked among all nodes, not filtered): each rank is that of its score.
 """
 import array
@@ -93,14 +95,46 @@ def check_step(path):
         assert abs(slope - found) < 1e-4 + 1e-2 * abs(slope), f"gradient of {name}[{at}]: {found}, expected {slope}"
 
 
-def check_ranks(folder):
-    with open(folder + "/embeddings.npy", "rb") as file:
+def read_rows(path):
+    with open(path, "rb") as file:
         file.read(8)
         head = file.read(struct.unpack("<H", file.read(2))[0]).decode()
         shape = [int(x) for x in head.split("(")[1].split(")")[0].split(",") if x.strip()]
         values = array.array("f")
         values.frombytes(file.read())
-    rows = [values[i * shape[1]:(i + 1) * shape[1]] for i in range(shape[0])]
+    return [values[i * shape[1]:(i + 1) * shape[1]] for i in range(shape[0])]
+
+
+def check_triples(folder, source_folder):
+    rows = read_rows(folder + "/embeddings.npy")
+    tensors, _, shapes = read_step(folder + "/model.safetensors")
+    width = shapes["decoder.rel_emb.weight"][1]
+    relations = [tensors["decoder.rel_emb.weight"][i:i + width] for i in range(0, len(tensors["decoder.rel_emb.weight"]), width)]
+    known = set()
+    for name in ("edges", "valid-edges", "test-edges"):
+        for line in open(f"{source_folder}/{name}.csv").read().split("\n")[1:-1]:
+            known.add(tuple(int(x) for x in line.split(",")))
+    lines = open(folder + "/predictions.csv").read().split("\n")
+    assert lines[0] == "source,target,type,split,score,rank,source_rank", lines[0]
+    wrong = count = 0
+    for line in lines[1:-1:5]:
+        source, target, kind, _, score, rank, source_rank = line.split(",")
+        source, target, kind = int(source), int(target), int(kind)
+        for stays, other, found in ((source, target, rank), (target, source, source_rank)):
+            query = [a * b for a, b in zip(rows[stays], relations[kind])]
+            scores = [sum(a * b for a, b in zip(query, row)) for row in rows]
+            own = scores[other]
+            assert abs(own - float(score)) < 1e-3 * (1 + abs(own)), f"{line}: the score is {own}"
+            left = [s for i, s in enumerate(scores)
+                    if i != other and ((stays, i, kind) if other == target and stays == source else (i, stays, kind)) not in known]
+            near = sum(abs(s - own) < 1e-5 * (1 + abs(own)) for s in left)
+            count += 1
+            wrong += abs(1 + sum(s > own for s in left) - float(found)) > near
+    assert count and not wrong, f"{wrong} of {count} ranks are wrong"
+
+
+def check_ranks(folder):
+    rows = read_rows(folder + "/embeddings.npy")
     wrong = lines = 0
     for line in open(folder + "/predictions.csv").read().split("\n")[1:-1:7]:
         source, target, _, score, rank = line.split(",")
@@ -114,4 +148,4 @@ def check_ranks(folder):
     assert lines and not wrong, f"{wrong} of {lines} ranks are wrong"
 
 
-{"step": check_step, "ranks": check_ranks}[sys.argv[1]](sys.argv[2])
+{"step": check_step, "ranks": check_ranks, "triples": check_triples}[sys.argv[1]](*sys.argv[2:])

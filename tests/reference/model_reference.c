@@ -234,6 +234,8 @@ static void linear_row(const struct layer *layer, uint32_t i, double *y)
         appnp_row(layer, i, y);
     if (kind == LAYER_LE)
         le_row(layer, i, y);
+    if (kind == LAYER_IDENTITY)
+        memcpy(y, input_row(layer, i), layer->model->layer[layer->number].output_dim * sizeof *y);
     if (kind == LAYER_MLP) {
         add_product(layer, "weight", input_row(layer, i), y);
         add_bias(layer, "bias", y);

@@ -40,7 +40,8 @@ for name in $decoders; do
 done
 [ "$(ls common/nn/links/*_decoder.c | xargs -n1 basename -s _decoder.c | sort | xargs)" = "$(sort <<<"$decoders" | xargs)" ] ||
     fail "common/nn/links: another decoder than the rows of link_lists.h"
-for name in $decoders $(rows common/nn/links/link_lists.h LINK_LOSS_LIST) $(rows stages/sampling/negative_list.h NEGATIVE_LIST); do
+for name in $decoders $(rows common/nn/links/link_lists.h LINK_LOSS_LIST) $(rows stages/sampling/negative_list.h NEGATIVE_LIST) \
+    $(rows common/nn/links/link_lists.h CORRUPT_LIST); do
     grep -q "^| \`$name\` |" pipelines/README.md || fail "pipelines/README.md: no line | \`$name\` | of link prediction"
 done
 

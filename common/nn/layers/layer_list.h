@@ -25,7 +25,8 @@
     ROW(LE, le, "sums of differences to neighbours, with a matrix for either end")                 \
     ROW(RGCN, rgcn, "a matrix for each relation")                                                  \
     ROW(HGT, hgt, "attention over all relations, with matrices for types and relations")           \
-    ROW(RGAT, rgat, "attention over all relations, with a matrix for each")
+    ROW(RGAT, rgat, "attention over all relations, with a matrix for each")                        \
+    ROW(IDENTITY, identity, "the rows as they are, without the graph")
 
 /* How rows of neighbours become one. AUTO: what the kind is known for. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)

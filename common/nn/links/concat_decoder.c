@@ -4,71 +4,118 @@
  *
  *   h = relu(W1 [s, t] + b1) [dim]      scores = W2 h + b2
  *
- * A query is what the source has of W1's product.
+ * A query is what one end has of W1's product.
  */
 #include "common/nn/links/hidden_outputs.h"
 
 #include <string.h>
 
-static int parameters(uint32_t dim, uint32_t outputs, struct decoder_parameter *out)
+static int parameters(uint32_t dim, uint32_t outputs, uint32_t relations,
+                      struct decoder_parameter *out)
 {
+    (void)relations;
     return hidden_outputs_parameters(dim, 2 * dim, outputs, out);
 }
 
-/* y[i] = row i of W1, from column `first` on, times x. */
-static void multiply(const struct decoder *decoder, size_t first, const float *x, float *y)
+/* Where the columns of an end, or of the other one, are in row `i` of W1. */
+static size_t own_columns(const struct decoder *decoder, enum pair_end end, size_t i)
 {
-    const size_t dim = decoder->dim;
-    for (size_t i = 0; i < dim; i++)
-        decoder_dots(x, decoder->parameter[HIDDEN_W1] + i * 2 * dim + first, NULL, dim, 1, &y[i]);
+    return (2 * i + (end == PAIR_TARGET)) * decoder->dim;
 }
 
-static void prepare(const struct decoder *decoder, const float *source, float *query)
+static size_t other_columns(const struct decoder *decoder, enum pair_end end, size_t i)
 {
-    multiply(decoder, 0, source, query);
+    return (2 * i + (end == PAIR_SOURCE)) * decoder->dim;
 }
 
-static void hide(const struct decoder *decoder, const float *query, const float *target,
-                 float *hidden)
+static void prepare(const struct decoder *decoder, enum pair_end end, uint32_t relation,
+                    const float *row, float *query)
 {
-    multiply(decoder, decoder->dim, target, hidden);
+    (void)relation;
+    for (size_t i = 0; i < decoder->dim; i++)
+        decoder_dots(row, decoder->parameter[HIDDEN_W1] + own_columns(decoder, end, i), NULL,
+                     decoder->dim, 1, &query[i]);
+}
+
+static void hide(const struct decoder *decoder, enum pair_end end, const float *query,
+                 const float *other, float *hidden)
+{
+    for (size_t i = 0; i < decoder->dim; i++)
+        decoder_dots(other, decoder->parameter[HIDDEN_W1] + other_columns(decoder, end, i), NULL,
+                     decoder->dim, 1, &hidden[i]);
     decoder_add_scaled(hidden, query, 1, decoder->dim);
     hidden_outputs_activate(decoder, hidden);
 }
 
-static void score(const struct decoder *decoder, const float *query, const float *target,
-                  const uint32_t *index, size_t count, float *out, float *scratch)
+static void score(const struct decoder *decoder, enum pair_end end, const float *query,
+                  const float *other, const uint32_t *index, size_t count, float *out,
+                  float *scratch)
 {
     for (size_t i = 0; i < count; i++) {
-        hide(decoder, query, target + (index ? index[i] : i) * decoder->dim, scratch);
+        hide(decoder, end, query, other + (index ? index[i] : i) * decoder->dim, scratch);
         hidden_outputs_score(decoder, scratch, out + i * decoder->outputs);
     }
 }
 
-static void backward(const struct decoder *decoder, const float *source, const float *target,
-                     const float *gradient, float *source_gradient, float *target_gradient,
-                     float *const *parameter_gradient, float *scratch)
+/* Keeps the gradient of the hidden row, before its bias. */
+static void score_back(const struct decoder_back *back, const uint32_t *index, size_t count,
+                       float *scratch)
+{
+    const struct decoder *decoder = back->decoder;
+    const size_t dim = decoder->dim, outputs = decoder->outputs;
+    memset(back->kept, 0, count * dim * sizeof *back->kept);
+    for (size_t k = 0; k < count; k++) {
+        const float *other = back->other + (index ? index[k] : k) * dim;
+        const float *gradient = back->gradient + k * outputs;
+        float *slope = back->kept + k * dim;
+        if (!decoder_is_sloped(gradient, outputs))
+            continue;
+        hide(decoder, back->end, back->query, other, scratch);
+        hidden_outputs_backward(decoder, scratch, gradient, slope, back->parameter_gradient);
+        decoder_add_scaled(back->query_gradient, slope, 1, dim);
+        for (size_t i = 0; i < dim; i++)
+            if (decoder_is_sloped(&slope[i], 1))
+                decoder_add_scaled(back->parameter_gradient[HIDDEN_W1] +
+                                       other_columns(decoder, back->end, i),
+                                   other, slope[i], dim);
+    }
+}
+
+static void other_back(const struct decoder *decoder, enum pair_end end, const float *query,
+                       const float *other, const float *gradient, const float *kept,
+                       float *other_gradient)
+{
+    (void)query;
+    (void)other;
+    (void)gradient;
+    for (size_t i = 0; i < decoder->dim; i++)
+        if (decoder_is_sloped(&kept[i], 1))
+            decoder_add_scaled(other_gradient,
+                               decoder->parameter[HIDDEN_W1] + other_columns(decoder, end, i),
+                               kept[i], decoder->dim);
+}
+
+static void prepare_back(const struct decoder *decoder, enum pair_end end, uint32_t relation,
+                         const float *row, const float *query_gradient, float *row_gradient,
+                         float *const *parameter_gradient)
 {
     const size_t dim = decoder->dim;
-    float *query = scratch, *hidden = scratch + dim, *slope = scratch + 2 * dim;
-    prepare(decoder, source, query);
-    hide(decoder, query, target, hidden);
-    hidden_outputs_backward(decoder, hidden, gradient, slope, parameter_gradient);
+    (void)relation;
+    memset(row_gradient, 0, dim * sizeof *row_gradient);
     for (size_t i = 0; i < dim; i++) {
-        const float *weight = decoder->parameter[HIDDEN_W1] + i * 2 * dim;
-        float *weight_gradient = parameter_gradient[HIDDEN_W1] + i * 2 * dim;
-        if (!(slope[i] < 0 || slope[i] > 0))
-            continue;
-        decoder_add_scaled(weight_gradient, source, slope[i], dim);
-        decoder_add_scaled(weight_gradient + dim, target, slope[i], dim);
-        decoder_add_scaled(source_gradient, weight, slope[i], dim);
-        decoder_add_scaled(target_gradient, weight + dim, slope[i], dim);
+        const size_t first = own_columns(decoder, end, i);
+        decoder_add_scaled(row_gradient, decoder->parameter[HIDDEN_W1] + first, query_gradient[i],
+                           dim);
+        decoder_add_scaled(parameter_gradient[HIDDEN_W1] + first, row, query_gradient[i], dim);
     }
 }
 
 const struct decoder_type concat_decoder = {.name = "concat",
                                             .takes_outputs = true,
+                                            .keeps_row = true,
                                             .parameters = parameters,
                                             .prepare = prepare,
                                             .score = score,
-                                            .backward = backward};
+                                            .score_back = score_back,
+                                            .other_back = other_back,
+                                            .prepare_back = prepare_back};

@@ -7,6 +7,7 @@
 #include "common/nn/links/decoder.h"
 
 #include <math.h>
+#include <string.h>
 
 static float length_of(const float *row, size_t dim)
 {
@@ -16,44 +17,75 @@ static float length_of(const float *row, size_t dim)
     return length > 1e-8F ? length : 1e-8F;
 }
 
-static void prepare(const struct decoder *decoder, const float *source, float *query)
+static void prepare(const struct decoder *decoder, enum pair_end end, uint32_t relation,
+                    const float *row, float *query)
 {
-    const float length = length_of(source, decoder->dim);
+    const float length = length_of(row, decoder->dim);
+    (void)end;
+    (void)relation;
     for (uint32_t i = 0; i < decoder->dim; i++)
-        query[i] = source[i] / length;
+        query[i] = row[i] / length;
 }
 
-/* The table's form has scratch. NOLINTBEGIN(readability-non-const-parameter) */
-static void score(const struct decoder *decoder, const float *query, const float *target,
-                  const uint32_t *index, size_t count, float *out, float *scratch)
+static void score(const struct decoder *decoder, enum pair_end end, const float *query,
+                  const float *other, const uint32_t *index, size_t count, float *out,
+                  float *scratch)
 {
-    (void)scratch;
-    decoder_dots(query, target, index, decoder->dim, count, out);
+    decoder_query_dots(decoder, end, query, other, index, count, out, scratch);
     for (size_t i = 0; i < count; i++)
-        out[i] /= length_of(target + (index ? index[i] : i) * decoder->dim, decoder->dim);
+        out[i] /= length_of(other + (index ? index[i] : i) * decoder->dim, decoder->dim);
 }
 
-static void backward(const struct decoder *decoder, const float *source, const float *target,
-                     const float *gradient, float *source_gradient, float *target_gradient,
-                     float *const *parameter_gradient, float *scratch)
+/* The tables' form has more. NOLINTBEGIN(readability-non-const-parameter) */
+static void score_back(const struct decoder_back *back, const uint32_t *index, size_t count,
+                       float *scratch)
 {
-    const size_t dim = decoder->dim;
-    const float slope = gradient[0];
-    const float s = length_of(source, dim), t = length_of(target, dim);
-    float cosine = 0;
-    (void)parameter_gradient;
+    const size_t dim = back->decoder->dim;
     (void)scratch;
-    decoder_dots(source, target, NULL, dim, 1, &cosine);
-    cosine /= s * t;
-    decoder_add_scaled(source_gradient, target, slope / (s * t), dim);
-    decoder_add_scaled(source_gradient, source, -slope * cosine / (s * s), dim);
-    decoder_add_scaled(target_gradient, source, slope / (s * t), dim);
-    decoder_add_scaled(target_gradient, target, -slope * cosine / (t * t), dim);
+    for (size_t i = 0; i < count; i++) {
+        const float *row = back->other + (index ? index[i] : i) * dim;
+        if (decoder_is_sloped(back->gradient + i, 1))
+            decoder_add_scaled(back->query_gradient, row, back->gradient[i] / length_of(row, dim),
+                               dim);
+    }
 }
 /* NOLINTEND(readability-non-const-parameter) */
+
+static void other_back(const struct decoder *decoder, enum pair_end end, const float *query,
+                       const float *other, const float *gradient, const float *kept,
+                       float *other_gradient)
+{
+    const size_t dim = decoder->dim;
+    const float length = length_of(other, dim), slope = gradient[0];
+    float along = 0;
+    (void)end;
+    (void)kept;
+    decoder_dots(query, other, NULL, dim, 1, &along);
+    decoder_add_scaled(other_gradient, query, slope / length, dim);
+    decoder_add_scaled(other_gradient, other, -slope * along / (length * length * length), dim);
+}
+
+static void prepare_back(const struct decoder *decoder, enum pair_end end, uint32_t relation,
+                         const float *row, const float *query_gradient, float *row_gradient,
+                         float *const *parameter_gradient)
+{
+    const size_t dim = decoder->dim;
+    const float length = length_of(row, dim);
+    float along = 0;
+    (void)end;
+    (void)relation;
+    (void)parameter_gradient;
+    /* How far the gradient points along the row. NOLINTNEXTLINE(readability-suspicious-call-argument) */
+    decoder_dots(row, query_gradient, NULL, dim, 1, &along);
+    memset(row_gradient, 0, dim * sizeof *row_gradient);
+    decoder_add_scaled(row_gradient, query_gradient, 1 / length, dim);
+    decoder_add_scaled(row_gradient, row, -along / (length * length * length), dim);
+}
 
 const struct decoder_type cosine_decoder = {.name = "cosine",
                                             .parameters = decoder_no_parameters,
                                             .prepare = prepare,
                                             .score = score,
-                                            .backward = backward};
+                                            .score_back = score_back,
+                                            .other_back = other_back,
+                                            .prepare_back = prepare_back};

@@ -7,6 +7,9 @@
 #ifndef COMMON_NN_LINKS_LINK_LISTS_H
 #define COMMON_NN_LINKS_LINK_LISTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* clang-format off */
 #define DECODER_LIST(ROW)                                                                          \
     ROW(DECODER_DOT, dot, "z_s . z_t")                                                             \
@@ -20,6 +23,11 @@
     ROW(LINK_LOSS_BCE, bce, "binary cross-entropy over edges and negatives")                       \
     ROW(LINK_LOSS_MARGIN, margin, "max(0, margin - edge + negative)")                              \
     ROW(LINK_LOSS_SOFTMAX, softmax, "cross-entropy of an edge among its negatives")
+
+#define CORRUPT_LIST(ROW)                                                                          \
+    ROW(CORRUPT_TARGET, target, "the source stays")                                                \
+    ROW(CORRUPT_SOURCE, source, "the target stays")                                                \
+    ROW(CORRUPT_BOTH, both, "one or the other, edge by edge in turn")
 /* clang-format on */
 
 #define DECODER_NUMBER(number, name, help) number,
@@ -28,5 +36,16 @@ enum decoder_kind { DECODER_NONE, DECODER_LIST(DECODER_NUMBER) DECODER_COUNT };
 #define LINK_LOSS_NUMBER(number, name, help) number,
 enum link_loss_kind { LINK_LOSS_LIST(LINK_LOSS_NUMBER) LINK_LOSS_COUNT };
 #undef LINK_LOSS_NUMBER
+
+#define CORRUPT_NUMBER(number, name, help) number,
+/* Which end the negatives of an edge have another of (Bordes et al. 2013 call them corrupted). */
+enum corrupted_end { CORRUPT_LIST(CORRUPT_NUMBER) CORRUPT_COUNT };
+#undef CORRUPT_NUMBER
+
+/* Whether it is the source, of edge `i` of a batch. */
+static inline bool corrupts_source(enum corrupted_end corrupt, uint64_t i)
+{
+    return corrupt == CORRUPT_SOURCE || (corrupt == CORRUPT_BOTH && i % 2 == 1);
+}
 
 #endif

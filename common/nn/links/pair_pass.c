@@ -1,5 +1,51 @@
 #include "common/nn/links/pair_pass.h"
 
+#include "common/nn/layers/partial_sums.h"
+
+#include <string.h>
+
+enum { ROWS_AT_A_TIME = 16 };
+
+/* ---- which pairs ------------------------------------------------------------------------------ */
+
+static uint32_t relation_of(const struct pair_rows *pairs, size_t positive)
+{
+    return pairs->relation ? pairs->relation[positive] : 0;
+}
+
+/* The end that a positive and its negatives share. */
+static enum pair_end shared_end(const struct pair_rows *pairs, size_t positive)
+{
+    return corrupts_source(pairs->corrupt, positive) ? PAIR_TARGET : PAIR_SOURCE;
+}
+
+static uint32_t shared_row(const struct pair_rows *pairs, size_t positive)
+{
+    return shared_end(pairs, positive) == PAIR_SOURCE ? pairs->source[positive]
+                                                      : pairs->target[positive];
+}
+
+/* The other end of a positive itself, which its row is read by. */
+static const uint32_t *other_of(const struct pair_rows *pairs, size_t positive)
+{
+    return shared_end(pairs, positive) == PAIR_SOURCE ? &pairs->target[positive]
+                                                      : &pairs->source[positive];
+}
+
+static size_t first_negative(const struct pair_rows *pairs, size_t positive)
+{
+    return pairs->positive_count + positive * pairs->negatives_each;
+}
+
+static void make_query(const struct decoder *decoder, const struct pair_rows *pairs,
+                       size_t positive, float *query)
+{
+    decoder->type->prepare(decoder, shared_end(pairs, positive), relation_of(pairs, positive),
+                           pairs->row + shared_row(pairs, positive) * (size_t)decoder->dim, query);
+}
+
+/* ---- scores ----------------------------------------------------------------------------------- */
+
 struct scoring {
     const struct decoder *decoder;
     const struct pair_rows *pairs;
@@ -19,14 +65,13 @@ static void score_positive(void *context, int64_t i, int thread)
     const struct pair_rows *pairs = scoring->pairs;
     float *query = scoring->room + (size_t)thread * room_of(decoder),
           *scratch = query + decoder_query(decoder);
-    const size_t outputs = decoder->outputs;
-    const size_t own = (size_t)i, each = pairs->negatives_each;
-    const size_t first = pairs->positive_count + own * each;
-    decoder->type->prepare(decoder, pairs->row + pairs->source[own] * (size_t)decoder->dim, query);
-    decoder->type->score(decoder, query, pairs->row, pairs->target + own, 1,
+    const size_t own = (size_t)i, first = first_negative(pairs, own), outputs = decoder->outputs;
+    const enum pair_end end = shared_end(pairs, own);
+    make_query(decoder, pairs, own, query);
+    decoder->type->score(decoder, end, query, pairs->row, other_of(pairs, own), 1,
                          scoring->score + own * outputs, scratch);
-    decoder->type->score(decoder, query, pairs->row, pairs->target + first, each,
-                         scoring->score + first * outputs, scratch);
+    decoder->type->score(decoder, end, query, pairs->row, pairs->target + first,
+                         pairs->negatives_each, scoring->score + first * outputs, scratch);
 }
 
 /* Threads write `score`. NOLINTBEGIN(readability-non-const-parameter) */
@@ -45,33 +90,187 @@ enum error_code pair_pass_scores(const struct decoder *decoder, const struct pai
 
 /* NOLINTEND(readability-non-const-parameter) */
 
-static bool is_sloped(const float *gradient, size_t count)
+/* ---- the way back ----------------------------------------------------------------------------- */
+
+/* Pairs by row: those of row r are item[start[r] .. start[r + 1]), in their order. */
+struct pair_lists {
+    uint32_t *start; /* [rows + 1] */
+    uint32_t *item;
+};
+
+struct way_back {
+    const struct decoder *decoder;
+    const struct pair_rows *pairs;
+    const float *score_gradient;
+    struct partial_sums sums; /* of the parameters, one behind the other */
+    size_t parameter_first[DECODER_PARAMETER_COUNT_MAX + 1];
+    int parameter_count;
+    float *query;           /* [positives, decoder_query()] */
+    float *shared_gradient; /* [positives, dim]: of the rows that queries are made of */
+    float *kept;            /* [pairs, dim] of a decoder that keeps rows */
+    float *room;            /* [threads, gradient of a query and scratch] */
+    struct pair_lists shared, other;
+    float *row_gradient;
+};
+
+static void back_of_positive(const struct way_back *w, size_t i, float *const *parameter,
+                             float *room)
 {
-    bool is_any = false;
-    for (size_t i = 0; i < count; i++)
-        is_any = is_any || gradient[i] < 0 || gradient[i] > 0;
-    return is_any;
+    const struct decoder *decoder = w->decoder;
+    const struct pair_rows *pairs = w->pairs;
+    const size_t dim = decoder->dim, wide = decoder_query(decoder),
+                 first = first_negative(pairs, i);
+    float *scratch = room + wide;
+    struct decoder_back back = {.decoder = decoder,
+                                .end = shared_end(pairs, i),
+                                .query = w->query + i * wide,
+                                .other = pairs->row,
+                                .gradient = w->score_gradient + i * decoder->outputs,
+                                .query_gradient = room,
+                                .parameter_gradient = parameter,
+                                .kept = w->kept ? w->kept + i * dim : NULL};
+    make_query(decoder, pairs, i, w->query + i * wide);
+    memset(room, 0, wide * sizeof *room);
+    decoder->type->score_back(&back, other_of(pairs, i), 1, scratch);
+    back.gradient = w->score_gradient + first * decoder->outputs;
+    back.kept = w->kept ? w->kept + first * dim : NULL;
+    decoder->type->score_back(&back, pairs->target + first, pairs->negatives_each, scratch);
+    decoder->type->prepare_back(decoder, back.end, relation_of(pairs, i),
+                                pairs->row + shared_row(pairs, i) * dim, back.query_gradient,
+                                w->shared_gradient + i * dim, parameter);
 }
 
+static void back_of_tile(void *context, const struct partial_sums_tile *tile)
+{
+    const struct way_back *w = context;
+    float *parameter[DECODER_PARAMETER_COUNT_MAX] = {NULL};
+    float *room = w->room + (size_t)tile->thread * room_of(w->decoder);
+    if (tile->fresh)
+        memset(tile->sum, 0, w->sums.size * sizeof *tile->sum);
+    for (int p = 0; p < w->parameter_count; p++)
+        parameter[p] = tile->sum + w->parameter_first[p];
+    for (uint32_t i = tile->first; i < tile->end; i++)
+        back_of_positive(w, i, parameter, room);
+}
+
+static void back_of_row(const struct way_back *w, uint32_t row)
+{
+    const struct decoder *decoder = w->decoder;
+    const struct pair_rows *pairs = w->pairs;
+    const size_t dim = decoder->dim;
+    float *gradient = w->row_gradient + row * dim;
+    for (uint32_t k = w->shared.start[row]; k < w->shared.start[row + 1]; k++)
+        decoder_add_scaled(gradient, w->shared_gradient + w->shared.item[k] * dim, 1, dim);
+    for (uint32_t k = w->other.start[row]; k < w->other.start[row + 1]; k++) {
+        const size_t pair = w->other.item[k];
+        const size_t positive = pair < pairs->positive_count
+                                    ? pair
+                                    : (pair - pairs->positive_count) / pairs->negatives_each;
+        const float *slope = w->score_gradient + pair * decoder->outputs;
+        if (decoder_is_sloped(slope, decoder->outputs))
+            decoder->type->other_back(
+                decoder, shared_end(pairs, positive), w->query + positive * decoder_query(decoder),
+                pairs->row + row * dim, slope, w->kept ? w->kept + pair * dim : NULL, gradient);
+    }
+}
+
+static void back_of_rows(void *context, int64_t tile, int thread)
+{
+    const struct way_back *w = context;
+    const uint32_t first = (uint32_t)(tile * ROWS_AT_A_TIME), left = w->pairs->row_count - first;
+    (void)thread;
+    for (uint32_t i = 0; i < (left < ROWS_AT_A_TIME ? left : ROWS_AT_A_TIME); i++)
+        back_of_row(w, first + i);
+}
+
+static uint32_t row_of_shared(const struct pair_rows *pairs, size_t i)
+{
+    return shared_row(pairs, i);
+}
+
+static uint32_t row_of_other(const struct pair_rows *pairs, size_t i)
+{
+    return i < pairs->positive_count ? *other_of(pairs, i) : pairs->target[i];
+}
+
+/* Sorts `count` pairs by their rows. */
+static void fill_lists(const struct pair_lists *lists, const struct pair_rows *pairs, size_t count,
+                       uint32_t (*row_of)(const struct pair_rows *, size_t))
+{
+    uint32_t *start = lists->start;
+    memset(start, 0, ((size_t)pairs->row_count + 1) * sizeof *start);
+    for (size_t i = 0; i < count; i++)
+        start[row_of(pairs, i) + 1]++;
+    for (uint32_t r = 0; r < pairs->row_count; r++)
+        start[r + 1] += start[r];
+    for (size_t i = 0; i < count; i++) /* start[r] becomes the end of row r */
+        lists->item[start[row_of(pairs, i)]++] = (uint32_t)i;
+    memmove(start + 1, start, pairs->row_count * sizeof *start);
+    start[0] = 0;
+}
+
+static enum error_code make_room(struct way_back *w, size_t pair_count, int threads,
+                                 struct arena *arena, struct error *err)
+{
+    static const char what[] = "the gradient of pairs";
+    const struct decoder *decoder = w->decoder;
+    const struct pair_rows *pairs = w->pairs;
+    const size_t rows = (size_t)pairs->row_count + 1, positives = pairs->positive_count;
+    const size_t values = w->parameter_first[w->parameter_count];
+    enum error_code rc = partial_sums_init(&w->sums, pairs->positive_count, values ? values : 1,
+                                           threads, arena, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &w->query, positives * decoder_query(decoder), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &w->shared_gradient, positives * decoder->dim, what, err);
+    if (rc == ERROR_NONE && decoder->type->keeps_row)
+        rc = arena_new(arena, &w->kept, pair_count * decoder->dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &w->room, (size_t)threads * room_of(decoder), what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &w->shared.start, rows, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &w->shared.item, positives, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &w->other.start, rows, what, err);
+    return rc == ERROR_NONE ? arena_new(arena, &w->other.item, pair_count, what, err) : rc;
+}
+
+static void find_parameters(struct way_back *w)
+{
+    struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
+    w->parameter_count = w->decoder->type->parameters(w->decoder->dim, w->decoder->outputs,
+                                                      w->decoder->relation_count, own);
+    for (int p = 0; p < w->parameter_count; p++)
+        w->parameter_first[p + 1] = w->parameter_first[p] + (size_t)own[p].rows * own[p].cols;
+}
+
+/* Threads write `row_gradient`. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code pair_pass_backward(const struct decoder *decoder, const struct pair_rows *pairs,
                                    const float *score_gradient, struct arena *arena,
-                                   float *row_gradient, float *const *parameter_gradient,
-                                   struct error *err)
+                                   struct thread_pool *pool, float *row_gradient,
+                                   float *const *parameter_gradient, struct error *err)
 {
-    const size_t dim = decoder->dim, each = pairs->negatives_each;
-    float *scratch = NULL;
-    const enum error_code rc =
-        arena_new(arena, &scratch, decoder_scratch(decoder->dim), "the gradient of pairs", err);
+    struct way_back w = {.decoder = decoder,
+                         .pairs = pairs,
+                         .score_gradient = score_gradient,
+                         .row_gradient = row_gradient};
+    const size_t pair_count = pairs->positive_count * (1 + (size_t)pairs->negatives_each);
+    find_parameters(&w);
+    const enum error_code rc = make_room(&w, pair_count, thread_pool_size(pool), arena, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
-    for (size_t i = 0; i < pairs->positive_count; i++)
-        for (size_t k = 0; k <= each; k++) {
-            const size_t at = k == 0 ? i : pairs->positive_count + i * each + k - 1;
-            const size_t s = pairs->source[i] * dim, t = pairs->target[at] * dim;
-            if (is_sloped(score_gradient + at * decoder->outputs, decoder->outputs))
-                decoder->type->backward(decoder, pairs->row + s, pairs->row + t,
-                                        score_gradient + at * decoder->outputs, row_gradient + s,
-                                        row_gradient + t, parameter_gradient, scratch);
-        }
+    fill_lists(&w.shared, pairs, pairs->positive_count, row_of_shared);
+    fill_lists(&w.other, pairs, pair_count, row_of_other);
+    partial_sums_run(&w.sums, pool, back_of_tile, &w);
+    for (int p = 0; p < w.parameter_count; p++) {
+        const size_t count = w.parameter_first[p + 1] - w.parameter_first[p];
+        decoder_add_scaled(parameter_gradient[p],
+                           partial_sums_total(&w.sums, w.parameter_first[p], count), 1, count);
+    }
+    thread_pool_run(pool, ((int64_t)pairs->row_count + ROWS_AT_A_TIME - 1) / ROWS_AT_A_TIME,
+                    back_of_rows, &w);
     return ERROR_NONE;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */

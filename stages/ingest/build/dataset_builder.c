@@ -220,13 +220,21 @@ enum error_code dataset_builder_set_split(struct dataset_builder *builder, enum 
 }
 
 enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum held_out split,
-                                         const char *where, int64_t line, int64_t source,
-                                         int64_t target, struct error *err)
+                                         const struct given_edge *given, struct error *err)
 {
-    const bool reversed = builder->edges.reversed;
+    struct given_edge edge = *given;
     must(builder->schema.node_count > 0);
-    return edge_holdout_give(&builder->edges.holdout, split, where, line,
-                             reversed ? target : source, reversed ? source : target, err);
+    if (builder->edges.reversed) {
+        edge.source = given->target;
+        edge.target = given->source;
+    }
+    return edge_holdout_give(&builder->edges.holdout, split, &edge, err);
+}
+
+uint32_t dataset_builder_edge_types(const struct dataset_builder *builder)
+{
+    return builder->edges.spool.width.of[EDGE_TYPE] ? dataset_edges_given_types(&builder->edges)
+                                                    : 0;
 }
 
 /* The ids as they will be stored; without set_ids() the numbers themselves. */
@@ -418,7 +426,8 @@ static enum error_code finish_pairs(struct dataset_builder *builder, struct erro
                          "%s: no training edges: of %" PRIu64 " edges of the input all are held "
                          "out; expected fewer of them (ingest.edge_split)",
                          path, schema->input_edge_rows);
-    return edge_holdout_put(holdout, builder->config.store, err);
+    return edge_holdout_put(holdout, schema->edge_width.of[EDGE_TYPE] != 0, builder->config.store,
+                            err);
 }
 
 enum error_code dataset_builder_finish(struct dataset_builder *builder,

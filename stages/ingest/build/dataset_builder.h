@@ -25,6 +25,7 @@
 #include "common/graph/edge_column.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/ingest/build/dataset_summary.h"
+#include "stages/ingest/build/given_edge.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
@@ -114,9 +115,11 @@ MUST_CHECK enum error_code dataset_builder_set_labels(struct dataset_builder *bu
                                                       struct error *err);
 /* A held-out edge that is given (edge_holdout.h). Fails: ERROR_INPUT for an end out of range. */
 MUST_CHECK enum error_code dataset_builder_hold_out(struct dataset_builder *builder,
-                                                    enum held_out split, const char *where,
-                                                    int64_t line, int64_t source, int64_t target,
+                                                    enum held_out split,
+                                                    const struct given_edge *given,
                                                     struct error *err);
+/* Types that edges of the input may have, once there are edges; 0: they have none. */
+uint32_t dataset_builder_edge_types(const struct dataset_builder *builder);
 /* Node ids of one split, any order. A node in two splits, twice in one, out of range, or (train) without
  * a label is refused with where and line. */
 MUST_CHECK enum error_code dataset_builder_set_split(struct dataset_builder *builder,

@@ -63,8 +63,7 @@ static enum error_code check_id(const struct dataset_edges *edges, const char *w
                      edges->schema->node_count - 1);
 }
 
-/* Edge types that edges of the input may have. */
-static uint32_t given_types(const struct dataset_edges *edges)
+uint32_t dataset_edges_given_types(const struct dataset_edges *edges)
 {
     return edges->adds_reverses ? edges->schema->edge_type_count / 2
                                 : edges->schema->edge_type_count;
@@ -108,10 +107,10 @@ static enum error_code check_attributes(const struct dataset_edges *edges,
         return error_set(err, ERROR_INPUT, "the %s is %g: expected a finite number",
                          edge_column[found].words[0], value);
     const uint16_t *type = piece->columns.data[EDGE_TYPE];
-    if (type && type[i] >= given_types(edges))
+    if (type && type[i] >= dataset_edges_given_types(edges))
         return error_set(err, ERROR_INPUT,
                          "edge type %u is out of range: expected an edge type from 0 to %u",
-                         type[i], given_types(edges) - 1);
+                         type[i], dataset_edges_given_types(edges) - 1);
     return check_ends(edges, piece, i, err);
 }
 

@@ -60,6 +60,8 @@ MUST_CHECK enum error_code dataset_edges_add(struct dataset_edges *edges,
 MUST_CHECK enum error_code dataset_edges_write(struct dataset_edges *edges, struct store *store,
                                                uint64_t memory_bytes, bool with_out_degree,
                                                struct error *err);
+/* Edge types that edges of the input may have. */
+uint32_t dataset_edges_given_types(const struct dataset_edges *edges);
 /* [node_count] once written with_out_degree; borrowed. */
 const uint32_t *dataset_edges_out_degree(const struct dataset_edges *edges);
 

@@ -40,6 +40,7 @@ void edge_holdout_release(struct edge_holdout *holdout)
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
         memory_free(holdout->held[s].source);
         memory_free(holdout->held[s].target);
+        memory_free(holdout->held[s].type);
         memory_free(holdout->held[s].line);
         memory_free(holdout->held[s].where);
     }
@@ -51,11 +52,11 @@ void edge_holdout_release(struct edge_holdout *holdout)
 /* ---- lists ------------------------------------------------------------------------------------ */
 
 static enum error_code note(struct edge_holdout *holdout, int split, uint32_t source,
-                            uint32_t target, struct error *err)
+                            uint32_t target, uint16_t type, struct error *err)
 {
     static const char what[] = "held-out edges";
     struct held_edges *held = &holdout->held[split];
-    const uint64_t bytes = (holdout->held[0].count + holdout->held[1].count + 1) * 8;
+    const uint64_t bytes = (holdout->held[0].count + holdout->held[1].count + 1) * 10;
     char have[32], want[32];
     if (holdout->memory_bytes && bytes > holdout->memory_bytes / 4)
         return error_set(err, ERROR_NO_MEMORY,
@@ -70,19 +71,22 @@ static enum error_code note(struct edge_holdout *holdout, int split, uint32_t so
         memory_grow(&held->source, &held->source_capacity, held->count + 1, what, err);
     if (rc == ERROR_NONE)
         rc = memory_grow(&held->target, &held->target_capacity, held->count + 1, what, err);
+    if (rc == ERROR_NONE)
+        rc = memory_grow(&held->type, &held->type_capacity, held->count + 1, what, err);
     if (rc != ERROR_NONE)
         return rc;
+    held->type[held->count] = type;
     held->source[held->count] = source;
     held->target[held->count++] = target;
     return ERROR_NONE;
 }
 
 enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out split,
-                                  const char *where, int64_t line, int64_t source, int64_t target,
-                                  struct error *err)
+                                  const struct given_edge *edge, struct error *err)
 {
     struct held_edges *held = &holdout->held[split];
-    const int64_t nodes = holdout->schema->node_count, end[] = {source, target};
+    const char *where = edge->where;
+    const int64_t nodes = holdout->schema->node_count, end[] = {edge->source, edge->target};
     enum error_code rc = ERROR_NONE;
     must(holdout->is_wanted);
     for (int i = 0; i < 2; i++)
@@ -90,7 +94,7 @@ enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out sp
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": %s %" PRId64
                              " is out of range: expected a node id from 0 to %" PRId64,
-                             where, line, i ? "target" : "source", end[i], nodes - 1);
+                             where, edge->line, i ? "target" : "source", end[i], nodes - 1);
     if (!held->where) {
         const size_t size = strlen(where) + 1;
         rc = memory_new(&held->where, size, "the name of a file", err);
@@ -101,14 +105,20 @@ enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out sp
         rc = memory_grow(&held->line, &held->line_capacity, held->count + 1, "lines of edges", err);
     if (rc != ERROR_NONE)
         return rc;
-    held->line[held->count] = line;
-    return note(holdout, (int)split, (uint32_t)source, (uint32_t)target, err);
+    held->line[held->count] = edge->line;
+    return note(holdout, (int)split, (uint32_t)edge->source, (uint32_t)edge->target, edge->type,
+                err);
 }
 
 /* ---- all edges, once more --------------------------------------------------------------------- */
 
-typedef enum error_code (*edge_visitor)(void *context, uint32_t source, uint32_t target,
-                                        double time, struct error *err);
+struct visited_edge {
+    uint32_t source, target;
+    double time;   /* 0 without times */
+    uint16_t type; /* 0 without types */
+};
+typedef enum error_code (*edge_visitor)(void *context, const struct visited_edge *edge,
+                                        struct error *err);
 
 static double time_of(const struct edge_columns_view *columns, uint64_t edge)
 {
@@ -116,6 +126,12 @@ static double time_of(const struct edge_columns_view *columns, uint64_t edge)
     if (columns->width.of[EDGE_TIME])
         memcpy(&time, edge_columns_at(columns, EDGE_TIME, edge), sizeof time);
     return time;
+}
+
+static uint16_t type_of(const struct edge_columns_view *columns, uint64_t edge)
+{
+    const uint16_t *type = columns->data[EDGE_TYPE];
+    return type ? type[edge] : 0;
 }
 
 /* Self loops, which stay, are left out. */
@@ -130,9 +146,12 @@ static enum error_code walk(struct edge_spool *spool, edge_visitor visit, void *
         if (rc == ERROR_NONE)
             rc = edge_spool_read(spool, &piece, err);
         const struct edge_columns_view columns = edge_columns_read(&piece.columns, 0);
-        for (size_t i = 0; rc == ERROR_NONE && i < piece.count; i++)
-            if (piece.source[i] != piece.target[i])
-                rc = visit(context, piece.source[i], piece.target[i], time_of(&columns, i), err);
+        for (size_t i = 0; rc == ERROR_NONE && i < piece.count; i++) {
+            const struct visited_edge edge = {piece.source[i], piece.target[i],
+                                              time_of(&columns, i), type_of(&columns, i)};
+            if (edge.source != edge.target)
+                rc = visit(context, &edge, err);
+        }
     } while (rc == ERROR_NONE && piece.count > 0);
     spool_piece_release(&piece);
     return rc;
@@ -164,13 +183,11 @@ struct digit_counts {
     uint64_t *count; /* [1 << DIGIT_BITS] by the next digit */
 };
 
-static enum error_code count_digit(void *context, uint32_t source, uint32_t target, double time,
+static enum error_code count_digit(void *context, const struct visited_edge *edge,
                                    struct error *err)
 {
     struct digit_counts *digits = context;
-    const uint64_t place = ordered(time), digit = place >> digits->shift & 0xffff;
-    (void)source;
-    (void)target;
+    const uint64_t place = ordered(edge->time), digit = place >> digits->shift & 0xffff;
     (void)err;
     digits->all++;
     if (digits->shift == 64 - DIGIT_BITS || place >> (digits->shift + DIGIT_BITS) == digits->prefix)
@@ -243,12 +260,13 @@ static bool is_later(const struct last_edge *a, const struct last_edge *b)
     return a->draw != b->draw ? a->draw > b->draw : a->target > b->target;
 }
 
-static enum error_code note_last(void *context, uint32_t source, uint32_t target, double time,
+static enum error_code note_last(void *context, const struct visited_edge *visited,
                                  struct error *err)
 {
     struct edge_holdout *holdout = context;
-    struct last_edges *last = &holdout->last[source];
-    const struct last_edge edge = {time, draw_of(holdout, source, target), target};
+    struct last_edges *last = &holdout->last[visited->source];
+    const struct last_edge edge = {
+        visited->time, draw_of(holdout, visited->source, visited->target), visited->target};
     uint32_t at = 0;
     (void)err;
     while (at < last->count && is_later(&last->edge[at], &edge))
@@ -284,9 +302,9 @@ static uint64_t pair_of(const struct edge_holdout *holdout, uint32_t source, uin
     return turns ? (uint64_t)target << 32 | source : (uint64_t)source << 32 | target;
 }
 
-static uint64_t place_of(const struct edge_holdout *holdout, uint64_t pair)
+static uint64_t place_of(const struct edge_holdout *holdout, uint64_t pair, uint16_t type)
 {
-    pair ^= pair >> 32;
+    pair ^= pair >> 32 ^ (uint64_t)type << 24;
     return pair * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (holdout->given_size - 1);
 }
 
@@ -296,11 +314,17 @@ static uint64_t given_pair(const struct edge_holdout *holdout, uint64_t entry)
     return pair_of(holdout, held->source[(entry - 1) >> 1], held->target[(entry - 1) >> 1]);
 }
 
-/* The place of the entry of a pair, or the free one where it would be. */
-static uint64_t *find_given(const struct edge_holdout *holdout, uint64_t pair)
+static uint16_t given_type(const struct edge_holdout *holdout, uint64_t entry)
 {
-    uint64_t at = place_of(holdout, pair);
-    while (holdout->given[at] && given_pair(holdout, holdout->given[at]) != pair)
+    return holdout->held[(entry - 1) & 1].type[(entry - 1) >> 1];
+}
+
+/* The place of the entry of a pair, or the free one where it would be. */
+static uint64_t *find_given(const struct edge_holdout *holdout, uint64_t pair, uint16_t type)
+{
+    uint64_t at = place_of(holdout, pair, type);
+    while (holdout->given[at] && (given_pair(holdout, holdout->given[at]) != pair ||
+                                  given_type(holdout, holdout->given[at]) != type))
         at = (at + 1) & (holdout->given_size - 1);
     return &holdout->given[at];
 }
@@ -315,7 +339,8 @@ static const char *name_of(const struct edge_holdout *holdout, uint32_t node,
 static enum error_code enter_given(struct edge_holdout *holdout, int s, size_t i, struct error *err)
 {
     const struct held_edges *held = &holdout->held[s];
-    uint64_t *entry = find_given(holdout, pair_of(holdout, held->source[i], held->target[i]));
+    uint64_t *entry =
+        find_given(holdout, pair_of(holdout, held->source[i], held->target[i]), held->type[i]);
     char source[NODE_ID_TEXT_SIZE], target[NODE_ID_TEXT_SIZE];
     if (!*entry) {
         *entry = 1 + ((uint64_t)i << 1 | (uint64_t)s);
@@ -330,21 +355,21 @@ static enum error_code enter_given(struct edge_holdout *holdout, int s, size_t i
                      first->line[(*entry - 1) >> 1]);
 }
 
-static enum error_code refuse_leak(void *context, uint32_t source, uint32_t target, double time,
+static enum error_code refuse_leak(void *context, const struct visited_edge *edge,
                                    struct error *err)
 {
     const struct edge_holdout *holdout = context;
-    const uint64_t entry = *find_given(holdout, pair_of(holdout, source, target));
+    const uint64_t entry =
+        *find_given(holdout, pair_of(holdout, edge->source, edge->target), edge->type);
     char from[NODE_ID_TEXT_SIZE], to[NODE_ID_TEXT_SIZE];
-    (void)time;
     if (!entry)
         return ERROR_NONE;
     const struct held_edges *held = &holdout->held[(entry - 1) & 1];
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": the edge between %s and %s is also a training edge, so the "
                      "split leaks: expected held-out edges that are not in ingest.path%s",
-                     held->where, held->line[(entry - 1) >> 1], name_of(holdout, source, from),
-                     name_of(holdout, target, to),
+                     held->where, held->line[(entry - 1) >> 1],
+                     name_of(holdout, edge->source, from), name_of(holdout, edge->target, to),
                      holdout->schema->undirected ? " in either direction" : "");
 }
 
@@ -430,27 +455,29 @@ enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                   struct error *err)
 {
     uint32_t to = 0;
-    uint64_t noted[HELD_OUT_COUNT] = {UINT64_MAX, UINT64_MAX}; /* a pair is noted once */
+    uint64_t noted[HELD_OUT_COUNT] = {UINT64_MAX, UINT64_MAX}; /* a pair of a type is noted once */
     enum error_code rc = ERROR_NONE;
     if (!holdout->is_wanted)
         return ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < *kept; i++) {
         const uint32_t source = (uint32_t)(order[i] >> 32);
+        const uint16_t type = type_of(&row->columns, (uint32_t)order[i]);
+        const uint64_t edge = (uint64_t)source << 16 | type;
         const int split =
             split_of(holdout, source, node, time_of(&row->columns, (uint32_t)order[i]));
         if (split == STAYS) {
             order[to++] = order[i];
-        } else if (noted[split] != source && (!holdout->schema->undirected || source < node)) {
-            noted[split] = source;
-            rc = note(holdout, split, source, node, err);
+        } else if (noted[split] != edge && (!holdout->schema->undirected || source < node)) {
+            noted[split] = edge;
+            rc = note(holdout, split, source, node, type, err);
         }
     }
     *kept = to;
     return rc;
 }
 
-enum error_code edge_holdout_put(const struct edge_holdout *holdout, struct store *store,
-                                 struct error *err)
+enum error_code edge_holdout_put(const struct edge_holdout *holdout, bool has_types,
+                                 struct store *store, struct error *err)
 {
     struct edge_splits splits = {.undirected = holdout->schema->undirected};
     const char *id = holdout->schema->id;
@@ -460,6 +487,7 @@ enum error_code edge_holdout_put(const struct edge_holdout *holdout, struct stor
         splits.count[s] = holdout->held[s].count;
         splits.source[s] = holdout->held[s].source;
         splits.target[s] = holdout->held[s].target;
+        splits.type[s] = has_types ? holdout->held[s].type : NULL;
     }
     return edge_splits_put(store, key_dataset(id, "edge_splits").text, id, &splits, err);
 }

@@ -12,7 +12,7 @@
  *                   validation; by time, or, without times, by a draw (He et al. 2017, "Neural collaborative filtering")
  *   given           those of two files, which are not among the edges of the input
  *
- * A self loop stays. Beside the lists of held-out edges, eight bytes each, which may take a quarter of the budget, memory is
+ * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes each (and two with types), which may take a quarter of the budget, memory is
  * 64 bytes a node with leave_one_out.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
@@ -21,6 +21,7 @@
 #include "common/base/error.h"
 #include "stages/ingest/build/edge_row.h"
 #include "stages/ingest/build/edge_spool.h"
+#include "stages/ingest/build/given_edge.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/dataset_schema.h"
@@ -31,14 +32,15 @@
 
 struct held_edges {
     uint32_t *source, *target; /* [count] */
+    uint16_t *type;            /* [count]; 0 where edges have none */
     int64_t *line;             /* [count] of those given */
     char *where;               /* the file of those given; owned */
-    size_t count, source_capacity, target_capacity, line_capacity;
+    size_t count, source_capacity, target_capacity, type_capacity, line_capacity;
 };
 
 struct edge_holdout { /* {0} holds out none */
     bool is_wanted;
-    const struct dataset_schema *schema; /* borrowed: node_count, undirected */
+    const struct dataset_schema *schema; /* borrowed: node_count, undirected, edge_width */
     const struct node_ids *ids;          /* borrowed, for messages */
     struct edge_split split;
     uint64_t seed;
@@ -57,10 +59,9 @@ MUST_CHECK enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                              const struct dataset_schema *schema,
                                              uint64_t memory_bytes, struct error *err);
 void edge_holdout_release(struct edge_holdout *holdout);
-/* A held-out edge of a file. Fails: ERROR_INPUT for an end out of range; ERROR_NO_MEMORY. */
+/* Holds it out. Fails: ERROR_INPUT for an end out of range; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out split,
-                                             const char *where, int64_t line, int64_t source,
-                                             int64_t target, struct error *err);
+                                             const struct given_edge *edge, struct error *err);
 /* When all edges are in the spool and the direction is known. Fails: ERROR_INPUT for edges without times that are split by
  * time, and for a given edge that is an edge of the input or stands there twice, naming file and line. */
 MUST_CHECK enum error_code edge_holdout_prepare(struct edge_holdout *holdout,
@@ -69,8 +70,8 @@ MUST_CHECK enum error_code edge_holdout_prepare(struct edge_holdout *holdout,
 MUST_CHECK enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                              const struct edge_row *row, uint64_t *order,
                                              uint32_t *kept, struct error *err);
-/* Behind the last row: the record. Fails: ERROR_IO. */
-MUST_CHECK enum error_code edge_holdout_put(const struct edge_holdout *holdout, struct store *store,
-                                            struct error *err);
+/* Behind the last row: the record; `has_types`: with those of the edges. Fails: ERROR_IO. */
+MUST_CHECK enum error_code edge_holdout_put(const struct edge_holdout *holdout, bool has_types,
+                                            struct store *store, struct error *err);
 
 #endif

@@ -10,6 +10,7 @@ struct held_file { /* one run */
     enum held_out split;
     const struct named_nodes *names; /* NULL: ids are numbers */
     struct dataset_builder *builder;
+    uint32_t type_count; /* 0: edges have no types */
     uint64_t count;
 };
 
@@ -29,19 +30,39 @@ static enum error_code find_node(const struct held_file *file, const struct fiel
                      file->path, line, shown, id->text);
 }
 
+/* Behind the two ends, where edges have types. */
+static enum error_code find_type(const struct held_file *file, struct delimited *values,
+                                 int64_t line, uint16_t *type, struct error *err)
+{
+    struct field field = {0};
+    int64_t number = -1;
+    const bool has_field = delimited_next(values, &field);
+    const int shown = field.size < 40 ? (int)field.size : 40;
+    if (!text_int64(field.text, field.size, &number) || number < 0 ||
+        number >= (int64_t)file->type_count)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": %s%.*s%s behind source and target: expected the type of "
+                         "the edge, from 0 to %" PRIu32 ", as the edges of the input have one",
+                         file->path, line, has_field ? "'" : "nothing", shown,
+                         has_field ? field.text : "", has_field ? "'" : "", file->type_count - 1);
+    *type = (uint16_t)number;
+    return ERROR_NONE;
+}
+
 static enum error_code take_edge(void *context, const struct field *id, struct delimited *values,
                                  int64_t line, struct error *err)
 {
     struct held_file *file = context;
     struct field second = {0};
-    int64_t source = 0, target = 0;
+    struct given_edge edge = {.where = file->path, .line = line};
     (void)delimited_next(values, &second);
-    enum error_code rc = find_node(file, id, line, &source, err);
+    enum error_code rc = find_node(file, id, line, &edge.source, err);
     if (rc == ERROR_NONE)
-        rc = find_node(file, &second, line, &target, err);
+        rc = find_node(file, &second, line, &edge.target, err);
+    if (rc == ERROR_NONE && file->type_count)
+        rc = find_type(file, values, line, &edge.type, err);
     if (rc == ERROR_NONE)
-        rc = dataset_builder_hold_out(file->builder, file->split, file->path, line, source, target,
-                                      err);
+        rc = dataset_builder_hold_out(file->builder, file->split, &edge, err);
     file->count++;
     return rc;
 }
@@ -55,8 +76,11 @@ enum error_code held_edge_files_push(const struct pipeline_settings *settings,
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT && pipeline_learns_pairs(settings);
          s++) {
         struct keyed_file lines = {.path = settings->ingest.edge_file[1 + s], .form = KEYED_VALUES};
-        struct held_file file = {
-            .path = lines.path, .split = (enum held_out)s, .names = names, .builder = builder};
+        struct held_file file = {.path = lines.path,
+                                 .split = (enum held_out)s,
+                                 .names = names,
+                                 .builder = builder,
+                                 .type_count = dataset_builder_edge_types(builder)};
         if (!lines.path[0])
             continue;
         rc = keyed_file_visit(&lines, names ? names : &none, take_edge, &file, err);

@@ -229,7 +229,8 @@ enum error_code unread_files_visit(const struct pipeline_settings *settings, unr
         return rc;
     struct survey survey = {.known = is_ogb ? of_ogb : of_folder,
                             .draws_splits = shares.is_random,
-                            .has_relations = settings->ingest.relations,
+                            .has_relations =
+                                settings->ingest.relations || pipeline_learns_pairs(settings),
                             .meta = is_ogb ? NULL : &meta,
                             .visit = visit,
                             .context = context};

@@ -244,7 +244,9 @@ static enum error_code compare_edge_splits(const struct partition_check *check,
                              found->count[s], held_out_name[s], expected->count[s]);
         for (uint64_t i = 0; i < found->count[s]; i++)
             if (to_dataset[found->source[s][i]] != expected->source[s][i] ||
-                to_dataset[found->target[s][i]] != expected->target[s][i])
+                to_dataset[found->target[s][i]] != expected->target[s][i] ||
+                (expected->type[s] != NULL) != (found->type[s] != NULL) ||
+                (found->type[s] && found->type[s][i] != expected->type[s][i]))
                 return error_set(err, ERROR_CORRUPT,
                                  "%s edge %" PRIu64 " is not that of the dataset", held_out_name[s],
                                  i);

@@ -328,6 +328,7 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
     const uint32_t expected[HELD_OUT_COUNT] = {schema->valid_count, schema->test_count};
     struct edge_splits splits = {0}, mapped = {.undirected = schema->undirected};
     uint32_t *end[HELD_OUT_COUNT][2] = {{NULL}};
+    const bool has_types = schema->edge_width.of[EDGE_TYPE] != 0;
     if (!task_learns_pairs(schema->task))
         return ERROR_NONE;
     enum error_code rc =
@@ -336,6 +337,9 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
         if (splits.count[s] != expected[s])
             rc = error_set(err, ERROR_CORRUPT, "%s: %" PRIu64 " %s edges, expected %" PRIu32,
                            from.text, splits.count[s], held_out_name[s], expected[s]);
+        if (rc == ERROR_NONE && splits.count[s] && (splits.type[s] != NULL) != has_types)
+            rc = error_set(err, ERROR_CORRUPT, "%s: %s edges %s types, expected as the dataset",
+                           from.text, held_out_name[s], splits.type[s] ? "with" : "without");
         for (int side = 0; rc == ERROR_NONE && side < 2; side++) {
             const uint32_t *node = side ? splits.target[s] : splits.source[s];
             rc = memory_new(&end[s][side], splits.count[s], "held-out edges", err);
@@ -343,6 +347,7 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
                 end[s][side][i] = n->to_new[node[i]];
         }
         mapped.count[s] = splits.count[s];
+        mapped.type[s] = splits.type[s];
         mapped.source[s] = end[s][0];
         mapped.target[s] = end[s][1];
     }

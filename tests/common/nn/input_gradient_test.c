@@ -27,6 +27,7 @@ static const struct trial trials[] = {
     {2, {LAYER_PROPAGATE, LAYER_SGC}, NORM_NONE, false, false},
     {3, {LAYER_MLP, LAYER_APPNP, LAYER_APPNP}, NORM_NONE, false, false},
     {3, {LAYER_MLP, LAYER_SAGE, LAYER_GCN}, NORM_LAYER, true, false},
+    {2, {LAYER_IDENTITY, LAYER_GCN}, NORM_NONE, false, false},
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 

@@ -116,8 +116,9 @@ int main(void)
     must(checksum_stream_new(&sum, NULL) == ERROR_NONE);
     for (int kind = 0; kind < LAYER_KIND_COUNT; kind++) {
         const struct model_outline outline = outline_of((enum layer_kind)kind);
-        /* No model by itself; sgc has it. */
-        if (kind != LAYER_PROPAGATE && !layer_type_of((enum layer_kind)kind)->only_typed)
+        /* No models by themselves; sgc has the first. */
+        if (kind != LAYER_PROPAGATE && kind != LAYER_IDENTITY &&
+            !layer_type_of((enum layer_kind)kind)->only_typed)
             add_step(&outline, sum);
         if (layer_type_of((enum layer_kind)kind)->typed && kind != LAYER_MLP)
             add_typed_step((enum layer_kind)kind, sum);

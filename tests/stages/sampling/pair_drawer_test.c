@@ -32,12 +32,15 @@ static int set_up(void **state)
     random_graph_make(&f->graph, random_graph_seed(5), NODE_COUNT, HUB_DEGREE);
     memory_topology_make(&f->memory, f->graph.row_start, f->graph.neighbor, book, PARTS);
     must(pair_drawer_new(&f->memory.topology, 0, &f->drawer, &err) == ERROR_NONE);
-    must(known_pairs_init(&f->known, &f->memory.topology, NULL, 0, &err) == ERROR_NONE);
+    must(known_pairs_init(&f->known, &f->memory.topology, NULL, 0, 0, &err) == ERROR_NONE);
     must(edge_positions_init(&f->positions, &f->memory.topology, &err) == ERROR_NONE);
     const uint64_t edges = f->graph.row_start[NODE_COUNT];
-    for (uint32_t i = 0; i < POSITIVES; i++)
-        edge_positions_find(&f->positions, (uint64_t)i * 7919 % edges, &f->source[i],
-                            &f->target[i]);
+    for (uint32_t i = 0; i < POSITIVES; i++) {
+        const struct found_edge edge =
+            edge_positions_find(&f->positions, (uint64_t)i * 7919 % edges);
+        f->source[i] = edge.source;
+        f->target[i] = edge.target;
+    }
     *state = f;
     return 0;
 }
@@ -75,15 +78,20 @@ static bool is_edge(const struct fixture *f, uint32_t source, uint32_t target)
     return false;
 }
 
+static uint64_t in_degree(const struct fixture *f, uint32_t node)
+{
+    return f->graph.row_start[node + 1] - f->graph.row_start[node];
+}
+
 static void every_position_is_an_edge(void **state)
 {
     const struct fixture *f = *state;
     for (uint32_t node = 0; node < NODE_COUNT; node++)
         for (uint64_t e = f->graph.row_start[node]; e < f->graph.row_start[node + 1]; e++) {
-            uint32_t source = 0, target = 0;
-            edge_positions_find(&f->positions, e, &source, &target);
-            assert_int_equal(source, f->graph.neighbor[e]);
-            assert_int_equal(target, node);
+            const struct found_edge edge = edge_positions_find(&f->positions, e);
+            assert_int_equal(edge.source, f->graph.neighbor[e]);
+            assert_int_equal(edge.target, node);
+            assert_int_equal(edge.type, 0);
         }
 }
 
@@ -98,15 +106,15 @@ static void known_pairs_are_the_edges(void **state)
                                            .count = {1, 1},
                                            .source = {source, source + 1},
                                            .target = {target, target + 1}};
-        assert_ok(known_pairs_init(&known, &f->memory.topology, &splits, 0, &err), &err);
+        assert_ok(known_pairs_init(&known, &f->memory.topology, &splits, 0, 0, &err), &err);
         for (uint32_t a = 0; a < NODE_COUNT; a++)
             for (uint32_t b = 0; b < NODE_COUNT; b += 7) {
                 const bool is_held = (a == 3 && b == 250) || (a == 8 && b == 9) ||
                                      (undirected && ((a == 250 && b == 3) || (a == 9 && b == 8)));
-                assert_int_equal(known_pairs_has(&known, a, b), is_held || is_edge(f, a, b));
+                assert_int_equal(known_pairs_has(&known, a, b, 0), is_held || is_edge(f, a, b));
             }
         known_pairs_release(&known);
-        assert_fails(known_pairs_init(&known, &f->memory.topology, &splits, 31, &err),
+        assert_fails(known_pairs_init(&known, &f->memory.topology, &splits, 0, 31, &err),
                      ERROR_NO_MEMORY, "the held-out edges want", &err);
     }
 }
@@ -239,6 +247,40 @@ static void filtered_negatives_are_no_edges(void **state)
                 }
     }
     assert_true(edges > 10);
+}
+
+/* The other way round: the negative leads to the target, by no edge unless most nodes have one there; and the draws of edges that
+ * keep their source are as before. */
+static void sources_are_corrupted(void **state)
+{
+    struct fixture *f = *state;
+    struct error err = {0};
+    struct drawn_pairs drawn;
+    struct pair_request request = request_of(f, NEGATIVE_UNIFORM), plain = request;
+    int kept_sources = 0, edges = 0, corrupted = 0;
+    request.known = plain.known = &f->known;
+    request.corrupt = CORRUPT_BOTH;
+    for (request.round = 0; request.round < 20; request.round++) {
+        plain.round = request.round;
+        assert_ok(pair_drawer_draw(f->drawer, &request, &drawn, &err), &err);
+        assert_int_equal(drawn.pairs.corrupt, CORRUPT_BOTH);
+        for (uint32_t i = 0; i < POSITIVES; i++)
+            for (uint32_t k = 0; k < NEGATIVES; k++) {
+                const uint32_t node =
+                    drawn.seed_node[drawn.pairs.target[POSITIVES + i * NEGATIVES + k]];
+                if (i % 2) {
+                    corrupted++;
+                    edges += in_degree(f, f->target[i]) < NODE_COUNT / 2 &&
+                             (node == f->target[i] || is_edge(f, node, f->target[i]));
+                    continue;
+                }
+                assert_int_equal(node, pair_drawer_negative(&plain, NODE_COUNT, i, k));
+                kept_sources++;
+            }
+    }
+    assert_true(kept_sources > 0);
+    assert_true(corrupted > 0);
+    assert_int_equal(edges, 0);
 }
 
 static void edges_and_reverses_are_left_out(void **state)
@@ -377,6 +419,7 @@ static void a_node_out_of_range_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PAIR_TEST(sources_are_corrupted),
         PAIR_TEST(every_position_is_an_edge),
         PAIR_TEST(known_pairs_are_the_edges),
         PAIR_TEST(seeds_are_the_ends_of_the_pairs),

@@ -26,9 +26,28 @@ static void splits_read_back_as_written(void **state)
     assert_memory_equal(read.source[HELD_OUT_VALID], valid_source, sizeof valid_source);
     assert_memory_equal(read.target[HELD_OUT_VALID], valid_target, sizeof valid_target);
     assert_int_equal(read.target[HELD_OUT_TEST][0], 2);
+    assert_null(read.type[HELD_OUT_VALID]);
     store_release_record(&read.view);
     assert_fails(edge_splits_get(t->store, "partition/p-2/edge_splits", "p-2", 5, &read, &t->err),
                  ERROR_NOT_FOUND, "p-2", &t->err);
+}
+
+static void types_read_back_as_written(void **state)
+{
+    struct temp_store *t = *state;
+    const uint16_t valid_type[] = {7, 65535}, test_type[] = {0};
+    struct edge_splits typed = good, read;
+    typed.type[HELD_OUT_VALID] = valid_type;
+    typed.type[HELD_OUT_TEST] = test_type;
+    assert_ok(edge_splits_put(t->store, key, "p-1", &typed, &t->err), &t->err);
+    assert_ok(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), &t->err);
+    assert_memory_equal(read.type[HELD_OUT_VALID], valid_type, sizeof valid_type);
+    assert_int_equal(read.type[HELD_OUT_TEST][0], 0);
+    store_release_record(&read.view);
+    const struct tamper change = {"valid_type", ELEMENT_U16, valid_type, 1};
+    record_tamper(t->store, key, "p-1", &change);
+    assert_fails(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), ERROR_CORRUPT,
+                 "valid_type: expected 2 elements, found 1", &t->err);
 }
 
 static void wrong_ends_are_refused(void **state)
@@ -49,6 +68,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(splits_read_back_as_written),
+        test_with_store(types_read_back_as_written),
         test_with_store(wrong_ends_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

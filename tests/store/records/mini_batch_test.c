@@ -235,6 +235,16 @@ static void pairs_of_seeds_are_kept(void **state)
     assert_int_equal(seed_pairs_positive(&read.pairs, 1), 1);
     assert_int_equal(seed_pairs_positive(&read.pairs, 3), 0);
     assert_int_equal(seed_pairs_positive(&read.pairs, 4), 1);
+    assert_null(read.pairs.relation);
+    assert_int_equal(read.pairs.corrupt, CORRUPT_TARGET);
+    const uint16_t relation[] = {65535, 3};
+    batch.pairs.relation = relation;
+    batch.pairs.corrupt = CORRUPT_BOTH;
+    assert_ok(mini_batch_put(t->store, "run/r/typed", "r", &batch, &scratch, &t->err), &t->err);
+    assert_ok(mini_batch_get(t->store, "run/r/typed", "r", &read, &t->err), &t->err);
+    assert_memory_equal(read.pairs.relation, relation, sizeof relation);
+    assert_memory_equal(read.pairs.target, pair_target, sizeof pair_target);
+    assert_int_equal(read.pairs.corrupt, CORRUPT_BOTH);
     mini_batch_release(&read);
     arena_release(&scratch);
 }

@@ -33,6 +33,8 @@ static const struct trial trials[] = {
     {2, {LAYER_LE, LAYER_LE}, LAYER_AGGR_AUTO, false},
     {2, {LAYER_LE, LAYER_LE}, LAYER_AGGR_AUTO, true},
     {4, {LAYER_MLP, LAYER_LE, LAYER_GCN, LAYER_MLP}, LAYER_AGGR_AUTO, true},
+    {3, {LAYER_GCN, LAYER_IDENTITY, LAYER_SAGE}, LAYER_AGGR_AUTO, false},
+    {4, {LAYER_IDENTITY, LAYER_SAGE, LAYER_SAGE, LAYER_IDENTITY}, LAYER_AGGR_AUTO, false},
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 

@@ -10,9 +10,10 @@
 #include <string.h>
 
 enum { DIM = 19, SEEDS = 7, POSITIVES = 5, NEGATIVES = 3, PAIRS = POSITIVES * (1 + NEGATIVES) };
-enum { OUTPUTS_MOST = 3 };
+enum { OUTPUTS_MOST = 3, RELATIONS = 3, RELATION = 1 };
 
 static int output; /* that the formulas are of */
+static int outputs_of_trial;
 
 struct trial {
     uint32_t outputs;
@@ -38,7 +39,7 @@ static double distmult(const double *s, const double *t, double *const *p)
 {
     double sum = 0;
     for (int i = 0; i < DIM; i++)
-        sum += s[i] * p[0][output * DIM + i] * t[i];
+        sum += s[i] * p[0][(RELATION * outputs_of_trial + output) * DIM + i] * t[i];
     return sum;
 }
 
@@ -85,7 +86,7 @@ static const struct trial trials[] = {
 enum { TRIALS = sizeof trials / sizeof *trials };
 
 /* All numbers of a trial, in both precisions: rows of two ends, then parameters. */
-enum { PARAMETERS_MOST = 2 * DIM * DIM + 4 * DIM + 3, VALUES_MOST = 2 * DIM + PARAMETERS_MOST };
+enum { PARAMETERS_MOST = 3 * DIM * DIM + 4 * DIM + 3, VALUES_MOST = 2 * DIM + PARAMETERS_MOST };
 
 struct numbers {
     size_t count;
@@ -99,7 +100,8 @@ static void make_numbers(const struct trial *trial, struct numbers *n)
 {
     struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
     const struct random_stream stream = random_stream_of(3, RANDOM_WEIGHT, 0, 0, 0);
-    n->parameter_count = decoder_type_of(trial->kind)->parameters(DIM, trial->outputs, own);
+    n->parameter_count =
+        decoder_type_of(trial->kind)->parameters(DIM, trial->outputs, RELATIONS, own);
     n->count = (size_t)2 * DIM;
     for (int i = 0; i < n->parameter_count; i++) {
         n->first[i] = n->count;
@@ -116,6 +118,7 @@ static double formula(const struct trial *trial, const struct numbers *n)
 {
     double *parameter[DECODER_PARAMETER_COUNT_MAX] = {NULL};
     struct numbers copy = *n;
+    outputs_of_trial = (int)trial->outputs;
     for (int i = 0; i < n->parameter_count; i++)
         parameter[i] = copy.value + n->first[i];
     return trial->formula(copy.value, copy.value + DIM, parameter);
@@ -123,8 +126,10 @@ static double formula(const struct trial *trial, const struct numbers *n)
 
 static struct decoder decoder_of(const struct trial *trial, const struct numbers *n)
 {
-    struct decoder decoder = {
-        .type = decoder_type_of(trial->kind), .dim = DIM, .outputs = trial->outputs};
+    struct decoder decoder = {.type = decoder_type_of(trial->kind),
+                              .dim = DIM,
+                              .outputs = trial->outputs,
+                              .relation_count = RELATIONS};
     for (int i = 0; i < n->parameter_count; i++)
         decoder.parameter[i] = n->single + n->first[i];
     return decoder;
@@ -161,15 +166,31 @@ static void scores_and_gradients_are_those_of_the_formula(void **state)
         const struct decoder decoder = decoder_of(&trials[t], &n);
         for (int i = 0; i < n.parameter_count; i++)
             parameter[i] = gradient + n.first[i];
-        decoder.type->prepare(&decoder, n.single, query);
-        decoder.type->score(&decoder, query, n.single + DIM, NULL, 1, score, scratch);
-        for (output = 0; output < (int)trials[t].outputs; output++)
-            assert_true(fabs((double)score[output] - formula(&trials[t], &n)) < 1e-5);
-        decoder.type->backward(&decoder, n.single, n.single + DIM, slope, gradient, gradient + DIM,
-                               parameter, scratch);
-        for (size_t i = 0; i < n.count; i++) {
-            const double expected = slope_of(&trials[t], &n, i, slope);
-            assert_true(fabs((double)gradient[i] - expected) < 1e-4 * (1 + fabs(expected)));
+        for (int end = 0; end < 2; end++) { /* of either end the same */
+            float *row = n.single + (size_t)end * DIM, *other = n.single + (size_t)(1 - end) * DIM;
+            float query_gradient[OUTPUTS_MOST * DIM] = {0}, kept[DIM];
+            const struct decoder_back back = {.decoder = &decoder,
+                                              .end = (enum pair_end)end,
+                                              .query = query,
+                                              .other = other,
+                                              .gradient = slope,
+                                              .query_gradient = query_gradient,
+                                              .parameter_gradient = parameter,
+                                              .kept = kept};
+            memset(gradient, 0, sizeof gradient);
+            decoder.type->prepare(&decoder, back.end, RELATION, row, query);
+            decoder.type->score(&decoder, back.end, query, other, NULL, 1, score, scratch);
+            for (output = 0; output < (int)trials[t].outputs; output++)
+                assert_true(fabs((double)score[output] - formula(&trials[t], &n)) < 1e-5);
+            decoder.type->score_back(&back, NULL, 1, scratch);
+            decoder.type->other_back(&decoder, back.end, query, other, slope, kept,
+                                     gradient + (size_t)(1 - end) * DIM);
+            decoder.type->prepare_back(&decoder, back.end, RELATION, row, query_gradient,
+                                       gradient + (size_t)end * DIM, parameter);
+            for (size_t i = 0; i < n.count; i++) {
+                const double expected = slope_of(&trials[t], &n, i, slope);
+                assert_true(fabs((double)gradient[i] - expected) < 1e-4 * (1 + fabs(expected)));
+            }
         }
     }
 }
@@ -184,7 +205,8 @@ static void every_row_has_its_name_and_tensors(void **state)
     for (int t = 0; t < TRIALS; t++) {
         const struct decoder_type *type = decoder_type_of(trials[t].kind);
         tried |= 1U << trials[t].kind;
-        assert_true(type->parameters(DIM, trials[t].outputs, own) <= DECODER_PARAMETER_COUNT_MAX);
+        assert_true(type->parameters(DIM, trials[t].outputs, RELATIONS, own) <=
+                    DECODER_PARAMETER_COUNT_MAX);
         assert_true(type->takes_outputs || trials[t].outputs == 1);
     }
     assert_int_equal(tried, (1U << DECODER_COUNT) - 2);
@@ -232,70 +254,106 @@ static void a_model_has_the_tensors_of_its_decoder(void **state)
 struct batch {
     float row[SEEDS * DIM];
     uint32_t source[POSITIVES], target[PAIRS];
+    uint16_t relation[POSITIVES];
     struct pair_rows pairs;
 };
 
 /* Seed 2 is an end of many pairs, one of them with itself. */
-static void make_batch(struct batch *b)
+static void make_batch(struct batch *b, enum corrupted_end corrupt)
 {
     const struct random_stream stream = random_stream_of(4, RANDOM_WEIGHT, 0, 0, 0);
     for (size_t i = 0; i < (size_t)SEEDS * DIM; i++)
         b->row[i] = 2 * random_unit(random_word(&stream, i, 0)) - 1;
-    for (uint32_t i = 0; i < POSITIVES; i++)
+    for (uint32_t i = 0; i < POSITIVES; i++) {
         b->source[i] = i % 3;
+        b->relation[i] = (uint16_t)(i * 2 % RELATIONS);
+    }
     for (uint32_t i = 0; i < PAIRS; i++)
         b->target[i] = i % 4 ? i % SEEDS : 2;
-    b->pairs = (struct pair_rows){b->row, POSITIVES, NEGATIVES, b->source, b->target};
+    b->pairs = (struct pair_rows){.row = b->row,
+                                  .row_count = SEEDS,
+                                  .positive_count = POSITIVES,
+                                  .negatives_each = NEGATIVES,
+                                  .source = b->source,
+                                  .target = b->target,
+                                  .relation = b->relation,
+                                  .corrupt = corrupt};
 }
 
+/* What a pass gives, for comparison. */
+struct result {
+    float score[PAIRS * OUTPUTS_MOST], row_gradient[SEEDS * DIM], gradient[VALUES_MOST];
+};
+
+static void run(const struct trial *trial, const struct numbers *n, const struct pair_rows *pairs,
+                const float *slope, struct thread_pool *pool, struct result *out)
+{
+    struct error err = {0};
+    struct arena arena = {0};
+    float *parameter[DECODER_PARAMETER_COUNT_MAX] = {NULL};
+    const struct decoder decoder = decoder_of(trial, n);
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < n->parameter_count; i++)
+        parameter[i] = out->gradient + n->first[i];
+    assert_ok(pair_pass_scores(&decoder, pairs, &arena, pool, out->score, &err), &err);
+    assert_ok(pair_pass_backward(&decoder, pairs, slope, &arena, pool, out->row_gradient, parameter,
+                                 &err),
+              &err);
+    arena_release(&arena);
+}
+
+static void assert_close(const float *a, const float *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_true(fabsf(a[i] - b[i]) < 1e-3F * (1 + fabsf(b[i])));
+}
+
+/* All pairs one by one give the same sums; and any number of threads gives the same bits. */
 static void pairs_of_a_batch_add_up(void **state)
 {
     static struct numbers n;
     static struct batch b;
+    static struct result whole, by_threads, one, sum;
+    struct error err = {0};
+    struct thread_pool *pool = NULL;
+    float slope[PAIRS * OUTPUTS_MOST];
     (void)state;
-    make_batch(&b);
-    for (int t = 0; t < TRIALS; t++) {
-        struct error err = {0};
-        struct arena arena = {0};
-        struct thread_pool *pool = NULL;
-        float score[2][PAIRS * OUTPUTS_MOST] = {{0}}, slope[PAIRS * OUTPUTS_MOST];
-        float scratch[3 * DIM];
-        const uint32_t outputs = trials[t].outputs;
-        float row_gradient[SEEDS * DIM] = {0}, wanted[SEEDS * DIM] = {0};
-        float gradient[VALUES_MOST] = {0}, wanted_gradient[VALUES_MOST] = {0};
-        float *parameter[DECODER_PARAMETER_COUNT_MAX],
-            *wanted_parameter[DECODER_PARAMETER_COUNT_MAX];
-        make_numbers(&trials[t], &n);
-        const struct decoder decoder = decoder_of(&trials[t], &n);
-        for (int i = 0; i < n.parameter_count; i++) {
-            parameter[i] = gradient + n.first[i];
-            wanted_parameter[i] = wanted_gradient + n.first[i];
+    for (uint32_t i = 0; i < PAIRS * OUTPUTS_MOST; i++)
+        slope[i] = (float)i - 8.5F;
+    assert_ok(thread_pool_new(3, &pool, &err), &err);
+    for (int t = 0; t < TRIALS * CORRUPT_COUNT; t++) {
+        const struct trial *trial = &trials[t % TRIALS];
+        make_batch(&b, (enum corrupted_end)(t / TRIALS));
+        make_numbers(trial, &n);
+        run(trial, &n, &b.pairs, slope, NULL, &whole);
+        run(trial, &n, &b.pairs, slope, pool, &by_threads);
+        assert_memory_equal(&whole, &by_threads, sizeof whole);
+        memset(&sum, 0, sizeof sum);
+        for (uint32_t at = 0; at < PAIRS; at++) {
+            const uint32_t i = at < POSITIVES ? at : (at - POSITIVES) / NEGATIVES;
+            const bool of_source = corrupts_source(b.pairs.corrupt, i);
+            uint32_t source = b.source[i], target = b.target[i];
+            if (at >= POSITIVES)
+                *(of_source ? &source : &target) = b.target[at];
+            const struct pair_rows pair = {.row = b.row,
+                                           .row_count = SEEDS,
+                                           .positive_count = 1,
+                                           .source = &source,
+                                           .target = &target,
+                                           .relation = &b.relation[i],
+                                           .corrupt = of_source ? CORRUPT_SOURCE : CORRUPT_TARGET};
+            run(trial, &n, &pair, &slope[(size_t)at * trial->outputs], NULL, &one);
+            assert_memory_equal(one.score, &whole.score[(size_t)at * trial->outputs],
+                                trial->outputs * sizeof(float));
+            for (size_t k = 0; k < (size_t)SEEDS * DIM; k++)
+                sum.row_gradient[k] += one.row_gradient[k];
+            for (size_t k = 0; k < n.count; k++)
+                sum.gradient[k] += one.gradient[k];
         }
-        assert_ok(thread_pool_new(3, &pool, &err), &err);
-        assert_ok(pair_pass_scores(&decoder, &b.pairs, &arena, NULL, score[0], &err), &err);
-        assert_ok(pair_pass_scores(&decoder, &b.pairs, &arena, pool, score[1], &err), &err);
-        assert_memory_equal(score[0], score[1], sizeof score[0]);
-        for (uint32_t i = 0; i < PAIRS * OUTPUTS_MOST; i++)
-            slope[i] = (float)i - 8.5F;
-        assert_ok(
-            pair_pass_backward(&decoder, &b.pairs, slope, &arena, row_gradient, parameter, &err),
-            &err);
-        for (uint32_t i = 0; i < POSITIVES; i++)
-            for (uint32_t k = 0; k <= NEGATIVES; k++) {
-                const uint32_t at = k ? POSITIVES + i * NEGATIVES + k - 1 : i;
-                const size_t s = b.source[i] * (size_t)DIM, e = b.target[at] * (size_t)DIM;
-                float query[OUTPUTS_MOST * DIM], one[OUTPUTS_MOST] = {0};
-                decoder.type->prepare(&decoder, b.row + s, query);
-                decoder.type->score(&decoder, query, b.row + e, NULL, 1, one, scratch);
-                assert_memory_equal(one, score[0] + at * (size_t)outputs, outputs * sizeof *one);
-                decoder.type->backward(&decoder, b.row + s, b.row + e, slope + at * (size_t)outputs,
-                                       wanted + s, wanted + e, wanted_parameter, scratch);
-            }
-        assert_memory_equal(row_gradient, wanted, sizeof wanted);
-        assert_memory_equal(gradient, wanted_gradient, sizeof gradient);
-        thread_pool_free(pool);
-        arena_release(&arena);
+        assert_close(whole.row_gradient, sum.row_gradient, (size_t)SEEDS * DIM);
+        assert_close(whole.gradient, sum.gradient, n.count);
     }
+    thread_pool_free(pool);
 }
 
 int main(void)

@@ -237,12 +237,11 @@ static void a_given_split_that_leaks_is_named(void **state)
     draw_edges();
     choose("given", true, 1);
     struct dataset_builder *builder = push("leak", EDGES, false);
-    assert_fails(dataset_builder_hold_out(builder, HELD_OUT_TEST, "test.csv", 3, 0, NODES, &err),
-                 ERROR_INPUT,
+    const struct given_edge outside = {"test.csv", 3, 0, NODES, 0};
+    const struct given_edge turned = {"test.csv", 4, target[9], source[9], 0};
+    assert_fails(dataset_builder_hold_out(builder, HELD_OUT_TEST, &outside, &err), ERROR_INPUT,
                  "test.csv:3: target 200 is out of range: expected a node id from 0 to", &err);
-    assert_ok(
-        dataset_builder_hold_out(builder, HELD_OUT_TEST, "test.csv", 4, target[9], source[9], &err),
-        &err);
+    assert_ok(dataset_builder_hold_out(builder, HELD_OUT_TEST, &turned, &err), &err);
     assert_fails(dataset_builder_finish(builder, &schema, &err), ERROR_INPUT,
                  "test.csv:4: the edge", &err);
     assert_non_null(strstr(err.message, "is also a training edge, so the split leaks"));
@@ -262,13 +261,11 @@ static void a_given_split_is_kept_as_it_is(void **state)
     /* The last two edges of the list are not among the edges. */
     for (int twice = 0; twice < 2; twice++) {
         struct dataset_builder *builder = push("given", EDGES - 2, false);
-        assert_ok(dataset_builder_hold_out(builder, HELD_OUT_VALID, "v.csv", 1, source[EDGES - 1],
-                                           target[EDGES - 1], &err),
-                  &err);
-        assert_ok(dataset_builder_hold_out(builder, HELD_OUT_TEST, "t.csv", 1,
-                                           target[EDGES - 2 + !twice], source[EDGES - 2 + !twice],
-                                           &err),
-                  &err);
+        const struct given_edge valid = {"v.csv", 1, source[EDGES - 1], target[EDGES - 1], 0};
+        const struct given_edge test = {"t.csv", 1, target[EDGES - 2 + !twice],
+                                        source[EDGES - 2 + !twice], 0};
+        assert_ok(dataset_builder_hold_out(builder, HELD_OUT_VALID, &valid, &err), &err);
+        assert_ok(dataset_builder_hold_out(builder, HELD_OUT_TEST, &test, &err), &err);
         if (!twice) {
             assert_fails(dataset_builder_finish(builder, &made.schema, &err), ERROR_INPUT,
                          "is that of v.csv:1: expected each held-out edge once", &err);
@@ -280,6 +277,53 @@ static void a_given_split_is_kept_as_it_is(void **state)
     assert_int_equal(made.is_held[HELD_OUT_VALID][source[EDGES - 1]][target[EDGES - 1]], 1);
     assert_int_equal(made.is_held[HELD_OUT_TEST][target[EDGES - 2]][source[EDGES - 2]], 1);
     assert_int_equal(made.schema.edge_count, 2 * (EDGES - 2));
+}
+
+/* The same ends with another type are another edge; what is held out keeps its type. */
+static void types_tell_edges_apart(void **state)
+{
+    (void)state;
+    enum { COUNT = 300 };
+    static uint16_t type[COUNT];
+    static struct edge_type named[2] = {{.name = "a"}, {.name = "b"}};
+    static const struct node_type node = {.name = "n", .node_count = NODES};
+    struct error err = {0};
+    struct dataset_schema schema;
+    struct edge_splits splits;
+    draw_edges();
+    choose("given", false, 1);
+    for (int leaks = 0; leaks < 2; leaks++) {
+        const char *id = leaks ? "typed-leak" : "typed";
+        struct edge_piece piece = {.where = "edges.csv",
+                                   .first_line = 2,
+                                   .count = COUNT,
+                                   .source = source,
+                                   .target = target};
+        struct dataset_builder *builder = start_nodes(id, NODES);
+        piece.columns.width.of[EDGE_TYPE] = 1;
+        piece.columns.data[EDGE_TYPE] = type;
+        assert_ok(dataset_builder_set_types(builder, &node, 1, named, 2, &err), &err);
+        assert_int_equal(dataset_builder_edge_types(builder), 0);
+        assert_ok(dataset_builder_add_edges(builder, &piece, &err), &err);
+        assert_int_equal(dataset_builder_edge_types(builder), 2);
+        const struct given_edge valid = {"v.csv", 1, source[5], target[5], 1};
+        const struct given_edge test = {"t.csv", 1, source[6], target[6], !leaks};
+        assert_ok(dataset_builder_hold_out(builder, HELD_OUT_VALID, &valid, &err), &err);
+        assert_ok(dataset_builder_hold_out(builder, HELD_OUT_TEST, &test, &err), &err);
+        if (leaks) {
+            assert_fails(dataset_builder_finish(builder, &schema, &err), ERROR_INPUT,
+                         "t.csv:1: the edge", &err);
+            continue;
+        }
+        assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
+        assert_int_equal(schema.edge_count, COUNT);
+        assert_ok(edge_splits_get(fixture.store, key_dataset(id, "edge_splits").text, id, NODES,
+                                  &splits, &err),
+                  &err);
+        assert_int_equal(splits.type[HELD_OUT_VALID][0], 1);
+        assert_int_equal(splits.type[HELD_OUT_TEST][0], 1);
+        store_release_record(&splits.view);
+    }
 }
 
 static void what_is_missing_is_named(void **state)
@@ -313,6 +357,7 @@ int main(void)
         FIXTURE_TEST(repeated_edges_go_together),
         FIXTURE_TEST(a_given_split_that_leaks_is_named),
         FIXTURE_TEST(a_given_split_is_kept_as_it_is),
+        FIXTURE_TEST(types_tell_edges_apart),
         FIXTURE_TEST(what_is_missing_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
