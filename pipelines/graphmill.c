@@ -26,6 +26,8 @@ static const struct command {
     {"partition", "FILE", "ingest and partition alone; --compare tries all methods",
      command_partition},
     {"infer", "MODEL", "apply a trained model to another graph: --on DATASET", command_infer},
+    {"predict", "links RUN", "score pairs of nodes, or find the best partners of some",
+     command_predict},
     {"status", "RUN", "where a run stands; --watch to follow", command_status},
     {"replay", "RUN STAGE", "compute one unit again and compare: MATCH or DIFFERS", command_replay},
     {"verify", "RUN", "check every stored record and artifact", command_verify},

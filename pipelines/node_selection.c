@@ -5,66 +5,14 @@
 #include "common/base/text.h"
 #include "common/formats/line_reader.h"
 #include "common/formats/npy.h"
-#include "store/objects/keys.h"
-#include "store/records/node_ids.h"
+#include "pipelines/node_lookup.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- ids --- */
 
-struct wanted_id {
-    char *text; /* [size], owned */
-    size_t size;
-    int64_t line;
-    bool is_found;
-};
-
-struct wanted {           /* {0} is empty */
-    struct wanted_id *id; /* [count], sorted by text */
-    size_t count, capacity;
-};
-
-static int compare_text(const char *a, size_t a_size, const char *b, size_t b_size)
-{
-    const int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
-    return order ? order : (a_size > b_size) - (a_size < b_size);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    const struct wanted_id *x = a, *y = b;
-    return compare_text(x->text, x->size, y->text, y->size);
-}
-
-static void release_wanted(struct wanted *wanted)
-{
-    for (size_t i = 0; i < wanted->count; i++)
-        memory_free(wanted->id[i].text);
-    memory_free(wanted->id);
-    *wanted = (struct wanted){0};
-}
-
-static enum error_code add_line(struct wanted *wanted, const struct text_line *line,
-                                struct error *err)
-{
-    enum error_code rc =
-        memory_grow(&wanted->id, &wanted->capacity, wanted->count + 1, "ids of nodes", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    struct wanted_id *id = &wanted->id[wanted->count];
-    *id = (struct wanted_id){.size = line->size, .line = line->number};
-    rc = memory_new(&id->text, line->size, "the id of a node", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(id->text, line->text, line->size);
-    wanted->count++;
-    return ERROR_NONE;
-}
-
-static enum error_code read_wanted(struct wanted *wanted, const char *path, struct error *err)
+static enum error_code read_wanted(struct node_lookup *lookup, const char *path, struct error *err)
 {
     struct line_reader *reader = NULL;
     struct text_line line;
@@ -73,87 +21,30 @@ static enum error_code read_wanted(struct wanted *wanted, const char *path, stru
     while (rc == ERROR_NONE && found) {
         rc = line_reader_next(reader, &line, &found, err);
         if (rc == ERROR_NONE && found && line.size)
-            rc = add_line(wanted, &line, err);
+            rc = node_lookup_add(lookup, line.text, line.size, line.number, err);
     }
     line_reader_close(reader);
-    if (rc == ERROR_NONE && !wanted->count)
+    if (rc == ERROR_NONE && !lookup->count)
         rc = error_set(err, ERROR_INPUT, "%s: expected the id of a node a line, found none", path);
-    if (rc == ERROR_NONE && wanted->id)
-        qsort(wanted->id, wanted->count, sizeof *wanted->id, by_text);
     return rc;
-}
-
-/* Marks all lines with this id; how many there are. */
-static bool mark_id(struct wanted *wanted, const char *text, size_t size)
-{
-    size_t low = 0, high = wanted->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (compare_text(wanted->id[middle].text, wanted->id[middle].size, text, size) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = false;
-    for (; low < wanted->count &&
-           compare_text(wanted->id[low].text, wanted->id[low].size, text, size) == 0;
-         low++)
-        found = wanted->id[low].is_found = true;
-    return found;
-}
-
-static void mark_nodes(struct node_selection *s, struct wanted *wanted, const struct node_ids *ids)
-{
-    for (uint32_t node = 0; node < s->node_count; node++) {
-        char number[32];
-        const char *text = number;
-        size_t size = 0;
-        if (ids->offset) {
-            text = ids->text + ids->offset[node];
-            size = (size_t)(ids->offset[node + 1] - ids->offset[node]);
-        } else {
-            size = (size_t)snprintf(number, sizeof number, "%" PRId64,
-                                    ids->integer ? ids->integer[node] : (int64_t)node);
-        }
-        s->is_in[node] = mark_id(wanted, text, size);
-        s->count += s->is_in[node];
-    }
-}
-
-static enum error_code check_all_found(const struct wanted *wanted, const char *path,
-                                       struct error *err)
-{
-    const struct wanted_id *first = NULL;
-    for (size_t i = 0; i < wanted->count; i++)
-        if (!wanted->id[i].is_found && (!first || wanted->id[i].line < first->line))
-            first = &wanted->id[i];
-    if (!first)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": expected the id of a node of the graph, found '%.*s'", path,
-                     first->line, first->size < 60 ? (int)first->size : 60, first->text);
 }
 
 enum error_code node_selection_read(struct node_selection *s, const char *path, struct store *store,
                                     const char *dataset_id, uint32_t node_count, struct error *err)
 {
-    struct wanted wanted = {0};
-    struct node_ids ids = {0};
-    bool has_ids = false;
-    enum error_code rc = store_has(store, key_dataset(dataset_id, "node_ids").text, &has_ids, err);
-    if (rc == ERROR_NONE && has_ids)
-        rc = node_ids_get(store, dataset_id, &ids, err);
+    struct node_lookup lookup = {0};
+    enum error_code rc = read_wanted(&lookup, path, err);
     if (rc == ERROR_NONE)
-        rc = read_wanted(&wanted, path, err);
+        rc = node_lookup_find(&lookup, path, store, dataset_id, node_count, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&s->is_in, node_count, "a selection of nodes", err);
-    if (rc == ERROR_NONE) {
+    if (rc == ERROR_NONE)
         s->node_count = node_count;
-        mark_nodes(s, &wanted, &ids);
-        rc = check_all_found(&wanted, path, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < lookup.count; i++) {
+        s->count += !s->is_in[lookup.wanted[i].node];
+        s->is_in[lookup.wanted[i].node] = 1;
     }
-    release_wanted(&wanted);
-    store_release_record(&ids.view);
+    node_lookup_release(&lookup);
     return rc;
 }
 

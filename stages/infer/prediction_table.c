@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/formats/csv_field.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -47,29 +48,10 @@ static void put_number(struct prediction_lines *lines, uint64_t value)
     lines->size += text_put_number(lines->text + lines->size, value);
 }
 
-/* A string id with a comma, quote or line end stands in quotes, quotes doubled (RFC 4180). */
-static void put_text_id(struct prediction_lines *lines, const char *text, size_t size)
-{
-    bool plain = true;
-    for (size_t i = 0; i < size; i++)
-        plain = plain && text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
-    if (plain) {
-        put_text(lines, text, size);
-        return;
-    }
-    put_char(lines, '"');
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '"')
-            put_char(lines, '"');
-        put_char(lines, text[i]);
-    }
-    put_char(lines, '"');
-}
-
 /* At most so many bytes. */
 static size_t id_size(const struct node_ids *ids, uint32_t node)
 {
-    return ids->offset ? 2 * (size_t)(ids->offset[node + 1] - ids->offset[node]) + 2
+    return ids->offset ? csv_field_size((size_t)(ids->offset[node + 1] - ids->offset[node]))
                        : TEXT_NUMBER_SIZE;
 }
 
@@ -81,8 +63,8 @@ static void put_id(struct prediction_lines *lines, const struct node_ids *ids, u
     } else if (ids->integer) {
         put_number(lines, (uint64_t)ids->integer[node]);
     } else if (ids->offset) {
-        put_text_id(lines, ids->text + ids->offset[node],
-                    (size_t)(ids->offset[node + 1] - ids->offset[node]));
+        lines->size += csv_field_put(lines->text + lines->size, ids->text + ids->offset[node],
+                                     (size_t)(ids->offset[node + 1] - ids->offset[node]));
     } else {
         put_number(lines, node);
     }

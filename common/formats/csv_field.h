@@ -1,0 +1,16 @@
+/* csv_field - a field of a table with commas: in quotes, quotes doubled, where it holds a comma, a quote or a line end (RFC 4180). */
+#ifndef COMMON_FORMATS_CSV_FIELD_H
+#define COMMON_FORMATS_CSV_FIELD_H
+
+#include <stddef.h>
+
+/* At most so many bytes. */
+static inline size_t csv_field_size(size_t size)
+{
+    return 2 * size + 2;
+}
+
+/* Into out [csv_field_size()]; returns how many bytes. */
+size_t csv_field_put(char *out, const char *text, size_t size);
+
+#endif

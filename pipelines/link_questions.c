@@ -1,0 +1,142 @@
+#include "pipelines/link_questions.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/formats/delimited.h"
+#include "common/formats/line_reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIELDS_MOST = 4 };
+
+void link_questions_release(struct link_questions *questions)
+{
+    node_lookup_release(&questions->ids);
+    memory_free(questions->link);
+    *questions = (struct link_questions){0};
+}
+
+static enum error_code add(struct link_questions *q, const struct field *end, int64_t type,
+                           int64_t line, struct error *err)
+{
+    enum error_code rc =
+        memory_grow(&q->link, &q->capacity, q->count + 1, "the links that are asked for", err);
+    for (int i = 0; rc == ERROR_NONE && i < (q->are_pairs ? 2 : 1); i++)
+        rc = node_lookup_add(&q->ids, end[i].text, end[i].size, line, err);
+    if (rc == ERROR_NONE)
+        q->link[q->count++] = (struct asked_link){.type = (uint16_t)type};
+    return rc;
+}
+
+/* Once all ids are gathered. */
+static enum error_code find(struct link_questions *q, const char *where,
+                            const struct run_folder *folder, struct error *err)
+{
+    const struct partition_book *book = &folder->run.book;
+    const enum error_code rc =
+        node_lookup_find(&q->ids, where, folder->store, book->dataset_id, book->node_count, err);
+    for (size_t i = 0; rc == ERROR_NONE && i < q->count; i++) {
+        const struct wanted_node *end = q->ids.wanted + (q->are_pairs ? 2 * i : i);
+        q->link[i].source = end[0].node;
+        q->link[i].target = end[q->are_pairs ? 1 : 0].node;
+    }
+    return rc;
+}
+
+static enum error_code check_type(const char *where, int64_t line, int64_t type, bool is_number,
+                                  const struct partition_book *book, struct error *err)
+{
+    char place[32] = "";
+    if (is_number && type >= 0 &&
+        type < (int64_t)(book->pair_type_count ? book->pair_type_count : 1))
+        return ERROR_NONE;
+    if (line)
+        (void)snprintf(place, sizeof place, ":%" PRId64, line);
+    if (!book->pair_type_count)
+        return error_set(err, ERROR_INPUT, "%s%s: expected no type, as edges have none", where,
+                         place);
+    return error_set(err, ERROR_INPUT, "%s%s: expected the type of the edge, from 0 to %" PRIu32,
+                     where, place, book->pair_type_count - 1);
+}
+
+static bool is_header(const struct field *first)
+{
+    static const char *const words[] = {"source", "src", "id", "node", "head"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        found = found || field_is(first, words[i]);
+    return found;
+}
+
+static enum error_code read_line(struct link_questions *q, const char *path,
+                                 const struct text_line *line, enum delimiter delimiter,
+                                 const struct partition_book *book, struct error *err)
+{
+    struct field field[FIELDS_MOST] = {{0}};
+    const size_t ends = q->are_pairs ? 2 : 1, wanted = ends + (book->pair_type_count > 0);
+    const size_t found = delimited_split(line->text, line->size, delimiter, field, FIELDS_MOST);
+    int64_t type = 0;
+    bool is_number = true;
+    if (found < ends || found > wanted)
+        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": expected %s%s, found %zu column%s",
+                         path, line->number, q->are_pairs ? "source,target" : "the id of a node",
+                         book->pair_type_count ? ",type" : "", found, found == 1 ? "" : "s");
+    if (wanted > ends)
+        is_number = found == wanted && text_int64(field[ends].text, field[ends].size, &type);
+    const enum error_code rc = check_type(path, line->number, type, is_number, book, err);
+    return rc == ERROR_NONE ? add(q, field, type, line->number, err) : rc;
+}
+
+static enum error_code read_lines(struct link_questions *q, const char *path,
+                                  struct line_reader *reader, const struct partition_book *book,
+                                  struct error *err)
+{
+    struct text_line line;
+    struct field first;
+    enum delimiter delimiter = DELIMITER_COMMA;
+    bool found = true, is_first = true;
+    enum error_code rc = ERROR_NONE;
+    while (rc == ERROR_NONE && found) {
+        rc = line_reader_next(reader, &line, &found, err);
+        if (rc != ERROR_NONE || !found || !line.size)
+            continue;
+        if (is_first)
+            delimiter = delimited_guess(line.text, line.size);
+        const bool heads = is_first &&
+                           delimited_split(line.text, line.size, delimiter, &first, 1) >= 1 &&
+                           is_header(&first);
+        is_first = false;
+        if (!heads)
+            rc = read_line(q, path, &line, delimiter, book, err);
+    }
+    return rc;
+}
+
+enum error_code link_questions_read(struct link_questions *questions, const char *path,
+                                    bool are_pairs, const struct run_folder *folder,
+                                    struct error *err)
+{
+    struct line_reader *reader = NULL;
+    questions->are_pairs = are_pairs;
+    enum error_code rc = line_reader_open(path, &reader, err);
+    if (rc == ERROR_NONE)
+        rc = read_lines(questions, path, reader, &folder->run.book, err);
+    line_reader_close(reader);
+    if (rc == ERROR_NONE && !questions->count)
+        rc = error_set(err, ERROR_INPUT, "%s: expected a line for each %s, found none", path,
+                       are_pairs ? "pair" : "node");
+    return rc == ERROR_NONE ? find(questions, path, folder, err) : rc;
+}
+
+enum error_code link_questions_ask(struct link_questions *questions, const char *where,
+                                   const char *id, int64_t type, const struct run_folder *folder,
+                                   struct error *err)
+{
+    const struct field end = {.text = id, .size = strlen(id)};
+    enum error_code rc = check_type("--type", 0, type, true, &folder->run.book, err);
+    if (rc == ERROR_NONE)
+        rc = add(questions, &end, type, 0, err);
+    return rc == ERROR_NONE ? find(questions, where, folder, err) : rc;
+}

@@ -1,0 +1,339 @@
+#include "pipelines/link_scorer.h"
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "stages/plan/run_model.h"
+#include "store/objects/keys.h"
+#include "store/topology/topology.h"
+
+#include <string.h>
+
+enum { TILE_NODES = 2048, PIECE_LINKS = 4096, SHARE_OF_MEMORY = 4 };
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static enum error_code open_rows(struct link_scorer *s, uint64_t budget_bytes, struct error *err)
+{
+    const struct run_binding *run = &s->folder->run;
+    const float *value = NULL;
+    const struct weights_identity identity =
+        weights_identity_of(&s->snapshot, run->schedule.infers_best, &value);
+    if (chain_weights_version(&run->schedule, &s->snapshot) < 0)
+        return error_set(err, ERROR_NOT_FOUND, "run %s has not ended: nothing is inferred yet",
+                         run->plan.id);
+    if (s->snapshot.value_count != s->model->value_count)
+        return error_set(err, ERROR_CORRUPT, "the snapshot does not fit the model of run %s",
+                         run->plan.id);
+    s->decoder = model_decoder(s->model, value);
+    const struct feature_source_config config = {.store = s->folder->store,
+                                                 .origin = FEATURES_OF_INFER_LAYER,
+                                                 .id = run->plan.id,
+                                                 .layer = run->schedule.layer_count,
+                                                 .weights = &identity,
+                                                 .part_count = run->book.part_count,
+                                                 .book = run->book.book,
+                                                 .tensor = layer_tensor,
+                                                 .budget_bytes = budget_bytes,
+                                                 .pool = s->pool};
+    return feature_source_open(&config, &s->rows, err);
+}
+
+static enum error_code open_known(struct link_scorer *s, uint64_t budget_bytes, struct error *err)
+{
+    const struct partition_book *book = &s->folder->run.book;
+    enum error_code rc =
+        edge_splits_get(s->folder->store, key_partition(book->id, "edge_splits").text, book->id,
+                        book->node_count, &s->splits, err);
+    if (rc == ERROR_NONE)
+        rc = topology_open(s->folder->store, book, &s->topology, err);
+    if (rc == ERROR_NONE)
+        rc = topology_open_parts(&s->topology, s->pool, err);
+    if (rc == ERROR_NONE)
+        rc = known_pairs_init(&s->known, &s->topology, &s->splits, book->pair_type_count,
+                              budget_bytes, err);
+    s->leaves_known_out = rc == ERROR_NONE;
+    return rc;
+}
+
+enum error_code link_scorer_open(struct link_scorer *scorer, const struct run_folder *folder,
+                                 bool new_only, uint64_t memory_bytes, int threads,
+                                 struct error *err)
+{
+    const struct run_binding *run = &folder->run;
+    const uint64_t share = memory_bytes / SHARE_OF_MEMORY;
+    *scorer = (struct link_scorer){.folder = folder, .arena = {.limit = share}};
+    if (!task_learns_pairs(run->book.task))
+        return error_set(err, ERROR_INVALID,
+                         "run %s learns %s, not links: expected a run with `task: link_prediction` "
+                         "below `ingest:`",
+                         run->plan.id, task_name(run->book.task));
+    enum error_code rc = memory_new(&scorer->model, 1, "a model", err);
+    if (rc == ERROR_NONE)
+        rc = run_model_init(scorer->model, &run->settings, &run->book, err);
+    if (rc == ERROR_NONE)
+        rc = thread_pool_new(threads, &scorer->pool, err);
+    if (rc == ERROR_NONE)
+        rc = snapshot_get_current(folder->store, run->plan.id, &scorer->snapshot, err);
+    if (rc == ERROR_NONE)
+        rc = node_permutation_get(folder->store, run->book.id, run->book.node_count,
+                                  &scorer->permutation, err);
+    if (rc == ERROR_NONE)
+        rc = open_rows(scorer, 2 * share, err);
+    return rc == ERROR_NONE && new_only ? open_known(scorer, share, err) : rc;
+}
+
+void link_scorer_close(struct link_scorer *scorer)
+{
+    arena_release(&scorer->arena);
+    known_pairs_release(&scorer->known);
+    topology_close(&scorer->topology);
+    store_release_record(&scorer->splits.view);
+    feature_source_close(scorer->rows);
+    store_release_record(&scorer->permutation.view);
+    store_release_record(&scorer->snapshot.view);
+    thread_pool_free(scorer->pool);
+    memory_free(scorer->model);
+    *scorer = (struct link_scorer){0};
+}
+
+/* The rows of one end of some links, in the arena; `node` [count] is theirs in the partition. */
+static enum error_code fetch_end(struct link_scorer *s, const struct asked_link *link, size_t count,
+                                 enum pair_end end, uint32_t **node, float **row, struct error *err)
+{
+    struct feature_rows rows;
+    enum error_code rc = arena_new(&s->arena, node, count, "the ends of links", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&s->arena, row, count * s->decoder.dim, "the rows of links", err);
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
+        (*node)[i] =
+            s->permutation.to_partition[end == PAIR_SOURCE ? link[i].source : link[i].target];
+    if (rc == ERROR_NONE)
+        rc = feature_source_fetch(s->rows, *node, count, &rows, err);
+    if (rc == ERROR_NONE)
+        feature_rows_copy(&rows, count, *row);
+    return rc;
+}
+
+/* ---- scores ----------------------------------------------------------------------------------- */
+
+static enum error_code score_piece(struct link_scorer *s, const struct asked_link *link,
+                                   size_t count, float *score, struct error *err)
+{
+    const struct decoder *decoder = &s->decoder;
+    const size_t dim = decoder->dim;
+    uint32_t *source = NULL, *target = NULL;
+    float *source_row = NULL, *target_row = NULL, *room = NULL;
+    arena_reset(&s->arena);
+    enum error_code rc = fetch_end(s, link, count, PAIR_SOURCE, &source, &source_row, err);
+    if (rc == ERROR_NONE)
+        rc = fetch_end(s, link, count, PAIR_TARGET, &target, &target_row, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&s->arena, &room, dim + decoder_scratch(decoder->dim), "a query", err);
+    for (size_t i = 0; rc == ERROR_NONE && i < count; i++) {
+        decoder->type->prepare(decoder, PAIR_SOURCE, link[i].type, source_row + i * dim, room);
+        decoder->type->score(decoder, PAIR_SOURCE, room, target_row + i * dim, NULL, 1, &score[i],
+                             room + dim);
+    }
+    return rc;
+}
+
+enum error_code link_scorer_scores(struct link_scorer *scorer, const struct asked_link *link,
+                                   size_t count, float *score, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (size_t first = 0; rc == ERROR_NONE && first < count; first += PIECE_LINKS) {
+        const size_t left = count - first;
+        rc = score_piece(scorer, link + first, left < PIECE_LINKS ? left : PIECE_LINKS,
+                         score + first, err);
+    }
+    return rc;
+}
+
+/* ---- partners --------------------------------------------------------------------------------- */
+
+struct search { /* for the partners of a block of nodes */
+    struct link_scorer *scorer;
+    const struct asked_link *link;
+    enum pair_end stays;
+    uint32_t best;
+    const uint32_t *node;       /* [count] that stay, in the partition */
+    const float *stays_row;     /* [count, dim] */
+    float *query;               /* [count, dim] */
+    float *room;                /* [threads, tile and scratch] */
+    float *row;                 /* [tile, dim] of candidates */
+    uint32_t first, tile_count; /* they are */
+    struct link_partner
+        *partner;    /* [count, best]: the worst first, a heap; nodes of the partition */
+    uint32_t *found; /* [count] */
+};
+
+static size_t room_of(const struct link_scorer *s)
+{
+    return TILE_NODES + decoder_scratch(s->decoder.dim);
+}
+
+/* Whether `a` comes behind `b`: of equal scores the later node does. */
+static bool is_worse(const struct link_partner *a, const struct link_partner *b)
+{
+    return a->score < b->score || (a->score <= b->score && a->node > b->node);
+}
+
+static void sift_down(struct link_partner *heap, uint32_t count)
+{
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t worst = at;
+        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++)
+            worst = is_worse(&heap[child], &heap[worst]) ? child : worst;
+        if (worst == at)
+            return;
+        const struct link_partner moved = heap[at];
+        heap[at] = heap[worst];
+        heap[worst] = moved;
+        at = worst;
+    }
+}
+
+static void sift_up(struct link_partner *heap, uint32_t at)
+{
+    while (at > 0 && is_worse(&heap[at], &heap[(at - 1) / 2])) {
+        const struct link_partner moved = heap[at];
+        heap[at] = heap[(at - 1) / 2];
+        heap[(at - 1) / 2] = moved;
+        at = (at - 1) / 2;
+    }
+}
+
+static bool is_partner(const struct search *search, size_t i, uint32_t node)
+{
+    const struct link_scorer *s = search->scorer;
+    const uint32_t own = search->node[i];
+    if (node == own)
+        return false;
+    if (!s->leaves_known_out)
+        return true;
+    return search->stays == PAIR_SOURCE
+               ? !known_pairs_has(&s->known, own, node, search->link[i].type)
+               : !known_pairs_has(&s->known, node, own, search->link[i].type);
+}
+
+static void offer(const struct search *search, size_t i, uint32_t node, float score)
+{
+    struct link_partner *heap = search->partner + i * search->best;
+    uint32_t *found = &search->found[i];
+    const struct link_partner offered = {node, score};
+    const bool is_full = *found == search->best;
+    if ((is_full && !is_worse(&heap[0], &offered)) || !is_partner(search, i, node))
+        return;
+    if (is_full) {
+        heap[0] = offered;
+        sift_down(heap, *found);
+    } else {
+        heap[*found] = offered;
+        sift_up(heap, (*found)++);
+    }
+}
+
+static void prepare_query(void *context, int64_t i, int thread)
+{
+    const struct search *search = context;
+    const struct decoder *decoder = &search->scorer->decoder;
+    const size_t at = (size_t)i * decoder->dim;
+    (void)thread;
+    decoder->type->prepare(decoder, search->stays, search->link[i].type, search->stays_row + at,
+                           search->query + at);
+}
+
+static void search_tile(void *context, int64_t i, int thread)
+{
+    const struct search *search = context;
+    const struct decoder *decoder = &search->scorer->decoder;
+    float *score = search->room + (size_t)thread * room_of(search->scorer);
+    decoder->type->score(decoder, search->stays, search->query + (size_t)i * decoder->dim,
+                         search->row, NULL, search->tile_count, score, score + TILE_NODES);
+    for (uint32_t k = 0; k < search->tile_count; k++)
+        offer(search, (size_t)i, search->first + k, score[k]);
+}
+
+/* The heap becomes a list, best first, of nodes of the dataset. */
+static void settle(void *context, int64_t i, int thread)
+{
+    const struct search *search = context;
+    struct link_partner *heap = search->partner + (size_t)i * search->best;
+    (void)thread;
+    for (uint32_t count = search->found[i]; count > 1; count--) {
+        const struct link_partner worst = heap[0];
+        heap[0] = heap[count - 1];
+        heap[count - 1] = worst;
+        sift_down(heap, count - 1);
+    }
+    for (uint32_t k = 0; k < search->found[i]; k++)
+        heap[k].node = search->scorer->permutation.to_dataset[heap[k].node];
+}
+
+static enum error_code search_block(struct search *search, size_t count, struct error *err)
+{
+    struct link_scorer *s = search->scorer;
+    const size_t dim = s->decoder.dim;
+    const uint32_t nodes = s->folder->run.book.node_count;
+    uint32_t *node = NULL;
+    float *stays_row = NULL;
+    arena_reset(&s->arena);
+    enum error_code rc = fetch_end(s, search->link, count, search->stays, &node, &stays_row, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&s->arena, &search->query, count * dim, "queries", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&s->arena, &search->room, (size_t)thread_pool_size(s->pool) * room_of(s),
+                       "scores", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&s->arena, &search->row, TILE_NODES * dim, "rows of candidates", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    search->node = node;
+    search->stays_row = stays_row;
+    memset(search->found, 0, count * sizeof *search->found);
+    thread_pool_run(s->pool, (int64_t)count, prepare_query, search);
+    for (uint32_t first = 0; rc == ERROR_NONE && first < nodes; first += search->tile_count) {
+        search->first = first;
+        search->tile_count = nodes - first < TILE_NODES ? nodes - first : TILE_NODES;
+        rc = feature_source_read(s->rows, first, first + search->tile_count, search->row, err);
+        if (rc == ERROR_NONE)
+            thread_pool_run(s->pool, (int64_t)count, search_tile, search);
+    }
+    if (rc == ERROR_NONE)
+        thread_pool_run(s->pool, (int64_t)count, settle, search);
+    return rc;
+}
+
+/* Nodes at once, beside a tile of candidates and the scores of each thread. */
+static size_t block_links(const struct link_scorer *s)
+{
+    const size_t dim = s->decoder.dim, each = (2 * dim + 1) * sizeof(float);
+    const size_t fixed =
+        (TILE_NODES * dim + (size_t)thread_pool_size(s->pool) * room_of(s)) * sizeof(float);
+    if (!s->arena.limit)
+        return PIECE_LINKS;
+    const size_t fit = s->arena.limit > 2 * fixed ? (s->arena.limit - 2 * fixed) / 2 / each : 1;
+    return fit < 1 ? 1 : fit < PIECE_LINKS ? fit : PIECE_LINKS;
+}
+
+/* Threads write `found`. NOLINTBEGIN(readability-non-const-parameter) */
+enum error_code link_scorer_partners(struct link_scorer *scorer, const struct asked_link *link,
+                                     size_t count, enum pair_end end, uint32_t best,
+                                     struct link_partner *partner, uint32_t *found,
+                                     struct error *err)
+{
+    const size_t step = block_links(scorer);
+    enum error_code rc = ERROR_NONE;
+    for (size_t first = 0; rc == ERROR_NONE && first < count; first += step) {
+        struct search search = {.scorer = scorer,
+                                .link = link + first,
+                                .stays = end == PAIR_TARGET ? PAIR_SOURCE : PAIR_TARGET,
+                                .best = best,
+                                .partner = partner + first * best,
+                                .found = found + first};
+        rc = search_block(&search, count - first < step ? count - first : step, err);
+    }
+    return rc;
+}
+/* NOLINTEND(readability-non-const-parameter) */
