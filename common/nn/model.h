@@ -317,9 +317,10 @@ MUST_CHECK enum error_code model_infer_layer(const struct model *model, const fl
                                              const struct model_workspace *workspace, float *output,
                                              struct error *err);
 /* The same from the sums over the sources (aggregation_add()), which are not here any more: of a layer for which
- * model_sums_sources() holds. The block of `input` has the destinations' edges, to sources whose rows are not read, and its
- * rows are those of the destinations; sum [destination_count, input width of the layer], or of a layer of GAT rows of
- * gat_windows.h. The bits are those of model_infer_layer(). */
+ * model_sums_sources() holds, of GAT or of GATv2. The block of `input` has the destinations' edges, to sources whose rows
+ * are not read, and its rows are those of the destinations; sum [destination_count, input width of the layer], or of
+ * attention the rows of gat_windows.h or gatv2_windows.h. The bits are those of model_infer_layer(), but for GATv2, of
+ * which all tiles are done so. */
 MUST_CHECK enum error_code model_infer_sums(const struct model *model, const float *value,
                                             int layer, const struct layer_input *input,
                                             const float *sum,

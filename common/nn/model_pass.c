@@ -1,5 +1,6 @@
 /* Forward and backward of a whole model, and one layer of it alone (model.h). */
 #include "common/nn/layers/gat_windows.h"
+#include "common/nn/layers/gatv2_windows.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/layers/layer_tail.h"
@@ -448,6 +449,7 @@ enum error_code model_infer_sums(const struct model *model, const float *value, 
                                  struct error *err)
 {
     must(layer_sums_sources(&model->layer[layer]) ||
-         gat_windows_are_possible(&model->layer[layer]));
+         gat_windows_are_possible(&model->layer[layer]) ||
+         gatv2_windows_are_possible(&model->layer[layer]));
     return infer_layer(model, value, layer, input, sum, workspace, output, err);
 }

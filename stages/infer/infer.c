@@ -47,7 +47,7 @@ struct infer_state {
     struct neighbor_sampler *sampler;
     struct feature_source *input, *second;         /* of layer input_layer (part_inference.h) */
     struct feature_source *lower[LAYER_COUNT_MAX]; /* likewise; NULL where there is none */
-    struct source_windows *windows;                /* over the input, unless it is resident */
+    struct source_windows *windows;                /* over the input, where they are wanted */
     bool mostly_zero;                              /* the input: features may be */
     int input_layer; /* the layer that reads it, with these weights; 0: none is open */
     struct arena arena;
@@ -223,14 +223,17 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Rows that are mostly zero are multiplied before they are summed (sparse_layer.h): those are read tile by tile. */
+/* Rows that are mostly zero are multiplied before they are summed (sparse_layer.h), but for attention: those are read tile by
+ * tile. */
 static enum error_code open_windows(const struct stage_context *context, struct infer_state *state,
                                     int layer, struct error *err)
 {
-    if (feature_source_is_resident(state->input) || state->mostly_zero ||
-        !source_windows_are_possible(&state->model, layer - 1))
+    const bool sums_all = source_windows_sum_all(&state->model, layer - 1);
+    if (!source_windows_are_possible(&state->model, layer - 1) ||
+        (state->mostly_zero && model_sums_sources(&state->model, layer - 1)) ||
+        (feature_source_is_resident(state->input) &&
+         !source_windows_are_always(&state->model, layer - 1)))
         return ERROR_NONE;
-    const bool sums_all = model_sums_sources(&state->model, layer - 1);
     const uint32_t largest = largest_part(context->book);
     const uint64_t others = context->memory_bytes / (state->second ? 2 : 4) +
                             neighbor_sampler_bytes(state->sampler) +
@@ -251,7 +254,7 @@ static enum error_code open_windows(const struct stage_context *context, struct 
     const enum error_code rc = source_windows_new(&config, &state->windows, err);
     if (sums_all)
         return rc;
-    /* Of attention some tiles are read as they are, while windows rest; or all, where there is no room for windows. */
+    /* Of GAT some tiles are read as they are, while windows rest; or all, where there is no room for windows. */
     if (rc == ERROR_NONE)
         feature_source_limit(
             state->input,

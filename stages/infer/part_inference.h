@@ -7,8 +7,8 @@
  *
  * When the inputs do not fit the memory, layers that want but the sum of their sources' rows, or the greatest of them, have
  * that made for many tiles at once (source_windows.h), and a tile begins with it and the rows of its own nodes. So have tiles
- * of GAT that are computed on rows as they are (gat_rows.h), by the tile's shape alone. Other tiles, and other layers (GATv2, and
- * GAT with edge features), have the rows of their sources read for each.
+ * of GAT that are computed on rows as they are (gat_rows.h), by the tile's shape alone; others have the rows of their sources read
+ * for each. All tiles of GATv2 begin so, whether the inputs fit or not.
  */
 #ifndef STAGES_INFER_PART_INFERENCE_H
 #define STAGES_INFER_PART_INFERENCE_H
@@ -39,7 +39,7 @@ struct part_inference { /* all borrowed */
         *second; /* the layer below; what the layer reads beside it, or NULL */
     struct feature_source
         *lower[LAYER_COUNT_MAX];    /* of a layer that reads_all: those below `input` */
-    struct source_windows *windows; /* NULL: the input is resident, or not possible for the layer */
+    struct source_windows *windows; /* NULL: tiles read their sources' rows */
     bool has_self_loops;            /* there may be some */
     bool mostly_zero;               /* the input (sparse_features.h) */
     struct arena *arena;            /* reset for each tile */

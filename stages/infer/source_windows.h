@@ -1,7 +1,8 @@
 /*
  * source_windows - the sums of a layer over sources that do not fit the memory, for many destinations at once; or the
- * greatest of them, for a layer that wants that.  Of GAT the sums are weighed by shares, in each head (common/nn/layers/
- * gat_windows.h): all rows go by once more before, for what shares are made of.
+ * greatest of them, for a layer that wants that. Of attention the sums are weighed by shares, in each head: of GAT all rows go by
+ * once more before, for what shares are made of (common/nn/layers/gat_windows.h); GATv2 has them projected once in a window for
+ * all destinations (gatv2_windows.h), which also pays where they fit. What a kind of layer does is in windows/.
  *
  * A tile's neighbours lie all over the graph, so reading them tile by tile reads nearly every block for every tile. Here
  * it is the other way round: as many destinations as there is room for sums are taken together, and all sources go by
@@ -31,9 +32,9 @@ struct source_windows;
 
 struct source_windows_config { /* borrowed until source_windows_free() */
     const struct topology *topology;
-    struct feature_source *input; /* not resident; its rows are floats */
+    struct feature_source *input; /* its rows are floats */
     const struct model *model;
-    const float *weights; /* [model->value_count]; of GAT alone */
+    const float *weights; /* [model->value_count]; of attention alone */
     int layer;            /* from 0: one that source_windows_are_possible() for */
     struct edge_use edge_use;
     bool has_self_loops;
@@ -43,8 +44,12 @@ struct source_windows_config { /* borrowed until source_windows_free() */
     uint32_t destinations_most;  /* and more than which are never asked for */
 };
 
-/* Kinds that sum their sources (model_sums_sources()), and GAT without edge features. */
+/* Kinds that sum their sources (model_sums_sources()), GAT and GATv2. */
 bool source_windows_are_possible(const struct model *model, int layer);
+/* Whether all tiles of that layer are summed so, where rows do not fit. */
+bool source_windows_sum_all(const struct model *model, int layer);
+/* Whether that is so also where they fit, as their bits are those of no tile. */
+bool source_windows_are_always(const struct model *model, int layer);
 /* Fails: ERROR_NO_MEMORY naming bytes wanted and budget; of GAT also as source_windows_sum(). */
 MUST_CHECK enum error_code source_windows_new(const struct source_windows_config *config,
                                               struct source_windows **out, struct error *err);
@@ -57,8 +62,8 @@ uint64_t source_windows_resting_bytes(const struct source_windows *windows);
 /* How many destinations are summed at a time. */
 uint32_t source_windows_destinations(const struct source_windows *windows);
 
-/* Whether a tile of that many destinations, which hear from so many sources, themselves among them, is to be summed here.
- * Without: of all kinds but GAT it is, whatever the numbers. */
+/* Whether a tile of that many destinations, which hear from so many sources, themselves among them, is to be summed here:
+ * of all kinds but GAT it is, whatever the numbers. */
 bool source_windows_take(const struct source_windows *windows, uint32_t destinations,
                          uint32_t sources);
 /* Whether that depends on the numbers. */

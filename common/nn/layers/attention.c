@@ -1,15 +1,10 @@
 #include "common/nn/layers/attention.h"
 
 #include "common/math/vector.h"
-#include "common/nn/layers/partial_sums.h"
-#include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/edge_softmax.h"
 #include "common/nn/operators/slot_aggregation.h"
 
 static const char what[] = "attention"; /* wants memory */
-
-/* Destinations whose neighbours' rows are read twice in a row, the second time from the second cache. */
-enum { ROWS_AT_ONCE = 64 };
 
 /* Draws of dropped slots are apart from those of activations, whose items are rows. */
 static const uint64_t slot_items = 1ULL << 39;
@@ -20,11 +15,6 @@ uint32_t attention_channels(const struct model_layer *layer)
                               : layer->output_dim;
 }
 
-static const float *parameter_of(const struct attention *a, int index)
-{
-    return index < 0 ? NULL : a->pass->parameter[index];
-}
-
 CPU_KERNEL(add_bias_to_projected,
            (float *restrict rows, const float *restrict bias, size_t dim, size_t count),
            (rows, bias, dim, count))
@@ -32,8 +22,6 @@ CPU_KERNEL(add_bias_to_projected,
     for (size_t row = 0; row < count; row++)
         vector_add(rows + row * dim, bias, dim);
 }
-
-/* --- forward --- */
 
 struct forward_job {
     struct attention *a;
@@ -46,17 +34,14 @@ static float *scratch_of(const struct forward_job *job, int thread)
     return job->scratch + (size_t)thread * job->scratch_size;
 }
 
-/* Rows first .. end - 1 of the input times a matrix [width, input_dim], plus a bias. */
-static void project(const struct attention *a, const float *matrix, const float *bias,
-                    uint32_t first, uint32_t end, float *scratch, float *out)
+void attention_project(struct rows_view rows, const float *matrix, const float *bias, size_t width,
+                       float *out)
 {
-    const struct layer_pass *pass = a->pass;
     const struct linear_weight weight = {
-        .rows = rows_view_of(matrix_view_of(matrix, a->width, pass->input_dim))};
-    linear_forward(&weight, gather_rows(&pass->input, pass->input_dim, first, end, scratch),
-                   out + first * a->width);
+        .rows = rows_view_of(matrix_view_of(matrix, width, rows.cols))};
+    linear_forward(&weight, rows, out);
     if (bias)
-        add_bias_to_projected(out + first * a->width, bias, a->width, end - first);
+        add_bias_to_projected(out, bias, width, rows.rows);
 }
 
 static void project_tile(void *context, int64_t tile, int thread)
@@ -64,15 +49,21 @@ static void project_tile(void *context, int64_t tile, int thread)
     const struct forward_job *job = context;
     struct attention *a = job->a;
     const struct attention_parameters *at = &a->kind->parameters;
+    const struct layer_pass *pass = a->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, a->shape.block.source_count);
     const uint32_t destinations = a->shape.block.destination_count;
+    const uint32_t own_end = end < destinations ? end : destinations;
     float *scratch = scratch_of(job, thread);
-    project(a, parameter_of(a, at->source_weight), parameter_of(a, at->source_bias), first, end,
-            scratch, a->source);
+    attention_project(gather_rows(&pass->input, pass->input_dim, first, end, scratch),
+                      attention_parameter(a, at->source_weight),
+                      attention_parameter(a, at->source_bias), a->width,
+                      a->source + first * a->width);
     if (at->destination_weight >= 0 && first < destinations)
-        project(a, parameter_of(a, at->destination_weight), parameter_of(a, at->destination_bias),
-                first, end < destinations ? end : destinations, scratch, a->destination);
+        attention_project(gather_rows(&pass->input, pass->input_dim, first, own_end, scratch),
+                          attention_parameter(a, at->destination_weight),
+                          attention_parameter(a, at->destination_bias), a->width,
+                          a->destination + first * a->width);
     if (a->kind->prepare)
         a->kind->prepare(a, first, end);
 }
@@ -143,7 +134,7 @@ static void attend_tile(void *context, int64_t tile, int thread)
     float *output = (float *)pass->output + (size_t)first * pass->output_dim;
     float *rows = a->joins ? output : scratch_of(job, thread);
     for (uint32_t row = first, next; row < end; row = next) {
-        next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
+        next = end - row < ATTENTION_ROWS_AT_ONCE ? end : row + ATTENTION_ROWS_AT_ONCE;
         attention_weigh_slots(a, row, next);
         slot_aggregation_forward(&a->shape, a->weight, a->source, row, next,
                                  rows + (row - first) * a->width);
@@ -235,305 +226,5 @@ enum error_code attention_forward(const struct attention_kind *kind, struct laye
         return rc;
     thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), project_tile, &job);
     thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), attend_tile, &job);
-    return ERROR_NONE;
-}
-
-/* --- backward --- */
-
-/* The sums of tiles of destinations, one after the other. */
-struct destination_sums {
-    float *output_bias; /* [output_dim] */
-    float *vectors;     /* [attention_vector_floats()] */
-};
-
-/* Those of tiles of sources. */
-struct source_sums {
-    float *vectors;            /* [ATTENTION_VECTOR_COUNT_MAX, width] */
-    float *source_bias;        /* [width] */
-    float *destination_bias;   /* [width] */
-    float *source_weight;      /* [width, input_dim] */
-    float *destination_weight; /* [width, input_dim], where there is one */
-};
-
-struct backward_job {
-    struct attention *a;
-    struct layer_pass *pass;
-    const struct layer_pass *above;
-    const float *logits_gradient;
-    bool is_first;
-    struct partial_sums destinations, sources;
-    float *scratch; /* [threads, scratch_size] */
-    size_t scratch_size;
-};
-
-static size_t destination_sums_size(const struct attention *a)
-{
-    return a->pass->output_dim + attention_vector_floats(a);
-}
-
-static struct destination_sums destination_sums_of(const struct attention *a, float *sum)
-{
-    return (struct destination_sums){sum, sum + a->pass->output_dim};
-}
-
-static size_t matrix_size(const struct attention *a)
-{
-    return a->width * a->pass->input_dim;
-}
-
-static size_t source_sums_size(const struct attention *a)
-{
-    const size_t matrices = a->kind->parameters.destination_weight >= 0 ? 2 : 1;
-    return (ATTENTION_VECTOR_COUNT_MAX + (size_t)2) * a->width + matrices * matrix_size(a);
-}
-
-/* NOLINTNEXTLINE(readability-non-const-parameter): what it returns is written */
-static struct source_sums source_sums_of(const struct attention *a, float *sum)
-{
-    struct source_sums sums = {.vectors = sum};
-    sums.source_bias = sums.vectors + ATTENTION_VECTOR_COUNT_MAX * a->width;
-    sums.destination_bias = sums.source_bias + a->width;
-    sums.source_weight = sums.destination_bias + a->width;
-    sums.destination_weight = sums.source_weight + matrix_size(a);
-    return sums;
-}
-
-static float *backward_scratch(const struct backward_job *job, int thread)
-{
-    return job->scratch + (size_t)thread * job->scratch_size;
-}
-
-CPU_KERNEL(add_column_sums,
-           (const float *rows, size_t count, size_t dim, float *restrict tile_sum,
-            float *restrict sum),
-           (rows, count, dim, tile_sum, sum))
-{
-    vector_zero(tile_sum, dim);
-    for (size_t row = 0; row < count; row++)
-        vector_add(tile_sum, rows + row * dim, dim);
-    vector_add(sum, tile_sum, dim);
-}
-
-void attention_add_columns(const float *rows, size_t count, size_t dim, float *tile_sum, float *sum)
-{
-    add_column_sums(rows, count, dim, tile_sum, sum);
-}
-
-CPU_KERNEL(share_out_to_heads,
-           (const struct attention *a, const float *gradient, size_t count, float *out),
-           (a, gradient, count, out))
-{
-    const size_t channels = a->shape.channels;
-    const float share = a->joins ? 1 : 1 / (float)a->shape.heads;
-    for (size_t row = 0; row < count; row++, out += a->width)
-        for (size_t h = 0; h < a->shape.heads; h++) {
-            const float *from =
-                gradient + row * a->pass->output_dim + (a->joins ? h * channels : 0);
-            vector_copy(out + h * channels, from, channels);
-            vector_scale(out + h * channels, share, channels);
-        }
-}
-
-void attention_share_out(const struct attention *attention, const float *gradient, size_t count,
-                         float *out)
-{
-    share_out_to_heads(attention, gradient, count, out);
-}
-
-static void destination_tile(void *context, const struct partial_sums_tile *tile)
-{
-    const struct backward_job *job = context;
-    struct attention *a = job->a;
-    const uint32_t first = tile->first, end = tile->end;
-    const size_t dim = job->pass->output_dim;
-    const struct destination_sums sums = destination_sums_of(a, tile->sum);
-    float *scratch = backward_scratch(job, tile->thread);
-    const float *gradient = layer_pass_product_gradient(job->pass, job->above, job->logits_gradient,
-                                                        first, end, scratch + dim);
-    if (tile->fresh)
-        vector_zero(tile->sum, destination_sums_size(a));
-    add_column_sums(gradient, end - first, dim, scratch, sums.output_bias);
-    share_out_to_heads(a, gradient, end - first, a->output_gradient + first * a->width);
-    for (uint32_t row = first, next; row < end; row = next) {
-        next = end - row < ROWS_AT_ONCE ? end : row + ROWS_AT_ONCE;
-        edge_score_dot(&a->shape, a->output_gradient, a->source, row, next, a->slot_gradient);
-        attention_weigh_slots_back(a, row, next);
-        a->kind->score_backward(a, row, next, sums.vectors);
-    }
-}
-
-/* One of the projections on its way back. */
-struct projection {
-    const float *matrix;   /* [width, input_dim] */
-    const float *gradient; /* of its rows [.., width] */
-    float *weight_sum, *bias_sum;
-};
-
-/* Adds the gradients of its weights, from rows first .. end - 1, and writes that of their input unless it is NULL. */
-static void project_back(const struct backward_job *job, const struct projection *projection,
-                         uint32_t first, uint32_t end, float *input_gradient, float *scratch)
-{
-    const struct layer_pass *pass = job->pass;
-    const size_t width = job->a->width;
-    const float *rows = projection->gradient + first * width;
-    const struct linear_weight weight = {
-        .rows = rows_view_of(matrix_view_of(projection->matrix, width, pass->input_dim))};
-    struct linear_gradient gradient =
-        linear_gradient_in(&weight, end - first, input_gradient != NULL, NULL);
-    linear_gradient_add(&gradient, rows, end - first);
-    add_column_sums(rows, end - first, width, scratch, projection->bias_sum);
-    linear_backward_weight(&gradient,
-                           gather_rows(&pass->input, pass->input_dim, first, end, scratch), true,
-                           projection->weight_sum);
-    if (input_gradient)
-        linear_backward_input(&weight, &gradient, input_gradient);
-}
-
-CPU_KERNEL(add_own_gradient, (float *restrict sum, const float *restrict x, size_t count),
-           (sum, x, count))
-{
-    vector_add(sum, x, count);
-}
-
-static void source_tile(void *context, const struct partial_sums_tile *tile)
-{
-    const struct backward_job *job = context;
-    struct attention *a = job->a;
-    struct layer_pass *pass = job->pass;
-    const struct attention_parameters *at = &a->kind->parameters;
-    const uint32_t first = tile->first, end = tile->end, dim = pass->input_dim;
-    const uint32_t destinations = pass->block.destination_count;
-    const uint32_t own_end = end < destinations ? end : destinations;
-    const struct source_sums sums = source_sums_of(a, tile->sum);
-    float *scratch = backward_scratch(job, tile->thread);
-    float *input = job->is_first ? NULL : pass->input_gradient + (size_t)first * dim;
-    float *own = job->is_first ? NULL : scratch + (size_t)TILE_ROWS * dim;
-    if (tile->fresh)
-        vector_zero(tile->sum, source_sums_size(a));
-    slot_aggregation_backward(&a->shape, &a->edges, a->weight, a->output_gradient, first, end,
-                              a->source_gradient + first * a->width);
-    a->kind->score_transposed(a, first, end, sums.vectors);
-    const struct projection of_sources = {parameter_of(a, at->source_weight), a->source_gradient,
-                                          sums.source_weight, sums.source_bias};
-    project_back(job, &of_sources, first, end, input, scratch);
-    if (at->destination_weight < 0 || first >= own_end)
-        return;
-    const struct projection of_own = {parameter_of(a, at->destination_weight),
-                                      a->destination_gradient, sums.destination_weight,
-                                      sums.destination_bias};
-    project_back(job, &of_own, first, own_end, own, scratch);
-    if (input)
-        add_own_gradient(input, own, (size_t)(own_end - first) * dim);
-}
-
-/* What the scores of both ends add up to. */
-static void reduce_vectors(const struct backward_job *job, const struct layer_gradient *out)
-{
-    const struct attention *a = job->a;
-    const size_t width = a->width;
-    for (int v = 0; v < a->kind->vector_count; v++) {
-        float *gradient = out->parameter[a->kind->parameters.vector[v]];
-        const size_t at = (size_t)v * width;
-        vector_copy(gradient,
-                    partial_sums_total(&job->destinations, job->pass->output_dim + at, width),
-                    width);
-        add_own_gradient(gradient, partial_sums_total(&job->sources, at, width), width);
-    }
-}
-
-static void reduce_edges(const struct backward_job *job, const struct layer_gradient *out)
-{
-    const struct attention *a = job->a;
-    const size_t before = ATTENTION_VECTOR_COUNT_MAX * a->width;
-    if (job->pass->layer->edge_dim)
-        a->kind->finish_edges(a,
-                              partial_sums_total(&job->destinations, job->pass->output_dim + before,
-                                                 attention_vector_floats(a) - before),
-                              out);
-}
-
-static void reduce_all(const struct backward_job *job, const struct layer_gradient *out,
-                       struct thread_pool *pool)
-{
-    const struct attention *a = job->a;
-    const struct attention_parameters *at = &a->kind->parameters;
-    const size_t bias = ATTENTION_VECTOR_COUNT_MAX * a->width, weight = bias + 2 * a->width;
-    const struct {
-        int parameter;
-        size_t first, count;
-    } of_sources[] = {{at->source_bias, bias, a->width},
-                      {at->destination_bias, bias + a->width, a->width},
-                      {at->source_weight, weight, matrix_size(a)},
-                      {at->destination_weight, weight + matrix_size(a), matrix_size(a)}};
-    partial_sums_total_into(&job->destinations, pool, 0, job->pass->output_dim,
-                            out->parameter[at->output_bias]);
-    reduce_vectors(job, out);
-    reduce_edges(job, out);
-    for (size_t i = 0; i < sizeof of_sources / sizeof *of_sources; i++)
-        if (of_sources[i].parameter >= 0)
-            partial_sums_total_into(&job->sources, pool, of_sources[i].first, of_sources[i].count,
-                                    out->parameter[of_sources[i].parameter]);
-}
-
-enum error_code attention_find_slot_gradients(struct attention *attention, struct arena *arena,
-                                              struct error *err)
-{
-    struct attention *a = attention;
-    const struct message_block *block = &a->shape.block;
-    const size_t heads = a->shape.heads;
-    enum error_code rc = transposed_edges_number(block, true, arena, &a->edges, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &a->slot_gradient, edge_slot_count(block) * heads, what, err);
-    if (rc == ERROR_NONE && a->kind->prepare)
-        rc = arena_new(arena, &a->term_gradient, (size_t)block->source_count * heads, what, err);
-    return rc;
-}
-
-static enum error_code find_gradients(struct backward_job *job, struct arena *arena, int threads,
-                                      struct error *err)
-{
-    struct attention *a = job->a;
-    struct layer_pass *pass = job->pass;
-    const struct message_block *block = &a->shape.block;
-    const size_t sources = block->source_count, destinations = block->destination_count;
-    const size_t widest = a->width > pass->output_dim ? a->width : pass->output_dim;
-    job->scratch_size =
-        layer_pass_scratch(TILE_ROWS * (2 * (size_t)pass->input_dim + widest) + widest);
-    enum error_code rc = attention_find_slot_gradients(a, arena, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &a->output_gradient, destinations * a->width, what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &a->source_gradient, sources * a->width, what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &a->destination_gradient, destinations * a->width, what, err);
-    if (rc == ERROR_NONE && !job->is_first)
-        rc = arena_new(arena, &pass->input_gradient, sources * pass->input_dim, what, err);
-    if (rc == ERROR_NONE)
-        rc = partial_sums_init(&job->destinations, block->destination_count,
-                               destination_sums_size(a), threads, arena, err);
-    if (rc == ERROR_NONE)
-        rc = partial_sums_init(&job->sources, block->source_count, source_sums_size(a), threads,
-                               arena, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
-    return rc;
-}
-
-enum error_code attention_backward(struct layer_pass *pass, const struct layer_pass *above,
-                                   const float *logits_gradient, bool is_first,
-                                   const struct layer_gradient *out, struct arena *arena,
-                                   struct thread_pool *pool, struct error *err)
-{
-    struct backward_job job = {.a = pass->state,
-                               .pass = pass,
-                               .above = above,
-                               .logits_gradient = logits_gradient,
-                               .is_first = is_first};
-    const enum error_code rc = find_gradients(&job, arena, thread_pool_size(pool), err);
-    if (rc != ERROR_NONE || arena->counts)
-        return rc;
-    partial_sums_run(&job.destinations, pool, destination_tile, &job);
-    partial_sums_run(&job.sources, pool, source_tile, &job);
-    reduce_all(&job, out, pool);
     return ERROR_NONE;
 }

@@ -84,6 +84,15 @@ struct attention_kind {
                          const struct layer_gradient *out);
 };
 
+/* Destinations whose neighbours' rows are read twice in a row, the second time from the second cache. */
+enum { ATTENTION_ROWS_AT_ONCE = 64 };
+
+/* A parameter of the layer; NULL for -1. */
+static inline const float *attention_parameter(const struct attention *attention, int index)
+{
+    return index < 0 ? NULL : attention->pass->parameter[index];
+}
+
 /* The vector `number` of the layer. */
 static inline const float *attention_vector(const struct attention *attention, int number)
 {
@@ -112,6 +121,9 @@ MUST_CHECK enum error_code attention_find_slot_gradients(struct attention *atten
 void attention_weigh_slots(struct attention *attention, uint32_t first, uint32_t end);
 /* From the gradient of the weights of these slots, in slot_gradient, that of the scores. */
 void attention_weigh_slots_back(struct attention *attention, uint32_t first, uint32_t end);
+/* out [rows.rows, width] = rows times a matrix [width, rows.cols], plus a bias, which may be NULL. */
+void attention_project(struct rows_view rows, const float *matrix, const float *bias, size_t width,
+                       float *out);
 /* The output of `count` rows by heads [count, width], when heads do not stand side by side: their mean. */
 void attention_mean_of_heads(const struct attention *attention, const float *rows, size_t count,
                              float *out);

@@ -1,24 +1,11 @@
 #include "common/nn/layers/gat_edges.h"
 
 #include "common/math/vector.h"
+#include "common/nn/layers/gat_rows.h"
 
 size_t gat_edges_floats(const struct attention *attention)
 {
     return attention->shape.heads * (size_t)attention->pass->layer->edge_dim;
-}
-
-/* v = W_e^T att_e in each head. */
-CPU_KERNEL(find_edge_vector, (const struct attention *a), (a))
-{
-    const size_t dim = a->shape.block.edge_feature_dim;
-    const float *att = a->pass->parameter[a->kind->parameters.edge_vector];
-    const float *row = a->pass->parameter[a->kind->parameters.edge_weight];
-    for (size_t c = 0; c < a->width; c++, row += dim) {
-        float *v = a->edge_vector + c / a->shape.channels * dim;
-        if (c % a->shape.channels == 0)
-            vector_zero(v, dim);
-        vector_add_scaled(v, row, att[c], dim);
-    }
 }
 
 enum error_code gat_edges_find(struct attention *attention, struct arena *arena, struct error *err)
@@ -33,7 +20,9 @@ enum error_code gat_edges_find(struct attention *attention, struct arena *arena,
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     must(a->shape.block.edge_feature && a->shape.block.edge_feature_dim == dim);
-    find_edge_vector(a);
+    gat_rows_vectors(attention_parameter(a, a->kind->parameters.edge_vector),
+                     attention_parameter(a, a->kind->parameters.edge_weight), a->shape.heads,
+                     a->shape.channels, dim, a->edge_vector);
     return ERROR_NONE;
 }
 

@@ -6,11 +6,12 @@
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/slot_aggregation.h"
 
-enum { ENDS = 2 };
+/* Ends of an edge, and numbers that a destination has in each head beside its sum. */
+enum { ENDS = 2, TERMS = 5 };
 
 bool gat_windows_are_possible(const struct model_layer *layer)
 {
-    return layer->type == layer_type_of(LAYER_GAT) && layer->edge_dim == 0;
+    return layer->type == layer_type_of(LAYER_GAT);
 }
 
 bool gat_windows_pay(const struct model_layer *layer, uint64_t destinations, uint64_t sources)
@@ -25,17 +26,18 @@ static size_t heads_of(const struct model_layer *layer)
 
 uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t node_count)
 {
-    return heads_of(layer) * sizeof(float) * (node_count + ENDS * (uint64_t)layer->input_dim);
+    return heads_of(layer) * sizeof(float) *
+           (node_count + ENDS * (uint64_t)layer->input_dim + layer->edge_dim);
 }
 
 size_t gat_windows_row(const struct model_layer *layer)
 {
-    return heads_of(layer) * ((size_t)layer->input_dim + 4);
+    return heads_of(layer) * ((size_t)layer->input_dim + TERMS);
 }
 
 size_t gat_windows_scratch(const struct model_layer *layer)
 {
-    return heads_of(layer) * GAT_WINDOWS_EDGES;
+    return 2 * heads_of(layer) * WINDOW_EDGES_MAX; /* scores, and terms of features */
 }
 
 enum error_code gat_windows_init(struct gat_windows *out, const struct model *model,
@@ -45,12 +47,16 @@ enum error_code gat_windows_init(struct gat_windows *out, const struct model *mo
     static const char what[] = "terms of attention";
     const struct model_layer *own = &model->layer[layer];
     const struct parameter *parameter = &model->parameter[own->first_parameter];
-    *out = (struct gat_windows){
-        .node_count = node_count, .heads = heads_of(own), .dim = own->input_dim};
+    *out = (struct gat_windows){.node_count = node_count,
+                                .heads = heads_of(own),
+                                .dim = own->input_dim,
+                                .edge_dim = own->edge_dim};
     const size_t terms = node_count * out->heads;
     enum error_code rc = memory_new(&out->vector, ENDS * out->heads * out->dim, what, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&out->source_term, terms, what, err);
+    if (rc == ERROR_NONE && out->edge_dim)
+        rc = memory_new(&out->edge_vector, out->heads * out->edge_dim, what, err);
     if (rc != ERROR_NONE)
         return rc;
     const struct attention_parameters *at = &gat_kind.parameters;
@@ -59,12 +65,17 @@ enum error_code gat_windows_init(struct gat_windows *out, const struct model *mo
                          value + parameter[at->source_weight].offset, out->heads,
                          attention_channels(own), out->dim,
                          out->vector + end * out->heads * out->dim);
+    if (out->edge_dim)
+        gat_rows_vectors(value + parameter[at->edge_vector].offset,
+                         value + parameter[at->edge_weight].offset, out->heads,
+                         attention_channels(own), out->edge_dim, out->edge_vector);
     return ERROR_NONE;
 }
 
 void gat_windows_release(struct gat_windows *windows)
 {
     memory_free(windows->vector);
+    memory_free(windows->edge_vector);
     memory_free(windows->source_term);
     *windows = (struct gat_windows){0};
 }
@@ -99,11 +110,16 @@ static float *own_term_of(const struct gat_windows *w, float *row)
     return inverse_of(w, row) + w->heads;
 }
 
+static float *own_edge_of(const struct gat_windows *w, float *row)
+{
+    return own_term_of(w, row) + w->heads;
+}
+
 void gat_windows_read_own(const struct gat_windows *windows, uint32_t count, const float *own,
                           float *row)
 {
     const struct gat_windows *w = windows;
-    const size_t width = w->heads * (w->dim + 4);
+    const size_t width = w->heads * (w->dim + TERMS);
     for (uint32_t i = 0; i < count; i++) {
         const struct input_rows input = {.base = own + i * w->dim, .stride = w->dim};
         gat_rows_terms(&input, w->vector + w->heads * w->dim, w->heads, w->dim, 0, 1,
@@ -116,14 +132,41 @@ static float leaky(float x)
     return x > 0 ? x : EDGE_SCORE_SLOPE * x;
 }
 
+/* c of some edges, [count, heads]. */
+CPU_KERNEL(find_edge_terms,
+           (const float *feature, const float *vector, size_t count, size_t heads, size_t dim,
+            float *term),
+           (feature, vector, count, heads, dim, term))
+{
+    for (size_t k = 0; k < count; k++)
+        for (size_t h = 0; h < heads; h++)
+            term[k * heads + h] = vector_dot(feature + k * dim, vector + h * dim, dim);
+}
+
+/* Scores of `edges`, whose sources count from node `first`; with features, their terms go behind the scores. */
 static void find_scores(const struct gat_windows *w, const float *destination,
-                        const uint32_t *source, uint32_t count, uint32_t first, float *score)
+                        const struct window_edges *edges, uint32_t first, float *score)
 {
     const size_t heads = w->heads;
-    for (uint32_t k = 0; k < count; k++) {
-        const float *term = w->source_term + ((size_t)source[k] + first) * heads;
-        for (size_t h = 0; h < heads; h++)
-            *score++ = leaky(term[h] + destination[h]);
+    const float *edge = score + WINDOW_EDGES_MAX * heads;
+    if (edges->feature)
+        find_edge_terms(edges->feature, w->edge_vector, edges->count, heads, w->edge_dim,
+                        score + WINDOW_EDGES_MAX * heads);
+    for (uint32_t k = 0; k < edges->count; k++) {
+        const float *term = w->source_term + ((size_t)edges->source[k] + first) * heads;
+        for (size_t h = 0; h < heads; h++) {
+            const float sum = term[h] + destination[h];
+            *score++ = leaky(edges->feature ? sum + *edge++ : sum);
+        }
+    }
+}
+
+static void find_own_score(const struct gat_windows *w, uint32_t node, float *row, float *score)
+{
+    const float *term = w->source_term + node * w->heads;
+    for (size_t h = 0; h < w->heads; h++) {
+        const float sum = term[h] + own_term_of(w, row)[h];
+        score[h] = leaky(w->edge_dim ? sum + own_edge_of(w, row)[h] : sum);
     }
 }
 
@@ -137,55 +180,69 @@ CPU_KERNEL(find_exponentials,
     vector_exp(score, count * heads);
 }
 
+void gat_windows_clear(const struct gat_windows *windows, float *row)
+{
+    for (size_t h = 0; h < windows->heads; h++)
+        own_edge_of(windows, row)[h] = 0;
+}
+
+void gat_windows_own_edges(const struct gat_windows *windows, const struct window_edges *edges,
+                           float *scratch, float *row)
+{
+    const size_t heads = windows->heads;
+    float *own = own_edge_of(windows, row);
+    find_edge_terms(edges->feature, windows->edge_vector, edges->count, heads, windows->edge_dim,
+                    scratch);
+    for (size_t at = 0; at < edges->count * heads; at += heads)
+        for (size_t h = 0; h < heads; h++)
+            own[h] += scratch[at + h];
+}
+
+void gat_windows_own_count(const struct gat_windows *windows, uint64_t count, float *row)
+{
+    const float share = 1 / (float)count;
+    for (size_t h = 0; count && h < windows->heads; h++)
+        own_edge_of(windows, row)[h] *= share;
+}
+
 void gat_windows_begin(const struct gat_windows *windows, uint32_t node, float *row)
 {
     const struct gat_windows *w = windows;
     for (size_t c = 0; c < w->heads * w->dim; c++)
         row[c] = 0;
-    find_scores(w, own_term_of(w, row), &node, 1, 0, greatest_of(w, row));
+    find_own_score(w, node, row, greatest_of(w, row));
     for (size_t h = 0; h < w->heads; h++)
         inverse_of(w, row)[h] = 0;
 }
 
-static uint32_t edges_at_once(uint32_t left)
-{
-    return left < GAT_WINDOWS_EDGES ? left : GAT_WINDOWS_EDGES;
-}
-
-void gat_windows_greatest(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+void gat_windows_greatest(const struct gat_windows *windows, const struct window_edges *edges,
                           float *scratch, float *row)
 {
     const size_t heads = windows->heads;
     float *most = greatest_of(windows, row);
-    for (uint32_t k = 0, n = 0; k < count; k += n) {
-        n = edges_at_once(count - k);
-        find_scores(windows, own_term_of(windows, row), source + k, n, 0, scratch);
-        for (size_t at = 0; at < n * heads; at += heads)
-            for (size_t h = 0; h < heads; h++)
-                most[h] = scratch[at + h] > most[h] ? scratch[at + h] : most[h];
-    }
+    find_scores(windows, own_term_of(windows, row), edges, 0, scratch);
+    for (size_t at = 0; at < edges->count * heads; at += heads)
+        for (size_t h = 0; h < heads; h++)
+            most[h] = scratch[at + h] > most[h] ? scratch[at + h] : most[h];
 }
 
-void gat_windows_total(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+void gat_windows_total(const struct gat_windows *windows, const struct window_edges *edges,
                        float *scratch, float *row)
 {
     const size_t heads = windows->heads;
     float *sum = inverse_of(windows, row);
-    for (uint32_t k = 0, n = 0; k < count; k += n) {
-        n = edges_at_once(count - k);
-        find_scores(windows, own_term_of(windows, row), source + k, n, 0, scratch);
-        find_exponentials(scratch, greatest_of(windows, row), n, heads);
-        for (size_t at = 0; at < n * heads; at += heads)
-            for (size_t h = 0; h < heads; h++)
-                sum[h] += scratch[at + h];
-    }
+    find_scores(windows, own_term_of(windows, row), edges, 0, scratch);
+    find_exponentials(scratch, greatest_of(windows, row), edges->count, heads);
+    for (size_t at = 0; at < edges->count * heads; at += heads)
+        for (size_t h = 0; h < heads; h++)
+            sum[h] += scratch[at + h];
 }
 
 void gat_windows_share(const struct gat_windows *windows, uint32_t node, float *row)
 {
     const struct gat_windows *w = windows;
     float *self = self_of(w, row), *inverse = inverse_of(w, row);
-    find_scores(w, own_term_of(w, row), &node, 1, 0, self);
+    find_own_score(w, node, row, self);
     find_exponentials(self, greatest_of(w, row), 1, w->heads);
     for (size_t h = 0; h < w->heads; h++) {
         inverse[h] = 1 / (inverse[h] + self[h]);
@@ -193,20 +250,17 @@ void gat_windows_share(const struct gat_windows *windows, uint32_t node, float *
     }
 }
 
-void gat_windows_add(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+void gat_windows_add(const struct gat_windows *windows, const struct window_edges *edges,
                      uint32_t first, const float *rows, float *scratch, float *row)
 {
     const size_t heads = windows->heads;
     const float *inverse = inverse_of(windows, row);
     const struct input_rows input = {.base = rows, .stride = windows->dim};
-    for (uint32_t k = 0, n = 0; k < count; k += n) {
-        n = edges_at_once(count - k);
-        find_scores(windows, own_term_of(windows, row), source + k, n, first, scratch);
-        find_exponentials(scratch, greatest_of(windows, row), n, heads);
-        for (size_t at = 0; at < n * heads; at += heads)
-            for (size_t h = 0; h < heads; h++)
-                scratch[at + h] *= inverse[h];
-        slot_aggregation_shared_add(&input, source + k, scratch, n, heads, (uint32_t)windows->dim,
-                                    row);
-    }
+    find_scores(windows, own_term_of(windows, row), edges, first, scratch);
+    find_exponentials(scratch, greatest_of(windows, row), edges->count, heads);
+    for (size_t at = 0; at < edges->count * heads; at += heads)
+        for (size_t h = 0; h < heads; h++)
+            scratch[at + h] *= inverse[h];
+    slot_aggregation_shared_add(&input, edges->source, scratch, edges->count, heads,
+                                (uint32_t)windows->dim, row);
 }

@@ -5,19 +5,21 @@
  *
  *   t_j = v_src . x_j                              from one pass over all rows
  *   u_i = v_dst . x_i                              from the rows of the destinations
- *   m_i = max of s_k,  r_i = 1 / sum of e^(s_k - m_i),  s_k = leaky(t_j + u_i)     from those alone
+ *   c_k = v_edge . f_k                             where edges have features, of which i itself has the mean
+ *   m_i = max of s_k,  r_i = 1 / sum of e^(s_k - m_i),  s_k = leaky(t_j + u_i (+ c_k))     from those alone
  *   z_i = sum over the slots k of e^(s_k - m_i) r_i x_j                            source by source
  *
  * The slots are taken in the order of i's edges, i itself last. The operations and their order are those of
  * gat_rows_forward(), and so are the bits.
  *
- * What is held of a destination is a row: z [heads, dim], the share of i itself, m, r and u [heads each]. It is what pass->sum
- * is for such a layer.
+ * What is held of a destination is a row: z [heads, dim], the share of i itself, m, r, u and c of i itself [heads each]. It is
+ * what pass->sum is for such a layer.
  */
 #ifndef COMMON_NN_LAYERS_GAT_WINDOWS_H
 #define COMMON_NN_LAYERS_GAT_WINDOWS_H
 
 #include "common/base/error.h"
+#include "common/nn/layers/window_edges.h"
 #include "common/nn/model.h"
 #include "common/nn/operators/gather.h"
 
@@ -25,17 +27,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Edges whose shares are found at a time. */
-enum { GAT_WINDOWS_EDGES = 256 };
-
 struct gat_windows {
     uint32_t node_count;
-    size_t heads, dim;
+    size_t heads, dim, edge_dim;
     float *vector;      /* v [2, heads, dim]; owned, likewise below */
+    float *edge_vector; /* [heads, edge_dim]; NULL: it reads no edge features */
     float *source_term; /* t [node_count, heads] */
 };
 
-/* GAT without edge features. */
 bool gat_windows_are_possible(const struct model_layer *layer);
 /* Whether gat_rows_pay() for a block of that many destinations and sources. */
 bool gat_windows_pay(const struct model_layer *layer, uint64_t destinations, uint64_t sources);
@@ -57,16 +56,21 @@ void gat_windows_read(struct gat_windows *windows, uint32_t first, uint32_t coun
 void gat_windows_read_own(const struct gat_windows *windows, uint32_t count, const float *own,
                           float *row);
 
-/* Of one destination, when t of all nodes and its own u are there. In this order: begin; all its edges for the greatest; all for
- * the total; share; all with their rows. The edges in the order of its row and without those from itself, some at a time. */
+/* Of one destination, when t of all nodes and its own u are there. In this order: where edges have features, clear, all its
+ * edges for c of itself, and how many they are; begin; all its edges for the greatest; all for the total; share; all with their
+ * rows. The edges without those from itself; but for the last step their sources are nodes. */
+void gat_windows_clear(const struct gat_windows *windows, float *row);
+void gat_windows_own_edges(const struct gat_windows *windows, const struct window_edges *edges,
+                           float *scratch, float *row);
+void gat_windows_own_count(const struct gat_windows *windows, uint64_t count, float *row);
 void gat_windows_begin(const struct gat_windows *windows, uint32_t node, float *row);
-void gat_windows_greatest(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+void gat_windows_greatest(const struct gat_windows *windows, const struct window_edges *edges,
                           float *scratch, float *row);
-void gat_windows_total(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+void gat_windows_total(const struct gat_windows *windows, const struct window_edges *edges,
                        float *scratch, float *row);
 void gat_windows_share(const struct gat_windows *windows, uint32_t node, float *row);
-/* `source` counts from node `first`, whose row is the first of `rows`. */
-void gat_windows_add(const struct gat_windows *windows, const uint32_t *source, uint32_t count,
+/* Sources count from node `first`, whose row is the first of `rows`. */
+void gat_windows_add(const struct gat_windows *windows, const struct window_edges *edges,
                      uint32_t first, const float *rows, float *scratch, float *row);
 
 #endif

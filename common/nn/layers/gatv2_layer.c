@@ -11,6 +11,8 @@
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention.h"
+#include "common/nn/layers/gatv2_score.h"
+#include "common/nn/layers/gatv2_windows.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/aggregation_walk.h"
 #include "common/nn/operators/edge_score.h"
@@ -49,29 +51,6 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
                                  .cols = layer->edge_dim,
                                  .bound = layer_glorot_bound(layer->edge_dim, width)};
     return PARAMETER_COUNT;
-}
-
-/* The sum of att times leaky(p + q) over `count` channels, in the parts of vector_dot(). */
-CPU_INLINE float score_of(const float *restrict att, const float *restrict p,
-                          const float *restrict q, size_t count)
-{
-    float part[DOT_PARTS] = {0}, whole[DOT_PARTS];
-    size_t i = 0;
-    for (; count - i >= DOT_PARTS; i += DOT_PARTS) {
-        KEEP_LOOP
-        for (size_t k = 0; k < DOT_PARTS; k++) {
-            const float z = p[i + k] + q[i + k];
-            part[k] = vector_multiply_add(att[i + k], z > 0 ? z : EDGE_SCORE_SLOPE * z, part[k]);
-        }
-    }
-    const uint32_t left = (uint32_t)(count - i);
-    KEEP_LOOP
-    for (uint32_t k = 0; k < DOT_PARTS; k++) {
-        const float z = k < left ? p[i + k] + q[i + k] : 0;
-        const float slope = k < left ? att[i + k] : 0;
-        whole[k] = vector_multiply_add(slope, z > 0 ? z : EDGE_SCORE_SLOPE * z, part[k]);
-    }
-    return vector_sum_of_parts(whole);
 }
 
 /* A walk over the rows of sources that these destinations hear from. */
@@ -175,8 +154,8 @@ CPU_KERNEL(score_gatv2, (struct attention * a, uint32_t first, uint32_t end), (a
             const float *q = end_row_of(a, i, slot + k);
             ask_for_slot(&walk, i, k);
             for (size_t h = 0; h < heads; h++)
-                row[h] = score_of(attention_vector(a, 0) + h * channels, p + h * channels,
-                                  q + h * channels, channels);
+                row[h] = gatv2_score(attention_vector(a, 0) + h * channels, p + h * channels,
+                                     q + h * channels, channels);
         }
     }
 }
@@ -301,13 +280,14 @@ CPU_KERNEL(gatv2_transposed,
     }
 }
 
-static const struct attention_kind kind = {
+const struct attention_kind gatv2_kind = {
     .parameters = {.source_weight = WEIGHT_L,
                    .source_bias = BIAS_L,
                    .destination_weight = WEIGHT_R,
                    .destination_bias = BIAS_R,
                    .output_bias = BIAS,
-                   .vector = {ATT}},
+                   .vector = {ATT},
+                   .edge_weight = WEIGHT_EDGE},
     .vector_count = 1,
     .score = score,
     .score_backward = score_backward,
@@ -320,7 +300,8 @@ static const struct attention_kind kind = {
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                struct thread_pool *pool, struct error *err)
 {
-    return attention_forward(&kind, pass, keep, arena, pool, err);
+    return pass->sum ? gatv2_windows_forward(pass, arena, pool, err)
+                     : attention_forward(&gatv2_kind, pass, keep, arena, pool, err);
 }
 
 const struct layer_type gatv2_layer = {

@@ -44,7 +44,9 @@ struct infer_run {
     struct partition_book book;
     struct stage_context context;
     struct model model;
-    float *weight; /* [edges], owned; NULL: edges have none */
+    float *weight;       /* [edges], owned; NULL: edges have none */
+    float *edge_feature; /* [edges, edge_dim], likewise */
+    uint32_t edge_dim;
     struct edge_use edge_use;
     struct infer_snapshot weights;
     float *feature; /* [INFER_NODES, INFER_DIM] by partition id, owned; likewise below */
@@ -59,6 +61,7 @@ struct infer_case { /* what the tests vary; {0} is SAGE, two layers, three class
     const char *aggr;           /* NULL: the kind's own */
     const char *heads, *hidden; /* NULL: the default, and 6 */
     uint32_t class_count;
+    uint32_t edge_dim; /* features of an edge */
     enum task_kind task;
     bool only_train; /* no validation, no test nodes */
     bool weighted;
@@ -145,7 +148,7 @@ static inline void infer_run_put_part(struct infer_run *run, int part)
     static uint64_t row_start[INFER_NODES + 1];
     for (uint32_t v = first; v <= end; v++)
         row_start[v - first] = run->graph.row_start[v] - run->graph.row_start[first];
-    const struct topology_arrays arrays = {
+    struct topology_arrays arrays = {
         .first_node = first,
         .node_count = end - first,
         .edge_count = row_start[end - first],
@@ -153,6 +156,10 @@ static inline void infer_run_put_part(struct infer_run *run, int part)
         .neighbor = run->graph.neighbor + run->graph.row_start[first],
         .columns = edge_values(run->weight ? run->weight + run->graph.row_start[first] : NULL, NULL,
                                NULL)};
+    arrays.columns.width.of[EDGE_FEATURE] = run->edge_dim;
+    if (run->edge_dim)
+        arrays.columns.data[EDGE_FEATURE] =
+            run->edge_feature + run->graph.row_start[first] * run->edge_dim;
     assert_ok(topology_write(run->temp->store, INFER_PARTITION_ID, part, &arrays, &run->err),
               &run->err);
     assert_ok(feature_shard_writer_new(run->temp->store, key.text, seal.text, INFER_PARTITION_ID,
@@ -194,17 +201,18 @@ static inline void infer_run_describe(struct infer_run *run, const struct infer_
     if (what->aggr)
         infer_run_set(run, "train-step.aggr", what->aggr);
     infer_run_set(run, "sample.fanouts", what->fanouts ? what->fanouts : "4, 4");
-    run->book = (struct partition_book){.id = INFER_PARTITION_ID,
-                                        .dataset_id = INFER_DATASET_ID,
-                                        .part_count = INFER_PARTS,
-                                        .node_count = INFER_NODES,
-                                        .edge_count = run->graph.row_start[INFER_NODES],
-                                        .self_loop_count = 1,
-                                        .feature_dim = INFER_DIM,
-                                        .edge_width = {{[EDGE_WEIGHT] = run->weight != NULL}},
-                                        .class_count = what->class_count ? what->class_count : 3,
-                                        .task = what->task ? what->task : TASK_SINGLE_LABEL,
-                                        .book = run->parts};
+    run->book = (struct partition_book){
+        .id = INFER_PARTITION_ID,
+        .dataset_id = INFER_DATASET_ID,
+        .part_count = INFER_PARTS,
+        .node_count = INFER_NODES,
+        .edge_count = run->graph.row_start[INFER_NODES],
+        .self_loop_count = 1,
+        .feature_dim = INFER_DIM,
+        .edge_width = {{[EDGE_WEIGHT] = run->weight != NULL, [EDGE_FEATURE] = run->edge_dim}},
+        .class_count = what->class_count ? what->class_count : 3,
+        .task = what->task ? what->task : TASK_SINGLE_LABEL,
+        .book = run->parts};
     const struct node_permutation permutation = {.node_count = INFER_NODES,
                                                  .to_dataset = run->to_dataset,
                                                  .to_partition = run->to_partition};
@@ -234,6 +242,16 @@ static inline void infer_run_weigh(struct infer_run *run)
         run->weight[e] = 0.25F + (float)(e * 31 % 13) / 8;
 }
 
+static inline void infer_run_make_edge_features(struct infer_run *run, uint32_t edge_dim)
+{
+    const uint64_t count = run->graph.row_start[INFER_NODES] * edge_dim;
+    run->edge_dim = edge_dim;
+    run->edge_feature = memory_alloc(count, sizeof *run->edge_feature);
+    must(run->edge_feature);
+    for (uint64_t i = 0; i < count; i++)
+        run->edge_feature[i] = (float)(i * 37 % 19) / 8 - 1;
+}
+
 static inline int infer_run_ascending(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -261,6 +279,8 @@ static inline struct infer_run *infer_run_new(void *temp, const struct infer_cas
         infer_run_bring_near(&run->graph);
     if (what->weighted)
         infer_run_weigh(run);
+    if (what->edge_dim)
+        infer_run_make_edge_features(run, what->edge_dim);
     infer_run_describe(run, what);
     infer_run_make_rows(run);
     for (int part = 0; part < INFER_PARTS; part++)
@@ -277,6 +297,7 @@ static inline void infer_run_close(struct infer_run *run)
 #endif
     random_graph_release(&run->graph);
     memory_free(run->weight);
+    memory_free(run->edge_feature);
     memory_free(run->feature);
     memory_free(run->label);
     infer_snapshot_release(&run->weights);

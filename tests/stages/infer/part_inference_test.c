@@ -2,109 +2,8 @@
 #include "common/base/stop_signal.h"
 #include "stages/infer/part_inference.h"
 
-#include "tests/stages/infer/infer_run.h"
+#include "tests/stages/infer/infer_layers.h"
 #include "tests/support/shard_damage.h"
-
-struct infer_conditions { /* what must not change a bit */
-    int threads;
-    uint64_t memory_bytes;
-    uint64_t input_bytes; /* budget of the rows a layer reads */
-    /* Of layers that sum their sources, if they are to do so in windows; their rows have an eighth of input_bytes then. */
-    uint64_t windows_bytes;
-};
-
-static struct feature_source *open_input(struct infer_run *run, int layer, uint64_t budget_bytes)
-{
-    struct feature_source *source = NULL;
-    const struct feature_source_config config = {
-        .store = run->temp->store,
-        .origin = layer == 1 ? FEATURES_OF_PARTITION : FEATURES_OF_INFER_LAYER,
-        .id = layer == 1 ? INFER_PARTITION_ID : INFER_RUN_ID,
-        .layer = layer - 1,
-        .weights = &run->weights.last,
-        .part_count = INFER_PARTS,
-        .book = run->parts,
-        .tensor = layer == 1 ? "features" : layer_tensor,
-        .budget_bytes = budget_bytes,
-    };
-    assert_ok(feature_source_open(&config, &source, &run->err), &run->err);
-    return source;
-}
-
-static struct source_windows *open_windows(struct infer_run *run, const struct topology *topology,
-                                           int layer, struct feature_source *input,
-                                           uint64_t budget_bytes)
-{
-    struct source_windows *windows = NULL;
-    const struct source_windows_config config = {.topology = topology,
-                                                 .input = input,
-                                                 .model = &run->model,
-                                                 .weights = run->weights.value,
-                                                 .layer = layer - 1,
-                                                 .edge_use = run->edge_use,
-                                                 .has_self_loops = true,
-                                                 .pool = run->context.pool,
-                                                 .budget_bytes = budget_bytes,
-                                                 .destinations_least = 1024,
-                                                 .destinations_most = 1600};
-    assert_ok(source_windows_new(&config, &windows, &run->err), &run->err);
-    assert_true(source_windows_bytes(windows) <= budget_bytes);
-    return windows;
-}
-
-static void infer_all_parts(struct infer_run *run, const struct topology *topology, int layer,
-                            const struct infer_conditions *how)
-{
-    const struct neighbor_sampler_config config = {.topology = topology, .has_self_loops = true};
-    struct arena arena = {0};
-    const bool sums = how->windows_bytes && source_windows_are_possible(&run->model, layer - 1);
-    const bool sums_all = model_sums_sources(&run->model, layer - 1);
-    const uint64_t below = sums_all ? how->input_bytes / 8 : 1ULL << 30;
-    const uint64_t input_bytes = sums && layer > 1 ? below : how->input_bytes;
-    struct part_inference inference = {.arena = &arena,
-                                       .context = &run->context,
-                                       .topology = topology,
-                                       .model = &run->model,
-                                       .weights = run->weights.value,
-                                       .identity = &run->weights.last,
-                                       .edge_use = run->edge_use,
-                                       .has_self_loops = true,
-                                       .input = open_input(run, layer, input_bytes)};
-    if (run->model.layer[layer - 1].second_input >= 0)
-        inference.second =
-            open_input(run, run->model.layer[layer - 1].second_input + 2, 1ULL << 30);
-    assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
-    if (sums)
-        inference.windows = open_windows(run, topology, layer, inference.input, how->windows_bytes);
-    if (layer == 1)
-        assert_true(feature_source_is_resident(inference.input) ==
-                    (how->input_bytes > sizeof(float) * INFER_NODES * INFER_DIM));
-    for (int part = INFER_PARTS - 1; part >= 0; part--)
-        assert_ok(part_inference_run(&inference, layer, part, &run->err), &run->err);
-    neighbor_sampler_free(inference.sampler);
-    source_windows_free(inference.windows);
-    feature_source_close(inference.input);
-    feature_source_close(inference.second);
-    arena_release(&arena);
-}
-
-/* Done again, a part is compared with what is stored, so different bits are an error. */
-static void infer_all_layers(struct infer_run *run, const struct infer_conditions *how)
-{
-    struct topology topology = {0};
-    struct thread_pool *pool = NULL;
-    assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
-    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
-    assert_ok(thread_pool_new(how->threads, &pool, &run->err), &run->err);
-    run->context.pool = pool;
-    for (int layer = 1; layer <= run->model.config.layer_count; layer++)
-        infer_all_parts(run, &topology, layer, how);
-    run->context.pool = NULL;
-    thread_pool_free(pool);
-    topology_close(&topology);
-}
-
-static const struct infer_conditions plenty = {.threads = 1, .input_bytes = 1ULL << 30};
 
 static void the_layers_give_the_model_over_all_neighbors(void **state)
 {
@@ -194,34 +93,6 @@ static void sums_in_windows_are_those_of_a_gather(void **state)
             how.windows_bytes += what.weighted ? (uint64_t)how.threads * 8192 * sizeof(float) : 0;
             infer_all_layers(run, &how);
         }
-        infer_run_close(run);
-        assert_int_equal(temp_store_teardown(&temp), 0);
-    }
-}
-
-/* GAT with one head and more, side by side and as their mean. In the first layer of the second case no tile is summed in
- * windows, of the third some are. */
-static void attention_in_windows_is_that_of_a_tile(void **state)
-{
-    static const struct infer_case cases[] = {
-        {.model = "gat", .heads = "1", .hidden = "64", .fanouts = "3, 3"},
-        {.model = "gat", .heads = "3", .hidden = "6", .near = true, .class_count = 12},
-        {.model = "gat", .heads = "1", .hidden = "36", .near = true},
-        {.model = "gat", .heads = "5", .hidden = "200"},
-    };
-    static const struct infer_conditions others[] = {
-        {.threads = 1, .input_bytes = 390000, .windows_bytes = 5300000},
-        {.threads = 4, .input_bytes = 390000, .windows_bytes = 6000000},
-        {.threads = 3, .input_bytes = 390000, .windows_bytes = 20000000},
-    };
-    (void)state;
-    for (size_t m = 0; m < sizeof cases / sizeof *cases; m++) {
-        void *temp = NULL;
-        assert_int_equal(temp_store_setup(&temp), 0);
-        struct infer_run *run = infer_run_new(temp, &cases[m]);
-        infer_all_layers(run, &plenty);
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-            infer_all_layers(run, &others[i]);
         infer_run_close(run);
         assert_int_equal(temp_store_teardown(&temp), 0);
     }
@@ -360,7 +231,6 @@ int main(void)
         cmocka_unit_test(the_layers_give_the_model_over_all_neighbors),
         cmocka_unit_test(threads_and_memory_change_no_bit),
         cmocka_unit_test(sums_in_windows_are_those_of_a_gather),
-        cmocka_unit_test(attention_in_windows_is_that_of_a_tile),
         cmocka_unit_test(damage_in_a_window_is_named),
         test_with_store(windows_that_do_not_fit_are_refused),
         test_with_store(other_weights_are_another_output),
