@@ -39,6 +39,8 @@ def arguments():
                        help="all of it; stopped, it goes on where it was")
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=" ".join(EXPERIMENTS) + " (default: all)")
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier --full has done")
+    parser.add_argument("--graph", choices=list(pipeline.INGEST), default="generated",
+                        help="generated: GraphSAGE on one relation; relations: R-GCN on three node types")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("FAULTS_JOBS", "2")), help="trials side by side")
     parser.add_argument("--trial", help="only trials whose name begins with this")
     parser.add_argument("--results", default=os.environ.get("FAULTS_RESULTS"), help="folder for results and broken runs")
@@ -167,9 +169,10 @@ def main():
     seed = int(os.environ.get("SEED") or (1 if full else random.randrange(1 << 30)))
     names = options.experiments or list(EXPERIMENTS)
     tag = options.level if full else f"quick-{'-'.join(options.experiments) or 'all'}"
+    tag += "" if options.graph == "generated" else f"-{options.graph}"
     print(f"SEED={seed}", flush=True)
     bench = pipeline.Bench(os.environ["GRAPHMILL_BIN"], os.path.join(build, "tests", "libfault_shim.so"),
-                           os.path.join(results, "broken"), seed)
+                           os.path.join(results, "broken"), seed, options.graph)
     started = time.monotonic()
 
     def stop(number, _frame):

@@ -10,18 +10,26 @@ import tempfile
 import threading
 import time
 
-from . import processes
+from . import processes, relations
 
 HANG_SECONDS = 30
 TRY_AGAIN = 75
-YAML = """name: faults
-epochs: {epochs}
-ingest:
-  format: generated
+INGEST = {
+    "generated": """  format: generated
   nodes: {nodes}
   average_degree: 6
   classes: 4
-  feature_dim: 8
+  feature_dim: 8""",
+    "relations": """  path: {folder}
+  relations: true
+  add_reverse: true
+  missing_features: degree+random
+  random_dim: 6"""}
+MODEL = {"generated": "sage", "relations": "rgcn"}
+YAML = """name: faults
+epochs: {epochs}
+ingest:
+{ingest}
 partition:
   parts: {parts}
 sample:
@@ -29,7 +37,7 @@ sample:
   batch_size: {batch}
   batches_per_round: 2
 train-step:
-  model: sage
+  model: {model}
   hidden: {hidden}
   dropout: 0.1
 checkpoint:
@@ -45,8 +53,13 @@ class Setting:
     """A pipeline file and the sizes in it."""
 
     def __init__(self, name, nodes=300, epochs=2, parts=2, batch=40, hidden=8, keep=2):
-        self.name = name
-        self.text = YAML.format(nodes=nodes, epochs=epochs, parts=parts, batch=batch, hidden=hidden, keep=keep)
+        self.name, self.nodes = name, nodes
+        self.sizes = {"epochs": epochs, "parts": parts, "batch": batch, "hidden": hidden, "keep": keep}
+
+    def text(self, graph, folder):
+        """The file for a graph of INGEST; `folder` is where its files are, if it has any."""
+        ingest = INGEST[graph].format(nodes=self.nodes, folder=folder)
+        return YAML.format(ingest=ingest, model=MODEL[graph], **self.sizes)
 
 
 TINY = Setting("tiny")
@@ -59,8 +72,9 @@ LONG = Setting("long", nodes=600, epochs=200, parts=3, batch=40)
 class Bench:
     """Where the programs are, a scratch folder, and the undisturbed run of each setting, made once."""
 
-    def __init__(self, bin_folder, shim, keep_folder, seed):
+    def __init__(self, bin_folder, shim, keep_folder, seed, graph="generated"):
         self.bin = bin_folder
+        self.graph = graph
         self.shim = shim
         self.keep_folder = keep_folder
         self.seed = seed
@@ -84,9 +98,15 @@ class Bench:
         path = os.path.join(self.scratch, setting.name + ".yaml")
         if not os.path.exists(path):
             with open(path + f".{threading.get_ident()}", "w", encoding="utf-8") as file:
-                file.write(setting.text)
+                file.write(setting.text(self.graph, self._graph_folder(setting)))
             os.rename(file.name, path)
         return path
+
+    def _graph_folder(self, setting):
+        folder = os.path.join(self.scratch, f"graph-{setting.nodes}")
+        if self.graph == "relations":
+            relations.write(folder, setting.nodes)
+        return folder
 
     def reference(self, setting):
         """The undisturbed run of a setting: its folder is not to be written to."""
