@@ -62,3 +62,23 @@ expect() {
     [ "$found" -eq "$status" ] || fail "'$*' ended with $found, expected $status: $(tail -3 "$work/stderr")"
     grep -qE -- "$pattern" "$work/stderr" || fail "'$*' did not say '$pattern' but: $(tail -3 "$work/stderr")"
 }
+
+# A graph with relations: N papers in three classes, 2 N / 3 authors before them, 3 venues behind, a class each: papers_graph FOLDER N
+papers_graph() {
+    local folder=$1 papers=$2 authors=$((2 * $2 / 3)) split=$((4 * $2 / 3))
+    mkdir "$folder"
+    echo "{\"num_nodes\": $((authors + papers + 3)), \"directed\": true, \"num_classes\": 3}" >"$folder/meta.json"
+    printf 'name,first_id,count\nauthor,0,%d\npaper,%d,%d\nvenue,%d,3\n' $authors $authors "$papers" $((authors + papers)) >"$folder/node-types.csv"
+    printf 'id,name,source,target\n0,writes,author,paper\n1,cites,paper,paper\n2,in,paper,venue\n' >"$folder/edge-types.csv"
+    awk -v n="$papers" -v a=$authors 'BEGIN {
+        print "src,dst,etype"
+        for (p = 0; p < n; p++) {
+            printf "%d,%d,0\n%d,%d,0\n", p * 7 % a, a + p, (p * 11 + 3) % a, a + p
+            printf "%d,%d,1\n%d,%d,2\n", a + p, a + (p * 13 + 5) % n, a + p, a + n + p % 3
+        }
+    }' >"$folder/edges.csv"
+    awk -v n="$papers" -v a=$authors 'BEGIN {for (v = 0; v < a + n + 3; v++) print (v >= a && v < a + n ? v % 3 : -1)}' >"$folder/node-label.csv"
+    seq $authors 2 "$split" >"$folder/train.csv"
+    seq $((authors + 1)) 2 $((split + 1)) >"$folder/valid.csv"
+    seq $((split + 2)) $((authors + papers - 1)) >"$folder/test.csv"
+}

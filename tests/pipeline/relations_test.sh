@@ -3,23 +3,9 @@
 # wrong with one, named before anything is partitioned.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
-# 40 authors, 60 papers in three classes, 3 venues.
+# 40 authors, 60 papers, 3 venues.
 folder=$work/papers
-mkdir "$folder"
-echo '{"num_nodes": 103, "directed": true, "num_classes": 3}' >"$folder/meta.json"
-printf 'name,first_id,count\nauthor,0,40\npaper,40,60\nvenue,100,3\n' >"$folder/node-types.csv"
-printf 'id,name,source,target\n0,writes,author,paper\n1,cites,paper,paper\n2,in,paper,venue\n' >"$folder/edge-types.csv"
-awk 'BEGIN {
-    print "src,dst,etype"
-    for (p = 0; p < 60; p++) {
-        printf "%d,%d,0\n%d,%d,0\n", p * 7 % 40, 40 + p, (p * 11 + 3) % 40, 40 + p
-        printf "%d,%d,1\n%d,%d,2\n", 40 + p, 40 + (p * 13 + 5) % 60, 40 + p, 100 + p % 3
-    }
-}' >"$folder/edges.csv"
-awk 'BEGIN {for (v = 0; v < 103; v++) print (v >= 40 && v < 100 ? v % 3 : -1)}' >"$folder/node-label.csv"
-seq 40 2 80 >"$folder/train.csv"
-seq 41 2 81 >"$folder/valid.csv"
-seq 82 99 >"$folder/test.csv"
+papers_graph "$folder" 60
 
 pipeline() { # folder, more lines of the ingest section
     printf 'name: papers\ningest:\n  path: %s\n  relations: true\n%b' "$1" "${2:-}" >"$work/papers.yaml"

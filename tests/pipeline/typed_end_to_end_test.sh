@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# A graph with relations from its folder to the outputs: the same bytes for any workers, threads and memory, after a kill, and by
+# replay of every stage; each kind of model of relations; and what is wrong, named before anything is partitioned.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+papers_graph "$work/papers" 300
+
+file=$work/papers.yaml
+cat >"$file" <<END
+name: papers
+seed: 3
+epochs: 6
+ingest:
+  path: $work/papers
+  relations: true
+  add_reverse: true
+  missing_features: degree+random
+  random_dim: 6
+partition:
+  parts: 3
+sample:
+  fanouts: [4, 3]
+  relation_fanouts: "writes: 2,2; rev_in: 3,1"
+  batch_size: 30
+  batches_per_round: 2
+train-step:
+  model: rgcn
+  hidden: 16
+  dropout: 0.2
+aggregate:
+  learning_rate: 0.02
+checkpoint:
+  keep: 0
+END
+
+outcome() { # all that came out, but for the names of runs
+    local header name
+    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
+    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
+    for name in $(cd "$work/$1/outputs" && ls); do
+        [ "$name" = model.safetensors ] || echo "$name $(sha256sum <"$work/$1/outputs/$name")"
+    done
+    sha256sum <"$work/$1/metrics.jsonl"
+}
+as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
+
+answer=$(run one "$file" --workers 1 --threads 1)
+before=$(outcome one)
+[ "$(wc -l <<<"$before")" -ge 5 ] || fail "too few outputs: $before"
+# The venue of a paper tells its class, and so do the features of the venue.
+awk -v a="$(json train_accuracy <<<"$(tail -1 "$work/one/metrics.jsonl")")" 'BEGIN {exit !(a > 0.8)}' ||
+    fail "nothing is learnt: $(tail -1 "$work/one/metrics.jsonl")"
+run two "$file" --workers 2 --threads 2 >/dev/null
+as_before two '2 workers, 2 threads'
+run five "$file" --workers 5 --threads 4 >/dev/null
+as_before five '5 workers, 4 threads'
+
+# With so little memory that rows of the larger types are read batch by batch.
+run small "$file" --memory 48M >/dev/null
+as_before small '48 MB'
+
+# The driver and all programs die, twice; the same command goes on.
+for moment in 0.35 0.8; do
+    rm -rf "$work/killed"
+    setsid "$bin/graphmill" run "$file" --directory "$work/killed" --quiet --lease 1000 >/dev/null 2>&1 &
+    driver=$!
+    sleep $moment
+    kill -KILL -- -$driver 2>/dev/null || true
+    wait $driver 2>/dev/null || true
+    run killed "$file" >/dev/null
+    as_before killed "killed after $moment s"
+done
+
+replays() {
+    local said
+    said=$("$bin/graphmill" replay "$work/one" "$@" 2>"$work/stderr") || fail "replay $*: $(tail -1 "$work/stderr")"
+    [[ $said == MATCH* ]] || fail "replay $* said '$said'"
+}
+rounds=$(json rounds <<<"$answer")
+for threads in 1 2 4; do
+    for round in 0 $((rounds - 1)); do
+        replays train-step --round "$round" --slot 0 --threads $threads
+        replays sample --round "$round" --slot 0 --threads $threads
+        replays aggregate --round "$round" --threads $threads
+    done
+    replays train-step --evaluation --threads $threads
+done
+for stage in ingest partition checkpoint infer 'sample --evaluation' 'train-step --memory 48M'; do
+    # shellcheck disable=SC2086 # a stage and its options
+    replays $stage
+done
+for layer in 1 2; do for part in 0 1 2; do replays infer --layer $layer --part $part; done; done
+"$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
+
+# A lost gradient and a damaged mini-batch are made again.
+store=$(echo "$work"/five/store/run/*)
+damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }
+damage "$(find "$store/round" -name 'mini_batch.record' | sort | tail -1)"
+expect 65 'damaged' "$bin/graphmill" verify "$work/five" --remove
+run five "$file" >/dev/null
+as_before five 'a damaged mini-batch'
+
+# Each kind of model, and settings of relations: all differ, and replay.
+seen=
+for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=rgat train-step.heads=2' 'train-step.model=sage' \
+    'train-step.model=gat train-step.heads=2' 'train-step.model=graph_conv' 'train-step.bases=2' 'train-step.blocks=4' \
+    'train-step.projection=relu' 'train-step.model=sage train-step.relation_aggr=mean' 'train-step.residual=true train-step.norm=batch' \
+    'sample.evaluation_fanouts=3,3' 'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
+    set=()
+    for setting in $settings; do set+=(--set "$setting"); done
+    hash=$(run kind "$file" "${set[@]}" --set epochs=3 | json weights_hash)
+    [ ${#hash} -eq 32 ] || fail "$settings: no hash of weights"
+    [[ " $seen " != *" $hash "* ]] || [[ $settings == sample.evaluation* ]] || fail "$settings changed nothing"
+    seen+=" $hash"
+    said=$("$bin/graphmill" replay "$work/kind" train-step --threads 3 2>&1) || fail "replay with $settings: $said"
+    [[ $said == *MATCH* ]] || fail "replay with $settings: $said"
+    rm -rf "$work/kind"
+done
+
+# Nothing is said of data that is not used: it is.
+! grep -rqs 'DOES NOT USE' "$work"/one/logs "$work/stderr" || fail 'types are said to be unused'
+
+# What cannot be.
+refused() { # status, pattern, settings
+    local set=() setting
+    for setting in "${@:3}"; do set+=(--set "$setting"); done
+    expect "$1" "$2" "$bin/graphmill" run "$file" --directory "$work/refused" "${set[@]}"
+    [ -z "$(find "$work/refused" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $2"
+    rm -rf "$work/refused"
+}
+refused 65 'nodes of type author have no features, and none are learnt for them' ingest.missing_features=none
+refused 78 "expected a relation of the graph, such as writes, found 'quotes'" 'sample.relation_fanouts=quotes: 3,3'
+refused 78 'sample.sampler is not neighbor, but a graph with relations is sampled by that alone' sample.sampler=ladies
+refused 78 'train-step.precision is bf16, expected fp32' train-step.precision=bf16
+refused 78 'held-out edges are not told apart by relation' ingest.task=link_prediction
+refused 78 'this kind is not for graphs with relations' train-step.model=gin
+refused 78 'train-step.edge_weights is true, but no layer of the model reads edge weights' train-step.edge_weights=true
