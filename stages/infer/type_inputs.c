@@ -101,9 +101,7 @@ static enum error_code open_type(struct type_inputs *inputs, uint32_t type, uint
 /* What a type's rows take of the budget when all are in memory. */
 static uint64_t portion(const struct type_inputs *inputs, const struct type_input *input)
 {
-    const uint64_t sharers =
-        inputs->config.context->sharers > 1 ? (uint64_t)inputs->config.context->sharers : 1;
-    return (input->bytes + sharers - 1) / sharers;
+    return feature_source_portion(input->bytes, inputs->config.context->sharers);
 }
 
 /* The smallest type that is not open. */

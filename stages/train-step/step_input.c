@@ -157,11 +157,10 @@ static enum error_code open_typed_rows(const struct stage_context *context, stru
                                        uint32_t label_dim, struct error *err)
 {
     const uint32_t target = context->book->target_type;
-    double nodes_most[RELATION_TYPE_COUNT_MAX] = {0};
     enum error_code rc = typed_memory_plan(&out->model, context, &out->preparer.edge_use, label_dim,
-                                           &out->plan, nodes_most, err);
+                                           &out->plan, err);
     if (rc == ERROR_NONE)
-        rc = typed_features_open(context, out->plan.feature_bytes, nodes_most, &out->types, err);
+        rc = typed_features_open(context, out->plan.feature_bytes, &out->types, err);
     const struct source_nodes targets = {target, out->types.book[target]};
     if (rc == ERROR_NONE)
         rc = open_source(context, &targets, "labels", label_dim, PRECISION_FP32,

@@ -3,7 +3,8 @@
  *
  * Rows of a type are numbered among all nodes of the type (type_ranges.h). Each type has a source of its own
  * (feature_source.h), or none: nothing is read of a type without features, nor of any without train-step.features.
- * Types that fit the budget are resident, the smallest first; the rows of the others are brought batch by batch.
+ * All types are resident if they fit the budget; else the smallest ones that fit half of it, and the rows of the others are
+ * brought batch by batch.
  */
 #ifndef STAGES_TRAIN_STEP_TYPED_FEATURES_H
 #define STAGES_TRAIN_STEP_TYPED_FEATURES_H
@@ -24,12 +25,11 @@ struct typed_features { /* {0} is closed, or of a graph without relations */
         *source[RELATION_TYPE_COUNT_MAX]; /* NULL: no features are read of the type */
 };
 
-/* `nodes_most` [types]: of each type in a mini-batch.
- * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the type whose rows have another width than the book says;
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the type whose rows have another width than the book says;
  * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code typed_features_open(const struct stage_context *context,
-                                               uint64_t budget_bytes, const double *nodes_most,
-                                               struct typed_features *out, struct error *err);
+                                               uint64_t budget_bytes, struct typed_features *out,
+                                               struct error *err);
 void typed_features_close(struct typed_features *features);
 
 /* Whether those of all types are. */

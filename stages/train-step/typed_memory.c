@@ -166,7 +166,7 @@ static enum error_code plan(const struct model *model, const struct stage_contex
 
 enum error_code typed_memory_plan(const struct model *model, const struct stage_context *context,
                                   const struct edge_use *use, uint32_t label_dim,
-                                  struct step_memory *out, double *nodes_most, struct error *err)
+                                  struct step_memory *out, struct error *err)
 {
     struct typed_bounds training = {0}, validation = {0};
     uint64_t *edges = NULL;
@@ -180,9 +180,6 @@ enum error_code typed_memory_plan(const struct model *model, const struct stage_
         rc = typed_bounds_of_validation(context, edges, &validation, err);
     if (rc == ERROR_NONE)
         rc = plan(model, context, use, label_dim, &training, &validation, out, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < training.type_count; t++)
-        nodes_most[t] =
-            fmax(training.node[training.hop_count][t], validation.node[validation.hop_count][t]);
     typed_bounds_release(&training);
     typed_bounds_release(&validation);
     memory_free(edges);

@@ -179,6 +179,12 @@ static enum error_code open_out_of_budget(struct feature_source *source, struct 
                             : rc;
 }
 
+uint64_t feature_source_portion(uint64_t bytes, int sharers)
+{
+    const uint64_t parts = sharers > 1 && bytes >= SHARED_AREA_BYTES_MIN ? (uint64_t)sharers : 1;
+    return bytes / parts;
+}
+
 static enum error_code open_source(struct feature_source *source,
                                    const struct feature_source_config *config, struct error *err)
 {
@@ -202,7 +208,7 @@ static enum error_code open_source(struct feature_source *source,
         return error_set(err, ERROR_INVALID, "tensor %s: rows of %s cannot be gathered",
                          source->tensor, tensor_type_name(source->type));
     const uint64_t all = (uint64_t)source->node_count * row_bytes(source);
-    const bool fits = all / (uint64_t)source->sharers <= config->budget_bytes &&
+    const bool fits = feature_source_portion(all, source->sharers) <= config->budget_bytes &&
                       all < SIZE_MAX / 2 && !config->only_read;
     if (fits) {
         rc = open_resident(source, all, config->pool, err);

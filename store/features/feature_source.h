@@ -79,6 +79,10 @@ struct feature_source_config {
     struct thread_pool *pool; /* fills the array; or NULL */
 };
 
+/* Of an array of `bytes` that `sharers` processes want, what each of them counts: small ones are not shared. A budget that is to
+ * have room for the array is at least this. */
+uint64_t feature_source_portion(uint64_t bytes, int sharers);
+
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT; ERROR_NO_MEMORY when not even a batch's minimum fits. */
 MUST_CHECK enum error_code feature_source_open(const struct feature_source_config *config,
                                                struct feature_source **out, struct error *err);

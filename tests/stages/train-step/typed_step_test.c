@@ -409,14 +409,13 @@ static void rows_are_the_same_in_and_out_of_the_budget(void **state)
     static const int sharers[] = {1, 2, 1};
     static const bool resident[][TYPES] = {
         {true, true, true}, {true, true, true}, {true, false, true}};
-    const double nodes_most[TYPES] = {TYPED_AUTHORS, TYPED_PAPERS, TYPED_VENUES};
     const struct key key = key_mini_batch(run_id, 0, 0);
     start(&run, *state, "rgcn", NULL);
     for (int b = 0; b < 3; b++) {
         struct typed_features features;
         struct prepared_batch batch = {0};
         run.context.sharers = sharers[b];
-        assert_ok(typed_features_open(&run.context, budgets[b], nodes_most, &features, &err), &err);
+        assert_ok(typed_features_open(&run.context, budgets[b], &features, &err), &err);
         struct batch_preparer preparer = {.context = &run.context,
                                           .model = &run.model,
                                           .types = &features,

@@ -148,6 +148,15 @@ static void unlike_rows_are_not_shared(void **state)
     feature_source_close(source[1]);
 }
 
+static void small_arrays_are_counted_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(feature_source_portion(SHARED_AREA_BYTES_MIN, 2), SHARED_AREA_BYTES_MIN / 2);
+    assert_int_equal(feature_source_portion(SHARED_AREA_BYTES_MIN, 0), SHARED_AREA_BYTES_MIN);
+    assert_int_equal(feature_source_portion(SHARED_AREA_BYTES_MIN - 1, 2),
+                     SHARED_AREA_BYTES_MIN - 1);
+}
+
 /* Half the rows are in the budget of each of two: together they hold all, if they can share; else neither does. */
 static void a_portion_has_to_fit_when_it_is_shared_and_all_when_not(void **state)
 {
@@ -181,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_second_of_a_host_reads_no_shard),
         TEST(unlike_rows_are_not_shared),
+        cmocka_unit_test(small_arrays_are_counted_whole),
         TEST(a_portion_has_to_fit_when_it_is_shared_and_all_when_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
