@@ -1,8 +1,10 @@
 #include "stages/plan/relation_check.h"
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "stages/plan/embedding_tensors.h"
 #include "stages/plan/relation_fanouts.h"
+#include "stages/plan/run_model.h"
 #include "store/records/dataset_types.h"
 
 #include <stdio.h>
@@ -53,11 +55,58 @@ static enum error_code check_fanouts(const struct pipeline_settings *settings,
     return rc;
 }
 
+/* What the schema says of types and relations, as the book of its partitions will. */
+struct schema_book {
+    struct partition_book book;
+    char name[RELATION_TYPE_COUNT_MAX][RELATION_NAME_SIZE];
+    uint32_t dim[RELATION_TYPE_COUNT_MAX];
+    struct relation relation[RELATION_COUNT_MAX];
+    struct model model;
+};
+
+static void describe(const struct pipeline_settings *settings, const struct dataset_schema *schema,
+                     struct schema_book *out)
+{
+    const uint32_t types = dataset_type_count(schema), relations = dataset_relation_count(schema);
+    for (uint32_t t = 0; t < types; t++) {
+        must(text_copy(out->name[t], RELATION_NAME_SIZE, schema->node_type[t].name));
+        out->dim[t] = schema->node_type[t].feature_dim;
+    }
+    for (uint32_t r = 0; r < relations; r++)
+        out->relation[r] = dataset_relation(schema, r);
+    out->book = (struct partition_book){.part_count = (int)settings->partition.parts,
+                                        .feature_dim = schema->feature_dim,
+                                        .class_count = schema->class_count,
+                                        .task = schema->task,
+                                        .edge_width = schema->edge_width,
+                                        .type_count = types,
+                                        .relation_count = relations,
+                                        .target_type = schema->target_type,
+                                        .type_name = (const char(*)[RELATION_NAME_SIZE])out->name,
+                                        .type_dim = out->dim,
+                                        .relation = out->relation};
+}
+
+/* Whether there is a model over these types, relations and classes. */
+static enum error_code check_model(const struct pipeline_settings *settings,
+                                   const struct dataset_schema *schema, struct error *err)
+{
+    struct schema_book *described = NULL;
+    enum error_code rc = memory_new(&described, 1, "a model", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    describe(settings, schema, described);
+    if (schema->class_count > 0)
+        rc = run_model_init(&described->model, settings, &described->book, err);
+    memory_free(described);
+    return rc;
+}
+
 enum error_code relation_check(const struct pipeline_settings *settings,
                                const struct dataset_schema *schema, struct error *err)
 {
     enum error_code rc = check_features(settings, schema, err);
     if (rc == ERROR_NONE)
         rc = check_fanouts(settings, schema, err);
-    return rc;
+    return rc == ERROR_NONE ? check_model(settings, schema, err) : rc;
 }
