@@ -3,7 +3,7 @@
  *
  *   run folder of the model ─> model_source ─┐
  *   pipeline file or folder ─> ingest ─> [ does it fit? ] ─> partition ─> a run that begins with its weights (run_import.h)
- *                                                                         └─> infer ─> outputs ─> --nodes: some of them
+ *                                                                         └─> infer ─> outputs, with --nodes of some
  *
  * The graph is read with the model's task, its number of classes, and its features scaled as those were that it was trained on.
  * All is in a run folder of its own; started again it goes on, and what is done is skipped.
@@ -20,6 +20,7 @@
 #include "pipelines/run_state.h"
 #include "pipelines/wait_for_room.h"
 #include "stages/plan/run_import.h"
+#include "stages/plan/run_origin.h"
 #include "stages/plan/setting_table.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ struct infer_options {
 #define AT_RUN(field) offsetof(struct infer_options, run.field)
 static const struct option_spec option_table[] = {
     {"on", OPTION_TEXT, AT(on), NULL, 0, 0, "DATASET", "the graph: a pipeline file, of which ingest, partition and infer count, or a folder as `format: folder` has it"},
-    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE", "a file with an id a line: predictions and embeddings of those nodes alone, too, in the folder nodes/"},
+    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE", "a file with an id a line: infer those nodes alone, from their neighbourhood"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
     {"run", OPTION_TEXT, AT(model_run), NULL, 0, 0, "ID", "which run of MODEL, when its folder has several (default: the newest)"},
     PIPELINE_OPTIONS(AT_RUN)
@@ -311,32 +312,19 @@ static enum error_code start(struct inference *inference, struct error *err)
     struct local_run *local = &inference->local;
     const struct model_source *source = &inference->source;
     bool told = false;
+    const struct node_selection *selection = &inference->selection;
+    const struct wanted_nodes wanted = {.count = selection->count, .node = selection->node};
     enum error_code rc = model_source_settings(source, &local->options.settings, err);
     if (rc != ERROR_NONE)
         return rc;
+    if (wanted.count)
+        run_import_name_nodes(&local->options.settings, &wanted);
     do {
         rc = run_import_put(local->folder.store, &local->options.settings, &source->snapshot,
-                            source->value, err);
+                            source->value, &wanted, err);
         if (rc == ERROR_NONE)
             rc = pipeline_start_run(&local->options, &local->folder, err);
     } while (wait_for_room(rc, err, &told));
-    return rc;
-}
-
-static enum error_code select_nodes(const struct inference *inference, struct error *err)
-{
-    const char *folder = inference->local.folder.path;
-    char outputs[FILE_PATH_SIZE], to[FILE_PATH_SIZE];
-    if (!inference->options.nodes)
-        return ERROR_NONE;
-    enum error_code rc = file_path(outputs, err, "%s/outputs", folder);
-    if (rc == ERROR_NONE)
-        rc = file_path(to, err, "%s/nodes", folder);
-    if (rc == ERROR_NONE)
-        rc = node_selection_write(&inference->selection, outputs, to, err);
-    if (rc == ERROR_NONE && !inference->options.run.quiet)
-        (void)fprintf(stderr, "nodes      %" PRIu32 " of %" PRIu32 ": %s\n",
-                      inference->selection.count, inference->selection.node_count, to);
     return rc;
 }
 
@@ -368,9 +356,7 @@ static enum error_code infer(struct inference *inference, struct error *err)
         run_state_remove(local->folder.path);
     if (rc == ERROR_NONE)
         rc = start(inference, err);
-    if (rc == ERROR_NONE)
-        rc = local_run_go(local, before, err);
-    return rc == ERROR_NONE ? select_nodes(inference, err) : rc;
+    return rc == ERROR_NONE ? local_run_go(local, before, err) : rc;
 }
 
 enum error_code command_infer(int argc, char **argv, struct error *err)

@@ -47,6 +47,11 @@ static enum error_code open_layer(const struct run_folder *folder, int layer,
 static enum error_code open_last_layer(const struct run_folder *folder, struct feature_source **out,
                                        struct error *err)
 {
+    if (folder->run.schedule.infers_some)
+        return error_set(
+            err, ERROR_INVALID,
+            "run %s is inference of some nodes, which keeps no rows beside its outputs",
+            folder->run.plan.id);
     return open_layer(folder, folder->run.schedule.layer_count, out, err);
 }
 

@@ -20,6 +20,8 @@
  *             and are summed in windows (source_windows.h), what neighbours of a tile do not take is for them too
  *   outputs   5/8 rows in the order of the input (output_writer.c); the rest for lines and ids
  *
+ * Of a run that wants some nodes alone there is one unit, outputs/w: selected_inference.h.
+ *
  * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
  * the same node again for every batch it is near to.
  */
@@ -27,14 +29,18 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/nn/model.h"
+#include "stages/infer/inference_tile.h"
 #include "stages/infer/input_rows.h"
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
+#include "stages/infer/selected_inference.h"
 #include "stages/infer/typed_inference.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/sparse_features.h"
+#include "store/records/node_permutation.h"
 #include "store/records/snapshot.h"
+#include "store/records/wanted_nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -340,6 +346,72 @@ static enum error_code infer_part(const struct stage_context *context, struct in
     return rc;
 }
 
+static enum error_code write_outputs(const struct stage_context *context, struct infer_state *state,
+                                     const struct wanted_nodes *wanted,
+                                     const struct selected_rows *selected, struct error *err)
+{
+    const struct output_request request = {.context = context,
+                                           .model = &state->model,
+                                           .weights = state->weights,
+                                           .identity = &state->identity,
+                                           .wanted = wanted,
+                                           .selected = selected};
+    stage_times_enter(context->times, TIME_WRITE);
+    close_layers(state);
+    return output_writer_run(&request, err);
+}
+
+/* The wanted nodes as the partition calls them. */
+static enum error_code find_wanted(const struct stage_context *context,
+                                   const struct wanted_nodes *wanted, uint32_t **node,
+                                   struct error *err)
+{
+    const struct partition_book *book = context->book;
+    struct node_permutation permutation = {0};
+    enum error_code rc =
+        node_permutation_get(context->store, book->id, book->node_count, &permutation, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(node, wanted->count, "the wanted nodes", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < wanted->count; i++)
+        (*node)[i] = permutation.to_partition[wanted->node[i]];
+    store_release_record(&permutation.view);
+    return rc;
+}
+
+/* The outputs of some nodes, with all that they are computed from. */
+static enum error_code infer_some(const struct stage_context *context, struct infer_state *state,
+                                  struct error *err)
+{
+    struct wanted_nodes wanted = {0};
+    struct selected_rows rows = {0};
+    uint32_t *node = NULL;
+    enum error_code rc =
+        wanted_nodes_get(context->store, context->run_id, context->book->node_count, &wanted, err);
+    if (rc == ERROR_NONE)
+        rc = find_wanted(context, &wanted, &node, err);
+    if (rc == ERROR_NONE)
+        rc = open_topology(context, state, err);
+    stage_times_enter(context->times, TIME_COMPUTE);
+    const struct selected_inference_config config = {.context = context,
+                                                     .topology = &state->topology,
+                                                     .model = &state->model,
+                                                     .edge_use = &state->edge_use,
+                                                     .weights = state->weights,
+                                                     .sampler = state->sampler,
+                                                     .arena = &state->arena,
+                                                     .budget_bytes = context->memory_bytes / 2,
+                                                     .node = node,
+                                                     .count = wanted.count};
+    if (rc == ERROR_NONE)
+        rc = selected_inference_run(&config, &rows, err);
+    if (rc == ERROR_NONE)
+        rc = write_outputs(context, state, &wanted, &rows, err);
+    selected_rows_release(&rows);
+    memory_free(node);
+    store_release_record(&wanted.view);
+    return rc;
+}
+
 static enum error_code infer_work(const struct stage_context *context, void *opaque,
                                   const struct unit *unit, struct error *err)
 {
@@ -348,15 +420,10 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
     enum error_code rc = read_weights(context, state, unit->round, err);
     if (rc != ERROR_NONE)
         return rc;
-    if (unit->kind == UNIT_OUTPUTS) {
-        const struct output_request request = {.context = context,
-                                               .model = &state->model,
-                                               .weights = state->weights,
-                                               .identity = &state->identity};
-        stage_times_enter(context->times, TIME_WRITE);
-        close_layers(state);
-        return output_writer_run(&request, err);
-    }
+    if (unit->kind == UNIT_OUTPUTS && context->schedule->infers_some)
+        return infer_some(context, state, err);
+    if (unit->kind == UNIT_OUTPUTS)
+        return write_outputs(context, state, NULL, NULL, err);
     if (unit->layer == 0)
         return input_rows_run(context, &state->identity, unit->slot, err);
     rc = open_topology(context, state, err);
@@ -377,7 +444,7 @@ const struct stage stage = {
     .summary = "compute every node's embedding and prediction, layer by layer",
     .reads = "partition_book, topology_seal, shard_seal, snapshot, embedding_rows, node_labels, "
              "node_splits, "
-             "node_permutation, node_ids",
+             "node_permutation, node_ids, wanted_nodes",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,
     .open = infer_open,

@@ -94,13 +94,14 @@ void output_lines_close(struct output_lines *lines)
 }
 
 static enum error_code make_line(const struct output_lines *lines, struct piece *piece,
-                                 uint32_t node, struct error *err)
+                                 uint32_t row, struct error *err)
 {
     const struct output_lines_config *config = &lines->config;
+    const uint32_t node = config->node ? config->node[row] : row;
     const uint32_t own = config->to_partition[node];
     const int split = config->split_of[own] - 1;
-    const float *logit = output_row(config->rows, OUTPUT_LOGITS, node);
-    const void *label = output_row(config->rows, OUTPUT_LABELS, node);
+    const float *logit = output_row(config->rows, OUTPUT_LOGITS, row);
+    const void *label = output_row(config->rows, OUTPUT_LABELS, row);
     enum error_code rc = config->table->task->label_check(label, config->label_classes, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "label of node %" PRIu32, own);
@@ -120,8 +121,8 @@ enum error_code output_lines_make(struct output_lines *lines, int thread, uint32
     piece->lines.size = 0;
     for (int split = 0; split < SPLIT_COUNT; split++)
         tally_reset(&piece->tally[split]);
-    for (uint32_t node = first; rc == ERROR_NONE && node < end; node++)
-        rc = make_line(lines, piece, node, err);
+    for (uint32_t row = first; rc == ERROR_NONE && row < end; row++)
+        rc = make_line(lines, piece, row, err);
     return rc;
 }
 
@@ -150,7 +151,7 @@ enum error_code output_lines_finish(struct output_lines *lines, uint64_t *size_b
 }
 
 enum error_code output_lines_write_ids(const char *path, const struct prediction_table *table,
-                                       uint32_t node_count, struct error *err)
+                                       const uint32_t *node, uint32_t node_count, struct error *err)
 {
     enum { NODES = 4096 };
     struct prediction_lines lines = {0};
@@ -158,9 +159,9 @@ enum error_code output_lines_write_ids(const char *path, const struct prediction
     enum error_code rc = create(path, &fd, err);
     if (rc == ERROR_NONE)
         rc = file_write_all(fd, node_id_header, strlen(node_id_header), path, err);
-    for (uint32_t node = 0; rc == ERROR_NONE && node < node_count; node++) {
-        rc = prediction_lines_add_id(&lines, table, node, err);
-        if (rc == ERROR_NONE && (node % NODES == NODES - 1 || node == node_count - 1)) {
+    for (uint32_t i = 0; rc == ERROR_NONE && i < node_count; i++) {
+        rc = prediction_lines_add_id(&lines, table, node ? node[i] : i, err);
+        if (rc == ERROR_NONE && (i % NODES == NODES - 1 || i == node_count - 1)) {
             rc = file_write_all(fd, lines.text, lines.size, path, err);
             lines.size = 0;
         }

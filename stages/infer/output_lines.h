@@ -31,6 +31,7 @@ struct output_lines_config { /* borrowed until output_lines_close() */
     const uint8_t
         *split_of; /* [node_count] by number (output_nodes.h): enum split + 1, 0 for none */
     uint32_t label_classes; /* labels are below */
+    const uint32_t *node;   /* [rows]: the nodes that they are of; NULL: row i of node i */
     struct tally *tally;    /* [SPLIT_COUNT], added to */
     struct thread_pool *pool;
     const char *path; /* of predictions.csv, which is created; NULL: nodes are counted alone */
@@ -39,7 +40,7 @@ struct output_lines_config { /* borrowed until output_lines_close() */
 /* Fails: ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code output_lines_open(const struct output_lines_config *config,
                                              struct output_lines **out, struct error *err);
-/* Makes the lines of the nodes first .. end - 1, a piece of the range that config->rows has, in the memory of a thread. Threads:
+/* Makes the lines of the rows first .. end - 1, a piece of the range that config->rows has, in the memory of a thread. Threads:
  * side by side, each with its own number. Fails: ERROR_CORRUPT for a label out of range. */
 MUST_CHECK enum error_code output_lines_make(struct output_lines *lines, int thread, uint32_t first,
                                              uint32_t end, struct error *err);
@@ -47,10 +48,11 @@ MUST_CHECK enum error_code output_lines_make(struct output_lines *lines, int thr
  * Fails: ERROR_IO, ERROR_NO_SPACE. */
 MUST_CHECK enum error_code output_lines_put(struct output_lines *lines, int thread,
                                             struct error *err);
-/* node_ids.csv: the ids of the dataset's nodes alone. */
+/* node_ids.csv: the ids of the dataset's nodes alone, or of node [node_count] where that is not NULL. */
 MUST_CHECK enum error_code output_lines_write_ids(const char *path,
                                                   const struct prediction_table *table,
-                                                  uint32_t node_count, struct error *err);
+                                                  const uint32_t *node, uint32_t node_count,
+                                                  struct error *err);
 /* Closes the file; its bytes and their hash, as they were written. */
 MUST_CHECK enum error_code output_lines_finish(struct output_lines *lines, uint64_t *size_bytes,
                                                struct checksum *sum, struct error *err);

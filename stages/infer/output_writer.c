@@ -44,9 +44,22 @@ struct outputs {
     uint64_t measured[SPLIT_COUNT];   /* examples that the tallies are of */
     uint64_t predictions_size;        /* when it is written */
     struct checksum predictions_sum;
+    char *selected_labels;   /* of some nodes: [row_count] */
     struct tile_turns turns; /* of pieces, */
     struct first_failure failure;
 };
+
+/* Of some nodes: which, of the rows of all; else NULL. */
+static const uint32_t *wanted_rows(const struct outputs *o)
+{
+    return o->request->wanted ? o->request->wanted->node : NULL;
+}
+
+/* Rows of the files. */
+static uint32_t row_count(const struct outputs *o)
+{
+    return o->request->wanted ? o->request->wanted->count : o->nodes.count;
+}
 
 static bool learns_pairs(const struct outputs *o)
 {
@@ -135,12 +148,18 @@ static enum error_code init_tallies(struct outputs *o, struct error *err)
     return rc;
 }
 
+static enum output_tensor embedded(const struct outputs *o)
+{
+    return o->rows.row_bytes[OUTPUT_EMBEDDINGS] ? OUTPUT_EMBEDDINGS : OUTPUT_LOGITS;
+}
+
 /* Are there embeddings of nodes whose ids no other file tells? */
 static bool needs_ids(const struct outputs *o)
 {
     const struct pipeline_settings *settings = o->request->context->settings;
     return settings->infer.embeddings && !settings->infer.predictions &&
-           (o->nodes.ids.integer || o->nodes.ids.offset || o->nodes.first_node);
+           (o->nodes.ids.integer || o->nodes.ids.offset || o->nodes.first_node ||
+            o->request->wanted);
 }
 
 /* With `path`, or to count alone. */
@@ -152,6 +171,7 @@ static struct output_lines_config lines_config(const struct outputs *o, struct t
                                         .table = &o->table,
                                         .to_partition = o->nodes.permutation.to_partition,
                                         .split_of = o->nodes.split_of,
+                                        .node = wanted_rows(o),
                                         .label_classes = context->book->class_count,
                                         .tally = tally,
                                         .pool = context->pool,
@@ -170,14 +190,13 @@ static enum error_code open_files(struct outputs *o, struct error *err)
     if (context->settings->infer.embeddings) {
         rc = file_path(path, err, "%s/embeddings.npy", o->folder);
         if (rc == ERROR_NONE)
-            rc =
-                npy_writer_open(&o->embedding_file, path, NPY_F32, o->nodes.count,
-                                feature_source_dim(o->embeddings ? o->embeddings : o->logits), err);
+            rc = npy_writer_open(&o->embedding_file, path, NPY_F32, row_count(o),
+                                 o->rows.row_bytes[embedded(o)] / sizeof(float), err);
     }
     if (rc == ERROR_NONE && needs_ids(o)) {
         rc = file_path(path, err, "%s/node_ids.csv", o->folder);
         if (rc == ERROR_NONE)
-            rc = output_lines_write_ids(path, &o->table, o->nodes.count, err);
+            rc = output_lines_write_ids(path, &o->table, wanted_rows(o), row_count(o), err);
     }
     if (rc == ERROR_NONE && context->settings->infer.predictions)
         rc = file_path(o->predictions, err, "%s/predictions.csv", o->folder);
@@ -202,32 +221,86 @@ static enum error_code open_range(struct outputs *o, struct error *err)
                             context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
 }
 
+/* Of some nodes: how many of each split. */
+static void count_wanted(struct outputs *o)
+{
+    const struct wanted_nodes *wanted = o->request->wanted;
+    memset(o->measured, 0, sizeof o->measured);
+    for (uint32_t i = 0; i < wanted->count; i++) {
+        const int split = o->nodes.split_of[o->nodes.permutation.to_partition[wanted->node[i]]] - 1;
+        if (split >= 0)
+            o->measured[split]++;
+    }
+}
+
+/* The rows of some nodes are there; their labels are not. */
+static enum error_code take_selected(struct outputs *o, struct error *err)
+{
+    const struct output_request *request = o->request;
+    const struct wanted_nodes *wanted = request->wanted;
+    const int layers = request->model->config.layer_count;
+    const size_t embedded_bytes =
+        layers > 1 ? model_layer_output_dim(request->model, layers - 2) * sizeof(float) : 0;
+    enum error_code rc = open_labels(o, &o->labels, err);
+    const size_t label_bytes = rc == ERROR_NONE ? feature_source_row_bytes(o->labels) : 0;
+    if (rc == ERROR_NONE)
+        rc = memory_new(&o->selected_labels, wanted->count * label_bytes, "labels", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < wanted->count; i++) {
+        const uint32_t own = o->nodes.permutation.to_partition[wanted->node[i]];
+        rc =
+            feature_source_read(o->labels, own, own + 1, o->selected_labels + i * label_bytes, err);
+    }
+    o->rows = (struct output_rows){.end = wanted->count};
+    o->rows.row[OUTPUT_LOGITS] = (char *)request->selected->row[layers];
+    o->rows.row[OUTPUT_LABELS] = o->selected_labels;
+    o->rows.row[OUTPUT_EMBEDDINGS] =
+        embedded_bytes ? (char *)request->selected->row[layers - 1] : NULL;
+    o->rows.row_bytes[OUTPUT_LOGITS] = model_output_dim(request->model) * sizeof(float);
+    o->rows.row_bytes[OUTPUT_LABELS] = label_bytes;
+    o->rows.row_bytes[OUTPUT_EMBEDDINGS] = embedded_bytes;
+    if (rc == ERROR_NONE)
+        count_wanted(o);
+    return rc;
+}
+
+/* Rows as the parts have them. */
+static enum error_code open_layers(struct outputs *o, struct error *err)
+{
+    const int layers = o->request->model->config.layer_count;
+    enum error_code rc = open_layer(o, layers, &o->logits, err);
+    if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings &&
+        !learns_pairs(o)) /* which are of the last layer itself */
+        rc = open_layer(o, layers - 1, &o->embeddings, err);
+    if (rc == ERROR_NONE && !learns_pairs(o))
+        rc = open_labels(o, &o->labels, err);
+    return rc == ERROR_NONE ? open_range(o, err) : rc;
+}
+
 static enum error_code open_all(struct outputs *o, struct error *err)
 {
-    const struct model *model = o->request->model;
-    const int layers = model->config.layer_count;
     enum error_code rc = store_scratch(o->request->context->store, o->folder, err);
     if (rc == ERROR_NONE)
         rc = output_nodes_open(o->request->context, &o->nodes, err);
     if (rc == ERROR_NONE)
         rc = init_tallies(o, err);
     if (rc == ERROR_NONE)
-        rc = open_layer(o, layers, &o->logits, err);
-    if (rc == ERROR_NONE && layers > 1 && o->request->context->settings->infer.embeddings &&
-        !learns_pairs(o)) /* which are of the last layer itself */
-        rc = open_layer(o, layers - 1, &o->embeddings, err);
-    if (rc == ERROR_NONE && !learns_pairs(o))
-        rc = open_labels(o, &o->labels, err);
-    if (rc == ERROR_NONE)
-        rc = open_range(o, err);
+        rc = o->request->wanted ? take_selected(o, err) : open_layers(o, err);
     return rc == ERROR_NONE ? open_files(o, err) : rc;
+}
+
+/* Those of some nodes are borrowed. */
+static void release_rows(struct outputs *o)
+{
+    if (!o->request->wanted)
+        output_rows_release(&o->rows);
 }
 
 static void release(struct outputs *o)
 {
     npy_writer_close(&o->embedding_file);
     output_lines_close(o->lines);
-    output_rows_release(&o->rows);
+    release_rows(o);
+    memory_free(o->selected_labels);
     feature_source_close(o->logits);
     feature_source_close(o->embeddings);
     feature_source_close(o->labels);
@@ -238,11 +311,6 @@ static void release(struct outputs *o)
     if (o->folder[0])
         error_ignore(file_remove_all(o->folder, NULL)); /* store_sweep() takes what stays */
     *o = (struct outputs){0};
-}
-
-static enum output_tensor embedded(const struct outputs *o)
-{
-    return o->embeddings ? OUTPUT_EMBEDDINGS : OUTPUT_LOGITS;
 }
 
 static enum error_code put_piece(struct outputs *o, int thread, uint32_t first, uint32_t end,
@@ -284,6 +352,20 @@ static enum error_code write_range(struct outputs *o, struct error *err)
     return first_failure_end(&o->failure, err);
 }
 
+/* `count`: of all nodes. */
+static enum error_code go_through_rows(struct outputs *o, uint32_t count, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    if (o->request->wanted) /* which are there */
+        return write_range(o, err);
+    for (uint32_t first = 0; rc == ERROR_NONE && first < count; first = o->rows.end) {
+        rc = output_rows_read(&o->rows, first, err);
+        if (rc == ERROR_NONE)
+            rc = write_range(o, err);
+    }
+    return rc;
+}
+
 static enum error_code finish_embeddings(struct outputs *o, struct outputs_seal *seal,
                                          struct error *err)
 {
@@ -295,12 +377,7 @@ static enum error_code finish_embeddings(struct outputs *o, struct outputs_seal 
 
 static enum error_code write_rows(struct outputs *o, struct error *err)
 {
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t first = 0; rc == ERROR_NONE && first < o->nodes.count; first = o->rows.end) {
-        rc = output_rows_read(&o->rows, first, err);
-        if (rc == ERROR_NONE)
-            rc = write_range(o, err);
-    }
+    const enum error_code rc = go_through_rows(o, o->nodes.count, err);
     return rc == ERROR_NONE && o->lines
                ? output_lines_finish(o->lines, &o->predictions_size, &o->predictions_sum, err)
                : rc;
@@ -327,25 +404,25 @@ static enum error_code write_links(struct outputs *o, struct error *err)
 static enum error_code count_rows(const struct outputs *o, struct tally *tally, struct error *err)
 {
     const struct stage_context *context = o->request->context;
-    struct outputs pass = {.request = o->request};
+    struct outputs pass = {.request = o->request, .rows = o->rows};
     struct output_lines_config config = lines_config(o, tally, NULL);
+    enum error_code rc = ERROR_NONE;
     config.rows = &pass.rows;
-    pass.rows =
-        (struct output_rows){.source = {[OUTPUT_LOGITS] = o->logits, [OUTPUT_LABELS] = o->labels},
-                             .permutation = &o->nodes.permutation,
-                             .folder = o->folder,
-                             .pool = context->pool};
-    enum error_code rc = output_rows_init(
-        &pass.rows, OUTPUT_PIECE_ROWS, context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
+    if (!o->request->wanted) {
+        pass.rows = (struct output_rows){
+            .source = {[OUTPUT_LOGITS] = o->logits, [OUTPUT_LABELS] = o->labels},
+            .permutation = &o->nodes.permutation,
+            .folder = o->folder,
+            .pool = context->pool};
+        rc = output_rows_init(&pass.rows, OUTPUT_PIECE_ROWS,
+                              context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
+    }
     if (rc == ERROR_NONE)
         rc = output_lines_open(&config, &pass.lines, err);
-    for (uint32_t first = 0; rc == ERROR_NONE && first < o->nodes.count; first = pass.rows.end) {
-        rc = output_rows_read(&pass.rows, first, err);
-        if (rc == ERROR_NONE)
-            rc = write_range(&pass, err);
-    }
+    if (rc == ERROR_NONE)
+        rc = go_through_rows(&pass, o->nodes.count, err);
     output_lines_close(pass.lines);
-    output_rows_release(&pass.rows);
+    release_rows(&pass);
     return rc;
 }
 
@@ -379,7 +456,7 @@ static enum error_code measure_other_columns(struct outputs *o, struct error *er
         return ERROR_NONE;
     output_lines_close(o->lines);
     o->lines = NULL;
-    output_rows_release(&o->rows);
+    release_rows(o);
     for (int split = 0; rc == ERROR_NONE && split < SPLIT_COUNT; split++)
         rc = tally_fold(&o->tally[split], &o->tally[split], err);
     for (uint32_t first = step; rc == ERROR_NONE && first < all; first += step)

@@ -8,9 +8,11 @@
  *                       labels separated by spaces, no probability
  *                       Of a task of pairs: source,target,split,score,rank of each held-out edge (link_outputs.h),
  *                       and the embeddings are the last layer, which the decoder reads
- *   node_ids.csv        the user's ids, row i for node i; only when they are not 0..N-1 and there is no
- *                       predictions.csv beside the embeddings
+ *   node_ids.csv        the user's ids, row i for node i; only when those of the rows are not 0..N-1 and there is
+ *                       no predictions.csv beside the embeddings
  *   metrics.json        metrics of each split, over the whole split
+ *
+ * Where some nodes alone are wanted all of these are of them, in the order of the input.
  *
  * Rows are brought into the order of the input from shards that are in the order of the partition, as many at a time as
  * there is memory for (output_rows.h). Threads make pieces of the files side by side, and each waits for its turn to write its
@@ -22,6 +24,8 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
+#include "stages/infer/selected_inference.h"
+#include "store/records/wanted_nodes.h"
 #include "store/records/weights_identity.h"
 
 struct output_request {
@@ -29,6 +33,9 @@ struct output_request {
     const struct model *model;
     const float *weights; /* [model->value_count] */
     const struct weights_identity *identity;
+    /* Of some nodes alone; NULL: of all. */
+    const struct wanted_nodes *wanted;
+    const struct selected_rows *selected; /* row i is that of wanted->node[i] */
 };
 
 /* Writes all files in scratch, publishes the folder as run/<id>/outputs/<weights version>, then its seal,

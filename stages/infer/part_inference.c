@@ -2,40 +2,18 @@
 
 #include "common/base/stop_signal.h"
 #include "common/nn/layers/layer.h"
+#include "stages/infer/inference_tile.h"
 #include "stages/infer/layer_shard.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A tile ends at a number of nodes, or of edges where the degrees are high: by the data alone, since
- * the bits of a product may depend on how its rows are cut. */
-enum { TILE_EDGES = 1 << 18 };
-
-static uint32_t tile_size(const struct topology_part *part, uint32_t first, uint32_t end)
-{
-    const uint32_t row = first - part->first_node;
-    const uint64_t from = topology_row_start(part, row);
-    uint32_t count = 1;
-    while (count < INFERENCE_TILE_NODES && count < end - first &&
-           topology_row_start(part, row + count + 1) - from <= TILE_EDGES)
-        count++;
-    return count;
-}
-
 /* The neighbourhoods of `count` nodes, or those nodes alone for a layer that uses no edges. */
 static enum error_code draw_tile(struct part_inference *inference, int layer, const uint32_t *node,
                                  uint32_t count, struct mini_batch *batch, struct error *err)
 {
-    static const int64_t all_neighbors[1] = {FANOUT_ALL};
-    const struct neighbor_request request = {
-        .hop_count = inference->model->layer[layer - 1].type->uses_edges,
-        .fanout = all_neighbors,
-        .seed_node = node,
-        .seed_count = count,
-        .wants_degree = inference->model->needs_degree,
-        .wants_weight_sum = inference->edge_use.weight_sum,
-        .edge_columns = inference->edge_use.columns};
-    return neighbor_sampler_draw(inference->sampler, &request, batch, err);
+    return inference_tile_draw(inference->sampler, inference->model, &inference->edge_use, layer,
+                               node, count, batch, err);
 }
 
 /* Rows of these nodes side by side, in the arena. */
@@ -97,12 +75,10 @@ static enum error_code new_tile(struct part_inference *inference, int layer, uin
                                 uint32_t count, uint32_t **node, float **output, struct error *err)
 {
     const size_t width = model_layer_output_dim(inference->model, layer - 1);
-    enum error_code rc = arena_new(inference->arena, node, count, "node ids", err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(inference->arena, output, count * width, "a layer's output", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
-        (*node)[i] = first + i;
-    return rc;
+    const enum error_code rc = inference_tile_nodes(inference->arena, first, count, node, err);
+    return rc == ERROR_NONE
+               ? arena_new(inference->arena, output, count * width, "a layer's output", err)
+               : rc;
 }
 
 static enum error_code infer_tile(struct part_inference *inference, int layer, uint32_t first,
@@ -227,9 +203,7 @@ static enum error_code tile_is_summed(struct part_inference *inference, int laye
     if (!inference->windows || !source_windows_choose(inference->windows))
         return ERROR_NONE;
     arena_reset(inference->arena);
-    enum error_code rc = arena_new(inference->arena, &node, count, "node ids", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
-        node[i] = first + i;
+    enum error_code rc = inference_tile_nodes(inference->arena, first, count, &node, err);
     if (rc == ERROR_NONE)
         rc = draw_tile(inference, layer, node, count, &batch, err);
     if (rc == ERROR_NONE)
@@ -250,7 +224,8 @@ static enum error_code sum_tiles(struct part_inference *inference, int layer, in
     enum error_code rc = ERROR_NONE;
     *end = first;
     while (*end < part_end) {
-        const uint32_t count = tile_size(&inference->topology->part[part], *end, part_end);
+        const uint32_t count =
+            inference_tile_size(&inference->topology->part[part], *end, part_end);
         bool is_summed = false;
         if (*end + count - first > room)
             break;
@@ -291,7 +266,7 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
     enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
     for (uint32_t first = begin, count = 0; rc == ERROR_NONE && first < end; first += count) {
         float *output = NULL;
-        count = tile_size(&inference->topology->part[part], first, end);
+        count = inference_tile_size(&inference->topology->part[part], first, end);
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
         if (inference->windows && first >= summed) {

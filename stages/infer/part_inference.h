@@ -24,9 +24,6 @@
 
 #include <stdbool.h>
 
-/* Nodes of a tile at most. */
-enum { INFERENCE_TILE_NODES = 1024 };
-
 struct part_inference { /* all borrowed */
     const struct stage_context *context;
     const struct topology *topology;

@@ -214,8 +214,10 @@ struct pipeline_settings {
         bool embeddings, predictions;
         char model
             [SETTING_PATH_SIZE]; /* of a run of inference alone (run_import.h); "": of the run itself */
-        int64_t ranking;         /* enum ranking_choice */
-        int64_t ranked_end;      /* enum corrupted_end */
+        /* Of such a run: some nodes alone (store/records/wanted_nodes.h); "": all. */
+        char nodes[SETTING_NAME_SIZE];
+        int64_t ranking;    /* enum ranking_choice */
+        int64_t ranked_end; /* enum corrupted_end */
         int64_t candidates;
         bool filtered;
     } infer;

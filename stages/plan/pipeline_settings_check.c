@@ -254,6 +254,11 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          s->sample.evaluation_fanouts.count, s->sample.fanouts.count);
     if (s->ingest.format != FORMAT_GENERATED && !s->ingest.path[0])
         return error_set(err, ERROR_INVALID, "ingest.path is empty, expected a file or folder");
+    if (s->infer.nodes[0])
+        return error_set(err, ERROR_INVALID,
+                         "infer.nodes is '%.100s', expected nothing: graphmill infer MODEL --on "
+                         "DATASET --nodes FILE sets it",
+                         s->infer.nodes);
     if (s->infer.model[0])
         return error_set(err, ERROR_INVALID,
                          "infer.model is '%.100s', expected nothing: graphmill infer MODEL --on "

@@ -33,7 +33,8 @@ static enum error_code find_run(struct store *store, const struct pipeline_setti
 }
 
 enum error_code run_import_put(struct store *store, const struct pipeline_settings *settings,
-                               const struct snapshot *model, const float *value, struct error *err)
+                               const struct snapshot *model, const float *value,
+                               const struct wanted_nodes *wanted, struct error *err)
 {
     struct run_origin origin;
     char run_id[ID_SIZE];
@@ -44,6 +45,8 @@ enum error_code run_import_put(struct store *store, const struct pipeline_settin
     enum error_code rc = run_origin_of(settings, &origin, err);
     if (rc == ERROR_NONE)
         rc = find_run(store, settings, run_id, err);
+    if (rc == ERROR_NONE && settings->infer.nodes[0])
+        rc = wanted_nodes_put(store, run_id, wanted, err);
     if (rc == ERROR_NONE)
         rc = memory_new(&zeros, model->value_count, "the moments of an imported model", err);
     if (rc != ERROR_NONE)

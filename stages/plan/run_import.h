@@ -12,13 +12,14 @@
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/store.h"
 #include "store/records/snapshot.h"
+#include "store/records/wanted_nodes.h"
 
 /* Puts the weights as the snapshot of the run that `settings`, so named, make on the partition that they made. value
  * [value_count]; table as in a snapshot. Again with every start: a lost or damaged one is there again.
- * Fails: ERROR_UNAVAILABLE without a partition; as the store does. */
+ * wanted: the nodes that settings->infer.nodes names, where it names some. Fails: ERROR_UNAVAILABLE without a partition; as the store does. */
 MUST_CHECK enum error_code run_import_put(struct store *store,
                                           const struct pipeline_settings *settings,
                                           const struct snapshot *model, const float *value,
-                                          struct error *err);
+                                          const struct wanted_nodes *wanted, struct error *err);
 
 #endif

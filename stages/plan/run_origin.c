@@ -34,3 +34,12 @@ void run_import_name(struct pipeline_settings *settings, const struct weights_id
     (void)snprintf(settings->infer.model, sizeof settings->infer.model, "%" PRId64 " %s %s",
                    identity->version, sum, run_id);
 }
+
+void run_import_name_nodes(struct pipeline_settings *settings, const struct wanted_nodes *wanted)
+{
+    char text[CHECKSUM_TEXT_SIZE];
+    const struct checksum sum = checksum_of(wanted->node, wanted->count * sizeof *wanted->node);
+    checksum_text(&sum, text);
+    (void)snprintf(settings->infer.nodes, sizeof settings->infer.nodes, "%" PRIu32 " %s",
+                   wanted->count, text);
+}

@@ -7,6 +7,7 @@
 #include "common/base/error.h"
 #include "stages/plan/pipeline_settings.h"
 #include "store/objects/keys.h"
+#include "store/records/wanted_nodes.h"
 #include "store/records/weights_identity.h"
 
 #include <stdbool.h>
@@ -24,5 +25,8 @@ MUST_CHECK enum error_code run_origin_of(const struct pipeline_settings *setting
 /* Sets infer.model. */
 void run_import_name(struct pipeline_settings *settings, const struct weights_identity *identity,
                      const char *run_id);
+
+/* Sets infer.nodes: how many, and the hash of which. */
+void run_import_name_nodes(struct pipeline_settings *settings, const struct wanted_nodes *wanted);
 
 #endif

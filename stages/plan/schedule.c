@@ -74,7 +74,8 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
         .run_ahead = settings->sample.run_ahead,
         .reuse_epochs = settings->sample.reuse_epochs,
         .can_stop_early = settings->checkpoint.patience > 0,
-        .layer_count = model->config.layer_count,
+        .infers_some = settings->infer.nodes[0] != '\0',
+        .layer_count = settings->infer.nodes[0] ? 0 : model->config.layer_count,
         .counts_walks = settings->sample.sampler == SAMPLER_GRAPHSAINT_WALK &&
                         settings->sample.sample_coverage > 0,
         .needs_degree = model->needs_degree,

@@ -35,7 +35,8 @@ struct schedule {
     int32_t embedding_shards;            /* of all of them; 0: there are none */
     bool counts_walks;                   /* for the normalisation of GraphSAINT's walks */
     bool needs_degree;                   /* a layer wants the degrees of a mini-batch's nodes */
-    bool infers_best;                    /* inference takes the best weights; else the last ones */
+    bool infers_some; /* nodes, all layers of them with the outputs: then layer_count is 0 */
+    bool infers_best; /* inference takes the best weights; else the last ones */
     char outputs_tag[OUTPUTS_TAG_SIZE];
     uint64_t seed;
 };

@@ -320,6 +320,7 @@ const struct setting_spec setting_table[] = {
     CHOICE(OUTPUTS, "infer.weights", infer.weights, "best", weights_names, "best (validation) or last"),
     BOOL(OUTPUTS, "infer.embeddings", infer.embeddings, "true", "write embeddings.npy"),
     TEXT(TRAINING, "infer.model", infer.model, "", "written by graphmill infer: version, hash and run of the weights that a run of inference alone has"),
+    TEXT(TRAINING, "infer.nodes", infer.nodes, "", "written by graphmill infer --nodes: number and hash of the nodes that are asked for; empty: all"),
     BOOL(OUTPUTS, "infer.predictions", infer.predictions, "true", "write predictions.csv"),
     CHOICE(OUTPUTS_OF_LINKS, "infer.ranking", infer.ranking, "sampled", ranking_names, "link prediction: among which nodes an end of a test edge is ranked: none, sampled (infer.candidates), or all"),
     INT(OUTPUTS_IF("infer.ranking=sampled"), "infer.candidates", infer.candidates, "1000", 1, 1e6, "sampled: how many, drawn for each edge"),

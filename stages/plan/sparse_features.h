@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fails: as feature_source_visit(). */
+/* `features` are held in float32. Fails: as feature_source_read(); ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code sparse_features_detect(struct feature_source *features,
                                                   uint32_t node_count, bool *mostly_zero,
                                                   struct error *err);

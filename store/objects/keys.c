@@ -91,6 +91,11 @@ struct key key_walk_counts(const char *run_id)
     return make("run/%s/walk_counts", run_id);
 }
 
+struct key key_wanted_nodes(const char *run_id)
+{
+    return make("run/%s/wanted_nodes", run_id);
+}
+
 struct key key_evaluation_mini_batch(const char *run_id, int slot)
 {
     return make("run/%s/evaluation/%05d/mini_batch", run_id, slot);

@@ -5,7 +5,7 @@
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  report
  *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
  *   partition/<id>/part/<p>/type/<t>/shard (artifact)  shard_seal     of the node types but the first
- *   run/<id>/plan  walk_counts
+ *   run/<id>/plan  walk_counts  wanted_nodes
  *   run/<id>/evaluation/<k>/mini_batch
  *   run/<id>/round/<r>/slot/<k>/mini_batch  gradient
  *   run/<id>/round/<r>/embedding/<s>   run/<id>/embedding/<v>/shard/<s>
@@ -53,6 +53,7 @@ struct key key_gradient(const char *run_id, int64_t round, int slot);
 struct key key_embedding_update(const char *run_id, int64_t round, int shard);
 struct key key_embedding_seal(const char *run_id, int64_t version, int shard);
 struct key key_walk_counts(const char *run_id);
+struct key key_wanted_nodes(const char *run_id);
 struct key key_evaluation_mini_batch(const char *run_id, int slot);
 struct key key_evaluation(const char *run_id, int64_t version, int slot);
 struct key key_weights(const char *run_id, int64_t version);

@@ -56,6 +56,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_FEATURE_STATISTICS] = "feature_statistics",
     [RECORD_EMBEDDING_ROWS] = "embedding_rows",
     [RECORD_WALK_COUNTS] = "walk_counts",
+    [RECORD_WANTED_NODES] = "wanted_nodes",
 };
 
 const char *record_kind_name(enum record_kind kind)

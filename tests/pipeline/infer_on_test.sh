@@ -85,11 +85,14 @@ run drawn "$work/graph.yaml" --set sample.sampler=weighted_neighbor --set train-
 cp -r "$work/more" "$work/weightless" && sed -i 's/,[^,]*$//' "$work/weightless/edges.csv"
 "$bin/graphmill" infer "$work/drawn" --on "$work/weightless" --directory "$work/undrawn" --quiet --json >/dev/null
 
-# Some nodes.
+# Some nodes: outputs of those alone, and the same; infer_nodes_test.sh has more.
+cp -rL "$work/new/outputs" "$work/whole"
 printf 'person 623\nperson 0\n\nperson 7\n' >"$work/ids"
 infer --on "$work/more" --directory "$work/new" --nodes "$work/ids" >/dev/null
-sed -n '1p;2p;3p;91p' "$work/new/outputs/predictions.csv" | cmp - "$work/new/nodes/predictions.csv" || fail "other predictions of some nodes: $(cat "$work/new/nodes/predictions.csv")"
-[ "$(tail -c $((8 * 4)) "$work/new/nodes/embeddings.npy" | od -An -tx1)" = "$(tail -c $((8 * 4)) "$work/new/outputs/embeddings.npy" | od -An -tx1)" ] || fail "other embeddings of some nodes"
+sed -n '1p;2p;3p;91p' "$work/whole/predictions.csv" | cmp - "$work/new/outputs/predictions.csv" || fail "other predictions of some nodes: $(cat "$work/new/outputs/predictions.csv")"
+[ "$(tail -c $((8 * 4)) "$work/new/outputs/embeddings.npy" | od -An -tx1)" = "$(tail -c $((8 * 4)) "$work/whole/embeddings.npy" | od -An -tx1)" ] || fail "other embeddings of some nodes"
+infer --on "$work/more" --directory "$work/new" >/dev/null
+cmp "$work/whole/predictions.csv" "$work/new/outputs/predictions.csv" || fail "all nodes again, and other predictions"
 printf 'person 0\nnobody\n' >"$work/ids"
 expect 65 "ids:2: expected the id of a node of the graph, found 'nobody'" infer --on "$work/more" --directory "$work/new" --nodes "$work/ids"
 
@@ -117,6 +120,7 @@ data = open(sys.argv[1], "rb").read()
 open(sys.argv[1], "wb").write(data.replace(b"(90, 3)", b"(90, 2)")[:-90 * 4])
 PYTHON
 unlike narrow 'mean and deviation of 2 feature columns .given., found 3' 65
+expect 78 'infer.nodes is .*expected nothing' run named "$work/graph.yaml" --set 'infer.nodes=1 a'
 expect 64 'takes one MODEL and --on DATASET' "$bin/graphmill" infer "$work/model"
 expect 78 'infer.model is .*expected nothing' run named "$work/graph.yaml" --set 'infer.model=1 a b'
 

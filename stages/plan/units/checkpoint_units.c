@@ -29,6 +29,8 @@ static enum error_code waits_for(const struct schedule *s, const struct unit *un
 static enum error_code sets_free(const struct schedule *s, const struct unit *unit,
                                  int64_t weights_version, struct unit_list *out, struct error *err)
 {
+    if (weights_version >= 0 && s->infers_some)
+        return unit_list_add_slots(out, UNIT_OUTPUTS, weights_version, 1, err);
     if (weights_version >= 0)
         return unit_list_add_layer(out, s, weights_version, schedule_first_layer(s), err);
     const int64_t next = schedule_snapshot_at_or_after(s, unit->round + 1);

@@ -22,6 +22,10 @@ static enum error_code check_infer(const struct schedule *s, const struct unit *
     if (rc != ERROR_NONE)
         return rc;
     const int32_t first = schedule_first_layer(s);
+    if (s->infers_some)
+        return error_set(
+            err, ERROR_INVALID,
+            "inference of some nodes has no layers of their own: their outputs are one unit");
     if (unit->layer < first || unit->layer > s->layer_count)
         return error_set(err, ERROR_INVALID,
                          "there is no layer %" PRId32 ": there are layers %" PRId32 " to %" PRId32,
@@ -113,7 +117,8 @@ static enum error_code outputs_waits_for(const struct schedule *s, const struct 
                                          struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    (void)last_version;
+    if (s->infers_some)
+        return unit_list_add_slots(out, UNIT_CHECKPOINT, last_version, 1, err);
     for (int32_t layer = first_layer_of_outputs(s); layer <= s->layer_count && rc == ERROR_NONE;
          layer++)
         rc = unit_list_add_layer(out, s, unit->round, layer, err);

@@ -65,7 +65,7 @@ static void a_file_that_cannot_be_made_is_said(void **state)
     (void)state;
     assert_fails(output_lines_open(&config, &lines, &err), ERROR_IO,
                  "/nowhere/p.csv cannot be created", &err);
-    assert_fails(output_lines_write_ids("/nowhere/i.csv", &table, NODES, &err), ERROR_IO,
+    assert_fails(output_lines_write_ids("/nowhere/i.csv", &table, NULL, NODES, &err), ERROR_IO,
                  "/nowhere/i.csv cannot be created", &err);
 }
 
@@ -90,7 +90,7 @@ static void a_full_disk_is_said_with_the_file(void **state)
     }
     assert_ok(file_path(path, &err, "%s/ids.csv", dir.path), &err);
     failing_calls_plan(CALL_WRITE, 1, 1, ENOSPC);
-    assert_fails(output_lines_write_ids(path, &table, NODES, &err), ERROR_NO_SPACE,
+    assert_fails(output_lines_write_ids(path, &table, NULL, NODES, &err), ERROR_NO_SPACE,
                  "ids.csv cannot be written", &err);
     (void)failing_calls_end();
     temp_dir_remove(&dir);
