@@ -134,9 +134,9 @@ enum error_code link_questions_ask(struct link_questions *questions, const char 
                                    const char *id, int64_t type, const struct run_folder *folder,
                                    struct error *err)
 {
-    const struct field end = {.text = id, .size = strlen(id)};
+    const struct field end[2] = {{.text = id, .size = strlen(id)}};
     enum error_code rc = check_type("--type", 0, type, true, &folder->run.book, err);
     if (rc == ERROR_NONE)
-        rc = add(questions, &end, type, 0, err);
+        rc = add(questions, end, type, 0, err);
     return rc == ERROR_NONE ? find(questions, where, folder, err) : rc;
 }

@@ -25,6 +25,11 @@ static enum error_code check_pairs(const struct pipeline_settings *settings,
             err, ERROR_INVALID,
             "ingest.task is link_prediction, which is of graphs of one relation: write "
             "`relations: false` below `ingest:`");
+    if (settings->sample.pairs == PAIRS_WALKS && schema->edge_width.of[EDGE_TYPE])
+        return error_set(
+            err, ERROR_INVALID,
+            "sample.pairs is walks, but the edges have types, and pairs of a walk have "
+            "none: expected `pairs: edges`, or a graph without edge types");
     for (int i = 0; i < 2; i++)
         if (wanted[i] >= schema->node_count)
             return error_set(err, ERROR_INVALID,

@@ -57,6 +57,7 @@ enum edge_feature_choice { EDGE_FEATURES_AUTO, EDGE_FEATURES_NAMED, EDGE_FEATURE
 enum class_weights_choice { CLASS_WEIGHTS_NONE, CLASS_WEIGHTS_BALANCED };
 enum weights_choice { WEIGHTS_BEST, WEIGHTS_LAST };
 enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
+enum pair_choice { PAIRS_EDGES, PAIRS_WALKS };
 enum ranking_choice { RANKING_NONE, RANKING_SAMPLED, RANKING_ALL };
 enum edge_split_kind {
     EDGE_SPLIT_RANDOM,
@@ -154,6 +155,9 @@ struct pipeline_settings {
         int64_t negatives; /* of each edge; likewise below, of tasks of pairs */
         int64_t negative;  /* enum negative_kind */
         int64_t corrupt;   /* enum corrupted_end */
+        int64_t pairs;     /* enum pair_choice */
+        int64_t pair_walk_length;
+        double walk_p, walk_q;
         bool filter_negatives;
         int64_t evaluation_negatives;
     } sample;

@@ -89,6 +89,7 @@ static const char *const link_loss_names[] = {LINK_LOSS_LIST(LINK_LOSS_CHOICE)[L
                                                   NULL};
 #define CORRUPT_CHOICE(number, name, help) [number] = #name,
 static const char *const corrupt_names[] = {CORRUPT_LIST(CORRUPT_CHOICE)[CORRUPT_COUNT] = NULL};
+static const char *const pair_names[] = {[PAIRS_EDGES] = "edges", [PAIRS_WALKS] = "walks", NULL};
 static const char *const ranked_names[] = {
     [CORRUPT_TARGET] = "target", [CORRUPT_SOURCE] = "source", [CORRUPT_BOTH] = "both", NULL};
 #define CHOICE_ROW_HELP(number, name, help) "; " #name ": " help
@@ -253,6 +254,10 @@ const struct setting_spec setting_table[] = {
 
     INT(LINKS(TRAINING), "sample.negatives", sample.negatives, "1", 1, 10000, "link prediction: pairs that are no edges beside each edge"),
     CHOICE(LINKS(TRAINING), "sample.negative", sample.negative, "uniform", negative_names, "link prediction: which other end they have" NEGATIVE_LIST(CHOICE_ROW_HELP)),
+    CHOICE(LINKS(TRAINING), "sample.pairs", sample.pairs, "edges", pair_names, "link prediction: what is learnt to be near: the ends of edges, or nodes that lie on a random walk (unsupervised GraphSAGE)"),
+    INT(TRAINING_IF("sample.pairs=walks"), "sample.pair_walk_length", sample.pair_walk_length, "5", 1, 1000, "walks: their steps; the pair is the start and the node of one of them"),
+    DOUBLE(TRAINING_IF("sample.pairs=walks"), "sample.walk_p", sample.walk_p, "1", 1e-6, 1e6, "walks: node2vec's p, above 1 for fewer steps back"),
+    DOUBLE(TRAINING_IF("sample.pairs=walks"), "sample.walk_q", sample.walk_q, "1", 1e-6, 1e6, "walks: node2vec's q, above 1 for walks that stay near"),
     CHOICE(LINKS(TRAINING), "sample.corrupt", sample.corrupt, "target", corrupt_names, "link prediction: which end is another in the pairs that are no edges" CORRUPT_LIST(CHOICE_ROW_HELP)),
     BOOL(LINKS(TRAINING), "sample.filter_negatives", sample.filter_negatives, "false", "link prediction: draw an end again that makes a training edge (uniform and degree)"),
     INT(LINKS(TRAINING), "sample.evaluation_negatives", sample.evaluation_negatives, "1", 1, 10000, "link prediction: the same beside each edge of validation and test: uniform, none an edge of any split"),

@@ -1,11 +1,14 @@
 #include "stages/sample/pair_units.h"
 
 #include "common/base/memory.h"
+#include "common/base/random.h"
+#include "stages/sampling/random_walk.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
 
-enum { SHARE_OF_MEMORY = 8 }; /* for the held-out edges, and for the chances of nodes */
+enum { WALK_HOP = 8, STEP_HOP = 9 }; /* of RANDOM_WALK */
+enum { SHARE_OF_MEMORY = 8 };        /* for the held-out edges, and for the chances of nodes */
 
 static enum error_code check_counts(const struct pair_units *units,
                                     const struct stage_context *context, struct error *err)
@@ -69,6 +72,9 @@ enum error_code pair_drawing_init(struct pair_drawing *drawing, const struct pai
     enum error_code rc = memory_new(&drawing->source, (size_t)most, "the edges of a batch", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&drawing->target, (size_t)most, "the edges of a batch", err);
+    if (rc == ERROR_NONE && context->settings->sample.pairs == PAIRS_WALKS)
+        rc = memory_new(&drawing->walk, (size_t)context->settings->sample.pair_walk_length + 1,
+                        "a walk", err);
     if (rc == ERROR_NONE && context->book->pair_type_count)
         rc = memory_new(&drawing->type, (size_t)most, "the edges of a batch", err);
     return rc == ERROR_NONE ? pair_drawer_new(units->topology, budget_bytes, &drawing->drawer, err)
@@ -81,14 +87,45 @@ void pair_drawing_release(struct pair_drawing *drawing)
     memory_free(drawing->source);
     memory_free(drawing->target);
     memory_free(drawing->type);
+    memory_free(drawing->walk);
     *drawing = (struct pair_drawing){0};
 }
 
-static struct pair_request training_request(const struct pair_units *units,
-                                            const struct stage_context *context,
-                                            const struct unit *unit,
-                                            const struct pair_drawing *drawing)
+/* A walk from the target of pair `i`; its source becomes a node of the walk, unless that never leaves. */
+static enum error_code walk_pair(const struct pair_units *units,
+                                 const struct stage_context *context, const struct unit *unit,
+                                 const struct pair_drawing *drawing, uint32_t i, struct error *err)
 {
+    const struct random_stream stream =
+        random_stream_of(context->schedule->seed, RANDOM_WALK, (uint32_t)unit->round, WALK_HOP,
+                         (uint32_t)unit->slot);
+    const uint32_t length = (uint32_t)context->settings->sample.pair_walk_length;
+    const struct random_walk walk = {.topology = units->topology,
+                                     .stream = &stream,
+                                     .length = length,
+                                     .p = context->settings->sample.walk_p,
+                                     .q = context->settings->sample.walk_q};
+    const struct random_stream of_step =
+        random_stream_of(context->schedule->seed, RANDOM_WALK, (uint32_t)unit->round, STEP_HOP,
+                         (uint32_t)unit->slot);
+    const uint32_t first = random_below(random_word(&of_step, i, 0), length);
+    const enum error_code rc = random_walk_draw(&walk, i, drawing->target[i], drawing->walk, err);
+    for (uint32_t k = 0; rc == ERROR_NONE && k < length; k++) {
+        const uint32_t node = drawing->walk[1 + (first + k) % length];
+        if (node == drawing->target[i])
+            continue;
+        drawing->source[i] = node;
+        break;
+    }
+    return rc;
+}
+
+static enum error_code training_request(const struct pair_units *units,
+                                        const struct stage_context *context,
+                                        const struct unit *unit, const struct pair_drawing *drawing,
+                                        struct pair_request *out, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
     const struct pipeline_settings *settings = context->settings;
     const int64_t epoch = schedule_epoch(context->schedule, unit->round);
     int64_t first = 0, count = 0;
@@ -100,8 +137,10 @@ static struct pair_request training_request(const struct pair_units *units,
         drawing->target[i] = edge.target;
         if (drawing->type)
             drawing->type[i] = edge.type;
+        if (drawing->walk && rc == ERROR_NONE)
+            rc = walk_pair(units, context, unit, drawing, (uint32_t)i, err);
     }
-    return (struct pair_request){
+    *out = (struct pair_request){
         .use = PAIRS_OF_TRAINING,
         .negative = (enum negative_kind)settings->sample.negative,
         .negatives = (uint32_t)settings->sample.negatives,
@@ -114,6 +153,7 @@ static struct pair_request training_request(const struct pair_units *units,
         .corrupt = (enum corrupted_end)settings->sample.corrupt,
         .excludes = true,
     };
+    return rc;
 }
 
 static struct pair_request validation_request(const struct pair_units *units,
@@ -141,9 +181,14 @@ enum error_code pair_units_draw(const struct pair_units *units, const struct sta
                                 struct pair_drawing *drawing, struct drawn_pairs *out,
                                 struct error *err)
 {
-    struct pair_request request = unit->kind == UNIT_SAMPLE
-                                      ? training_request(units, context, unit, drawing)
-                                      : validation_request(units, context, unit);
+    struct pair_request request = {0};
+    enum error_code rc = ERROR_NONE;
+    if (unit->kind == UNIT_SAMPLE)
+        rc = training_request(units, context, unit, drawing, &request, err);
+    else
+        request = validation_request(units, context, unit);
+    if (rc != ERROR_NONE)
+        return rc;
     request.seed = context->schedule->seed;
     request.round = round;
     request.slot = (uint32_t)unit->slot;

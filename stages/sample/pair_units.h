@@ -3,6 +3,10 @@
  *
  * A training unit takes its share of the epoch's shuffled order over the edges of the topology: a position in that order
  * names an edge, so no list of them is stored. A validation unit takes its share of the held-out edges.
+ *
+ * With sample.pairs walks (unsupervised GraphSAGE, Hamilton et al. 2017) a walk of the library begins at the target of that edge, and the
+ * pair is a node on it and the target: which step is drawn, and where the walk is back at its start the next one counts. So
+ * walks begin at nodes in proportion to their edges.
  */
 #ifndef STAGES_SAMPLE_PAIR_UNITS_H
 #define STAGES_SAMPLE_PAIR_UNITS_H
@@ -26,6 +30,7 @@ struct pair_drawing { /* {0} is releasable */
     struct pair_drawer *drawer;
     uint32_t *source, *target; /* [the larger of the two batch sizes] */
     uint16_t *type;            /* likewise; NULL: edges have none */
+    uint32_t *walk;            /* [steps + 1] of sample.pairs walks */
 };
 
 /* `topology` is open. Fails: ERROR_CORRUPT when the held-out edges are not those of the book; ERROR_NO_MEMORY. */

@@ -99,6 +99,17 @@ for kind in "${kinds[@]}"; do
     replay "$decoder" train-step --round 3 --slot 1
 done
 
+# Pairs of random walks: embeddings of an undirected graph learnt without its edges as examples; the same for any workers.
+walks=(--set sample.pairs=walks --set sample.pair_walk_length=3 --set sample.negatives=4 --set sample.negative=degree)
+answer=$(run walks "$work/links.yaml" "${walks[@]}")
+awk -v a="$(measure "$answer" test roc_auc)" 'BEGIN { exit !(a > 0.6 && a <= 1) }' || fail "walks: $answer"
+other=$(run walks-three "$work/links.yaml" "${walks[@]}" --workers 3 | json weights_hash)
+[ "$other" = "$(json weights_hash <<<"$answer")" ] || fail "walks: three workers give $other: $answer"
+[ "$other" != "$hash" ] || fail "walks give the weights of edges"
+replay walks sample --round 3 --slot 1
+other=$(run node2vec "$work/links.yaml" "${walks[@]}" --set sample.walk_q=4 | json weights_hash)
+[ "$other" != "$(json weights_hash <<<"$answer")" ] || fail "walk_q changes nothing"
+
 # Loss, gradients and ranks by another way.
 check() { ! command -v python3 >/dev/null || python3 "$source_folder/tests/pipeline/link_checks.py" "$@" 2>"$work/stderr" || fail "$(tail -1 "$work/stderr")"; }
 "$bin/graphmill" export "$work/bilinear" --what step --round 3 --slot 1 --output "$work/bilinear.safetensors" >/dev/null
