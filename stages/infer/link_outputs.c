@@ -298,8 +298,6 @@ static enum error_code rank_end(struct link_outputs *o, struct block *block, enu
         rc = o->context->settings->infer.ranking == RANKING_ALL
                  ? link_ranks_all(&o->ranks, &edges, *rank, err)
                  : link_ranks_sampled(&o->ranks, &edges, *rank, err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < block->count; i++)
-        tally_add_rank(tally_of(o, block), (*rank)[i].above, (*rank)[i].equal);
     return rc;
 }
 
@@ -310,6 +308,12 @@ static enum error_code rank_block(struct link_outputs *o, struct block *block, s
         rc = rank_end(o, block, PAIR_TARGET, err);
     if (rc == ERROR_NONE && ranks_end(o, PAIR_SOURCE))
         rc = rank_end(o, block, PAIR_SOURCE, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < block->count;
+         i++) /* the same sum for any blocks */
+        for (int end = 0; end < 2; end++)
+            if (block->rank[end])
+                tally_add_rank(tally_of(o, block), block->rank[end][i].above,
+                               block->rank[end][i].equal);
     return rc;
 }
 

@@ -33,7 +33,7 @@ sample:
   negatives: 32
   negative: shared
   corrupt: both
-  evaluation_negatives: 50
+  evaluation_negatives: 200
 train-step:
   model: identity
   features: false

@@ -20,12 +20,20 @@ INGEST = {
   average_degree: 6
   classes: 4
   feature_dim: 8""",
+    "links": """  format: generated
+  nodes: {nodes}
+  average_degree: 6
+  classes: 4
+  feature_dim: 8
+  task: link_prediction
+  edge_split: random 80/10/10""",
     "relations": """  path: {folder}
   relations: true
   add_reverse: true
   missing_features: degree+random
   random_dim: 6"""}
-MODEL = {"generated": "sage", "relations": "rgcn"}
+MODEL = {"generated": "sage", "links": "sage", "relations": "rgcn"}
+EXAMPLES = {"links": 12}  # for each training node of the others: so many times as large are its batches
 YAML = """name: faults
 epochs: {epochs}
 ingest:
@@ -59,7 +67,8 @@ class Setting:
     def text(self, graph, folder):
         """The file for a graph of INGEST; `folder` is where its files are, if it has any."""
         ingest = INGEST[graph].format(nodes=self.nodes, folder=folder)
-        return YAML.format(ingest=ingest, model=MODEL[graph], **self.sizes)
+        sizes = dict(self.sizes, batch=self.sizes["batch"] * EXAMPLES.get(graph, 1))
+        return YAML.format(ingest=ingest, model=MODEL[graph], **sizes)
 
 
 TINY = Setting("tiny")
