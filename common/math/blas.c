@@ -14,7 +14,7 @@ static void set_one_thread(void)
 }
 
 /* Not left to a start-up call that someone could forget: more threads would silently change bits. */
-static void start(void)
+void blas_start(void)
 {
     (void)pthread_once(&once, set_one_thread);
 }
@@ -36,7 +36,7 @@ void blas_product(enum blas_form form, struct matrix_view a, struct matrix_view 
     must(k > 0);
     if (m == 0 || n == 0)
         return;
-    start();
+    blas_start();
     cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
                 transpose_b ? CblasTrans : CblasNoTrans, blas_int(m), blas_int(n), blas_int(k), 1,
                 a.value, blas_int(a.stride), b.value, blas_int(b.stride), add ? 1 : 0, c,

@@ -26,6 +26,8 @@ void blas_product(enum blas_form form, struct matrix_view a, struct matrix_view 
 
 /* The processor type that OpenBLAS chose its kernels for, "SkylakeX". */
 const char *blas_core_name(void);
+/* One thread a call from now on: for libraries that call BLAS themselves. Doing it again is fine. */
+void blas_start(void);
 /* "OpenBLAS 0.3.21 ..." as the library describes itself. */
 const char *blas_version(void);
 

@@ -16,6 +16,8 @@
     ROW(PARTITION_LDG, ldg, "linear deterministic greedy, in streams of nodes; needs a few bytes a node")\
     ROW(PARTITION_FENNEL, fennel, "the same by Fennel's rule")                                     \
     ROW(PARTITION_LABEL_PROPAGATION, label_propagation, "from nodes at random, each goes where most of its neighbours are")\
+    ROW(PARTITION_SPECTRAL, spectral, "k-means of eigenvectors of the graph's Laplacian")          \
+    ROW(PARTITION_RANDOM_WALK, random_walk, "k-means of an embedding learnt from random walks")    \
     ROW(PARTITION_AUTO, auto, "metis where --memory holds it, else fennel")
 /* clang-format on */
 

@@ -136,7 +136,7 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 #define DATASET_IF(when)   SETTING_OF_DATASET, when
 #define PARTITION          SETTING_OF_PARTITION, NULL
 #define PARTITION_IF(when) SETTING_OF_PARTITION, when
-#define STREAMED           "partition.method=ldg,fennel,label_propagation,auto"
+#define STREAMED           "partition.method=ldg,fennel,label_propagation,spectral,random_walk,auto"
 #define TRAINING           SETTING_OF_TRAINING, NULL
 #define TRAINING_IF(when)  SETTING_OF_TRAINING, when
 #define PLAIN_MODEL        SETTING_OF_TRAINING, "train-step.layers=[]"
@@ -229,9 +229,9 @@ const struct setting_spec setting_table[] = {
     CHOICE(PARTITION, "partition.method", partition.method, "metis", method_names, "how nodes come to parts" PARTITIONER_LIST(PARTITIONER_HELP)),
     INT(PARTITION, "partition.parts", partition.parts, "1", 1, 65535, "parts; many more than workers is fine"),
     PATH(PARTITION_IF("partition.method=file"), "partition.assignment", partition.assignment, "method file: a text file, line i has the part of node i"),
-    BOOL(PARTITION_IF("partition.method=metis,range,ldg,fennel,label_propagation,auto"), "partition.balance_train", partition.balance_train, "true", "methods that look at edges: balance training nodes"),
-    BOOL(PARTITION_IF("partition.method=metis,ldg,fennel,label_propagation,auto"), "partition.balance_edges", partition.balance_edges, "true", "the same: balance edges"),
-    INT(PARTITION_IF(STREAMED), "partition.passes", partition.passes, "10", 1, 1000, "ldg, fennel, label_propagation: times that the nodes are streamed, at most; 1: the plain streams of their papers"),
+    BOOL(PARTITION_IF("partition.method=metis,range,ldg,fennel,label_propagation,spectral,random_walk,auto"), "partition.balance_train", partition.balance_train, "true", "methods that look at edges: balance training nodes"),
+    BOOL(PARTITION_IF("partition.method=metis,ldg,fennel,label_propagation,spectral,random_walk,auto"), "partition.balance_edges", partition.balance_edges, "true", "the same: balance edges"),
+    INT(PARTITION_IF(STREAMED), "partition.passes", partition.passes, "10", 1, 1000, "ldg, fennel, label_propagation: times that the nodes are streamed, at most; 1: the plain streams of their papers; spectral, random_walk: the same of the passes behind them"),
     CHOICE(PARTITION_IF(STREAMED), "partition.order", partition.order, "natural", order_names, "the same: order of the nodes of a block of edges: natural (of the input), random, degree (falling)"),
     CHOICE(PARTITION, "partition.feature_type", partition.feature_type, "f32", feature_type_names, "what features are stored in: f32; f16 (11 significant bits, up to 65504) or bf16 (8, any size) at half the bytes"),
 

@@ -34,6 +34,7 @@ bad=$(
     one_file 'metis\.h' stages/partition/methods/metis_partitioner.c
     one_file 'cblas' common/math/blas.c
     one_file 'libxsmm' common/math/bf16_product.c
+    one_file 'arpack' common/math/eigenvectors.c
     one_file 'jansson' common/base/json.c
     one_file 'yaml\.h' common/base/yaml.c
     one_file 'xxhash' common/base/checksum.c

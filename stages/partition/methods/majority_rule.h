@@ -1,5 +1,5 @@
 /*
- * majority_rule - passes in place by the neighbours alone: what label propagation is, and what refines other methods' parts.
+ * majority_rule - passes in place by the neighbours alone: what label propagation is.
  *
  * A node goes where most of its neighbours are, as far as bounds of size allow: Ugander and Backstrom, "Balanced label
  * propagation for partitioning massive graphs", WSDM 2013; Meyerhenke, Sanders and Schulz, "Partitioning complex networks

@@ -32,7 +32,8 @@ struct stream_rule {
 };
 
 /* Streams the nodes at most `passes` times, and ends when fewer than one node in a thousand changed its part. Fills
- * part [node_count]; `loads` are what comes of it. In place, part and loads are what to start from.
+ * part [node_count]; `loads` are what comes of it. `part` is where nodes are before the first pass, UINT32_MAX for nowhere;
+ * in place, loads must be those of it.
  * Fails: what neighbor_walk.h fails with; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code node_stream_run(const struct partition_request *request,
                                            const struct stream_rule *rule, int64_t passes,

@@ -103,6 +103,29 @@ static void four_parts_of_cora_hold_all_of_it_and_cut_little(void **state)
     store_release_record(&book.view);
 }
 
+static void embeddings_come_within_twice_the_cut_of_metis(void **state)
+{
+    struct temp_store *t = *state;
+    static const enum partition_method methods[] = {PARTITION_METIS, PARTITION_SPECTRAL,
+                                                    PARTITION_RANDOM_WALK};
+    double cut[3];
+    ingest_cora(t->store, cora_folder());
+    for (int m = 0; m < 3; m++) {
+        const struct pipeline_settings settings = settings_of("cora", methods[m], 8);
+        struct partition_book book;
+        struct partition_report report;
+        assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
+        open_book(t->store, &settings, &book);
+        assert_ok(partition_report_get(t->store, book.id, &report, &t->err), &t->err);
+        cut[m] = report.cut_share;
+        assert_true(m == 0 || report.nodes.ratio <= 1.05);
+        partition_report_release(&report);
+        store_release_record(&book.view);
+    }
+    assert_true(cut[1] <= 2 * cut[0]);
+    assert_true(cut[2] <= 2 * cut[0]);
+}
+
 int main(void)
 {
     enum { EXIT_SKIPPED = 77 };
@@ -112,6 +135,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         test_with_store(four_parts_of_cora_hold_all_of_it_and_cut_little),
+        test_with_store(embeddings_come_within_twice_the_cut_of_metis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

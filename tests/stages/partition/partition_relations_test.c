@@ -164,9 +164,10 @@ static void check(struct temp_store *t, struct partition_book *book)
 static void every_method_keeps_what_the_dataset_has(void **state)
 {
     struct temp_store *t = *state;
-    static const enum partition_method methods[] = {PARTITION_METIS, PARTITION_HASH,
-                                                    PARTITION_LDG,   PARTITION_FENNEL,
-                                                    PARTITION_RANGE, PARTITION_LABEL_PROPAGATION};
+    static const enum partition_method methods[] = {PARTITION_METIS,    PARTITION_HASH,
+                                                    PARTITION_LDG,      PARTITION_FENNEL,
+                                                    PARTITION_RANGE,    PARTITION_LABEL_PROPAGATION,
+                                                    PARTITION_SPECTRAL, PARTITION_RANDOM_WALK};
     typed_edges_fill(&edges);
     typed_dataset_write(t->store);
     publish_dataset(t->store, "typed", "typed-1");

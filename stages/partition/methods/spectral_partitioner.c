@@ -1,0 +1,118 @@
+/*
+ * Spectral clustering: Ng, Jordan and Weiss, "On spectral clustering: analysis and an algorithm", NIPS 2001.
+ *
+ * The eigenvectors of the normalised Laplacian I - D^-1/2 A D^-1/2 with the smallest eigenvalues are those of D^-1/2 A D^-1/2
+ * with the largest: a column each of an embedding whose rows k-means takes apart (embedded_parts.h). Real graphs have many
+ * small components and fringes, and the first eigenvectors would tell nothing but these. So an edge of weight
+ * (mean degree) / n is added between any two nodes (Zhang and Rohe, "Understanding regularized spectral clustering via graph
+ * conductance", NeurIPS 2018), which costs a sum in each product.
+ *
+ * Elements are rounded to 2^-20, so that the last bits of the BLAS below ARPACK do not count, as far as rounding can do that.
+ */
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/math/eigenvectors.h"
+#include "stages/partition/methods/embedded_parts.h"
+#include "stages/partition/methods/undirected_graph.h"
+
+#include <math.h>
+
+struct adjacency {
+    const struct undirected_graph *graph;
+    double added;  /* the weight between any two nodes */
+    double *scale; /* [node_count] of D^-1/2, owned; likewise below */
+    double *x;     /* [node_count] */
+};
+
+static void product(void *context, const double *x, double *y)
+{
+    const struct adjacency *a = context;
+    const struct undirected_graph *g = a->graph;
+    double sum = 0.0;
+    for (uint32_t node = 0; node < g->node_count; node++) {
+        a->x[node] = a->scale[node] * x[node];
+        sum += a->x[node];
+    }
+    for (uint32_t node = 0; node < g->node_count; node++) {
+        double row = a->added * sum;
+        for (int32_t e = g->row_start[node]; e < g->row_start[node + 1]; e++)
+            row += a->x[g->neighbor[e]];
+        y[node] = a->scale[node] * row;
+    }
+}
+
+static enum error_code adjacency_init(struct adjacency *a, const struct undirected_graph *graph,
+                                      struct error *err)
+{
+    const uint32_t n = graph->node_count;
+    const double mean_degree = (double)graph->row_start[n] / n;
+    *a = (struct adjacency){.graph = graph, .added = (mean_degree > 0 ? mean_degree : 1) / n};
+    enum error_code rc = memory_new(&a->scale, n, "the degrees of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&a->x, n, "a product", err);
+    for (uint32_t node = 0; rc == ERROR_NONE && node < n; node++)
+        a->scale[node] =
+            1.0 / sqrt(graph->row_start[node + 1] - graph->row_start[node] + a->added * n);
+    return rc;
+}
+
+/* row [node_count, dim] from the eigenvectors. */
+static enum error_code embed(const struct undirected_graph *graph, uint32_t dim, int64_t seed,
+                             float *row, struct error *err)
+{
+    static const double tolerance = 1e-4, grid = 1048576.0;
+    const size_t n = graph->node_count;
+    struct adjacency a = {0};
+    double *vector = NULL, value[64];
+    int found = 0;
+    must(dim <= sizeof value / sizeof *value);
+    enum error_code rc = adjacency_init(&a, graph, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&vector, n * dim, "eigenvectors", err);
+    const struct symmetric_matrix matrix = {.size = (int32_t)n, .product = product, .context = &a};
+    if (rc == ERROR_NONE)
+        rc = eigenvectors_largest(&matrix, (int)dim, tolerance, seed, vector, value, &found, err);
+    if (rc == ERROR_NONE)
+        log_info("spectral eigenvectors=%d of=%u", found, dim);
+    for (size_t node = 0; rc == ERROR_NONE && node < n; node++)
+        for (uint32_t c = 0; c < dim; c++)
+            row[node * dim + c] =
+                (float)(floor(vector[c * n + node] * sqrt((double)n) * grid + 0.5) / grid);
+    memory_free(vector);
+    memory_free(a.scale);
+    memory_free(a.x);
+    return rc;
+}
+
+static uint64_t bytes_of(const struct partition_request *request)
+{
+    const uint64_t n = request->schema->node_count;
+    const uint32_t dim = embedded_parts_dim((uint32_t)request->settings->partition.parts);
+    return embedded_parts_bytes(request) + eigenvectors_bytes(n, (int)dim) +
+           n * sizeof(double) * (dim + 2);
+}
+
+static enum error_code assign(const struct partition_request *request, uint32_t *part,
+                              struct error *err)
+{
+    const uint32_t n = request->schema->node_count;
+    uint32_t dim = embedded_parts_dim((uint32_t)request->settings->partition.parts);
+    struct undirected_graph graph = {0};
+    float *row = NULL;
+    if (n < 2 * dim) /* too few nodes to have so many */
+        return range_partitioner.assign(request, part, err);
+    enum error_code rc = embedded_parts_check(request, "spectral", bytes_of(request), err);
+    if (rc == ERROR_NONE)
+        rc = undirected_graph_build(request->store, request->schema, &graph, err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&row, (size_t)n * dim, "the embedding of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = embed(&graph, dim, request->settings->seed, row, err);
+    undirected_graph_release(&graph);
+    if (rc == ERROR_NONE)
+        rc = embedded_parts(request, "spectral", row, dim, part, err);
+    memory_free(row);
+    return rc;
+}
+
+const struct partitioner spectral_partitioner = {.assign = assign, .bytes = bytes_of};
