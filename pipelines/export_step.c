@@ -244,13 +244,15 @@ static enum error_code add_labels(struct step_export *step, struct error *err)
     return rc;
 }
 
-/* Of a task of pairs, which has no labels: seeds, as in store/records/seed_pairs.h. The targets of the positives come
+/* Of a task of pairs: seeds, as in store/records/seed_pairs.h. The targets of the positives come
  * first, then those of the negatives of each. */
 static enum error_code add_pairs(struct step_export *step, struct error *err)
 {
     const struct seed_pairs *pairs = &step->batch.pairs;
     const enum error_code rc =
         add_integers(step, "pair_source", pairs->source, pairs->positive_count, err);
+    if (rc == ERROR_NONE && pairs->label)
+        add(step, SAFETENSORS_F32, "pair_label", pairs->positive_count, 0, pairs->label);
     return rc == ERROR_NONE ? add_integers(step, "pair_target", pairs->target,
                                            (size_t)seed_pairs_count(pairs), err)
                             : rc;

@@ -35,6 +35,10 @@ const struct edge_column_row edge_column[EDGE_COLUMN_COUNT] = {
                       .file = "edge-feat",
                       .type = ELEMENT_F32,
                       .has_width = true},
+    [EDGE_LABEL] = {.name = "label",
+                    .words = {"edge label"},
+                    .plural = "edge labels",
+                    .type = ELEMENT_F32},
 };
 
 size_t edge_widths_bytes(const struct edge_widths *width)

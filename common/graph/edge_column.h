@@ -26,6 +26,7 @@ enum edge_column {
     EDGE_TIME,
     EDGE_ID, /* the user's */
     EDGE_FEATURE,
+    EDGE_LABEL, /* of tasks of edges; ingest.edge_label says which field it is */
     EDGE_COLUMN_COUNT
 };
 
@@ -37,7 +38,7 @@ struct edge_column_row {
     const char *words
         [8]; /* in the header of a table of edges; the first also in messages. NULL-terminated */
     const char *plural;     /* for people: "edge weights" */
-    const char *file;       /* the stem of a file of its own beside the edges */
+    const char *file;       /* the stem of a file of its own beside the edges; NULL: none */
     enum element_type type; /* F32, F64, I64 or U16 */
     bool has_width;         /* the schema says how wide; otherwise one element an edge */
     bool distinguishes;

@@ -49,13 +49,21 @@ struct block {
     const uint32_t *source, *target; /* [count] nodes */
     const uint16_t *type;            /* [count]; NULL: edges have none */
     struct pair_rows pairs;
-    float *score;              /* [pairs] */
+    float *score;              /* [pairs, outputs] */
     struct link_rank *rank[2]; /* [count] of targets, of sources; NULL: none */
+    float *label;              /* [count] rows of the task; NULL: links have none */
 };
 
 static uint32_t negatives_of(const struct link_outputs *o)
 {
-    return (uint32_t)o->context->settings->sample.evaluation_negatives;
+    return (uint32_t)pipeline_evaluation_negatives(o->context->settings);
+}
+
+/* NULL of links. */
+static const struct task *task_of_labels(const struct link_outputs *o)
+{
+    const enum task_kind kind = o->context->book->task;
+    return task_labels_edges(kind) ? task_of(kind) : NULL;
 }
 
 static enum corrupted_end corrupted(const struct link_outputs *o)
@@ -107,16 +115,32 @@ static enum error_code open_rows(struct link_outputs *o, struct error *err)
 static enum error_code check_scores(const struct link_outputs *o, struct error *err)
 {
     const uint64_t *count = o->splits.count;
-    const uint64_t pairs =
-        (count[HELD_OUT_VALID] + count[HELD_OUT_TEST]) * (1 + (uint64_t)negatives_of(o));
+    const struct task *task = task_of_labels(o);
+    const uint64_t scores = task ? task_score_columns(task, o->context->book->class_count)
+                                 : 1 + (uint64_t)negatives_of(o);
+    const uint64_t pairs = (count[HELD_OUT_VALID] + count[HELD_OUT_TEST]) * scores;
     const uint64_t budget = o->context->memory_bytes / SCORE_SHARE;
     char want[32], have[32];
     if (budget == 0 || pairs * SCORE_BYTES <= budget)
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "the scores of %" PRIu64 " pairs want %s, the budget for them is %s; give "
-                     "more --memory, or set sample.evaluation_negatives lower",
-                     pairs, text_size(pairs * SCORE_BYTES, want), text_size(budget, have));
+                     "more --memory%s",
+                     pairs, text_size(pairs * SCORE_BYTES, want), text_size(budget, have),
+                     task ? "" : ", or set sample.evaluation_negatives lower");
+}
+
+/* Which pairs are no negatives. */
+static enum error_code open_known(struct link_outputs *o, struct error *err)
+{
+    const struct stage_context *context = o->context;
+    enum error_code rc = topology_open(context->store, context->book, &o->topology, err);
+    if (rc == ERROR_NONE)
+        rc = topology_open_parts(&o->topology, context->pool, err);
+    return rc == ERROR_NONE ? known_pairs_init(&o->known, &o->topology, &o->splits,
+                                               context->book->pair_type_count,
+                                               context->memory_bytes / BLOCK_SHARE, err)
+                            : rc;
 }
 
 static enum error_code open_all(struct link_outputs *o, struct error *err)
@@ -130,13 +154,11 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
                         book->node_count, &o->splits, err);
     if (rc == ERROR_NONE)
         rc = check_scores(o, err);
-    if (rc == ERROR_NONE)
-        rc = topology_open(context->store, book, &o->topology, err);
-    if (rc == ERROR_NONE)
-        rc = topology_open_parts(&o->topology, context->pool, err);
-    if (rc == ERROR_NONE)
-        rc = known_pairs_init(&o->known, &o->topology, &o->splits, book->pair_type_count,
-                              context->memory_bytes / BLOCK_SHARE, err);
+    if (rc == ERROR_NONE && task_of_labels(o) && !o->splits.is_labelled)
+        rc = error_set(err, ERROR_CORRUPT, "%s: expected labels of edges, found none",
+                       o->splits.view.key);
+    if (rc == ERROR_NONE && !task_of_labels(o))
+        rc = open_known(o, err);
     if (rc == ERROR_NONE)
         rc = open_rows(o, err);
     if (rc == ERROR_NONE && o->config->path) {
@@ -144,8 +166,9 @@ static enum error_code open_all(struct link_outputs *o, struct error *err)
         if (fd < 0)
             return error_set_errno(err, ERROR_IO, "%s cannot be created", o->config->path);
         o->fd_plus_one = fd + 1;
-        const char *header =
-            prediction_link_header(book->pair_type_count > 0, ranks_end(o, PAIR_SOURCE));
+        const char *header = task_of_labels(o) ? edge_header
+                                               : prediction_link_header(book->pair_type_count > 0,
+                                                                        ranks_end(o, PAIR_SOURCE));
         rc = file_write_all(fd, header, strlen(header), o->config->path, err);
     }
     o->ranks = (struct link_ranks){.decoder = &o->decoder,
@@ -176,7 +199,9 @@ static enum error_code close_all(struct link_outputs *o, enum error_code rc, str
 
 static uint32_t block_edges(const struct link_outputs *o)
 {
-    const uint64_t each = (4 + (uint64_t)negatives_of(o)) * (o->decoder.dim + 4) * sizeof(float);
+    const uint64_t each = ((4 + (uint64_t)negatives_of(o)) * (o->decoder.dim + 4) +
+                           (1 + (uint64_t)negatives_of(o)) * (o->decoder.outputs - 1)) *
+                          sizeof(float);
     const uint64_t fit = o->arena.limit ? o->arena.limit / 2 / each : EDGES_MOST;
     if (fit < 2 * (uint64_t)PIECE_EDGES)
         return PIECE_EDGES;
@@ -257,6 +282,29 @@ static enum error_code add_piece(struct link_outputs *o, const struct block *blo
     return tally_add_pairs(tally_of(o, block), &result, score, truth, pairs, err);
 }
 
+/* Of labelled edges, which are counted by as many at a time as links. */
+static enum error_code score_labelled(struct link_outputs *o, struct block *block,
+                                      struct error *err)
+{
+    const struct task *task = task_of_labels(o);
+    const size_t outputs = o->decoder.outputs;
+    enum error_code rc = arena_new(&o->arena, &block->score, block->count * outputs, "scores", err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(&o->arena, &block->label, block->count, "labels of edges", err);
+    if (rc == ERROR_NONE)
+        rc = pair_pass_scores(&o->decoder, &block->pairs, &o->arena, o->context->pool, block->score,
+                              err);
+    if (rc == ERROR_NONE)
+        rc = task_take_labels(task, o->splits.label[block->split] + block->first, block->count,
+                              o->decoder.outputs, block->label, err);
+    for (uint32_t first = 0; rc == ERROR_NONE && first < block->count; first += PIECE_EDGES) {
+        const uint32_t left = block->count - first;
+        rc = tally_add(tally_of(o, block), block->score + first * outputs, block->label + first,
+                       left < PIECE_EDGES ? left : PIECE_EDGES, err);
+    }
+    return rc;
+}
+
 static enum error_code score_block(struct link_outputs *o, struct block *block, struct error *err)
 {
     const size_t each = 1 + (size_t)negatives_of(o);
@@ -323,27 +371,37 @@ static double mean_rank(const struct link_rank *rank, uint32_t i)
     return rank ? 1 + (double)rank[i].above + (double)rank[i].equal / 2 : 0;
 }
 
+static enum error_code add_line(struct link_outputs *o, const struct block *block, uint32_t i,
+                                const struct prediction_table *table, struct error *err)
+{
+    const uint32_t *to_dataset = o->config->permutation->to_dataset;
+    char type[8];
+    if (block->type)
+        (void)snprintf(type, sizeof type, "%u", block->type[i]);
+    const struct prediction_link link = {
+        .source = to_dataset[block->source[i]],
+        .target = to_dataset[block->target[i]],
+        .split = held_out_name[block->split],
+        .type = block->type ? type : NULL,
+        .score = block->score[i],
+        .rank = {mean_rank(block->rank[0], i), mean_rank(block->rank[1], i)},
+        .ranks_source = ranks_end(o, PAIR_SOURCE),
+    };
+    if (!block->label)
+        return prediction_lines_add_link(&o->lines, table, &link, err);
+    return prediction_lines_add_edge(&o->lines, table, link.source, link.target, link.split,
+                                     block->score + (size_t)i * o->decoder.outputs,
+                                     block->label + i, err);
+}
+
 static enum error_code write_lines(struct link_outputs *o, const struct block *block, bool is_last,
                                    struct error *err)
 {
-    const uint32_t *to_dataset = o->config->permutation->to_dataset;
-    const struct prediction_table table = {.ids = o->config->ids};
-    char type[8];
+    const struct prediction_table table = {
+        .ids = o->config->ids, .task = task_of_labels(o), .class_count = o->decoder.outputs};
     enum error_code rc = ERROR_NONE;
-    for (uint32_t i = 0; rc == ERROR_NONE && o->config->path && i < block->count; i++) {
-        if (block->type)
-            (void)snprintf(type, sizeof type, "%u", block->type[i]);
-        const struct prediction_link link = {
-            .source = to_dataset[block->source[i]],
-            .target = to_dataset[block->target[i]],
-            .split = held_out_name[block->split],
-            .type = block->type ? type : NULL,
-            .score = block->score[i],
-            .rank = {mean_rank(block->rank[0], i), mean_rank(block->rank[1], i)},
-            .ranks_source = ranks_end(o, PAIR_SOURCE),
-        };
-        rc = prediction_lines_add_link(&o->lines, &table, &link, err);
-    }
+    for (uint32_t i = 0; rc == ERROR_NONE && o->config->path && i < block->count; i++)
+        rc = add_line(o, block, i, &table, err);
     if (rc != ERROR_NONE || !o->lines.size || (o->lines.size < LINES_BYTES && !is_last))
         return rc;
     rc = file_write_all(o->fd_plus_one - 1, o->lines.text, o->lines.size, o->config->path, err);
@@ -356,9 +414,11 @@ static enum error_code measure_block(struct link_outputs *o, struct block *block
 {
     arena_reset(&o->arena);
     enum error_code rc = fill_block(o, block, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && task_of_labels(o))
+        rc = score_labelled(o, block, err);
+    else if (rc == ERROR_NONE)
         rc = score_block(o, block, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && !block->label)
         rc = rank_block(o, block, err);
     return rc == ERROR_NONE ? write_lines(o, block, is_last, err) : rc;
 }

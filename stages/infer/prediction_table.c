@@ -10,6 +10,8 @@
 
 const char prediction_header[] = "node,split,label,prediction,probability\n";
 const char node_id_header[] = "node\n";
+const char edge_header[] = "source,target,split,label,prediction,probability\n";
+
 const char *prediction_link_header(bool has_types, bool ranks_source)
 {
     if (has_types)
@@ -88,6 +90,19 @@ enum error_code prediction_lines_add(struct prediction_lines *lines,
     lines->size += table->task->print(lines->text + lines->size, logit, label, table->class_count);
     put_char(lines, '\n');
     return ERROR_NONE;
+}
+
+enum error_code prediction_lines_add_edge(struct prediction_lines *lines,
+                                          const struct prediction_table *table, uint32_t source,
+                                          uint32_t target, const char *split, const float *output,
+                                          const void *label, struct error *err)
+{
+    const enum error_code rc = reserve(lines, id_size(table->ids, source) + 1, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    put_id(lines, table->ids, source);
+    put_char(lines, ',');
+    return prediction_lines_add(lines, table, target, split, output, label, err);
 }
 
 enum error_code prediction_lines_add_id(struct prediction_lines *lines,

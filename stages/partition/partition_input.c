@@ -21,10 +21,12 @@ static enum error_code check_pairs(const struct pipeline_settings *settings,
     if (!task_learns_pairs(schema->task))
         return ERROR_NONE;
     if (schema->has_relations)
-        return error_set(
-            err, ERROR_INVALID,
-            "ingest.task is link_prediction, which is of graphs of one relation: write "
-            "`relations: false` below `ingest:`");
+        return error_set(err, ERROR_INVALID,
+                         "ingest.task is %s, which is of graphs of one relation: write "
+                         "`relations: false` below `ingest:`",
+                         task_name(schema->task));
+    if (task_labels_edges(schema->task))
+        return ERROR_NONE;
     if (settings->sample.pairs == PAIRS_WALKS && schema->edge_width.of[EDGE_TYPE])
         return error_set(
             err, ERROR_INVALID,

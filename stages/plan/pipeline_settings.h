@@ -66,6 +66,8 @@ enum edge_split_kind {
     EDGE_SPLIT_GIVEN
 };
 
+enum edge_label_form { EDGE_LABEL_AS_GIVEN, EDGE_LABEL_SIGN };
+
 struct edge_split { /* of ingest.edge_split */
     enum edge_split_kind kind;
     int percent[SPLIT_SHARE_COUNT]; /* of random and time: train, valid, test; 100 in all */
@@ -112,8 +114,10 @@ struct pipeline_settings {
         bool standardise;
         char feature_statistics[SETTING_PATH_SIZE]; /* "": of this graph */
         int64_t task;
-        int64_t class_count;                                  /* 0: as many as labels say */
-        char edge_split[SETTING_NAME_SIZE];                   /* of link prediction */
+        int64_t class_count;                /* 0: as many as labels say */
+        char edge_label[SETTING_NAME_SIZE]; /* the field of tasks of labelled edges */
+        int64_t edge_label_form;            /* enum edge_label_form */
+        char edge_split[SETTING_NAME_SIZE]; /* of tasks of pairs */
         char edge_file[SPLIT_SHARE_COUNT][SETTING_PATH_SIZE]; /* of it, given; [0] is not used */
         /* generated */
         int64_t nodes;
@@ -152,10 +156,11 @@ struct pipeline_settings {
         int64_t clusters;
         int64_t depth;
         int64_t num_neighbors;
-        int64_t negatives; /* of each edge; likewise below, of tasks of pairs */
-        int64_t negative;  /* enum negative_kind */
-        int64_t corrupt;   /* enum corrupted_end */
-        int64_t pairs;     /* enum pair_choice */
+        int64_t exclude_edges; /* enum excluded_edges_kind, of tasks of labelled edges */
+        int64_t negatives;     /* of each edge; likewise below, of link prediction */
+        int64_t negative;      /* enum negative_kind */
+        int64_t corrupt;       /* enum corrupted_end */
+        int64_t pairs;         /* enum pair_choice */
         int64_t pair_walk_length;
         double walk_p, walk_q;
         bool filter_negatives;
@@ -264,8 +269,14 @@ MUST_CHECK enum error_code pipeline_split_shares(const struct pipeline_settings 
 /* What ingest.edge_split says: "random 85/5/10", "time 80/10/10", "leave_one_out" or "given". Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code pipeline_edge_split(const struct pipeline_settings *settings,
                                                struct edge_split *split, struct error *err);
-/* Whether what is learnt is of pairs of nodes. */
+/* Whether what is learnt is of pairs of nodes; whether these are edges with labels. */
 bool pipeline_learns_pairs(const struct pipeline_settings *settings);
+bool pipeline_labels_edges(const struct pipeline_settings *settings);
+/* What the field of their labels is called; NULL of other tasks. */
+const char *pipeline_edge_label(const struct pipeline_settings *settings);
+/* Pairs that are no edges beside each edge, in training and in evaluation: 0 of edges with labels. */
+int64_t pipeline_negatives(const struct pipeline_settings *settings);
+int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings);
 /* The reverse of pipeline_settings_text(). `where` stands in messages. */
 MUST_CHECK enum error_code pipeline_settings_parse(struct pipeline_settings *settings,
                                                    const char *text, const char *where,

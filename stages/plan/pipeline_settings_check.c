@@ -69,6 +69,26 @@ bool pipeline_learns_pairs(const struct pipeline_settings *settings)
     return task_learns_pairs((enum task_kind)settings->ingest.task);
 }
 
+bool pipeline_labels_edges(const struct pipeline_settings *settings)
+{
+    return task_labels_edges((enum task_kind)settings->ingest.task);
+}
+
+const char *pipeline_edge_label(const struct pipeline_settings *settings)
+{
+    return pipeline_labels_edges(settings) ? settings->ingest.edge_label : NULL;
+}
+
+int64_t pipeline_negatives(const struct pipeline_settings *settings)
+{
+    return pipeline_labels_edges(settings) ? 0 : settings->sample.negatives;
+}
+
+int64_t pipeline_evaluation_negatives(const struct pipeline_settings *settings)
+{
+    return pipeline_labels_edges(settings) ? 0 : settings->sample.evaluation_negatives;
+}
+
 /* The edges that are held out of what messages travel over. */
 static enum error_code check_edge_split(const struct pipeline_settings *s, struct error *err)
 {
@@ -103,7 +123,7 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
 {
     const bool by_batch =
         s->sample.negative == NEGATIVE_IN_BATCH || s->sample.negative == NEGATIVE_SHARED;
-    if (!pipeline_learns_pairs(s))
+    if (!pipeline_learns_pairs(s) || pipeline_labels_edges(s))
         return ERROR_NONE;
     if (s->sample.sampler != SAMPLER_NEIGHBOR && s->sample.sampler != SAMPLER_WEIGHTED_NEIGHBOR)
         return error_set(err, ERROR_INVALID,
@@ -126,6 +146,48 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
                          loss_name((enum loss)s->train_step.loss));
     if (s->train_step.decoder == DECODER_NONE)
         return error_set(err, ERROR_INVALID, "train-step.decoder is none, expected one: dot");
+    return ERROR_NONE;
+}
+
+/* What labels of edges are learnt with. */
+static enum error_code check_edge_labels(const struct pipeline_settings *s, struct error *err)
+{
+    const char *task = task_name((enum task_kind)s->ingest.task);
+    const bool is_timed = s->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR;
+    struct edge_split split;
+    if (!pipeline_labels_edges(s))
+        return ERROR_NONE;
+    if (s->ingest.format == FORMAT_GENERATED)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.task is %s, but edges of a generated graph have no labels", task);
+    if (!s->ingest.edge_label[0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.edge_label is empty, expected the name of the column of labels");
+    if (s->ingest.edge_label_form == EDGE_LABEL_SIGN && s->ingest.task != TASK_EDGE_CLASSIFICATION)
+        return error_set(err, ERROR_INVALID,
+                         "ingest.edge_label_form is sign, which makes two classes: expected "
+                         "as_given with %s",
+                         task);
+    if (s->sample.sampler != SAMPLER_NEIGHBOR && s->sample.sampler != SAMPLER_WEIGHTED_NEIGHBOR &&
+        !is_timed)
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler does not leave out the edges that are learnt: expected "
+                         "neighbor, weighted_neighbor or temporal_neighbor for %s",
+                         task);
+    if (is_timed &&
+        (pipeline_edge_split(s, &split, NULL) != ERROR_NONE || split.kind != EDGE_SPLIT_TIME))
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler is temporal_neighbor, but ingest.edge_split is '%s', so "
+                         "that held-out edges would be inferred from later ones: expected "
+                         "`edge_split: time 80/10/10`",
+                         s->ingest.edge_split);
+    const enum decoder_kind decoder = (enum decoder_kind)s->train_step.decoder;
+    if (s->ingest.task == TASK_EDGE_CLASSIFICATION &&
+        (decoder == DECODER_NONE || !decoder_type_of(decoder)->takes_outputs))
+        return error_set(err, ERROR_INVALID,
+                         "train-step.decoder is %s, which has one score: expected one of concat, "
+                         "mlp, bilinear, distmult for the classes of %s",
+                         decoder ? decoder_type_of(decoder)->name : "none", task);
     return ERROR_NONE;
 }
 
@@ -264,8 +326,7 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "infer.model is '%.100s', expected nothing: graphmill infer MODEL --on "
                          "DATASET sets it",
                          s->infer.model);
-    if (s->ingest.class_count &&
-        (s->ingest.task == TASK_UNKNOWN || s->ingest.task == TASK_LINK_PREDICTION))
+    if (s->ingest.class_count && (s->ingest.task == TASK_UNKNOWN || pipeline_learns_pairs(s)))
         return error_set(err, ERROR_INVALID,
                          "ingest.class_count is %" PRId64
                          ", which goes with an ingest.task whose labels it counts",
@@ -283,6 +344,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         rc = check_edge_split(s, err);
     if (rc == ERROR_NONE)
         rc = check_negatives(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_edge_labels(s, err);
     if (rc == ERROR_NONE)
         rc = check_model(s, err);
     if (rc == ERROR_NONE)

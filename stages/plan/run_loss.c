@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
+#include "store/records/edge_splits.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
 
@@ -72,6 +73,25 @@ enum error_code run_loss_check(const struct pipeline_settings *settings,
 
 /* --- balanced --- */
 
+/* The same of training edges. */
+static enum error_code count_edge_classes(struct store *store, const struct partition_book *book,
+                                          double *count, double *labelled, struct error *err)
+{
+    struct edge_splits splits = {0};
+    enum error_code rc = edge_splits_get(store, key_partition(book->id, "edge_splits").text,
+                                         book->id, book->node_count, &splits, err);
+    if (rc == ERROR_NONE && splits.class_count != book->class_count)
+        rc = error_set(err, ERROR_CORRUPT,
+                       "%s: expected counts of %" PRIu32 " classes, found %" PRIu64,
+                       splits.view.key, book->class_count, splits.class_count);
+    for (uint64_t c = 0; rc == ERROR_NONE && c < splits.class_count; c++) {
+        count[c] = (double)splits.train_class[c];
+        *labelled += count[c];
+    }
+    store_release_record(&splits.view);
+    return rc;
+}
+
 /* How many training nodes have each class, and a label at all. */
 static enum error_code count_classes(struct store *store, const struct partition_book *book,
                                      double *count, double *labelled, struct error *err)
@@ -80,6 +100,8 @@ static enum error_code count_classes(struct store *store, const struct partition
     const size_t row_bytes = task->label_width(book->class_count) * sizeof(float);
     struct node_labels labels = {0};
     struct node_splits splits = {0};
+    if (task->example == EXAMPLE_EDGE)
+        return count_edge_classes(store, book, count, labelled, err);
     enum error_code rc = node_labels_get(store, book->dataset_id, &labels, err);
     if (rc == ERROR_NONE && (labels.task != book->task || labels.class_count != book->class_count ||
                              labels.node_count != book->node_count))

@@ -55,20 +55,29 @@ static enum decoder_kind decoder_of(const struct pipeline_settings *settings)
                                            : DECODER_NONE;
 }
 
+struct widths {
+    uint32_t input, output,
+        edge;        /* columns: of the input, of the last layer, of features of edges */
+    uint32_t scores; /* of a pair; 0: one */
+};
+
 /* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
 static enum error_code make_listed(struct model *out, const struct pipeline_settings *settings,
-                                   const struct model_types *types, uint32_t input_dim,
-                                   uint32_t output_dim, uint32_t edge_dim, struct error *err)
+                                   const struct model_types *types, const struct widths *widths,
+                                   struct error *err)
 {
     const int count = (int)settings->train_step.layers.count;
     const enum jumping_knowledge jump =
         (enum jumping_knowledge)settings->train_step.jumping_knowledge;
-    struct model_config config = {
-        .input_dim = input_dim, .types = *types, .layer_count = count, .edge_dim = edge_dim};
+    struct model_config config = {.input_dim = widths->input,
+                                  .types = *types,
+                                  .layer_count = count,
+                                  .edge_dim = widths->edge};
     const int giver = giver_of_classes(settings);
     const bool of_pairs = pipeline_learns_pairs(settings); /* then the last width is free */
     enum error_code rc = ERROR_NONE;
     config.decoder = decoder_of(settings);
+    config.decoder_outputs = widths->scores;
     for (int i = 0; i < count; i++) {
         const int64_t hidden = settings->train_step.layers.item[i].hidden;
         config.layer[i] = config_of_item(settings, i, i == giver);
@@ -79,12 +88,12 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
                              i + 1, layer_names[config.layer[i].kind], hidden,
                              i == giver ? "a column for each class" : "as many as it reads");
         if (i == giver && !(of_pairs && hidden))
-            config.layer[i].output_dim = output_dim;
+            config.layer[i].output_dim = widths->output;
         else if (!has_tensors(config.layer[i].kind))
-            config.layer[i].output_dim = i ? config.layer[i - 1].output_dim : input_dim;
+            config.layer[i].output_dim = i ? config.layer[i - 1].output_dim : widths->input;
     }
     if (jump != JUMP_NONE)
-        rc = model_config_jump(&config, jump, output_dim, err);
+        rc = model_config_jump(&config, jump, widths->output, err);
     else if (giver < 0)
         rc = error_set(err, ERROR_INVALID,
                        "train-step.layers: no layer has tensors, so there is nothing to train");
@@ -93,18 +102,18 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
 
 /* `types` without a type: of a plain model. */
 static enum error_code make(struct model *out, const struct pipeline_settings *settings,
-                            const struct model_types *types, uint32_t input_dim,
-                            uint32_t output_dim, uint32_t edge_dim, struct error *err)
+                            const struct model_types *types, const struct widths *widths,
+                            struct error *err)
 {
     if (settings->train_step.layers.count > 0)
-        return make_listed(out, settings, types, input_dim, output_dim, edge_dim, err);
+        return make_listed(out, settings, types, widths, err);
     const struct model_outline outline = {
         .kind = (enum layer_kind)settings->train_step.model,
         .hop_count = settings->sample.fanouts.count,
-        .input_dim = input_dim,
+        .input_dim = widths->input,
         .hidden_dim = (uint32_t)settings->train_step.hidden,
-        .output_dim = output_dim,
-        .edge_dim = edge_dim,
+        .output_dim = widths->output,
+        .edge_dim = widths->edge,
         .types = *types,
         .option = settings->train_step.option,
         .jumping_knowledge = (enum jumping_knowledge)settings->train_step.jumping_knowledge,
@@ -116,6 +125,7 @@ static enum error_code make(struct model *out, const struct pipeline_settings *s
     struct model_config config;
     const enum error_code rc = model_config_of(&config, &outline, err);
     config.decoder = decoder_of(settings);
+    config.decoder_outputs = widths->scores;
     return rc == ERROR_NONE ? model_init(out, &config, err) : rc;
 }
 
@@ -126,12 +136,13 @@ static enum error_code find_shape(struct model *out, const struct pipeline_setti
     static const struct relation relation = {"relation", 0, 0};
     const uint32_t hidden = (uint32_t)settings->train_step.hidden;
     struct model_types types = {.relation_aggr = RELATION_AGGR_SUM};
+    const struct widths plain = {1, 1, 0, 1}, typed = {0, hidden, 0, 1};
     if (!settings->ingest.relations)
-        return make(out, settings, &types, 1, 1, 0, err);
+        return make(out, settings, &types, &plain, err);
     /* Heads and blocks divide the hidden width, if they divide any. */
     types.schema = (struct relation_schema){1, 1, name, &relation};
     types.input_dim[0] = hidden;
-    return make(out, settings, &types, 0, hidden, 0, err);
+    return make(out, settings, &types, &typed, err);
 }
 
 enum error_code run_model_shape(struct model **out, const struct pipeline_settings *settings,
@@ -221,9 +232,12 @@ enum error_code run_model_init(struct model *out, const struct pipeline_settings
     types.pair_relations = book->pair_type_count;
     const bool reads_edges = settings->train_step.edge_features != EDGE_CHOICE_FALSE;
     const bool of_pairs = task_learns_pairs(book->task);
-    return make(out, settings, &types, input_dim,
-                of_pairs ? (uint32_t)settings->train_step.hidden : book->class_count,
-                reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0, err);
+    const struct widths widths = {.input = input_dim,
+                                  .output = of_pairs ? (uint32_t)settings->train_step.hidden
+                                                     : book->class_count,
+                                  .edge = reads_edges ? book->edge_width.of[EDGE_FEATURE] : 0,
+                                  .scores = book->class_count};
+    return make(out, settings, &types, &widths, err);
 }
 
 enum error_code run_model_check_precision(const struct pipeline_settings *settings,

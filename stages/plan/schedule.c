@@ -86,10 +86,10 @@ enum error_code schedule_init(struct schedule *out, const struct pipeline_settin
     };
     memory_free(model);
     s.embedding_shards = s.embeddings.shard_count;
-    s.seeds_most = seeds_of(settings, s.batch_size, settings->sample.negatives,
+    s.seeds_most = seeds_of(settings, s.batch_size, pipeline_negatives(settings),
                             (enum negative_kind)settings->sample.negative);
     s.evaluation_seeds_most = seeds_of(settings, s.evaluation_batch_size,
-                                       settings->sample.evaluation_negatives, NEGATIVE_UNIFORM);
+                                       pipeline_evaluation_negatives(settings), NEGATIVE_UNIFORM);
     s.batches_per_epoch = divide_up(train_count, s.batch_size);
     if (settings->sample.sampler == SAMPLER_CLUSTER_GCN) {
         s.cluster_count = (int32_t)smaller(settings->sample.clusters, part_count);

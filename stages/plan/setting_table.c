@@ -99,6 +99,10 @@ static const char *const weights_names[] = {[WEIGHTS_BEST] = "best", [WEIGHTS_LA
 static const char *const edge_choice_names[] = {
     [EDGE_CHOICE_AUTO] = "auto", [EDGE_CHOICE_TRUE] = "true", [EDGE_CHOICE_FALSE] = "false", NULL};
 
+static const char *const edge_label_form_names[] = {
+    [EDGE_LABEL_AS_GIVEN] = "as_given", [EDGE_LABEL_SIGN] = "sign", NULL};
+static const char *const excluded_edges_names[] = {
+    [EXCLUDE_NONE] = "none", [EXCLUDE_EDGES] = "edges", [EXCLUDE_REVERSES] = "reverses", NULL};
 /* Of an item of train-step.layers: 0, then enum activation_kind and one. */
 #define ACTIVATION_NAME(constant, name) #name,
 static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTIVATION_NAME) NULL};
@@ -131,6 +135,8 @@ static const char *const item_activation_names[] = {"auto", ACTIVATION_LIST(ACTI
 /* What a row is part of (enum setting_part), and the values of another setting without which it has no effect. */
 #define NOTHING            0, NULL
 #define LINKS(part)        SETTING_OF_##part, "ingest.task=link_prediction"
+#define LABELLED(part)     SETTING_OF_##part, "ingest.task=edge_classification,edge_regression"
+#define PAIRS(part)        SETTING_OF_##part, "ingest.task=link_prediction,edge_classification,edge_regression"
 #define EVERYTHING         SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING, NULL
 #define DATASET            SETTING_OF_DATASET, NULL
 #define DATASET_IF(when)   SETTING_OF_DATASET, when
@@ -211,9 +217,11 @@ const struct setting_spec setting_table[] = {
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
     PATH(DATASET, "ingest.feature_statistics", ingest.feature_statistics, "what normalise_rows and standardise go by instead of this graph's own numbers: a file with the lines `least,X`, `mean,deviation`, and a mean and deviation for each column (graphmill infer writes it)"),
     CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto (single_label or multi_label, by the columns), single_label, multi_label, node_regression or link_prediction"),
-    TEXT(LINKS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "link prediction: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files)"),
-    PATH(LINKS(DATASET), "ingest.valid_edges", ingest.edge_file[1], "edge_split given: a file with a line `source,target` for each edge of validation; they are not among the edges of the input"),
-    PATH(LINKS(DATASET), "ingest.test_edges", ingest.edge_file[2], "the same for the test"),
+    TEXT(LABELLED(DATASET), "ingest.edge_label", ingest.edge_label, "label", "labelled edges: what the header of the edges calls the column of labels; weight: the weights are the labels, too"),
+    CHOICE(LABELLED(DATASET), "ingest.edge_label_form", ingest.edge_label_form, "as_given", edge_label_form_names, "labelled edges: as_given, or sign (class 1 above 0, class 0 below)"),
+    TEXT(PAIRS(DATASET), "ingest.edge_split", ingest.edge_split, "random 85/5/10", "tasks of edges: which edges are held out for validation and test: random 85/5/10 (percent for train/valid/test, drawn by the seed), time 80/10/10 (the last ones), leave_one_out (the last two of each node) or given (by files)"),
+    PATH(PAIRS(DATASET), "ingest.valid_edges", ingest.edge_file[1], "edge_split given: a file with a line `source,target` for each edge of validation; of link prediction they are not among the edges of the input, of labelled edges they are"),
+    PATH(PAIRS(DATASET), "ingest.test_edges", ingest.edge_file[2], "the same for the test"),
     INT(DATASET, "ingest.class_count", ingest.class_count, "0", 0, 1048575, "how many classes, labels or numbers a model has an output for, with a task: a graph without labels or training nodes is taken for it; 0: as many as the labels say"),
     INT(DATASET_IF("ingest.format=generated"), "ingest.nodes", ingest.nodes, "10000", 100, 1e8, "generated: nodes"),
     DOUBLE(DATASET_IF("ingest.format=generated"), "ingest.average_degree", ingest.average_degree, "10", 1, 1000, "generated: mean degree, both directions counted"),
@@ -252,6 +260,7 @@ const struct setting_spec setting_table[] = {
     INT(TRAINING_IF("sample.sampler=shadow"), "sample.depth", sample.depth, "2", 1, 16, "hops of a subgraph, whatever the number of layers"),
     INT(TRAINING_IF("sample.sampler=shadow"), "sample.num_neighbors", sample.num_neighbors, "10", -1, 1e6, "neighbours kept of each of its nodes; -1: all"),
 
+    CHOICE(LABELLED(TRAINING), "sample.exclude_edges", sample.exclude_edges, "reverses", excluded_edges_names, "labelled edges: what is left out of the neighbourhoods of a mini-batch: none, its edges, or these and their reverses"),
     INT(LINKS(TRAINING), "sample.negatives", sample.negatives, "1", 1, 10000, "link prediction: pairs that are no edges beside each edge"),
     CHOICE(LINKS(TRAINING), "sample.negative", sample.negative, "uniform", negative_names, "link prediction: which other end they have" NEGATIVE_LIST(CHOICE_ROW_HELP)),
     CHOICE(LINKS(TRAINING), "sample.pairs", sample.pairs, "edges", pair_names, "link prediction: what is learnt to be near: the ends of edges, or nodes that lie on a random walk (unsupervised GraphSAGE)"),
@@ -295,7 +304,7 @@ const struct setting_spec setting_table[] = {
     DOUBLE(TRAINING_IF("train-step.loss=huber"), "train-step.huber_delta", train_step.huber_delta, "1", 1e-6, 1e6, "huber: where it becomes linear"),
     DOUBLE(TRAINING, "train-step.label_smoothing", train_step.label_smoothing, "0", 0, 1, "single_label: share of each label that goes to all classes alike"),
     CHOICE_OR_NUMBERS(TRAINING, "train-step.class_weights", train_step.class_weights, "none", class_weight_names, 0, 1e9, "what classes weigh in the loss: none, balanced (by how many training nodes have them), or a number each; multi_label: what a label that is there weighs"),
-    CHOICE(LINKS(TRAINING), "train-step.decoder", train_step.decoder, "dot", decoder_names, "link prediction: the score of a pair" DECODER_LIST(CHOICE_ROW_HELP)),
+    CHOICE(PAIRS(TRAINING), "train-step.decoder", train_step.decoder, "dot", decoder_names, "tasks of edges: what makes the scores of a pair" DECODER_LIST(CHOICE_ROW_HELP)),
     CHOICE(LINKS(TRAINING), "train-step.link_loss", train_step.link_loss, "bce", link_loss_names, "link prediction: what is made small" LINK_LOSS_LIST(CHOICE_ROW_HELP)),
     DOUBLE(TRAINING_IF("train-step.link_loss=margin"), "train-step.link_margin", train_step.link_margin, "1", 0, 1e6, "margin: how far an edge is to stand above its negatives"),
 

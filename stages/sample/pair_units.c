@@ -3,9 +3,11 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "stages/sampling/random_walk.h"
+#include "stages/sampling/sampler_list.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { WALK_HOP = 8, STEP_HOP = 9 }; /* of RANDOM_WALK */
 enum { SHARE_OF_MEMORY = 8 };        /* for the held-out edges, and for the chances of nodes */
@@ -25,6 +27,19 @@ static enum error_code check_counts(const struct pair_units *units,
                      context->schedule->valid_count, context->schedule->train_count);
 }
 
+/* What labels and times come from. */
+static enum error_code check_columns(const struct pair_units *units, struct error *err)
+{
+    const struct edge_splits *splits = &units->splits;
+    const struct edge_widths *width = &units->topology->width;
+    if ((!units->is_labelled || (splits->is_labelled && width->of[EDGE_LABEL])) &&
+        (!units->is_timed || (splits->is_timed && width->of[EDGE_TIME])))
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "%s: expected held-out edges and a topology with labels%s, found others",
+                     splits->view.key, units->is_timed ? " and times" : "");
+}
+
 enum error_code pair_units_open(struct pair_units *units, const struct stage_context *context,
                                 const struct topology *topology, struct error *err)
 {
@@ -34,15 +49,21 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
     if (!task_learns_pairs(book->task))
         return ERROR_NONE;
     units->is_wanted = true;
+    units->is_labelled = task_labels_edges(book->task);
+    units->is_timed =
+        units->is_labelled && context->settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR;
     enum error_code rc =
         edge_splits_get(context->store, key_partition(book->id, "edge_splits").text, book->id,
                         book->node_count, &units->splits, err);
     if (rc == ERROR_NONE)
         rc = check_counts(units, context, err);
     if (rc == ERROR_NONE)
-        rc = edge_positions_init(&units->edges, topology, err);
+        rc = check_columns(units, err);
     if (rc == ERROR_NONE)
-        rc = known_pairs_init(&units->training, topology, NULL, book->pair_type_count, 0, err);
+        rc = edge_positions_init(&units->edges, topology, err);
+    if (rc != ERROR_NONE || units->is_labelled) /* there are no other pairs */
+        return rc;
+    rc = known_pairs_init(&units->training, topology, NULL, book->pair_type_count, 0, err);
     if (rc == ERROR_NONE)
         rc = known_pairs_init(&units->all, topology, &units->splits, book->pair_type_count, budget,
                               err);
@@ -72,11 +93,15 @@ enum error_code pair_drawing_init(struct pair_drawing *drawing, const struct pai
     enum error_code rc = memory_new(&drawing->source, (size_t)most, "the edges of a batch", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&drawing->target, (size_t)most, "the edges of a batch", err);
-    if (rc == ERROR_NONE && context->settings->sample.pairs == PAIRS_WALKS)
+    if (rc == ERROR_NONE && !units->is_labelled && context->settings->sample.pairs == PAIRS_WALKS)
         rc = memory_new(&drawing->walk, (size_t)context->settings->sample.pair_walk_length + 1,
                         "a walk", err);
     if (rc == ERROR_NONE && context->book->pair_type_count)
         rc = memory_new(&drawing->type, (size_t)most, "the edges of a batch", err);
+    if (rc == ERROR_NONE && units->is_labelled)
+        rc = memory_new(&drawing->label, (size_t)most, "the labels of edges", err);
+    if (rc == ERROR_NONE && units->is_timed)
+        rc = memory_new(&drawing->time, (size_t)most, "the times of edges", err);
     return rc == ERROR_NONE ? pair_drawer_new(units->topology, budget_bytes, &drawing->drawer, err)
                             : rc;
 }
@@ -88,7 +113,26 @@ void pair_drawing_release(struct pair_drawing *drawing)
     memory_free(drawing->target);
     memory_free(drawing->type);
     memory_free(drawing->walk);
+    memory_free(drawing->label);
+    memory_free(drawing->time);
     *drawing = (struct pair_drawing){0};
+}
+
+/* The edge at `position` of the topology is number `i`. */
+static void take_edge(const struct pair_units *units, uint64_t position,
+                      const struct pair_drawing *drawing, int64_t i)
+{
+    const struct edge_place place = edge_positions_find(&units->edges, position);
+    drawing->source[i] = place.source;
+    drawing->target[i] = place.target;
+    if (drawing->type)
+        drawing->type[i] = place.type;
+    if (units->is_labelled)
+        memcpy(&drawing->label[i], topology_column(place.part, EDGE_LABEL, place.edge),
+               sizeof *drawing->label);
+    if (units->is_timed)
+        memcpy(&drawing->time[i], topology_column(place.part, EDGE_TIME, place.edge),
+               sizeof *drawing->time);
 }
 
 /* A walk from the target of pair `i`; its source becomes a node of the walk, unless that never leaves. */
@@ -132,26 +176,26 @@ static enum error_code training_request(const struct pair_units *units,
     schedule_seed_range(context->schedule, unit->round, unit->slot, &first, &count);
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = schedule_shuffled(context->schedule, epoch, first + i);
-        const struct found_edge edge = edge_positions_find(&units->edges, (uint64_t)at);
-        drawing->source[i] = edge.source;
-        drawing->target[i] = edge.target;
-        if (drawing->type)
-            drawing->type[i] = edge.type;
+        take_edge(units, (uint64_t)at, drawing, i);
         if (drawing->walk && rc == ERROR_NONE)
             rc = walk_pair(units, context, unit, drawing, (uint32_t)i, err);
     }
     *out = (struct pair_request){
         .use = PAIRS_OF_TRAINING,
-        .negative = (enum negative_kind)settings->sample.negative,
-        .negatives = (uint32_t)settings->sample.negatives,
+        .negative =
+            units->is_labelled ? NEGATIVE_UNIFORM : (enum negative_kind)settings->sample.negative,
+        .negatives = (uint32_t)pipeline_negatives(settings),
         .chances = &units->chances,
-        .known = settings->sample.filter_negatives ? &units->training : NULL,
+        .known = settings->sample.filter_negatives && !units->is_labelled ? &units->training : NULL,
         .positive_count = (uint32_t)count,
         .source = drawing->source,
         .target = drawing->target,
         .type = drawing->type,
         .corrupt = (enum corrupted_end)settings->sample.corrupt,
-        .excludes = true,
+        .label = drawing->label,
+        .time = drawing->time,
+        .excludes = units->is_labelled ? (enum excluded_edges_kind)settings->sample.exclude_edges
+                                       : EXCLUDE_REVERSES,
     };
     return rc;
 }
@@ -166,13 +210,15 @@ static struct pair_request validation_request(const struct pair_units *units,
     return (struct pair_request){
         .use = PAIRS_OF_VALIDATION,
         .negative = NEGATIVE_UNIFORM,
-        .negatives = (uint32_t)context->settings->sample.evaluation_negatives,
+        .negatives = (uint32_t)pipeline_evaluation_negatives(context->settings),
         .known = &units->all,
         .positive_count = (uint32_t)count,
         .source = units->splits.source[HELD_OUT_VALID] + first,
         .target = units->splits.target[HELD_OUT_VALID] + first,
         .type = type ? type + first : NULL,
         .corrupt = (enum corrupted_end)context->settings->sample.corrupt,
+        .label = units->is_labelled ? units->splits.label[HELD_OUT_VALID] + first : NULL,
+        .time = units->is_timed ? units->splits.time[HELD_OUT_VALID] + first : NULL,
     };
 }
 

@@ -2,7 +2,8 @@
  * pair_units - which pairs a unit of sample is about, of a task whose examples are edges.
  *
  * A training unit takes its share of the epoch's shuffled order over the edges of the topology: a position in that order
- * names an edge, so no list of them is stored. A validation unit takes its share of the held-out edges.
+ * names an edge, so no list of them is stored. A validation unit takes its share of the held-out edges. Labels of edges, and
+ * times where the sampler goes by them, are those of the topology and of the held-out edges.
  *
  * With sample.pairs walks (unsupervised GraphSAGE, Hamilton et al. 2017) a walk of the library begins at the target of that edge, and the
  * pair is a node on it and the target: which step is drawn, and where the walk is back at its start the next one counts. So
@@ -17,7 +18,7 @@
 #include <stdbool.h>
 
 struct pair_units { /* {0}: the examples are nodes */
-    bool is_wanted;
+    bool is_wanted, is_labelled, is_timed;
     const struct topology *topology; /* borrowed */
     struct edge_positions edges;     /* of training */
     struct edge_splits splits;
@@ -31,6 +32,8 @@ struct pair_drawing { /* {0} is releasable */
     uint32_t *source, *target; /* [the larger of the two batch sizes] */
     uint16_t *type;            /* likewise; NULL: edges have none */
     uint32_t *walk;            /* [steps + 1] of sample.pairs walks */
+    float *label;              /* likewise, of labelled edges */
+    double *time;              /* likewise, where the sampler goes by times */
 };
 
 /* `topology` is open. Fails: ERROR_CORRUPT when the held-out edges are not those of the book; ERROR_NO_MEMORY. */

@@ -188,7 +188,8 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     state->idle = drawer;
     enum error_code made =
         memory_new(&drawer->seed_node, (size_t)seeds_max, "the seed nodes of a mini-batch", err);
-    if (made == ERROR_NONE && sampler_of_run(context)->needs >> EDGE_TIME & 1)
+    if (made == ERROR_NONE && sampler_of_run(context)->needs >> EDGE_TIME & 1 &&
+        !state->pairs.is_wanted)
         made = memory_new(&drawer->seed_time, (size_t)seeds_max, "the times of seed nodes", err);
     if (made == ERROR_NONE && schedule->cluster_count)
         made = memory_new(&drawer->cluster, (size_t)schedule->cluster_count,
@@ -279,7 +280,10 @@ static enum error_code sample_pairs(const struct stage_context *context,
         return rc;
     request->seed_count = drawn.seed_count;
     request->seed_node = drawn.seed_node;
+    request->seed_time = drawn.seed_time;
     request->excluded = drawn.has_excluded ? &drawn.excluded : NULL;
+    if (drawn.seed_time && unit->kind == UNIT_SAMPLE)
+        request->pair_exclusion = (enum excluded_edges_kind)context->settings->sample.exclude_edges;
     rc = sampler_of_run(context)->draw(drawer->sampler, request, batch, err);
     batch->pairs = drawn.pairs;
     return rc;

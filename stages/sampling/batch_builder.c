@@ -155,18 +155,23 @@ static float column_of(const struct graph_row *row, enum edge_column column, uin
 }
 
 /* Node i as it was at the time of its seed. */
-static enum error_code look_back(struct batch_builder *b, uint32_t i, const struct graph_row *row,
-                                 bool degrees, bool sums, struct error *err)
+static enum error_code look_back(struct batch_builder *b, const struct neighbor_request *request,
+                                 uint32_t i, const struct graph_row *row, bool degrees, bool sums,
+                                 struct error *err)
 {
+    const uint32_t seed = b->seed_of.data[i];
     uint32_t count = 0, loops = 0;
     double sum = 0;
     for (uint32_t k = 0; k < row->length; k++) {
         uint32_t node = 0;
-        if (graph_row_time(row, k) > b->seed_time[b->seed_of.data[i]])
+        if (graph_row_time(row, k) > b->seed_time[seed])
             continue;
         const enum error_code rc = graph_row_neighbor(b->topology, row, k, &node, err);
         if (rc != ERROR_NONE)
             return rc;
+        if (neighbor_request_leaves_out(request, seed, node, b->node.data[i],
+                                        graph_row_time(row, k)))
+            continue;
         count++;
         loops += node == b->node.data[i];
         sum += sums ? (double)column_of(row, EDGE_WEIGHT, k) : 0;
@@ -180,8 +185,9 @@ static enum error_code look_back(struct batch_builder *b, uint32_t i, const stru
 }
 
 /* In the whole graph. */
-static enum error_code look_up_nodes(struct batch_builder *b, bool degrees, bool sums,
-                                     struct error *err)
+static enum error_code look_up_nodes(struct batch_builder *b,
+                                     const struct neighbor_request *request, bool degrees,
+                                     bool sums, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < b->node_count; i++) {
@@ -190,7 +196,7 @@ static enum error_code look_up_nodes(struct batch_builder *b, bool degrees, bool
         if (rc != ERROR_NONE)
             return rc;
         if (b->seed_time) {
-            rc = look_back(b, i, &row, degrees, sums, err);
+            rc = look_back(b, request, i, &row, degrees, sums, err);
             continue;
         }
         if (degrees)
@@ -232,7 +238,7 @@ static enum error_code fill_nodes(struct batch_builder *b, const struct neighbor
     if (rc != ERROR_NONE || (!degrees && !weight))
         return rc;
     if (!is_whole)
-        return look_up_nodes(b, degrees, weight != NULL, err);
+        return look_up_nodes(b, request, degrees, weight != NULL, err);
     sum_rows(b, degrees, weight);
     return ERROR_NONE;
 }

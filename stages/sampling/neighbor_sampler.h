@@ -55,6 +55,9 @@ struct excluded_edges {
     const uint32_t *position; /* in the seed's row, ascending, none twice */
 };
 
+/* What of a seed that is the end of an edge to learn. */
+enum excluded_edges_kind { EXCLUDE_NONE, EXCLUDE_EDGES, EXCLUDE_REVERSES };
+
 /* Which: `count` positions of the row, ascending, into `position`; a function of the row and its draws alone. `scratch`
  * [count] is its own. Fails: ERROR_INPUT for a row that it cannot choose from. */
 typedef enum error_code (*edge_choice)(const struct row_choice *row, uint32_t *position,
@@ -72,7 +75,7 @@ struct neighbor_request {
     uint32_t round, slot; /* slot < 65536 */
     int hop_count;
     const int64_t *fanout;     /* [hop_count], from the seeds outwards; FANOUT_ALL or at least 1 */
-    const uint32_t *seed_node; /* [seed_count], each once */
+    const uint32_t *seed_node; /* [seed_count], each once, but where a batch is disjoint */
     uint32_t seed_count;       /* at least 1 */
     const struct excluded_edges *excluded; /* of the seeds; NULL: none */
     edge_choice choose; /* of rows longer than the fan-out; NULL: uniformly, none twice */
@@ -82,6 +85,8 @@ struct neighbor_request {
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
     bool wants_edge_positions; /* mini_batch.h: in the place of rows of edge features */
     const double *seed_time;   /* [seed_count], temporal_neighbor: no later edge is taken */
+    /* The same: seeds 2 i and 2 i + 1 are the ends of an edge at their time, which is left out, with its reverse or without. */
+    enum excluded_edges_kind pair_exclusion;
     enum temporal_choice temporal_choice;
     const uint64_t
         *is_training;     /* a bit for each node of the graph: subgraphs; their seeds are those */
@@ -94,6 +99,18 @@ struct neighbor_request {
     uint32_t depth;        /* shadow: hops that are drawn */
     int64_t num_neighbors; /* shadow: of a node at each of them; FANOUT_ALL or at least 1 */
 };
+
+/* Whether the edge at `time` is the one that `seed` is an end of, or its reverse. An earlier one of the same ends is another. */
+static inline bool neighbor_request_leaves_out(const struct neighbor_request *request,
+                                               uint32_t seed, uint32_t source, uint32_t target,
+                                               double time)
+{
+    if (request->pair_exclusion == EXCLUDE_NONE || time < request->seed_time[seed])
+        return false;
+    const uint32_t from = request->seed_node[seed & ~1U], to = request->seed_node[seed | 1U];
+    return (source == from && target == to) ||
+           (request->pair_exclusion == EXCLUDE_REVERSES && source == to && target == from);
+}
 
 /* Owns:  *out; neighbor_sampler_free(). Takes 4 bytes for each node of the graph.
  * Fails: ERROR_NO_MEMORY. */

@@ -20,6 +20,7 @@ struct pair_drawer {
     struct growing_array key,
         scratch; /* of 64-bit numbers: seed and position of what is left out */
     struct growing_array start, position;
+    struct growing_array time; /* of 64-bit numbers: of the seeds */
 };
 
 /* ---- chances ---------------------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ void edge_positions_release(struct edge_positions *positions)
     *positions = (struct edge_positions){0};
 }
 
-struct found_edge edge_positions_find(const struct edge_positions *positions, uint64_t position)
+struct edge_place edge_positions_find(const struct edge_positions *positions, uint64_t position)
 {
     int from = 0, to = positions->topology->part_count - 1;
     while (from < to) { /* the first part that ends behind it */
@@ -99,12 +100,14 @@ struct found_edge edge_positions_find(const struct edge_positions *positions, ui
         else
             low = middle + 1;
     }
-    return (struct found_edge){.source = *topology_neighbor(part, edge),
+    return (struct edge_place){.source = *topology_neighbor(part, edge),
                                .target = part->first_node + low,
                                .type =
                                    part->width.of[EDGE_TYPE]
                                        ? *(const uint16_t *)topology_column(part, EDGE_TYPE, edge)
-                                       : 0};
+                                       : 0,
+                               .part = part,
+                               .edge = edge};
 }
 
 /* ---- negatives -------------------------------------------------------------------------------- */
@@ -190,6 +193,7 @@ void pair_drawer_free(struct pair_drawer *drawer)
     growing_array_release(&drawer->scratch, &drawer->budget);
     growing_array_release(&drawer->start, &drawer->budget);
     growing_array_release(&drawer->position, &drawer->budget);
+    growing_array_release(&drawer->time, &drawer->budget);
     memory_free(drawer);
 }
 
@@ -199,9 +203,11 @@ static enum error_code reserve(struct pair_drawer *d, struct growing_array *arra
     return growing_array_reserve(array, &d->budget, count, 0, "the pairs of a mini-batch", err);
 }
 
-static enum error_code make_room(struct pair_drawer *d, uint64_t pairs, uint64_t positives,
+static enum error_code make_room(struct pair_drawer *d, const struct pair_request *request,
                                  struct error *err)
 {
+    const uint64_t positives = request->positive_count;
+    const uint64_t pairs = positives * (1 + (uint64_t)request->negatives);
     const uint64_t ends = pairs + positives;
     if (ends > INT32_MAX)
         return error_set(err, ERROR_INVALID,
@@ -216,6 +222,8 @@ static enum error_code make_room(struct pair_drawer *d, uint64_t pairs, uint64_t
         rc = reserve(d, &d->target, pairs, err);
     if (rc == ERROR_NONE)
         rc = reserve(d, &d->node, ends, err);
+    if (rc == ERROR_NONE && request->time)
+        rc = reserve(d, &d->time, 2 * ends, err);
     if (rc == ERROR_NONE)
         rc = reserve(d, &d->slot, 1ULL << d->slot_bits, err);
     if (rc == ERROR_NONE)
@@ -238,6 +246,14 @@ static uint32_t seed_of(struct pair_drawer *d, uint32_t node)
     return d->slot.data[at] - 1;
 }
 
+/* One more seed, of a pair alone. */
+static uint32_t own_seed(struct pair_drawer *d, uint32_t node, double time)
+{
+    ((double *)(void *)d->time.data)[d->seed_count] = time;
+    d->node.data[d->seed_count] = node;
+    return d->seed_count++;
+}
+
 static enum error_code number_seeds(struct pair_drawer *d, const struct pair_request *request,
                                     struct error *err)
 {
@@ -248,8 +264,10 @@ static enum error_code number_seeds(struct pair_drawer *d, const struct pair_req
                              "edge %" PRIu32 " joins nodes %" PRIu32 " and %" PRIu32
                              ", expected below %" PRIu32,
                              i, request->source[i], request->target[i], nodes);
-        d->source.data[i] = seed_of(d, request->source[i]);
-        d->target.data[i] = seed_of(d, request->target[i]);
+        d->source.data[i] = request->time ? own_seed(d, request->source[i], request->time[i])
+                                          : seed_of(d, request->source[i]);
+        d->target.data[i] = request->time ? own_seed(d, request->target[i], request->time[i])
+                                          : seed_of(d, request->target[i]);
     }
     uint64_t at = positives;
     for (uint32_t i = 0; i < positives; i++)
@@ -283,7 +301,7 @@ static enum error_code find_excluded(struct pair_drawer *d, const struct pair_re
     for (uint32_t i = 0; rc == ERROR_NONE && i < request->positive_count; i++) {
         const uint32_t s = request->source[i], t = request->target[i];
         rc = leave_out(d, s, t, d->target.data[i], &count, err);
-        if (rc == ERROR_NONE && s != t)
+        if (rc == ERROR_NONE && s != t && request->excludes == EXCLUDE_REVERSES)
             rc = leave_out(d, t, s, d->source.data[i], &count, err);
     }
     if (rc == ERROR_NONE)
@@ -314,25 +332,27 @@ static enum error_code find_excluded(struct pair_drawer *d, const struct pair_re
 enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_request *request,
                                  struct drawn_pairs *out, struct error *err)
 {
-    const uint64_t pairs = request->positive_count * (1 + (uint64_t)request->negatives);
+    const bool in_rows = request->excludes != EXCLUDE_NONE && !request->time;
     must(request->positive_count >= 1 && request->slot < 65536);
     must(request->negative != NEGATIVE_DEGREE || request->chances);
+    must(!request->time || request->negatives == 0);
     *out = (struct drawn_pairs){0};
-    enum error_code rc = make_room(drawer, pairs, request->positive_count, err);
+    enum error_code rc = make_room(drawer, request, err);
     if (rc == ERROR_NONE)
         rc = number_seeds(drawer, request, err);
-    if (rc == ERROR_NONE && request->excludes)
+    if (rc == ERROR_NONE && in_rows)
         rc = find_excluded(drawer, request, err);
     if (rc != ERROR_NONE)
         return rc;
     *out = (struct drawn_pairs){
         .pairs = {request->positive_count, request->negatives, drawer->source.data,
-                  drawer->target.data, request->type, request->corrupt},
+                  drawer->target.data, request->type, request->corrupt, request->label},
         .seed_count = drawer->seed_count,
         .seed_node = drawer->node.data,
-        .has_excluded = request->excludes,
+        .seed_time = request->time ? (const double *)(const void *)drawer->time.data : NULL,
+        .has_excluded = in_rows,
     };
-    if (request->excludes)
+    if (in_rows)
         out->excluded = (struct excluded_edges){drawer->start.data, drawer->position.data};
     return ERROR_NONE;
 }

@@ -10,7 +10,8 @@
  * samplers do, any is taken. In training that leaves out the edges of training, in evaluation the held-out ones, too.
  *
  * The edges themselves and their reverses are left out of the seeds' rows: a model that hears of the edge it is asked for
- * learns to repeat it.
+ * learns to repeat it. Of edges with times the temporal sampler does that, in rows of any hop, since other seeds see the
+ * same ends at other times.
  */
 #ifndef STAGES_SAMPLING_PAIR_DRAWER_H
 #define STAGES_SAMPLING_PAIR_DRAWER_H
@@ -47,13 +48,17 @@ struct pair_request {
     const uint32_t *source, *target;    /* [positive_count] nodes */
     const uint16_t *type;               /* [positive_count]; NULL: edges have none */
     enum corrupted_end corrupt;
-    bool excludes; /* the edges are in the topology */
+    const float *label; /* [positive_count], borrowed by what is drawn; NULL: none */
+    const double
+        *time; /* [positive_count]; not NULL: each pair has seeds of its own, 2 i and 2 i + 1 */
+    enum excluded_edges_kind excludes; /* of the edges, which are in the topology */
 };
 
 struct drawn_pairs { /* borrowed from the drawer until its next draw */
     struct seed_pairs pairs;
     uint32_t seed_count;
     const uint32_t *seed_node; /* [seed_count] */
+    const double *seed_time;   /* [seed_count] with times, else NULL */
     struct excluded_edges excluded;
     bool has_excluded;
 };
@@ -80,11 +85,14 @@ struct edge_positions {              /* {0} is releasable */
 MUST_CHECK enum error_code edge_positions_init(struct edge_positions *positions,
                                                const struct topology *topology, struct error *err);
 void edge_positions_release(struct edge_positions *positions);
-struct found_edge {
+struct edge_place {
     uint32_t source, target;
     uint16_t type; /* 0 where edges have none */
+    const struct topology_part *part;
+    uint64_t edge; /* of the part */
 };
+
 /* The edge at `position`, which is below topology->edge_count. */
-struct found_edge edge_positions_find(const struct edge_positions *positions, uint64_t position);
+struct edge_place edge_positions_find(const struct edge_positions *positions, uint64_t position);
 
 #endif

@@ -6,6 +6,8 @@
  * and all of that was. So two seeds that reach one node see it in two states, and a batch is disjoint: a node is there once for
  * each seed that reaches it. Degrees and sums of weights are those of that time, too.
  *
+ * Where the seeds are the ends of edges to learn (pair_exclusion), the edge of a seed is in none of its rows.
+ *
  * Of the edges that are early enough a hop keeps its fan-out: each as likely as the others, none twice; or the latest ones, of
  * equal times those behind in the row (PyG's temporal_strategy "uniform" and "last").
  */
@@ -39,18 +41,23 @@ static int by_position(const void *a, const void *b)
 }
 
 /* The edges of the row that are early enough. */
-static enum error_code find_candidates(struct batch_builder *b, const struct graph_row *row,
-                                       double time, struct candidate **out, uint32_t *count,
-                                       struct error *err)
+static enum error_code find_candidates(struct batch_builder *b,
+                                       const struct neighbor_request *request,
+                                       const struct graph_row *row, uint32_t node, uint32_t seed,
+                                       struct candidate **out, uint32_t *count, struct error *err)
 {
     void *data = NULL;
-    const enum error_code rc = batch_builder_scratch(b, CANDIDATES, (size_t)row->length + 1,
-                                                     CANDIDATE_WORDS, 0, &data, err);
+    enum error_code rc = batch_builder_scratch(b, CANDIDATES, (size_t)row->length + 1,
+                                               CANDIDATE_WORDS, 0, &data, err);
     *out = data;
     *count = 0;
     for (uint32_t k = 0; rc == ERROR_NONE && k < row->length; k++) {
         const double own = graph_row_time(row, k);
-        if (own <= time)
+        uint32_t source = 0;
+        if (own > request->seed_time[seed])
+            continue;
+        rc = graph_row_neighbor(b->topology, row, k, &source, err);
+        if (rc == ERROR_NONE && !neighbor_request_leaves_out(request, seed, source, node, own))
             (*out)[(*count)++] = (struct candidate){.time = own, .position = k};
     }
     return rc;
@@ -103,7 +110,7 @@ static enum error_code expand(struct batch_builder *b, const struct neighbor_req
     uint32_t count = 0;
     enum error_code rc = graph_row_of(b->topology, node, &row, err);
     if (rc == ERROR_NONE)
-        rc = find_candidates(b, &row, request->seed_time[seed], &candidate, &count, err);
+        rc = find_candidates(b, request, &row, node, seed, &candidate, &count, err);
     if (rc == ERROR_NONE && fanout != FANOUT_ALL && fanout < count) {
         const struct random_stream stream = subgraph_seed_stream(request, seed, (uint32_t)hop);
         rc = choose(b, &stream, node, request->temporal_choice, candidate, count, (uint32_t)fanout,

@@ -22,19 +22,41 @@ static struct pair_rows rows_of(const struct pair_step *step, uint32_t seed_coun
                               .corrupt = step->pairs->corrupt};
 }
 
+static enum error_code find_label_loss(struct pair_step *step, struct loss_result *loss,
+                                       struct error *err)
+{
+    struct arena *arena = step->workspace->arena;
+    const size_t count = step->pairs->positive_count;
+    const uint32_t outputs = step->model->config.decoder_outputs;
+    float *labels = NULL;
+    enum error_code rc = arena_new(arena, &labels, count, "the labels of edges", err);
+    step->labels = labels;
+    if (rc != ERROR_NONE || arena->counts)
+        return rc;
+    if (!step->pairs->label)
+        return error_set(err, ERROR_CORRUPT, "expected a section pair_label, found none");
+    rc = task_take_labels(step->task, step->pairs->label, count, outputs, step->labels, err);
+    if (rc == ERROR_NONE)
+        *loss = step->task->loss(step->rule, step->score, step->labels, count, outputs,
+                                 step->score_gradient);
+    return rc;
+}
+
 enum error_code pair_step_forward(struct pair_step *step, bool trains, struct loss_result *loss,
                                   struct error *err)
 {
     struct arena *arena = step->workspace->arena;
     const struct decoder decoder = model_decoder(step->model, step->weights);
     const struct pair_rows rows = rows_of(step, 0);
-    const size_t count = seed_pairs_count(step->pairs);
+    const size_t count = seed_pairs_count(step->pairs) * decoder.outputs;
     *loss = (struct loss_result){0};
     enum error_code rc = arena_new(arena, &step->score, count, "the scores of pairs", err);
     if (rc == ERROR_NONE && trains)
         rc = arena_new(arena, &step->score_gradient, count, "the gradient of scores", err);
     if (rc == ERROR_NONE)
         rc = pair_pass_scores(&decoder, &rows, arena, step->workspace->pool, step->score, err);
+    if (rc == ERROR_NONE && step->task)
+        return find_label_loss(step, loss, err);
     if (rc == ERROR_NONE && !arena->counts)
         *loss = link_loss_compute(&step->loss, step->score, rows.positive_count,
                                   rows.negatives_each, step->score_gradient);
@@ -79,6 +101,8 @@ enum error_code pair_step_count(const struct pair_step *step, const struct loss_
     const size_t positives = step->pairs->positive_count, each = step->pairs->negatives_each;
     const size_t count = seed_pairs_count(step->pairs);
     uint8_t *truth = NULL;
+    if (step->task)
+        return tally_add(tally, step->score, step->labels, positives, err);
     enum error_code rc =
         arena_new(step->workspace->arena, &truth, count, "which pairs are edges", err);
     if (rc != ERROR_NONE)

@@ -16,12 +16,17 @@ struct pair_step {
     const float *row; /* [seeds, model_output_dim()]: the model's output */
     const struct model_workspace *workspace;
     struct link_loss loss;
-    float *score;          /* [seed_pairs_count()], once computed; in the arena */
+    /* Of labelled edges, in place of the link's loss; else NULL: */
+    const struct task *task;
+    const struct loss_rule *rule;
+    void *labels;          /* [pairs] rows of the task, once computed; in the arena */
+    float *score;          /* [seed_pairs_count(), outputs], once computed; in the arena */
     float *score_gradient; /* likewise */
 };
 
 struct link_loss pair_step_loss(const struct pipeline_settings *settings);
-/* Scores and their loss; `trains`: the gradient of the scores, too. Fails: ERROR_NO_MEMORY. */
+/* Scores and their loss; `trains`: the gradient of the scores, too. Fails: ERROR_NO_MEMORY; ERROR_CORRUPT for a label that is none
+ * of the task's. */
 MUST_CHECK enum error_code pair_step_forward(struct pair_step *step, bool trains,
                                              struct loss_result *loss, struct error *err);
 /* row_gradient [seed_count, output dim] is that of the rows. What the
@@ -32,7 +37,7 @@ MUST_CHECK enum error_code pair_step_backward(const struct pair_step *step, uint
                                               struct error *err);
 /* Puts the decoder's part into `gradient`. */
 void pair_step_finish(const struct pair_step *step, const float *decoder_gradient, float *gradient);
-/* Adds scores, loss and ranks among the negatives. Fails: ERROR_NO_MEMORY. */
+/* Adds scores, loss and, of links, ranks among the negatives. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code pair_step_count(const struct pair_step *step,
                                            const struct loss_result *loss, struct tally *tally,
                                            struct error *err);

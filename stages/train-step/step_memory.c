@@ -144,7 +144,7 @@ static double batch_bytes(const struct model *model, const struct batch_bounds *
 /* Their ends. */
 static double pair_bytes(const struct seed_pairs *pairs)
 {
-    return 4 * ((double)pairs->positive_count + (double)seed_pairs_count(pairs));
+    return 4 * (2 * (double)pairs->positive_count + (double)seed_pairs_count(pairs));
 }
 
 static uint64_t bytes_of(double bytes)
@@ -192,9 +192,10 @@ struct step_memory step_memory_plan(const struct model *model, const struct stag
     const struct batch_bounds training = batch_bounds_of_training(context, hop_count);
     const struct batch_bounds validation = batch_bounds_of_validation(context, hop_count);
     const struct seed_pairs pairs =
-        pairs_of(model, context->schedule->batch_size, context->settings->sample.negatives);
-    const struct seed_pairs valid_pairs = pairs_of(model, context->schedule->evaluation_batch_size,
-                                                   context->settings->sample.evaluation_negatives);
+        pairs_of(model, context->schedule->batch_size, pipeline_negatives(context->settings));
+    const struct seed_pairs valid_pairs =
+        pairs_of(model, context->schedule->evaluation_batch_size,
+                 pipeline_evaluation_negatives(context->settings));
     const double weights = 8 * (double)model->value_count; /* two versions of the record */
     /* Those trained on, read ahead, and looked at to choose the rows that are kept; and the one evaluated on. A
      * record is about half of its batch at most, and is given back when that was read. */

@@ -72,6 +72,10 @@ static enum error_code begin_step(const struct stage_context *context, struct tr
                                      .row = step->logits,
                                      .workspace = &step->workspace,
                                      .loss = pair_step_loss(context->settings)};
+    if (task_labels_edges(context->book->task)) {
+        step->pairs.task = task_of(context->book->task);
+        step->pairs.rule = &t->loss.rule;
+    }
     return rc;
 }
 

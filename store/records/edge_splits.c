@@ -1,6 +1,7 @@
 #include "store/records/edge_splits.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { EDGE_SPLITS_VERSION = 1 };
 
@@ -12,6 +13,10 @@ static const char undirected_name[] = "undirected";
 static const char *const source_name[HELD_OUT_COUNT] = {"valid_source", "test_source"};
 static const char *const target_name[HELD_OUT_COUNT] = {"valid_target", "test_target"};
 static const char *const type_name[HELD_OUT_COUNT] = {"valid_type", "test_type"};
+static const char *const label_name[HELD_OUT_COUNT] = {"valid_label", "test_label"};
+static const char *const time_name[HELD_OUT_COUNT] = {"valid_time", "test_time"};
+
+static const char class_name[] = "train_classes";
 
 enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,
                                 const struct edge_splits *splits, struct error *err)
@@ -24,7 +29,13 @@ enum error_code edge_splits_put(struct store *store, const char *key, const char
         record_add(&record, target_name[s], ELEMENT_U32, splits->target[s], splits->count[s]);
         if (splits->type[s])
             record_add(&record, type_name[s], ELEMENT_U16, splits->type[s], splits->count[s]);
+        if (splits->is_labelled)
+            record_add(&record, label_name[s], ELEMENT_F32, splits->label[s], splits->count[s]);
+        if (splits->is_timed)
+            record_add(&record, time_name[s], ELEMENT_F64, splits->time[s], splits->count[s]);
     }
+    if (splits->class_count)
+        record_add(&record, class_name, ELEMENT_U64, splits->train_class, splits->class_count);
     return store_put(store, key, owner, &record, STORE_DURABLE, err);
 }
 
@@ -67,6 +78,30 @@ static enum error_code read_split(const struct record_view *view, int s, uint32_
                : rc;
 }
 
+/* What labelled edges have beside their ends. */
+static enum error_code read_labels(const struct record_view *view, int s, struct edge_splits *out,
+                                   struct error *err)
+{
+    const int64_t count = (int64_t)out->count[s];
+    const void *label = NULL, *time = NULL;
+    enum error_code rc = ERROR_NONE;
+    if (out->is_labelled)
+        rc = record_section_get(view, label_name[s], ELEMENT_F32, count, &label, NULL, err);
+    if (rc == ERROR_NONE && out->is_timed)
+        rc = record_section_get(view, time_name[s], ELEMENT_F64, count, &time, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    out->label[s] = label;
+    out->time[s] = time;
+    for (int64_t i = 0; i < count; i++)
+        if ((label && !isfinite(out->label[s][i])) || (time && !isfinite(out->time[s][i])))
+            return error_set(err, ERROR_CORRUPT,
+                             "%s: %s edge %" PRId64
+                             ": expected a finite label and time, found another",
+                             view->key, held_out_name[s], i);
+    return ERROR_NONE;
+}
+
 enum error_code edge_splits_decode(const struct record_view *view, uint32_t node_count,
                                    struct edge_splits *out, struct error *err)
 {
@@ -79,6 +114,15 @@ enum error_code edge_splits_decode(const struct record_view *view, uint32_t node
         out->undirected = *(const uint32_t *)undirected != 0;
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         rc = read_split(view, s, node_count, out, err);
+    out->is_labelled = rc == ERROR_NONE && record_has(view, label_name[0]);
+    out->is_timed = out->is_labelled && record_has(view, time_name[0]);
+    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
+        rc = read_labels(view, s, out, err);
+    const void *classes = NULL;
+    if (rc == ERROR_NONE && out->is_labelled && record_has(view, class_name))
+        rc =
+            record_section_get(view, class_name, ELEMENT_U64, -1, &classes, &out->class_count, err);
+    out->train_class = classes;
     return rc;
 }
 

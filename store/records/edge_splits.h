@@ -9,7 +9,9 @@
  *   sections  "valid_source", "valid_target", "test_source", "test_target" U32
  *             "valid_type", "test_type" U16  where edges have types
  *             "undirected" U32 [1]  1: an edge here stands for both ways
- *   valid     both ends of a split are equally many, each below the number of nodes, and as many types, if any
+ *             of labelled edges also "valid_label", "test_label" F32, where they have times "valid_time", "test_time" F64, and
+ *             of classes "train_classes" U64 [classes]: how many of the training edges have each
+ *   valid     both ends of a split are equally many, each below the number of nodes, and as many types, labels and times, if any
  */
 #ifndef STORE_RECORDS_EDGE_SPLITS_H
 #define STORE_RECORDS_EDGE_SPLITS_H
@@ -31,7 +33,12 @@ struct edge_splits {
     const uint32_t *source[HELD_OUT_COUNT]; /* [count] */
     const uint32_t *target[HELD_OUT_COUNT]; /* [count] */
     const uint16_t *type[HELD_OUT_COUNT];   /* [count]; NULL: edges have no types */
-    struct record_view view;                /* release with store_release_record() */
+    bool is_labelled, is_timed;
+    const float *label[HELD_OUT_COUNT]; /* [count] where labelled */
+    const double *time[HELD_OUT_COUNT]; /* [count] where timed */
+    uint64_t class_count;               /* 0: not of classes */
+    const uint64_t *train_class;        /* [class_count] */
+    struct record_view view;            /* release with store_release_record() */
 };
 
 MUST_CHECK enum error_code edge_splits_put(struct store *store, const char *key, const char *owner,

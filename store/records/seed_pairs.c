@@ -7,7 +7,7 @@
 
 static const char count_name[] = "pair_count", source_name[] = "pair_source",
                   target_name[] = "pair_target", corrupt_name[] = "pair_corrupt",
-                  type_name[] = "pair_type";
+                  type_name[] = "pair_type", label_name[] = "pair_label";
 
 static enum error_code add_ends(struct record *record, const char *name, const uint32_t *end,
                                 uint64_t count, unsigned width, struct arena *scratch,
@@ -36,6 +36,8 @@ enum error_code seed_pairs_add(struct record *record, struct seed_pairs_record *
         record_add(record, corrupt_name, ELEMENT_U32, &kept->corrupt, 1);
     if (pairs->relation)
         record_add(record, type_name, ELEMENT_U16, pairs->relation, pairs->positive_count);
+    if (pairs->label)
+        record_add(record, label_name, ELEMENT_F32, pairs->label, pairs->positive_count);
     const enum error_code rc =
         add_ends(record, source_name, pairs->source, pairs->positive_count, width, scratch, err);
     return rc == ERROR_NONE ? add_ends(record, target_name, pairs->target, seed_pairs_count(pairs),
@@ -98,6 +100,22 @@ static enum error_code read_kinds(const struct record_view *view, struct arena *
     return rc;
 }
 
+static enum error_code read_labels(const struct record_view *view, uint32_t count,
+                                   struct arena *memory, const float **out, struct error *err)
+{
+    const void *given = NULL;
+    float *label = NULL;
+    enum error_code rc =
+        record_section_get(view, label_name, ELEMENT_F32, count, &given, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(memory, &label, count, "the labels of a batch", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(label, given, count * sizeof *label);
+    *out = label;
+    return ERROR_NONE;
+}
+
 enum error_code seed_pairs_read(const struct record_view *view, uint32_t seed_count,
                                 struct arena *memory, struct seed_pairs *out, struct error *err)
 {
@@ -117,6 +135,8 @@ enum error_code seed_pairs_read(const struct record_view *view, uint32_t seed_co
                          " positives with %" PRIu32 " negatives each",
                          view->key, UINT32_MAX, count[0], count[1]);
     rc = read_kinds(view, memory, out, err);
+    if (rc == ERROR_NONE && record_has(view, label_name))
+        rc = read_labels(view, count[0], memory, &out->label, err);
     if (rc == ERROR_NONE)
         rc = read_ends(view, source_name, count[0], seed_count, memory, &out->source, err);
     return rc == ERROR_NONE ? read_ends(view, target_name, seed_pairs_count(out), seed_count,

@@ -10,6 +10,7 @@
  *   "pair_corrupt" U32 [1]  enum corrupted_end, where it is not CORRUPT_TARGET: of a positive whose source is corrupted the
  *                           negatives have its target, and "pair_target" has their sources
  *   "pair_type"    U16 [positives]  where edges have types: that of the positive and its negatives
+ *   "pair_label"   F32 [positives]  of labelled edges
  *   valid          at least one positive; every end is a seed
  */
 #ifndef STORE_RECORDS_SEED_PAIRS_H
@@ -28,6 +29,7 @@ struct seed_pairs { /* {0}: the seeds are examples themselves */
     const uint32_t *target;   /* [seed_pairs_count()]: of a negative the end that is another */
     const uint16_t *relation; /* [positive_count]; NULL: edges have no types */
     enum corrupted_end corrupt;
+    const float *label; /* [positive_count]; NULL: they have none */
 };
 
 static inline uint64_t seed_pairs_count(const struct seed_pairs *pairs)

@@ -13,8 +13,7 @@
  * Counted is the sum over rows of the mean of |d|; and where all is counted, that of d^2, and for each column sums of d^2, y
  * and y^2. Sums of y^2 lose (mean / deviation)^2 of the 16 digits of a double.
  */
-#include "common/nn/tasks/float_labels.h"
-#include "common/nn/tasks/tally.h"
+#include "common/nn/tasks/regression.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,19 +28,19 @@ static bool is_number(double value)
 
 static const struct float_label_rule label_rule = {is_number, "a number of single precision"};
 
-static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
-                            struct error *err)
+enum error_code regression_take(const double *column, uint32_t columns, uint32_t class_limit,
+                                void *row, struct error *err)
 {
     (void)class_limit;
     return float_labels_take(&label_rule, column, columns, row, err);
 }
 
-static enum error_code check(const void *row, uint32_t class_count, struct error *err)
+enum error_code regression_check(const void *row, uint32_t class_count, struct error *err)
 {
     return float_labels_check(&label_rule, row, class_count, err);
 }
 
-static void describe(uint32_t class_count, char *text, size_t size)
+void regression_describe(uint32_t class_count, char *text, size_t size)
 {
     (void)snprintf(text, size, "a number in each of %" PRIu32 " columns", class_count);
 }
@@ -92,12 +91,12 @@ static const struct element_loss element_loss[LOSS_COUNT] = {
     [LOSS_HUBER] = {huber, huber_slope},
 };
 
-static const enum loss losses[] = {LOSS_L2, LOSS_L1, LOSS_HUBER};
+const enum loss regression_losses[REGRESSION_LOSS_COUNT] = {LOSS_L2, LOSS_L1, LOSS_HUBER};
 
 /* None is correct or wrong. */
-static struct loss_result mean_loss(const struct loss_rule *rule, const float *output,
-                                    const void *labels, size_t rows, uint32_t class_count,
-                                    float *gradient)
+struct loss_result regression_loss(const struct loss_rule *rule, const float *output,
+                                   const void *labels, size_t rows, uint32_t class_count,
+                                   float *gradient)
 {
     const struct element_loss *element =
         &element_loss[task_loss_of(&task_node_regression, rule->kind)];
@@ -121,7 +120,7 @@ static struct loss_result mean_loss(const struct loss_rule *rule, const float *o
 enum { MEAN_ABSOLUTE, MEAN_SQUARE, MEAN_COUNT }; /* the first alone, or all; then, in turns: */
 enum { COLUMN_SQUARE, COLUMN_LABEL, COLUMN_LABEL_SQUARE, COLUMN_COUNT };
 
-static size_t count_size(uint32_t class_count, bool all)
+size_t regression_count_size(uint32_t class_count, bool all)
 {
     return all ? MEAN_COUNT + COLUMN_COUNT * (size_t)class_count : 1;
 }
@@ -137,8 +136,8 @@ static void count_columns(const float *output, const float *truth, uint32_t clas
     }
 }
 
-static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
-                  bool all, double *counts)
+void regression_count(const float *output, const void *labels, size_t rows, uint32_t class_count,
+                      bool all, double *counts)
 {
     for (size_t row = 0; row < rows; row++, output += class_count) {
         const float *truth = (const float *)labels + row * class_count;
@@ -207,7 +206,7 @@ static size_t print_numbers(char *out, const float *value, uint32_t count_of)
     return size;
 }
 
-static size_t print(char *out, const float *output, const void *label, uint32_t class_count)
+size_t regression_print(char *out, const float *output, const void *label, uint32_t class_count)
 {
     size_t size = float_labels_has_label(label) ? print_numbers(out, label, class_count) : 0;
     out[size++] = ',';
@@ -216,7 +215,7 @@ static size_t print(char *out, const float *output, const void *label, uint32_t 
     return size;
 }
 
-static const struct task_metric metrics[] = {
+const struct task_metric regression_metrics[REGRESSION_METRIC_COUNT] = {
     {METRIC_LOSS, false, false, tally_mean_loss},
     {METRIC_RMSE, false, true, rmse},
     {METRIC_MAE, false, false, mae},
@@ -226,18 +225,5 @@ static const struct task_metric metrics[] = {
 const struct task task_node_regression = {
     .name = "node_regression",
     .takes_columns = float_labels_takes_columns,
-    .label_take = take,
-    .label_width = float_labels_width,
-    .label_check = check,
-    .has_label = float_labels_has_label,
-    .class_count = float_labels_class_count,
-    .describe = describe,
-    .losses = losses,
-    .loss_count = sizeof losses / sizeof *losses,
-    .loss = mean_loss,
-    .count_size = count_size,
-    .count = count,
-    .metric = metrics,
-    .metric_count = sizeof metrics / sizeof *metrics,
-    .print = print,
+    REGRESSION_FIELDS,
 };

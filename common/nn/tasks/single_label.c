@@ -13,6 +13,8 @@
  * A label is an int32, -1 for none. logf, not log: glibc's single-precision one gives the same bits with and without fused
  * multiply-add, the double one does not.
  */
+#include "common/nn/tasks/single_label.h"
+
 #include "common/base/text.h"
 #include "common/nn/tasks/metrics.h"
 #include "common/nn/tasks/softmax_terms.h"
@@ -29,8 +31,8 @@ static bool is_one_column(uint32_t columns)
     return columns == 1;
 }
 
-static enum error_code take(const double *column, uint32_t columns, uint32_t class_limit, void *row,
-                            struct error *err)
+enum error_code single_label_take(const double *column, uint32_t columns, uint32_t class_limit,
+                                  void *row, struct error *err)
 {
     const double value = column[0];
     const double most = class_limit ? (double)class_limit - 1 : (double)CLASS_MAX;
@@ -46,7 +48,7 @@ static enum error_code take(const double *column, uint32_t columns, uint32_t cla
     return ERROR_NONE;
 }
 
-static uint32_t one(uint32_t class_count)
+uint32_t single_label_width(uint32_t class_count)
 {
     (void)class_count;
     return 1;
@@ -59,7 +61,7 @@ static int32_t class_of(const void *row)
     return label;
 }
 
-static enum error_code check(const void *row, uint32_t class_count, struct error *err)
+enum error_code single_label_check(const void *row, uint32_t class_count, struct error *err)
 {
     const int32_t label = class_of(row);
     if (label >= -1 && label < (int64_t)class_count)
@@ -68,12 +70,12 @@ static enum error_code check(const void *row, uint32_t class_count, struct error
                      (int64_t)class_count - 1, label);
 }
 
-static bool has_label(const void *row)
+bool single_label_has_label(const void *row)
 {
     return class_of(row) >= 0;
 }
 
-static uint32_t count_classes(const void *row, uint64_t rows, uint32_t columns)
+uint32_t single_label_class_count(const void *row, uint64_t rows, uint32_t columns)
 {
     const int32_t *label = row;
     int32_t largest = -1;
@@ -83,12 +85,12 @@ static uint32_t count_classes(const void *row, uint64_t rows, uint32_t columns)
     return (uint32_t)(largest + 1);
 }
 
-static void describe(uint32_t class_count, char *text, size_t size)
+void single_label_describe(uint32_t class_count, char *text, size_t size)
 {
     (void)snprintf(text, size, "one of %" PRIu32 " classes", class_count);
 }
 
-static bool is_in_class(const void *row, uint32_t class)
+bool single_label_is_in_class(const void *row, uint32_t class)
 {
     return class_of(row) == (int32_t) class;
 }
@@ -154,9 +156,9 @@ static double share_of_row(const struct loss_rule *rule, const int32_t *label, s
     return all > 0 ? 1 / all : 0;
 }
 
-static struct loss_result softmax_loss(const struct loss_rule *rule, const float *output,
-                                       const void *labels, size_t rows, uint32_t class_count,
-                                       float *gradient)
+struct loss_result single_label_loss(const struct loss_rule *rule, const float *output,
+                                     const void *labels, size_t rows, uint32_t class_count,
+                                     float *gradient)
 {
     const int32_t *label = labels;
     const bool is_plain = !rule->class_weight && !(rule->label_smoothing > 0);
@@ -180,8 +182,8 @@ static struct loss_result softmax_loss(const struct loss_rule *rule, const float
 }
 
 /* Argmax, ties to the lower class. */
-static void count(const float *output, const void *labels, size_t rows, uint32_t class_count,
-                  bool all, double *confusion)
+void single_label_count(const float *output, const void *labels, size_t rows, uint32_t class_count,
+                        bool all, double *confusion)
 {
     const int32_t *label = labels;
     (void)all;
@@ -196,14 +198,14 @@ static void count(const float *output, const void *labels, size_t rows, uint32_t
     }
 }
 
-static uint32_t one_of_two(uint32_t class_count)
+uint32_t single_label_score_columns(uint32_t class_count)
 {
     return class_count == 2;
 }
 
 /* The difference of the logits orders nodes as the probability does, and does not saturate. */
-static void score(const float *output, const void *label, uint32_t column, float *out,
-                  uint8_t *truth)
+void single_label_score(const float *output, const void *label, uint32_t column, float *out,
+                        uint8_t *truth)
 {
     (void)column;
     *out = output[1] - output[0];
@@ -236,11 +238,12 @@ static size_t put_probability(char *out, double probability)
     return size;
 }
 
-static size_t print(char *out, const float *logit, const void *label, uint32_t class_count)
+size_t single_label_print(char *out, const float *logit, const void *label, uint32_t class_count)
 {
     const size_t best = largest_of(logit, class_count);
     const double sum = softmax_terms(logit, class_count, logit[best], NULL);
-    size_t size = has_label(label) ? text_put_number(out, (uint64_t)class_of(label)) : 0;
+    size_t size =
+        single_label_has_label(label) ? text_put_number(out, (uint64_t)class_of(label)) : 0;
     out[size++] = ',';
     size += text_put_number(out + size, best);
     out[size++] = ',';
@@ -251,7 +254,7 @@ static size_t print(char *out, const float *logit, const void *label, uint32_t c
     return size;
 }
 
-static const struct task_metric metrics[] = {
+const struct task_metric single_label_metrics[SINGLE_LABEL_METRIC_COUNT] = {
     {METRIC_LOSS, false, false, tally_mean_loss},
     {METRIC_ACCURACY, false, false, accuracy},
     {METRIC_MICRO_F1, false, false, metrics_tally_micro_f1},
@@ -259,29 +262,10 @@ static const struct task_metric metrics[] = {
     {METRIC_ROC_AUC, true, false, tally_roc_auc},
 };
 
-static const enum loss losses[] = {LOSS_CROSS_ENTROPY};
+const enum loss single_label_losses[SINGLE_LABEL_LOSS_COUNT] = {LOSS_CROSS_ENTROPY};
 
 const struct task task_single_label = {
     .name = "single_label",
-    .is_class_number = true,
     .takes_columns = is_one_column,
-    .label_take = take,
-    .label_width = one,
-    .label_check = check,
-    .has_label = has_label,
-    .class_count = count_classes,
-    .describe = describe,
-    .is_in_class = is_in_class,
-    .losses = losses,
-    .loss_count = sizeof losses / sizeof *losses,
-    .takes_class_weights = true,
-    .takes_label_smoothing = true,
-    .loss = softmax_loss,
-    .count_size = metrics_confusion_size,
-    .count = count,
-    .score_columns = one_of_two,
-    .score = score,
-    .metric = metrics,
-    .metric_count = sizeof metrics / sizeof *metrics,
-    .print = print,
+    SINGLE_LABEL_FIELDS,
 };

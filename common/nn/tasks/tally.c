@@ -174,7 +174,7 @@ static enum error_code measure_columns(const struct tally *tally, struct column_
         rc = metrics_column(tally->score + c, tally->truth + c,
                             tally->score_count / tally->column_count, tally->column_count, &column,
                             err);
-        if (isnan(column.roc_auc) && tally->task->example == EXAMPLE_NODE) /* OGB leaves it out */
+        if (isnan(column.roc_auc) && tally->task->example != EXAMPLE_PAIR) /* OGB leaves it out */
             continue;
         add_column(roc_auc, column.roc_auc);
         add_column(average_precision, column.average_precision);
@@ -232,6 +232,10 @@ enum error_code tally_measure(const struct tally *tally, enum metric metric, dou
     return ERROR_NONE;
 }
 
+/* In metrics.json. */
+static const char *const example_name[] = {
+    [EXAMPLE_NODE] = "nodes", [EXAMPLE_PAIR] = "pairs", [EXAMPLE_EDGE] = "edges"};
+
 enum error_code tally_put_json(const struct tally *tally, const char *name,
                                struct json_writer *json, struct error *err)
 {
@@ -239,7 +243,7 @@ enum error_code tally_put_json(const struct tally *tally, const char *name,
     enum error_code rc = ERROR_NONE;
     json_open_object(json, name);
     json_put_int64(
-        json, task->example == EXAMPLE_PAIR ? "pairs" : "nodes",
+        json, example_name[task->example],
         (int64_t)(task->example == EXAMPLE_PAIR ? tally->score_count : tally->loss.label_count));
     for (int i = 0; i < task->metric_count && rc == ERROR_NONE; i++) {
         double value = 0;

@@ -1,5 +1,6 @@
 #include "common/nn/tasks/task.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +44,13 @@ bool task_has_labels(enum task_kind kind)
 bool task_learns_pairs(enum task_kind kind)
 {
     const struct task *task = task_of(kind);
-    return task && task->example == EXAMPLE_PAIR;
+    return task && task->example != EXAMPLE_NODE;
+}
+
+bool task_labels_edges(enum task_kind kind)
+{
+    const struct task *task = task_of(kind);
+    return task && task->example == EXAMPLE_EDGE;
 }
 
 enum task_kind task_of_columns(uint32_t columns)
@@ -52,6 +59,21 @@ enum task_kind task_of_columns(uint32_t columns)
     while (!table[kind].task->takes_columns(columns))
         kind++;
     return kind;
+}
+
+enum error_code task_take_labels(const struct task *task, const float *label, size_t rows,
+                                 uint32_t class_count, void *out, struct error *err)
+{
+    const uint32_t limit = task->is_class_number ? class_count : 0;
+    for (size_t i = 0; i < rows; i++) {
+        const double column = (double)label[i];
+        char *row = (char *)out + i * sizeof(float);
+        if (task->label_take(&column, 1, limit, row, err) != ERROR_NONE || !task->has_label(row))
+            return error_set(err, ERROR_CORRUPT,
+                             "label %zu is %g: expected one of %s with %" PRIu32 " outputs", i,
+                             column, task->name, class_count);
+    }
+    return ERROR_NONE;
 }
 
 /* What the mean over rows divides a row's gradient by where it is alone. */

@@ -31,7 +31,7 @@ enum metric { METRIC_LIST(METRIC_NUMBER) METRIC_COUNT };
 /* clang-format on */
 
 /* What one thing to learn from is. */
-enum task_example { EXAMPLE_NODE, EXAMPLE_PAIR };
+enum task_example { EXAMPLE_NODE, EXAMPLE_PAIR, EXAMPLE_EDGE };
 
 struct loss_result {
     double sum;             /* over the labelled rows; divide by their number for the mean */
@@ -62,7 +62,7 @@ struct task_metric {
 /* A row of labels is `label_width` elements of four bytes. */
 struct task {
     const char *name;
-    /* EXAMPLE_PAIR: the examples are edges, and pairs that are none, of which a decoder (common/nn/links/) makes scores
+    /* EXAMPLE_EDGE: edges with labels. EXAMPLE_PAIR: the examples are edges, and pairs that are none, of which a decoder (common/nn/links/) makes scores
      * out of the model's outputs. Nodes then have no labels, and the fields of labels say so; what follows
      * them is NULL. */
     enum task_example example;
@@ -122,11 +122,18 @@ const struct task *task_of(enum task_kind kind);
 const char *task_name(enum task_kind kind);
 /* TASK_UNKNOWN when there is no such name. */
 enum task_kind task_named(const char *name, size_t size);
-/* Of any kind: whether nodes have labels; whether the examples are pairs of nodes. */
+/* Of any kind: whether nodes have labels; whether the examples are pairs of nodes, of which a decoder makes outputs; whether
+ * these are edges with labels. */
 bool task_has_labels(enum task_kind kind);
 bool task_learns_pairs(enum task_kind kind);
+bool task_labels_edges(enum task_kind kind);
 /* The first row that takes so many columns of labels. */
 enum task_kind task_of_columns(uint32_t columns);
+/* Labels as edges carry them, [rows], as rows of the task, which are four bytes each. Fails: ERROR_CORRUPT for one that is none
+ * of `class_count` classes. */
+MUST_CHECK enum error_code task_take_labels(const struct task *task, const float *label,
+                                            size_t rows, uint32_t class_count, void *out,
+                                            struct error *err);
 /* The loss, in which row i counts weight[i] times; NULL: once, as task->loss(). The sum is of weighted losses, and the gradient
  * of that sum by the number of labelled rows, or what their classes weigh: weights of mean 1 leave the size of a step as it
  * is. */

@@ -12,7 +12,9 @@
     ROW(TASK_SINGLE_LABEL, single_label)  \
     ROW(TASK_MULTI_LABEL, multi_label)    \
     ROW(TASK_NODE_REGRESSION, node_regression) \
-    ROW(TASK_LINK_PREDICTION, link_prediction)
+    ROW(TASK_LINK_PREDICTION, link_prediction) \
+    ROW(TASK_EDGE_CLASSIFICATION, edge_classification) \
+    ROW(TASK_EDGE_REGRESSION, edge_regression)
 
 /* ROW(number, name, help): `name` in train-step.loss. Which of them a task has says its row; `auto` is the first of those. */
 #define LOSS_LIST(ROW)                                                                        \

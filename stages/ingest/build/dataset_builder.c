@@ -147,6 +147,7 @@ enum error_code dataset_builder_set_nodes(struct dataset_builder *builder, uint6
         rc = edge_holdout_init(&builder->edges.holdout, builder->config.settings, schema,
                                builder->config.memory_bytes, err);
     builder->edges.holdout.ids = &builder->targets.ids;
+    builder->edges.holdout.labels = &builder->edges.labels;
     if (rc == ERROR_NONE && builder->config.settings->ingest.direction == DIRECTION_AUTO &&
         !schema->has_relations && (stated == STATED_NOTHING || stated == STATED_ONCE_IS_BOTH))
         rc = reverse_detector_open(&builder->edges.reversals, err);
@@ -418,7 +419,8 @@ static enum error_code finish_pairs(struct dataset_builder *builder, struct erro
     struct dataset_schema *schema = &builder->schema;
     const char *path = builder->config.settings->ingest.path;
     schema->task = (enum task_kind)builder->config.settings->ingest.task;
-    schema->class_count = 1; /* a pair has a score */
+    schema->class_count = /* a link has one score */
+        task_labels_edges(schema->task) ? builder->edges.labels.class_count : 1;
     schema->valid_count = (uint32_t)holdout->held[HELD_OUT_VALID].count;
     schema->test_count = (uint32_t)holdout->held[HELD_OUT_TEST].count;
     if (schema->edge_count == 0)

@@ -28,6 +28,8 @@ enum error_code dataset_edges_open(struct dataset_edges *edges, struct dataset_s
         memory_new(&edges->in_degree, schema->node_count, "in-degrees of nodes", err);
     if (rc == ERROR_NONE)
         rc = memory_new(&edges->is_linked, schema->node_count / 8 + 1, "marks of nodes", err);
+    if (rc == ERROR_NONE)
+        rc = edge_labels_init(&edges->labels, settings, err);
     return rc == ERROR_NONE ? edge_spool_open(&edges->spool, path, err) : rc;
 }
 
@@ -35,6 +37,7 @@ void dataset_edges_close(struct dataset_edges *edges)
 {
     edge_chunk_writer_release(&edges->writer);
     edge_holdout_release(&edges->holdout);
+    edge_labels_release(&edges->labels);
     edge_spool_close(&edges->spool);
     edge_columns_release(&edges->last);
     input_lines_release(&edges->lines);
@@ -172,6 +175,8 @@ static enum error_code add_edge(struct dataset_edges *edges, const struct edge_p
         rc = check_id(edges, "target", piece->target[i], err);
     if (rc == ERROR_NONE)
         rc = check_attributes(edges, piece, i, err);
+    if (rc == ERROR_NONE)
+        rc = edge_labels_check(&edges->labels, piece, i, err);
     if (rc != ERROR_NONE)
         return rc;
     note_weight(edges, piece, i);
@@ -240,6 +245,8 @@ enum error_code dataset_edges_add(struct dataset_edges *edges, const struct edge
     if (piece->count == 0)
         return ERROR_NONE;
     enum error_code rc = give_type(edges, &typed, err);
+    if (rc == ERROR_NONE)
+        rc = edge_labels_give(&edges->labels, &typed, err);
     if (rc == ERROR_NONE)
         rc = set_columns(edges, &piece->columns.width, err);
     if (rc == ERROR_NONE &&

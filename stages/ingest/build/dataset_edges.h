@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "stages/ingest/build/edge_chunk_writer.h"
 #include "stages/ingest/build/edge_holdout.h"
+#include "stages/ingest/build/edge_labels.h"
 #include "stages/ingest/build/edge_spool.h"
 #include "stages/ingest/build/input_lines.h"
 #include "stages/ingest/build/reverse_detector.h"
@@ -19,8 +20,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct edge_piece;
 
 struct dataset_edges { /* {0} is closed */
     struct dataset_schema *schema;
@@ -41,6 +40,7 @@ struct dataset_edges { /* {0} is closed */
     uint32_t *in_degree;  /* [node_count]; once written, of the edges as stored */
     uint32_t *out_degree; /* [node_count], or NULL when nobody asks or it is in_degree */
     struct edge_chunk_writer writer;
+    struct edge_labels labels;
     struct edge_holdout
         holdout; /* set by the caller, before the first edge; {0}: none is held out */
 };

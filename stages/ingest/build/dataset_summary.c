@@ -259,9 +259,10 @@ static void say_held_edges(const struct lines *lines)
 {
     const struct dataset_schema *schema = lines->schema;
     say(lines, false,
-        "links: %" PRIu64 " stored edges to train on, %" PRIu32 " held out for validation, %" PRIu32
+        "%s: %" PRIu64 " stored edges to train on, %" PRIu32 " held out for validation, %" PRIu32
         " for the test; labels and splits of nodes are not used",
-        schema->edge_count, schema->valid_count, schema->test_count);
+        task_labels_edges(schema->task) ? "labels of edges" : "links", schema->edge_count,
+        schema->valid_count, schema->test_count);
     if (schema->valid_count == 0)
         say(lines, true,
             "no validation edges: nothing can be said about training on the way, and the last "

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/base/text.h"
+#include "stages/ingest/build/edge_labels.h"
 #include "store/objects/keys.h"
 #include "store/records/node_ids.h"
 
@@ -35,28 +36,41 @@ enum error_code edge_holdout_init(struct edge_holdout *holdout,
     return holdout->is_wanted ? pipeline_edge_split(settings, &holdout->split, err) : ERROR_NONE;
 }
 
+static void release_edges(struct held_edges *held)
+{
+    memory_free(held->source);
+    memory_free(held->target);
+    memory_free(held->type);
+    memory_free(held->label);
+    memory_free(held->time);
+    memory_free(held->line);
+    memory_free(held->where);
+}
+
 void edge_holdout_release(struct edge_holdout *holdout)
 {
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
-        memory_free(holdout->held[s].source);
-        memory_free(holdout->held[s].target);
-        memory_free(holdout->held[s].type);
-        memory_free(holdout->held[s].line);
-        memory_free(holdout->held[s].where);
+        release_edges(&holdout->held[s]);
+        release_edges(&holdout->listed[s]);
     }
     memory_free(holdout->last);
     memory_free(holdout->given);
+    memory_free(holdout->train_class);
     *holdout = (struct edge_holdout){0};
+}
+
+static bool has_labels(const struct edge_holdout *holdout)
+{
+    return holdout->labels && holdout->labels->task;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------ */
 
-static enum error_code note(struct edge_holdout *holdout, int split, uint32_t source,
-                            uint32_t target, uint16_t type, struct error *err)
+static enum error_code check_room(const struct edge_holdout *holdout, int split, struct error *err)
 {
-    static const char what[] = "held-out edges";
-    struct held_edges *held = &holdout->held[split];
-    const uint64_t bytes = (holdout->held[0].count + holdout->held[1].count + 1) * 10;
+    const struct held_edges *held = holdout->held, *listed = holdout->listed;
+    const uint64_t count = held[0].count + held[1].count + listed[0].count + listed[1].count;
+    const uint64_t bytes = (count + 1) * (has_labels(holdout) ? 22 : 10);
     char have[32], want[32];
     if (holdout->memory_bytes && bytes > holdout->memory_bytes / 4)
         return error_set(err, ERROR_NO_MEMORY,
@@ -64,9 +78,16 @@ static enum error_code note(struct edge_holdout *holdout, int split, uint32_t so
                          "memory budget of %s; give more --memory, or hold out fewer "
                          "(ingest.edge_split)",
                          text_size(bytes, want), text_size(holdout->memory_bytes, have));
-    if (held->count == UINT32_MAX)
-        return error_set(err, ERROR_INPUT, "expected at most %u edges of the %s split", UINT32_MAX,
-                         held_out_name[split]);
+    return held[split].count < UINT32_MAX
+               ? ERROR_NONE
+               : error_set(err, ERROR_INPUT, "expected at most %u edges of the %s split",
+                           UINT32_MAX, held_out_name[split]);
+}
+
+static enum error_code add_edge(struct held_edges *held, uint32_t source, uint32_t target,
+                                uint16_t type, struct error *err)
+{
+    static const char what[] = "held-out edges";
     enum error_code rc =
         memory_grow(&held->source, &held->source_capacity, held->count + 1, what, err);
     if (rc == ERROR_NONE)
@@ -84,7 +105,7 @@ static enum error_code note(struct edge_holdout *holdout, int split, uint32_t so
 enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out split,
                                   const struct given_edge *edge, struct error *err)
 {
-    struct held_edges *held = &holdout->held[split];
+    struct held_edges *held = &holdout->listed[split];
     const char *where = edge->where;
     const int64_t nodes = holdout->schema->node_count, end[] = {edge->source, edge->target};
     enum error_code rc = ERROR_NONE;
@@ -102,12 +123,13 @@ enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out sp
             memcpy(held->where, where, size);
     }
     if (rc == ERROR_NONE)
+        rc = check_room(holdout, (int)split, err);
+    if (rc == ERROR_NONE)
         rc = memory_grow(&held->line, &held->line_capacity, held->count + 1, "lines of edges", err);
     if (rc != ERROR_NONE)
         return rc;
     held->line[held->count] = edge->line;
-    return note(holdout, (int)split, (uint32_t)edge->source, (uint32_t)edge->target, edge->type,
-                err);
+    return add_edge(held, (uint32_t)edge->source, (uint32_t)edge->target, edge->type, err);
 }
 
 /* ---- all edges, once more --------------------------------------------------------------------- */
@@ -310,13 +332,13 @@ static uint64_t place_of(const struct edge_holdout *holdout, uint64_t pair, uint
 
 static uint64_t given_pair(const struct edge_holdout *holdout, uint64_t entry)
 {
-    const struct held_edges *held = &holdout->held[(entry - 1) & 1];
+    const struct held_edges *held = &holdout->listed[(entry - 1) & 1];
     return pair_of(holdout, held->source[(entry - 1) >> 1], held->target[(entry - 1) >> 1]);
 }
 
 static uint16_t given_type(const struct edge_holdout *holdout, uint64_t entry)
 {
-    return holdout->held[(entry - 1) & 1].type[(entry - 1) >> 1];
+    return holdout->listed[(entry - 1) & 1].type[(entry - 1) >> 1];
 }
 
 /* The place of the entry of a pair, or the free one where it would be. */
@@ -338,7 +360,7 @@ static const char *name_of(const struct edge_holdout *holdout, uint32_t node,
 
 static enum error_code enter_given(struct edge_holdout *holdout, int s, size_t i, struct error *err)
 {
-    const struct held_edges *held = &holdout->held[s];
+    const struct held_edges *held = &holdout->listed[s];
     uint64_t *entry =
         find_given(holdout, pair_of(holdout, held->source[i], held->target[i]), held->type[i]);
     char source[NODE_ID_TEXT_SIZE], target[NODE_ID_TEXT_SIZE];
@@ -346,7 +368,7 @@ static enum error_code enter_given(struct edge_holdout *holdout, int s, size_t i
         *entry = 1 + ((uint64_t)i << 1 | (uint64_t)s);
         return ERROR_NONE;
     }
-    const struct held_edges *first = &holdout->held[(*entry - 1) & 1];
+    const struct held_edges *first = &holdout->listed[(*entry - 1) & 1];
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": the edge between %s and %s is that of %s:%" PRId64
                      ": expected each held-out edge once",
@@ -364,7 +386,7 @@ static enum error_code refuse_leak(void *context, const struct visited_edge *edg
     char from[NODE_ID_TEXT_SIZE], to[NODE_ID_TEXT_SIZE];
     if (!entry)
         return ERROR_NONE;
-    const struct held_edges *held = &holdout->held[(entry - 1) & 1];
+    const struct held_edges *held = &holdout->listed[(entry - 1) & 1];
     return error_set(err, ERROR_INPUT,
                      "%s:%" PRId64 ": the edge between %s and %s is also a training edge, so the "
                      "split leaks: expected held-out edges that are not in ingest.path%s",
@@ -373,21 +395,59 @@ static enum error_code refuse_leak(void *context, const struct visited_edge *edg
                      holdout->schema->undirected ? " in either direction" : "");
 }
 
+/* Those that the input has, by a line below 0. */
+static enum error_code mark_found(void *context, const struct visited_edge *edge, struct error *err)
+{
+    struct edge_holdout *holdout = context;
+    const uint64_t entry =
+        *find_given(holdout, pair_of(holdout, edge->source, edge->target), edge->type);
+    (void)err;
+    if (!entry)
+        return ERROR_NONE;
+    int64_t *line = &holdout->listed[(entry - 1) & 1].line[(entry - 1) >> 1];
+    *line = *line > 0 ? -*line : *line;
+    return ERROR_NONE;
+}
+
+/* Labels stand in the input alone. */
+static enum error_code expect_found(const struct edge_holdout *holdout, struct error *err)
+{
+    char from[NODE_ID_TEXT_SIZE], to[NODE_ID_TEXT_SIZE];
+    for (int s = 0; s < HELD_OUT_COUNT; s++) {
+        const struct held_edges *listed = &holdout->listed[s];
+        for (size_t i = 0; i < listed->count; i++)
+            if (listed->line[i] > 0)
+                return error_set(err, ERROR_INPUT,
+                                 "%s:%" PRId64 ": no edge leads from %s to %s: expected one of the "
+                                 "edges in ingest.path, which has the label",
+                                 listed->where, listed->line[i],
+                                 name_of(holdout, listed->source[i], from),
+                                 name_of(holdout, listed->target[i], to));
+    }
+    return ERROR_NONE;
+}
+
 static enum error_code check_given(struct edge_holdout *holdout, struct edge_spool *spool,
                                    struct error *err)
 {
-    const uint64_t count = holdout->held[0].count + holdout->held[1].count;
+    const uint64_t count = holdout->listed[0].count + holdout->listed[1].count;
     holdout->given_size = 16;
     while (holdout->given_size < 2 * count)
         holdout->given_size *= 2;
     enum error_code rc = memory_new(&holdout->given, holdout->given_size, "held-out edges", err);
     for (int s = 0; s < HELD_OUT_COUNT; s++)
-        for (size_t i = 0; rc == ERROR_NONE && i < holdout->held[s].count; i++)
+        for (size_t i = 0; rc == ERROR_NONE && i < holdout->listed[s].count; i++)
             rc = enter_given(holdout, s, i, err);
     if (rc == ERROR_NONE)
-        rc = walk(spool, refuse_leak, holdout, err);
+        rc = walk(spool, has_labels(holdout) ? mark_found : refuse_leak, holdout, err);
+    if (rc == ERROR_NONE && has_labels(holdout))
+        return expect_found(holdout, err); /* the table stays for the rows */
     memory_free(holdout->given);
     holdout->given = NULL;
+    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++) {
+        holdout->held[s] = holdout->listed[s];
+        holdout->listed[s] = (struct held_edges){0};
+    }
     return rc;
 }
 
@@ -396,6 +456,12 @@ enum error_code edge_holdout_prepare(struct edge_holdout *holdout, struct edge_s
 {
     if (!holdout->is_wanted || spool->edge_count == 0)
         return ERROR_NONE;
+    const enum error_code made =
+        has_labels(holdout)
+            ? memory_new(&holdout->train_class, holdout->labels->class_count, "classes", err)
+            : ERROR_NONE;
+    if (made != ERROR_NONE)
+        return made;
     switch (holdout->split.kind) {
     case EDGE_SPLIT_RANDOM:
         break;
@@ -434,10 +500,15 @@ static int split_by_time(const struct edge_holdout *holdout, double time)
 
 /* The same for both ways of an undirected edge. */
 static int split_of(const struct edge_holdout *holdout, uint32_t source, uint32_t target,
-                    double time)
+                    uint16_t type, double time)
 {
-    if (source == target || holdout->split.kind == EDGE_SPLIT_GIVEN)
+    if (source == target)
         return STAYS;
+    if (holdout->split.kind == EDGE_SPLIT_GIVEN) {
+        const uint64_t entry =
+            holdout->given ? *find_given(holdout, pair_of(holdout, source, target), type) : 0;
+        return entry ? (int)((entry - 1) & 1) : STAYS;
+    }
     if (holdout->split.kind == EDGE_SPLIT_RANDOM)
         return split_by_draw(holdout, source, target);
     if (holdout->split.kind == EDGE_SPLIT_TIME)
@@ -450,26 +521,61 @@ static int split_of(const struct edge_holdout *holdout, uint32_t source, uint32_
     return there > back ? there : back;
 }
 
+/* An edge of a row; `labelled`: with what else is known of it. */
+static enum error_code note(struct edge_holdout *holdout, int split, uint32_t source,
+                            uint32_t target, const struct edge_columns_view *columns, uint64_t edge,
+                            struct error *err)
+{
+    struct held_edges *held = &holdout->held[split];
+    const size_t wanted = held->count + 1;
+    const bool is_labelled = has_labels(holdout), is_timed = columns->width.of[EDGE_TIME] != 0;
+    enum error_code rc = check_room(holdout, split, err);
+    if (rc == ERROR_NONE && is_labelled)
+        rc = memory_grow(&held->label, &held->label_capacity, wanted, "labels of edges", err);
+    if (rc == ERROR_NONE && is_labelled && is_timed)
+        rc = memory_grow(&held->time, &held->time_capacity, wanted, "times of edges", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (is_labelled)
+        memcpy(&held->label[held->count], edge_columns_at(columns, EDGE_LABEL, edge),
+               sizeof(float));
+    if (is_labelled && is_timed)
+        held->time[held->count] = time_of(columns, edge);
+    return add_edge(held, source, target, type_of(columns, edge), err);
+}
+
+/* An edge that stays. */
+static void count_class(struct edge_holdout *holdout, const struct edge_columns_view *columns,
+                        uint64_t edge)
+{
+    float label = 0;
+    if (!has_labels(holdout) || !holdout->labels->task->is_in_class)
+        return;
+    memcpy(&label, edge_columns_at(columns, EDGE_LABEL, edge), sizeof label);
+    holdout->train_class[(uint32_t)label]++;
+}
+
 enum error_code edge_holdout_take(struct edge_holdout *holdout, uint32_t node,
                                   const struct edge_row *row, uint64_t *order, uint32_t *kept,
                                   struct error *err)
 {
     uint32_t to = 0;
-    uint64_t noted[HELD_OUT_COUNT] = {UINT64_MAX, UINT64_MAX}; /* a pair of a type is noted once */
+    uint64_t noted[HELD_OUT_COUNT] = {UINT64_MAX, UINT64_MAX}; /* a link of a type is noted once */
     enum error_code rc = ERROR_NONE;
     if (!holdout->is_wanted)
         return ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < *kept; i++) {
-        const uint32_t source = (uint32_t)(order[i] >> 32);
-        const uint16_t type = type_of(&row->columns, (uint32_t)order[i]);
-        const uint64_t edge = (uint64_t)source << 16 | type;
-        const int split =
-            split_of(holdout, source, node, time_of(&row->columns, (uint32_t)order[i]));
+        const uint32_t source = (uint32_t)(order[i] >> 32), edge = (uint32_t)order[i];
+        const uint16_t type = type_of(&row->columns, edge);
+        const uint64_t link = (uint64_t)source << 16 | type;
+        const int split = split_of(holdout, source, node, type, time_of(&row->columns, edge));
         if (split == STAYS) {
+            count_class(holdout, &row->columns, edge);
             order[to++] = order[i];
-        } else if (noted[split] != edge && (!holdout->schema->undirected || source < node)) {
-            noted[split] = edge;
-            rc = note(holdout, split, source, node, type, err);
+        } else if ((noted[split] != link || has_labels(holdout)) &&
+                   (!holdout->schema->undirected || source < node)) {
+            noted[split] = link;
+            rc = note(holdout, split, source, node, &row->columns, edge, err);
         }
     }
     *kept = to;
@@ -483,11 +589,19 @@ enum error_code edge_holdout_put(const struct edge_holdout *holdout, bool has_ty
     const char *id = holdout->schema->id;
     if (!holdout->is_wanted)
         return ERROR_NONE;
+    splits.is_labelled = has_labels(holdout);
+    splits.is_timed = splits.is_labelled && holdout->schema->edge_width.of[EDGE_TIME] != 0;
+    if (splits.is_labelled && holdout->labels->task->is_in_class) {
+        splits.class_count = holdout->labels->class_count;
+        splits.train_class = holdout->train_class;
+    }
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
         splits.count[s] = holdout->held[s].count;
         splits.source[s] = holdout->held[s].source;
         splits.target[s] = holdout->held[s].target;
         splits.type[s] = has_types ? holdout->held[s].type : NULL;
+        splits.label[s] = holdout->held[s].label;
+        splits.time[s] = holdout->held[s].time;
     }
     return edge_splits_put(store, key_dataset(id, "edge_splits").text, id, &splits, err);
 }

@@ -10,7 +10,9 @@
  *                   torn apart, and go with the earlier ones
  *   leave_one_out   of each node that is a source of three edges or more the last is for the test, the one before it for
  *                   validation; by time, or, without times, by a draw (He et al. 2017, "Neural collaborative filtering")
- *   given           those of two files, which are not among the edges of the input
+ *   given           those of two files: of links they are not among the edges of the input; of labelled edges they are
+ *
+ * A labelled edge is held out with its label, and with its time where it has one; edges of the same ends are examples each.
  *
  * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes each (and two with types), which may take a quarter of the budget, memory is
  * 64 bytes a node with leave_one_out.
@@ -30,18 +32,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct edge_labels;
+
 struct held_edges {
     uint32_t *source, *target; /* [count] */
     uint16_t *type;            /* [count]; 0 where edges have none */
-    int64_t *line;             /* [count] of those given */
-    char *where;               /* the file of those given; owned */
-    size_t count, source_capacity, target_capacity, type_capacity, line_capacity;
+    float *label; /* [count] of labelled edges, as is the next where edges have times */
+    double *time;
+    int64_t *line; /* [count] of those given */
+    char *where;   /* the file of those given; owned */
+    size_t count, source_capacity, target_capacity, type_capacity, line_capacity, label_capacity,
+        time_capacity;
 };
 
 struct edge_holdout { /* {0} holds out none */
     bool is_wanted;
     const struct dataset_schema *schema; /* borrowed: node_count, undirected, edge_width */
     const struct node_ids *ids;          /* borrowed, for messages */
+    const struct edge_labels *labels;    /* borrowed; without a task: of links */
     struct edge_split split;
     uint64_t seed;
     uint64_t memory_bytes;
@@ -50,7 +58,9 @@ struct edge_holdout { /* {0} holds out none */
     struct last_edges *last; /* [node_count] of leave_one_out */
     uint64_t *given; /* [given_size] split and position of a given edge + 1, 0: none; by pair */
     uint64_t given_size;
+    struct held_edges listed[HELD_OUT_COUNT]; /* given, of which the links become: */
     struct held_edges held[HELD_OUT_COUNT];
+    uint64_t *train_class; /* [labels->class_count] how many edges that stay have each class */
 };
 
 /* Holds out none unless the settings learn pairs. `schema` is borrowed. Fails: ERROR_INVALID. */

@@ -52,17 +52,19 @@ static struct field without_number(const struct field *field)
     return name;
 }
 
-static bool take_named(struct edge_fields *fields, const struct field *field, size_t at)
+static bool take_named(struct edge_fields *fields, const struct field *field, const char *label,
+                       size_t at)
 {
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
         const struct field name = edge_column[c].has_width ? without_number(field) : *field;
         if (is_one_of(&name, edge_column[c].words))
             return edge_fields_take(fields, at, (enum edge_column)c);
     }
-    return false;
+    return label && field_is(field, label) && edge_fields_take(fields, at, EDGE_LABEL);
 }
 
-bool edge_fields_named(struct edge_fields *fields, const struct field *field, int *unknown)
+bool edge_fields_named(struct edge_fields *fields, const struct field *field, const char *label,
+                       int *unknown)
 {
     static const char *const source[] = {"src",  "source", "from",       "u",
                                          "head", "src_id", "fromnodeid", "from_node",
@@ -76,7 +78,7 @@ bool edge_fields_named(struct edge_fields *fields, const struct field *field, in
             fields->source = (int)i;
         else if (fields->target == EDGE_FIELD_NONE && is_one_of(&field[i], target))
             fields->target = (int)i;
-        else if (!take_named(fields, &field[i], i) && *unknown == EDGE_FIELD_NONE)
+        else if (!take_named(fields, &field[i], label, i) && *unknown == EDGE_FIELD_NONE)
             *unknown = (int)i;
     }
     return fields->source != EDGE_FIELD_NONE && fields->target != EDGE_FIELD_NONE;

@@ -37,9 +37,10 @@ struct edge_fields edge_fields_plain(enum delimiter delimiter, size_t count);
 bool edge_fields_take(struct edge_fields *fields, size_t field, enum edge_column column);
 /* Leaves a column out. */
 void edge_fields_drop(struct edge_fields *fields, enum edge_column column);
-/* Reads a header line. False when it names no source or no target. *unknown is the first field whose
- * name means nothing here, or EDGE_FIELD_NONE. */
-bool edge_fields_named(struct edge_fields *fields, const struct field *field, int *unknown);
+/* Reads a header line, in which a field that means nothing else and is called `label` (NULL: none) is that of edges. False when
+ * it names no source or no target. *unknown is the first field whose name means nothing here, or EDGE_FIELD_NONE. */
+bool edge_fields_named(struct edge_fields *fields, const struct field *field, const char *label,
+                       int *unknown);
 
 /* Splits a line into field [EDGE_FIELD_MAX].
  * Fails: ERROR_INPUT naming file and line when it has another number of fields. */

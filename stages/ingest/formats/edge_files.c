@@ -35,6 +35,8 @@ enum error_code edge_files_open(struct edge_files *files, const char *folder, st
     *files = (struct edge_files){0};
     for (int c = 0; rc == ERROR_NONE && c < EDGE_COLUMN_COUNT; c++) {
         bool found = false;
+        if (!edge_column[c].file)
+            continue;
         rc = file_path(path, err, "%s/%s.npy", folder, edge_column[c].file);
         if (rc == ERROR_NONE)
             rc = file_is_there(path, &found, err);

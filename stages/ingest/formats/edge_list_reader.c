@@ -17,6 +17,7 @@ enum { SURVEY_LINES = 1000 };
 
 /* What the first lines tell about the file. */
 struct survey {
+    const char *label; /* what the field of labels is called; NULL: there is none */
     int64_t row_count; /* rows looked at, a header not counted */
     int64_t first_row_line, last_row_line, header_line;
     bool first_line_is_integer, others_are_integer;
@@ -101,7 +102,7 @@ static enum error_code survey_first(struct survey *survey, const struct text_lin
                          "%s:%" PRId64 ": expected 2 to %d columns (source, target), found %zu",
                          where, line->number, EDGE_FIELD_MAX, count);
     survey->fields = edge_fields_plain(delimiter, count);
-    survey->is_named = edge_fields_named(&survey->fields, field, &unknown);
+    survey->is_named = edge_fields_named(&survey->fields, field, survey->label, &unknown);
     if (survey->is_named) {
         for (size_t i = 0; i < count; i++) /* the format has one edge type */
             survey->is_number[i] = survey->fields.use[i].column != EDGE_TYPE;
@@ -189,6 +190,7 @@ static enum error_code survey_run(struct edge_list *list, struct error *err)
     struct text_line line;
     bool found = true;
     survey->stated = STATED_NOTHING;
+    survey->label = list->input->settings ? pipeline_edge_label(list->input->settings) : NULL;
     survey->others_are_integer = true;
     enum error_code rc = open_input(list->input, &reader, err);
     while (rc == ERROR_NONE && survey->row_count < SURVEY_LINES) {

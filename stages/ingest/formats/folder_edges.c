@@ -13,6 +13,7 @@ struct edge_table { /* one run over a CSV file */
     const struct folder_meta *meta;  /* NULL: no types to check */
     const struct named_nodes *names; /* NULL: ids are numbers */
     const struct edge_files *files;  /* NULL: none */
+    const char *label;               /* what the field of labels is called; NULL: there is none */
     struct edge_fields fields;
     struct edge_columns value; /* of the edge at hand */
     struct edge_buffer buffer;
@@ -27,7 +28,7 @@ static enum error_code take_header(struct edge_table *table, const struct text_l
         delimited_split(line->text, line->size, DELIMITER_COMMA, field, EDGE_FIELD_MAX);
     table->fields =
         edge_fields_plain(DELIMITER_COMMA, count < EDGE_FIELD_MAX ? count : EDGE_FIELD_MAX);
-    const bool is_named = edge_fields_named(&table->fields, field, &unknown);
+    const bool is_named = edge_fields_named(&table->fields, field, table->label, &unknown);
     if (is_named && unknown == EDGE_FIELD_NONE && count <= EDGE_FIELD_MAX)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
@@ -140,8 +141,11 @@ folder_edges_read_csv(const char *path, bool has_header, const struct folder_met
                       struct dataset_builder *builder, uint64_t *row_count, struct error *err)
 {
     static const struct edge_files none;
-    struct edge_table table = {
-        .path = path, .meta = meta, .names = names, .files = files ? files : &none};
+    struct edge_table table = {.path = path,
+                               .meta = meta,
+                               .names = names,
+                               .files = files ? files : &none,
+                               .label = meta ? meta->edge_label : NULL};
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;
@@ -258,9 +262,10 @@ static enum error_code begin_types(struct edge_table *table, const struct text_l
                             : rc;
 }
 
-enum error_code folder_edges_count_types(const char *path, uint32_t *type_count, struct error *err)
+enum error_code folder_edges_count_types(const char *path, const char *label, uint32_t *type_count,
+                                         struct error *err)
 {
-    struct edge_table table = {.path = path};
+    struct edge_table table = {.path = path, .label = label};
     struct line_reader *reader = NULL;
     struct text_line line;
     bool found = true;

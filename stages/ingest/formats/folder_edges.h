@@ -28,8 +28,8 @@ folder_edges_read_csv(const char *path, bool has_header, const struct folder_met
 MUST_CHECK enum error_code folder_edges_read_npy(const char *path, const struct edge_files *files,
                                                  struct dataset_builder *builder,
                                                  uint64_t *row_count, struct error *err);
-/* The highest edge type of a CSV file with a header, plus one; 0 when it has no such column. */
-MUST_CHECK enum error_code folder_edges_count_types(const char *path, uint32_t *type_count,
-                                                    struct error *err);
+/* The highest edge type of a CSV file with a header, plus one; 0 when it has no such column. `label` as in folder_meta.h. */
+MUST_CHECK enum error_code folder_edges_count_types(const char *path, const char *label,
+                                                    uint32_t *type_count, struct error *err);
 
 #endif

@@ -25,6 +25,8 @@ struct folder_meta {
     bool is_directed;
     uint32_t feature_dim; /* 0: not said; likewise below */
     uint32_t class_count;
+    const char *
+        edge_label; /* set by the caller, borrowed: what the field of labels of edges is called; NULL: none */
     int64_t edge_rows;                         /* -1: not said */
     uint32_t node_type_count, edge_type_count; /* 0: no such file */
     struct node_type node_type[NODE_TYPE_COUNT_MAX];

@@ -42,7 +42,7 @@ static enum error_code set_types(struct folder *folder, const char *edges,
         rc = edge_files_count_types(files, &found, err);
     if (rc == ERROR_NONE && meta->edge_type_count == 0 && found == 0 &&
         !input_files_ends_in(edges, ".npy"))
-        rc = folder_edges_count_types(edges, &found, err);
+        rc = folder_edges_count_types(edges, meta->edge_label, &found, err);
     if (rc != ERROR_NONE || (meta->node_type_count == 0 && found == 0))
         return rc;
     const uint32_t edge_type_count = folder_meta_name_types(meta, found);
@@ -281,6 +281,7 @@ static enum error_code read_folder(const struct pipeline_settings *settings, str
 {
     const struct folder_meta *meta = &folder->meta;
     enum error_code rc = folder_meta_read(folder->path, &folder->meta, err);
+    folder->meta.edge_label = pipeline_edge_label(settings);
     if (rc == ERROR_NONE && folder->has_relations)
         rc = folder_meta_read_relations(folder->path, &folder->meta, err);
     const bool has_node_types = meta->node_type_count > 0;

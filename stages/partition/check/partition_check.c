@@ -250,6 +250,16 @@ static enum error_code compare_edge_splits(const struct partition_check *check,
                 return error_set(err, ERROR_CORRUPT,
                                  "%s edge %" PRIu64 " is not that of the dataset", held_out_name[s],
                                  i);
+        const bool is_same =
+            expected->is_labelled == found->is_labelled && expected->is_timed == found->is_timed &&
+            (!found->is_labelled ||
+             memcmp(expected->label[s], found->label[s], found->count[s] * sizeof(float)) == 0) &&
+            (!found->is_timed ||
+             memcmp(expected->time[s], found->time[s], found->count[s] * sizeof(double)) == 0);
+        if (!is_same)
+            return error_set(err, ERROR_CORRUPT,
+                             "labels or times of %s edges are not those of the dataset",
+                             held_out_name[s]);
     }
     return ERROR_NONE;
 }

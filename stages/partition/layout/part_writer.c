@@ -326,13 +326,15 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
     const struct numbering *n = writer->numbering;
     const struct key from = key_dataset(schema->id, "edge_splits");
     const uint32_t expected[HELD_OUT_COUNT] = {schema->valid_count, schema->test_count};
-    struct edge_splits splits = {0}, mapped = {.undirected = schema->undirected};
+    struct edge_splits splits = {0}, mapped = {0};
     uint32_t *end[HELD_OUT_COUNT][2] = {{NULL}};
     const bool has_types = schema->edge_width.of[EDGE_TYPE] != 0;
     if (!task_learns_pairs(schema->task))
         return ERROR_NONE;
     enum error_code rc =
         edge_splits_get(writer->store, from.text, schema->id, n->node_count, &splits, err);
+    mapped = splits; /* but for the ends, which are renumbered */
+    mapped.view = (struct record_view){0};
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++) {
         if (splits.count[s] != expected[s])
             rc = error_set(err, ERROR_CORRUPT, "%s: %" PRIu64 " %s edges, expected %" PRIu32,

@@ -24,6 +24,13 @@ struct fixture {
     uint32_t source[POSITIVES], target[POSITIVES];
 };
 
+static void take_edge(struct fixture *f, uint32_t i, uint64_t position)
+{
+    const struct edge_place place = edge_positions_find(&f->positions, position);
+    f->source[i] = place.source;
+    f->target[i] = place.target;
+}
+
 static int set_up(void **state)
 {
     struct fixture *f = memory_alloc(1, sizeof *f);
@@ -35,12 +42,8 @@ static int set_up(void **state)
     must(known_pairs_init(&f->known, &f->memory.topology, NULL, 0, 0, &err) == ERROR_NONE);
     must(edge_positions_init(&f->positions, &f->memory.topology, &err) == ERROR_NONE);
     const uint64_t edges = f->graph.row_start[NODE_COUNT];
-    for (uint32_t i = 0; i < POSITIVES; i++) {
-        const struct found_edge edge =
-            edge_positions_find(&f->positions, (uint64_t)i * 7919 % edges);
-        f->source[i] = edge.source;
-        f->target[i] = edge.target;
-    }
+    for (uint32_t i = 0; i < POSITIVES; i++)
+        take_edge(f, i, (uint64_t)i * 7919 % edges);
     *state = f;
     return 0;
 }
@@ -67,7 +70,7 @@ static struct pair_request request_of(const struct fixture *f, enum negative_kin
                                  .positive_count = POSITIVES,
                                  .source = f->source,
                                  .target = f->target,
-                                 .excludes = true};
+                                 .excludes = EXCLUDE_REVERSES};
 }
 
 static bool is_edge(const struct fixture *f, uint32_t source, uint32_t target)
@@ -88,10 +91,11 @@ static void every_position_is_an_edge(void **state)
     const struct fixture *f = *state;
     for (uint32_t node = 0; node < NODE_COUNT; node++)
         for (uint64_t e = f->graph.row_start[node]; e < f->graph.row_start[node + 1]; e++) {
-            const struct found_edge edge = edge_positions_find(&f->positions, e);
-            assert_int_equal(edge.source, f->graph.neighbor[e]);
-            assert_int_equal(edge.target, node);
-            assert_int_equal(edge.type, 0);
+            const struct edge_place place = edge_positions_find(&f->positions, e);
+            assert_int_equal(place.source, f->graph.neighbor[e]);
+            assert_int_equal(place.target, node);
+            assert_int_equal(place.type, 0);
+            assert_int_equal(*topology_neighbor(place.part, place.edge), place.source);
         }
 }
 
@@ -416,6 +420,43 @@ static void a_node_out_of_range_is_named(void **state)
 
 #define PAIR_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Without their reverses the edges alone are left out; with times each pair has two seeds of its own, and rows are whole. */
+static void labelled_edges_say_what_is_left_out(void **state)
+{
+    struct fixture *f = *state;
+    struct error err = {0};
+    struct drawn_pairs drawn;
+    float label[POSITIVES];
+    double time[POSITIVES];
+    struct pair_request request = request_of(f, NEGATIVE_UNIFORM);
+    request.negatives = 0;
+    request.label = label;
+    uint32_t left_out[EXCLUDE_REVERSES + 1] = {0};
+    for (int kind = EXCLUDE_NONE; kind <= EXCLUDE_REVERSES; kind++) {
+        request.excludes = (enum excluded_edges_kind)kind;
+        assert_ok(pair_drawer_draw(f->drawer, &request, &drawn, &err), &err);
+        assert_ptr_equal(drawn.pairs.label, label);
+        assert_int_equal(drawn.has_excluded, kind != EXCLUDE_NONE);
+        if (drawn.has_excluded)
+            left_out[kind] = drawn.excluded.start[drawn.seed_count];
+    }
+    assert_true(left_out[EXCLUDE_EDGES] > 0);
+    assert_true(left_out[EXCLUDE_REVERSES] > left_out[EXCLUDE_EDGES]);
+    for (uint32_t i = 0; i < POSITIVES; i++)
+        time[i] = 100 + i;
+    request.time = time;
+    assert_ok(pair_drawer_draw(f->drawer, &request, &drawn, &err), &err);
+    assert_int_equal(drawn.seed_count, 2 * POSITIVES);
+    assert_false(drawn.has_excluded);
+    for (uint32_t i = 0; i < POSITIVES; i++) {
+        assert_int_equal(drawn.pairs.source[i], 2 * i);
+        assert_int_equal(drawn.pairs.target[i], 2 * i + 1);
+        assert_int_equal(drawn.seed_node[2 * i], f->source[i]);
+        assert_int_equal(drawn.seed_node[2 * i + 1], f->target[i]);
+        assert_true(drawn.seed_time[2 * i] >= time[i] && drawn.seed_time[2 * i + 1] <= time[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +470,7 @@ int main(void)
         PAIR_TEST(edges_and_reverses_are_left_out),
         PAIR_TEST(a_batch_is_that_of_the_graph_without_them),
         PAIR_TEST(a_node_out_of_range_is_named),
+        cmocka_unit_test_setup_teardown(labelled_edges_say_what_is_left_out, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

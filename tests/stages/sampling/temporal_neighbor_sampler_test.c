@@ -94,6 +94,71 @@ static void a_planted_future_changes_no_bit(void **state)
     assert_memory_equal(node[0], node[1], nodes[0] * sizeof **node);
 }
 
+static uint64_t place_of(const struct sampler_fixture *f, uint32_t v, uint32_t u)
+{
+    uint64_t e = f->row_start[v];
+    while (f->neighbor[e] != u)
+        e++;
+    return e;
+}
+
+/* Whether the edge from u to v at that time may be in the rows of the ends of the edge from s to t at `time`. */
+static bool may_be_seen(enum excluded_edges_kind kind, uint32_t u, uint32_t v, double own,
+                        uint32_t s, uint32_t t, double time)
+{
+    if (own > time)
+        return false;
+    const bool is_edge = u == s && v == t, is_reverse = u == t && v == s;
+    return own < time ||
+           !((is_edge && kind != EXCLUDE_NONE) || (is_reverse && kind == EXCLUDE_REVERSES));
+}
+
+/* Two seeds for each edge, which both see what was there before it, at all hops; its reverse is of the same time, or earlier. */
+static void the_edge_of_a_pair_is_in_none_of_its_rows(void **state)
+{
+    (void)state;
+    struct sampler_fixture f;
+    static const int64_t all[] = {FANOUT_ALL, FANOUT_ALL};
+    uint32_t tried = 0;
+    sampler_fixture_open(&f);
+    for (uint32_t t = 0; t < FIXTURE_NODES; t++)
+        for (uint32_t s = 0; s < FIXTURE_NODES; s++)
+            for (uint32_t i = 0; i < 6 && s != t && f.linked[t][s] && f.linked[s][t]; i++) {
+                const enum excluded_edges_kind kind = (enum excluded_edges_kind)(i / 2);
+                double *back = &f.time[place_of(&f, s, t)];
+                const double time = time_of(&f, t, s), kept = *back;
+                const uint32_t seeds[] = {s, t};
+                const double times[] = {time, time};
+                struct neighbor_request request =
+                    sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
+                *back = i % 2 ? time : time - 1;
+                request.seed_node = seeds;
+                request.seed_time = times;
+                request.seed_count = 2;
+                request.fanout = all;
+                request.wants_degree = true;
+                request.pair_exclusion = kind;
+                const struct mini_batch batch = draw(&f, &request);
+                for (uint32_t row = 0; row < batch.row_count; row++) {
+                    const uint32_t v = batch.node[row];
+                    uint32_t expected = 0;
+                    for (uint32_t u = 0; u < FIXTURE_NODES; u++)
+                        expected += f.linked[v][u] &&
+                                    may_be_seen(kind, u, v, time_of(&f, v, u), s, t, time);
+                    assert_int_equal(batch.row_start[row + 1] - batch.row_start[row], expected);
+                    assert_int_equal(batch.degree[row], expected);
+                    for (uint32_t e = batch.row_start[row]; e < batch.row_start[row + 1]; e++) {
+                        const uint32_t u = batch.node[batch.neighbor[e]];
+                        assert_true(may_be_seen(kind, u, v, time_of(&f, v, u), s, t, time));
+                    }
+                }
+                *back = kept;
+                tried++;
+            }
+    assert_true(tried > 100);
+    sampler_fixture_close(&f);
+}
+
 static void early_edges_are_as_likely_as_each_other(void **state)
 {
     (void)state;
@@ -151,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_edge_is_later_than_its_seed),
         cmocka_unit_test(a_planted_future_changes_no_bit),
+        cmocka_unit_test(the_edge_of_a_pair_is_in_none_of_its_rows),
         cmocka_unit_test(early_edges_are_as_likely_as_each_other),
         cmocka_unit_test(the_last_ones_are_the_latest),
     };

@@ -5,6 +5,8 @@
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"
 
+#include <math.h>
+
 static const char key[] = "partition/p-1/edge_splits";
 static const uint32_t valid_source[] = {4, 0}, valid_target[] = {1, 3};
 static const uint32_t test_source[] = {2}, test_target[] = {2};
@@ -64,12 +66,50 @@ static void wrong_ends_are_refused(void **state)
     assert_int_equal(read.count[HELD_OUT_VALID], 0);
 }
 
+static void labels_and_times_read_back(void **state)
+{
+    static const float valid_label[] = {1, -0.5F}, test_label[] = {3}, endless[] = {INFINITY};
+    static const double valid_time[] = {1e9, -2}, test_time[] = {7};
+    static const uint64_t classes[] = {5, 0, 9};
+    struct temp_store *t = *state;
+    struct edge_splits read, labelled = good;
+    assert_ok(edge_splits_put(t->store, key, "p-1", &good, &t->err), &t->err);
+    assert_ok(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), &t->err);
+    assert_true(!read.is_labelled && !read.is_timed && read.class_count == 0);
+    store_release_record(&read.view);
+    labelled.is_labelled = labelled.is_timed = true;
+    labelled.label[HELD_OUT_VALID] = valid_label;
+    labelled.label[HELD_OUT_TEST] = test_label;
+    labelled.time[HELD_OUT_VALID] = valid_time;
+    labelled.time[HELD_OUT_TEST] = test_time;
+    labelled.class_count = 3;
+    labelled.train_class = classes;
+    static const char own[] = "partition/p-3/edge_splits";
+    assert_ok(edge_splits_put(t->store, own, "p-3", &labelled, &t->err), &t->err);
+    assert_ok(edge_splits_get(t->store, own, "p-3", 5, &read, &t->err), &t->err);
+    assert_true(read.is_labelled && read.is_timed);
+    assert_memory_equal(read.label[HELD_OUT_VALID], valid_label, sizeof valid_label);
+    assert_memory_equal(read.time[HELD_OUT_TEST], test_time, sizeof test_time);
+    assert_int_equal(read.class_count, 3);
+    assert_memory_equal(read.train_class, classes, sizeof classes);
+    store_release_record(&read.view);
+    const struct tamper longer = {"test_label", ELEMENT_F32, valid_label, 2};
+    record_tamper(t->store, own, "p-3", &longer);
+    assert_fails(edge_splits_get(t->store, own, "p-3", 5, &read, &t->err), ERROR_CORRUPT,
+                 "test_label: expected 1 elements, found 2", &t->err);
+    const struct tamper broken = {"test_label", ELEMENT_F32, endless, 1};
+    record_tamper(t->store, own, "p-3", &broken);
+    assert_fails(edge_splits_get(t->store, own, "p-3", 5, &read, &t->err), ERROR_CORRUPT,
+                 "test edge 0: expected a finite label", &t->err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(splits_read_back_as_written),
         test_with_store(types_read_back_as_written),
         test_with_store(wrong_ends_are_refused),
+        test_with_store(labels_and_times_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

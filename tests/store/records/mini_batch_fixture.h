@@ -183,7 +183,11 @@ static inline void make_random(struct random_batch *r, uint32_t number)
 }
 
 static const uint32_t pair_source[] = {1, 0}, pair_target[] = {0, 1, 1, 1, 0, 0};
-static const struct seed_pairs pairs = {
-    .positive_count = 2, .negatives_each = 2, .source = pair_source, .target = pair_target};
+static const float pair_label[] = {0.5F, -3};
+static const struct seed_pairs pairs = {.positive_count = 2,
+                                        .negatives_each = 2,
+                                        .source = pair_source,
+                                        .target = pair_target,
+                                        .label = pair_label};
 
 #endif

@@ -232,6 +232,7 @@ static void pairs_of_seeds_are_kept(void **state)
     assert_int_equal(read.pairs.negatives_each, 2);
     assert_memory_equal(read.pairs.source, pair_source, sizeof pair_source);
     assert_memory_equal(read.pairs.target, pair_target, sizeof pair_target);
+    assert_memory_equal(read.pairs.label, pair_label, sizeof pair_label);
     assert_int_equal(seed_pairs_positive(&read.pairs, 1), 1);
     assert_int_equal(seed_pairs_positive(&read.pairs, 3), 0);
     assert_int_equal(seed_pairs_positive(&read.pairs, 4), 1);

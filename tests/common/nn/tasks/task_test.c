@@ -17,8 +17,9 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
         assert_true(task->label_check && task->has_label && task->class_count && task->describe);
         assert_non_null(task->count_size);
         assert_true(task_has_labels(kind) != task_learns_pairs(kind));
-        assert_int_equal(task_learns_pairs(kind), kind == TASK_LINK_PREDICTION);
-        if (task->example == EXAMPLE_NODE)
+        assert_int_equal(task_learns_pairs(kind), task->example != EXAMPLE_NODE);
+        assert_int_equal(task_labels_edges(kind), task->example == EXAMPLE_EDGE);
+        if (task->example != EXAMPLE_PAIR)
             assert_true(task->loss && task->count && task->print);
         assert_true(task_has_metric(task, METRIC_LOSS, 2));
         for (int i = 0; i < task->metric_count; i++)
