@@ -22,6 +22,7 @@
 #include "stages/plan/run_import.h"
 #include "stages/plan/run_origin.h"
 #include "stages/plan/setting_table.h"
+#include "stages/sampling/sampler_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -267,7 +268,12 @@ static enum error_code check_task(const struct inference *inference, struct erro
 static enum error_code prepare_settings(struct inference *inference, struct error *err)
 {
     struct local_run *local = &inference->local;
+    const struct pipeline_settings *model = &inference->source.folder.run.settings;
     char path[FILE_PATH_SIZE];
+    if (inference->options.nodes && model->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR)
+        return error_set(err, ERROR_INVALID,
+                         "--nodes is given, but the model samples by times, of which all nodes are "
+                         "inferred: leave it out");
     enum error_code rc = file_path(path, err, "%s/model", local->folder.path);
     if (rc == ERROR_NONE)
         rc = file_make_folders(path, err);

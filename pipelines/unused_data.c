@@ -14,9 +14,9 @@ enum { ITEM_COUNT = EDGE_COLUMN_COUNT + 2, ITEM_SIZE = 40 };
 void unused_data_text(const struct dataset_schema *schema, const struct edge_use *use, char *text,
                       size_t size)
 {
-    /* Ids are no data, and types are said below. */
-    const unsigned silent =
-        use->columns | use->refused | use->sampled | 1U << EDGE_TYPE | 1U << EDGE_ID;
+    /* Ids are no data, labels are learnt, and types are said below. */
+    const unsigned silent = use->columns | use->refused | use->sampled | 1U << EDGE_TYPE |
+                            1U << EDGE_ID | 1U << EDGE_LABEL;
     char item[ITEM_COUNT][ITEM_SIZE];
     int count = 0, at = 0;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
@@ -64,11 +64,6 @@ enum error_code unused_data_warn(struct store *store, const struct pipeline_sett
             log_warn("dataset %s has %s, which training DOES NOT USE: they change no result",
                      schema->id, text);
     }
-    if (rc == ERROR_NONE && settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR)
-        log_warn(
-            "sample.sampler is temporal_neighbor: training and validation see no edge later than "
-            "their seeds, but inference computes on all edges, so test scores and predictions "
-            "LOOK AHEAD; go by validation");
     memory_free(schema);
     return rc;
 }

@@ -21,6 +21,7 @@
  *   outputs   5/8 rows in the order of the input (output_writer.c); the rest for lines and ids
  *
  * Of a run that wants some nodes alone there is one unit, outputs/w: selected_inference.h.
+ * Of a run that samples by times each node is computed at its own (temporal_inference.h), in the same units, from the features on.
  *
  * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
  * the same node again for every batch it is near to.
@@ -34,6 +35,7 @@
 #include "stages/infer/output_writer.h"
 #include "stages/infer/part_inference.h"
 #include "stages/infer/selected_inference.h"
+#include "stages/infer/temporal_inference.h"
 #include "stages/infer/typed_inference.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
@@ -147,7 +149,8 @@ static enum error_code open_topology(const struct stage_context *context, struct
 static enum error_code open_parts(const struct stage_context *context,
                                   const struct infer_state *state, int part, struct error *err)
 {
-    return !state->typed && (state->model.needs_degree || state->edge_use.weight_sum)
+    return temporal_inference_is_wanted(context) ||
+                   (!state->typed && (state->model.needs_degree || state->edge_use.weight_sum))
                ? topology_open_parts(&state->topology, context->pool, err)
                : topology_open_part(&state->topology, part, err);
 }
@@ -235,7 +238,8 @@ static enum error_code open_windows(const struct stage_context *context, struct 
                                     int layer, struct error *err)
 {
     const bool sums_all = source_windows_sum_all(&state->model, layer - 1);
-    if (!source_windows_are_possible(&state->model, layer - 1) ||
+    if (temporal_inference_is_wanted(context) ||
+        !source_windows_are_possible(&state->model, layer - 1) ||
         (state->mostly_zero && model_sums_sources(&state->model, layer - 1)) ||
         (feature_source_is_resident(state->input) &&
          !source_windows_are_always(&state->model, layer - 1)))
@@ -323,7 +327,8 @@ static enum error_code open_input(const struct stage_context *context, struct in
 static enum error_code infer_part(const struct stage_context *context, struct infer_state *state,
                                   int layer, int part, struct error *err)
 {
-    enum error_code rc = open_input(context, state, layer, err);
+    const bool is_temporal = temporal_inference_is_wanted(context);
+    enum error_code rc = open_input(context, state, is_temporal ? 1 : layer, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     struct part_inference inference = {.context = context,
                                        .topology = &state->topology,
@@ -337,6 +342,7 @@ static enum error_code infer_part(const struct stage_context *context, struct in
                                        .windows = state->windows,
                                        .has_self_loops = context->book->self_loop_count > 0,
                                        .mostly_zero = state->mostly_zero,
+                                       .is_temporal = is_temporal,
                                        .arena = &state->arena};
     memcpy(inference.lower, state->lower, sizeof inference.lower);
     if (rc == ERROR_NONE)

@@ -4,9 +4,15 @@
 #include "common/nn/layers/layer.h"
 #include "stages/infer/inference_tile.h"
 #include "stages/infer/layer_shard.h"
+#include "stages/infer/temporal_inference.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static uint32_t temporal_tile_size(uint32_t first, uint32_t end)
+{
+    return end - first < TEMPORAL_TILE_NODES ? end - first : TEMPORAL_TILE_NODES;
+}
 
 /* The neighbourhoods of `count` nodes, or those nodes alone for a layer that uses no edges. */
 static enum error_code draw_tile(struct part_inference *inference, int layer, const uint32_t *node,
@@ -266,7 +272,9 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
     enum error_code rc = feature_shard_writer_begin(writer, &tensor, err);
     for (uint32_t first = begin, count = 0; rc == ERROR_NONE && first < end; first += count) {
         float *output = NULL;
-        count = inference_tile_size(&inference->topology->part[part], first, end);
+        count = inference->is_temporal
+                    ? temporal_tile_size(first, end)
+                    : inference_tile_size(&inference->topology->part[part], first, end);
         if (stop_signal_seen())
             return error_set(err, ERROR_UNAVAILABLE, "stopped inside a part");
         if (inference->windows && first >= summed) {
@@ -278,9 +286,11 @@ static enum error_code write_tiles(struct part_inference *inference, int layer, 
         arena_reset(inference->arena);
         if (inference->windows && first >= summed)
             source_windows_rest(inference->windows);
-        rc = first < summed ? infer_summed_tile(inference, layer, part, first, count,
-                                                sum + (first - sums_begin) * width, &output, err)
-                            : infer_tile(inference, layer, first, count, &output, err);
+        rc = inference->is_temporal
+                 ? temporal_inference_tile(inference, layer, first, count, &output, err)
+             : first < summed ? infer_summed_tile(inference, layer, part, first, count,
+                                                  sum + (first - sums_begin) * width, &output, err)
+                              : infer_tile(inference, layer, first, count, &output, err);
         if (rc == ERROR_NONE)
             rc = add_rows(inference, writer, output, count, err);
     }

@@ -9,6 +9,8 @@
  * that made for many tiles at once (source_windows.h), and a tile begins with it and the rows of its own nodes. So have tiles
  * of GAT that are computed on rows as they are (gat_rows.h), by the tile's shape alone; others have the rows of their sources read
  * for each. All tiles of GATv2 begin so, whether the inputs fit or not.
+ *
+ * Of a run that samples by times tiles are neighbourhoods of several hops instead (temporal_inference.h).
  */
 #ifndef STAGES_INFER_PART_INFERENCE_H
 #define STAGES_INFER_PART_INFERENCE_H
@@ -39,6 +41,7 @@ struct part_inference { /* all borrowed */
     struct source_windows *windows; /* NULL: tiles read their sources' rows */
     bool has_self_loops;            /* there may be some */
     bool mostly_zero;               /* the input (sparse_features.h) */
+    bool is_temporal;               /* rows are of each node at its time (temporal_inference.h) */
     struct arena *arena;            /* reset for each tile */
 };
 

@@ -1,10 +1,8 @@
 #include "stages/sample/sampler_tables.h"
 
 #include "common/base/memory.h"
-#include "stages/sampling/graph_row.h"
 #include "stages/sampling/graphsaint.h"
-
-#include <math.h>
+#include "stages/sampling/seed_times.h"
 
 static const struct sampler *sampler_of_run(const struct stage_context *context)
 {
@@ -133,16 +131,5 @@ enum error_code sampler_tables_seed_times(const struct stage_context *context,
                                           struct error *err)
 {
     const bool first = context->settings->sample.seed_time == SEED_TIME_FIRST_EDGE;
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
-        struct graph_row row;
-        rc = graph_row_of(topology, seed_node[i], &row, err);
-        out[i] = first ? HUGE_VAL : -HUGE_VAL;
-        for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
-            const double time = graph_row_time(&row, k);
-            if (first ? time < out[i] : time > out[i])
-                out[i] = time;
-        }
-    }
-    return rc;
+    return seed_times_find(topology, first, seed_node, count, out, err);
 }
