@@ -1,5 +1,6 @@
 #include "stages/aggregate/row_update.h"
 
+#include "common/base/memory.h"
 #include "common/parallel/first_failure.h"
 #include "stages/aggregate/row_gradients.h"
 #include "store/records/parameter_values.h"
@@ -27,8 +28,18 @@ enum error_code row_update_open(const struct stage_context *context, const struc
     return embedding_state_open(&state, &out->state, err);
 }
 
+static void release_slots(struct row_update *u)
+{
+    for (int32_t k = u->slot_count - 1; u->slot && k >= 0; k--)
+        store_release_record(&u->slot[k].view);
+    memory_free(u->slot);
+    u->slot = NULL;
+    u->slot_count = 0;
+}
+
 void row_update_close(struct row_update *update)
 {
+    release_slots(update);
     embedding_state_close(&update->state);
     arena_release(&update->arena);
 }
@@ -132,9 +143,8 @@ static enum error_code check_rows(const struct stage_context *context, const str
                      shard->row_count);
 }
 
-static enum error_code read_slot(const struct stage_context *context, const struct shard *shard,
-                                 int64_t round, int32_t slot, struct gradient *out,
-                                 struct error *err)
+static enum error_code read_slot(const struct stage_context *context, int64_t round, int32_t slot,
+                                 struct gradient *out, struct error *err)
 {
     const enum error_code rc = gradient_get(context->store, context->run_id, round, slot, out, err);
     if (rc != ERROR_NONE)
@@ -143,27 +153,26 @@ static enum error_code read_slot(const struct stage_context *context, const stru
         return error_set(err, ERROR_CORRUPT,
                          "record %s: made from weights version %" PRIu64 ", expected %" PRId64,
                          out->view.key, out->weights_version, round);
-    return check_rows(context, shard, out, err);
+    return ERROR_NONE;
 }
 
+/* Afterwards u->slot has those of the round. */
 static enum error_code read_slots(const struct stage_context *context, struct row_update *u,
-                                  const struct shard *shard, int64_t round, struct gradient **out,
-                                  struct error *err)
+                                  const struct shard *shard, int64_t round, struct error *err)
 {
     const int32_t count = schedule_slot_count(context->schedule, round);
-    enum error_code rc = arena_new(&u->arena, out, (size_t)count, "the gradients of a round", err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memset(*out, 0, (size_t)count * sizeof **out);
+    enum error_code rc = ERROR_NONE;
+    if (!u->slot || u->round != round) {
+        release_slots(u);
+        rc = memory_new(&u->slot, (size_t)count, "the gradients of a round", err);
+        u->slot_count = rc == ERROR_NONE ? count : 0;
+        u->round = round;
+        for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++)
+            rc = read_slot(context, round, slot, &u->slot[slot], err);
+    }
     for (int32_t slot = 0; slot < count && rc == ERROR_NONE; slot++)
-        rc = read_slot(context, shard, round, slot, &(*out)[slot], err);
+        rc = check_rows(context, shard, &u->slot[slot], err);
     return rc;
-}
-
-static void release_slots(const struct stage_context *context, int64_t round, struct gradient *slot)
-{
-    for (int32_t k = schedule_slot_count(context->schedule, round) - 1; slot && k >= 0; k--)
-        store_release_record(&slot[k].view);
 }
 
 /* `row`, of the table, after one more update. */
@@ -289,23 +298,23 @@ enum error_code row_update_round(const struct stage_context *context, struct row
 {
     const struct shard shard = shard_of(context, u, number);
     const double rate = learning_rate_of_epoch(&u->rate, schedule_epoch(context->schedule, round));
-    struct gradient *slot = NULL;
     struct row_gradients gradients = {0};
     struct new_rows rows = {0};
     arena_reset(&u->arena);
     stage_times_enter(context->times, TIME_READ);
-    enum error_code rc = read_slots(context, u, &shard, round, &slot, err);
+    enum error_code rc = read_slots(context, u, &shard, round, err);
     if (rc == ERROR_NONE)
         rc = embedding_state_advance(&u->state, number, round, false, err);
     stage_times_enter(context->times, TIME_COMPUTE);
     if (rc == ERROR_NONE)
-        rc = row_gradients_find(slot, schedule_slot_count(context->schedule, round), shard.tensor,
-                                &shard.rows, &u->arena, &gradients, err);
+        rc = row_gradients_find(u->slot, u->slot_count, shard.tensor, &shard.rows, &u->arena,
+                                &gradients, err);
     if (rc == ERROR_NONE)
         rc = new_rows(u, &shard, gradients.count, &rows, err);
     if (rc == ERROR_NONE)
         rc = step_rows(context, u, &shard, &gradients, rate, &rows, err);
-    release_slots(context, round, slot);
+    if (rc != ERROR_NONE) /* what was read may be what was damaged, and is made again meanwhile */
+        release_slots(u);
     const struct embedding_rows record =
         record_of(&shard, &rows, gradients.count, round, round + 1);
     if (rc == ERROR_NONE)

@@ -21,6 +21,10 @@ struct row_update { /* {0} is closed */
     struct embedding_state state;
     enum sparse_rule rule;
     struct rate_config rate;
+    /* The gradients of a round that were read last: most often the next unit is another shard of that round. */
+    struct gradient *slot; /* [slot_count], or NULL */
+    int32_t slot_count;
+    int64_t round;
     struct arena arena; /* of a unit */
 };
 
