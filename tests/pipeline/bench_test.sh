@@ -41,6 +41,8 @@ expect 78 'did you mean' "$bench/epoch" "$source_folder/pipelines/karate.yaml" -
 
 # inference: nothing of it is small, so here it is only refused
 expect 73 'files that this program did not make' "$bench/inference" --directory "$work"
+expect 73 'files that this program did not make' "$bench/embeddings" --directory "$work"
+expect 70 'did not say how long an epoch took' "$bench/hetero" "$work" --rival 'echo nothing of'
 
 # the programs that can be told to do little
 tests=${GRAPHMILL_BIN%/bin}/tests
