@@ -304,33 +304,32 @@ static bool is_copied(const struct batch_preparer *preparer, uint32_t type)
     return source && !feature_source_is_resident(source);
 }
 
-/* In floats, from one area to the next on a line of the cache. */
-static uint64_t area_floats(const struct batch_preparer *preparer, const struct typed_batch *typed,
-                            uint32_t type)
+/* Up to the next line of the cache. */
+static uint64_t area_bytes_of(const struct batch_preparer *preparer,
+                              const struct typed_batch *typed, uint32_t type)
 {
-    const uint64_t line = 64 / sizeof(float);
-    const uint64_t floats = typed_features_row_bytes(preparer->types, type) / sizeof(float) *
-                            typed_batch_count(typed, type);
-    return is_copied(preparer, type) ? (floats + line - 1) / line * line : 0;
+    const uint64_t line = 64, bytes = typed_features_row_bytes(preparer->types, type) *
+                                      typed_batch_count(typed, type);
+    return is_copied(preparer, type) ? (bytes + line - 1) / line * line : 0;
 }
 
 static enum error_code reserve_types(struct batch_preparer *preparer,
                                      struct prepared_batch *prepared, const atomic_bool *stop,
                                      struct error *err)
 {
-    uint64_t floats = 0, pipe = 0;
+    uint64_t rows = 0, pipe = 0;
     for (uint32_t t = 0; t < preparer->types->type_count; t++) {
-        floats += area_floats(preparer, &prepared->typed, t);
+        rows += area_bytes_of(preparer, &prepared->typed, t);
         if (is_copied(preparer, t)) {
             const uint64_t bytes = pipe_bytes(preparer, preparer->types->source[t], stop);
             pipe = bytes > pipe ? bytes : pipe;
         }
     }
-    return floats ? reserve(preparer, prepared, floats * sizeof(float), pipe, err) : ERROR_NONE;
+    return rows ? reserve(preparer, prepared, rows, pipe, err) : ERROR_NONE;
 }
 
 static enum error_code fill_type(struct batch_preparer *preparer, struct typed_batch *typed,
-                                 uint32_t type, float *area, const atomic_bool *stop,
+                                 uint32_t type, char *area, const atomic_bool *stop,
                                  struct error *err)
 {
     const struct wanted_rows wanted = {preparer->types->source[type], typed->number[type],
@@ -340,9 +339,9 @@ static enum error_code fill_type(struct batch_preparer *preparer, struct typed_b
     if (!wanted.source)
         return ERROR_NONE;
     if (is_copied(preparer, type)) {
-        struct copied_rows copied = {(char *)area, feature_source_row_bytes(wanted.source)};
+        struct copied_rows copied = {area, feature_source_row_bytes(wanted.source)};
         typed->rows[type] =
-            (struct input_rows){.base = area, .stride = copied.row_bytes / sizeof *area};
+            (struct input_rows){.base = area, .stride = copied.row_bytes / sizeof(float)};
         return wanted.count ? bring_rows(preparer, &wanted, copy_rows, &copied, stop, err)
                             : ERROR_NONE;
     }
@@ -357,11 +356,11 @@ static enum error_code fill_types(struct batch_preparer *preparer, struct prepar
                                   const atomic_bool *stop, struct error *err)
 {
     enum error_code rc = reserve_types(preparer, prepared, stop, err);
-    float *area = prepared->area.data;
+    char *area = (char *)prepared->area.data;
     for (uint32_t t = 0; rc == ERROR_NONE && t < preparer->types->type_count; t++) {
-        const uint64_t floats = area_floats(preparer, &prepared->typed, t);
+        const uint64_t bytes = area_bytes_of(preparer, &prepared->typed, t);
         rc = fill_type(preparer, &prepared->typed, t, area, stop, err);
-        area = floats ? area + floats : area;
+        area = bytes ? area + bytes : area;
     }
     prepared->has_rows = rc == ERROR_NONE;
     return rc;
