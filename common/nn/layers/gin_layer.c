@@ -59,16 +59,28 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     return PARAMETER_COUNT;
 }
 
+/* An eps that is not trained is 0, so a_i does not depend on the weights. */
+static bool aggregates_input(const struct model_layer *layer)
+{
+    return !layer->option.train_eps;
+}
+
 static enum error_code weigh(const struct model_layer *layer, const struct message_block *block,
                              struct arena *arena, struct aggregation *out, struct error *err)
 {
-    float *scale = NULL;
+    const uint32_t rows = block->destination_count;
+    float *scale = NULL, *self_scale = NULL;
     (void)layer;
-    const enum error_code rc = arena_new(arena, &scale, block->destination_count, what, err);
-    for (uint32_t i = 0; rc == ERROR_NONE && !arena->counts && i < block->destination_count; i++)
+    enum error_code rc = arena_new(arena, &scale, rows, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &self_scale, rows, what, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && !arena->counts && i < rows; i++) {
         scale[i] = neighbor_weights_correction(block, i);
-    *out = (struct aggregation){.destination_count = block->destination_count,
+        self_scale[i] = 1;
+    }
+    *out = (struct aggregation){.destination_count = rows,
                                 .destination_scale = scale,
+                                .self_scale = self_scale,
                                 .edge_value = block->edge_factor};
     return rc;
 }
@@ -104,7 +116,10 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, str
         return rc;
     for (uint32_t i = 0; !arena->counts && i < rows; i++)
         gin->self_scale[i] = 1 + *pass->parameter[EPS];
+    must(arena->counts || !pass->aggregated_count || *pass->parameter[EPS] == 0);
     sum->aggregation.self_scale = gin->self_scale;
+    sum->aggregated = pass->aggregated;
+    sum->aggregated_count = pass->aggregated_count;
     sum->aggregation.sum = pass->sum;
     between.base = sum->output;
     rc = layer_pass_init_matrix(last, &gin->layer[1], pass->parameter[WEIGHT_1],
@@ -197,6 +212,7 @@ const struct layer_type gin_layer = {
     .needs_degree = true,
     .parameters = parameters,
     .weigh = weigh,
+    .aggregates_input = aggregates_input,
     .forward = forward,
     .backward = backward,
 };

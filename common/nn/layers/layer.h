@@ -63,6 +63,9 @@ struct layer_type {
      * (layer_sums_sources()), of which the scales of destinations may be others. */
     enum error_code (*weigh)(const struct model_layer *layer, const struct message_block *block,
                              struct arena *arena, struct aggregation *out, struct error *err);
+    /* Of a kind that is not linear but has weigh(): whether it begins with that aggregation of its input rows, as they are and
+     * before the weights are known; then it takes pass->aggregated. NULL: it does not. */
+    bool (*aggregates_input)(const struct model_layer *layer);
     /* Of any other kind, as layer_pass_forward() and layer_pass_backward(); README.md says what they do. Only in fp32. */
     enum error_code (*forward)(struct layer_pass *pass, bool keep, struct arena *arena,
                                struct thread_pool *pool, struct error *err);
@@ -91,9 +94,11 @@ static inline bool layer_sums_sources(const struct model_layer *layer)
 /* Whether it also takes that sum of its input rows as they are, before anything else: then that may be done ahead. */
 static inline bool layer_aggregates_first(const struct model_layer *layer)
 {
-    return layer->type->uses_edges && !layer->type->forward &&
-           layer->option.aggr != LAYER_AGGR_MAX && !layer->residual &&
-           !layer->type->projects_first(layer->input_dim, layer->output_dim);
+    const struct layer_type *type = layer->type;
+    if (!type->uses_edges || layer->option.aggr == LAYER_AGGR_MAX || layer->residual)
+        return false;
+    return type->forward ? type->aggregates_input && type->aggregates_input(layer)
+                         : !type->projects_first(layer->input_dim, layer->output_dim);
 }
 
 /* The full name of a tensor of layer `number`, as a model has it. */

@@ -73,6 +73,7 @@ static void rows_are_those_of_the_gather(void **state)
         check_rows(LAYER_SAGE, p, NULL);
         check_rows(LAYER_GCN, p, pool);
         check_rows(LAYER_SAGE, p, pool);
+        check_rows(LAYER_GIN, p, pool);
     }
     thread_pool_free(pool);
 }
@@ -106,13 +107,12 @@ static void step(const struct model *model, const struct block_fixture *blocks, 
     arena_release(&arena);
 }
 
-static void a_step_does_what_is_left_with_the_same_bits(void **state)
+static void check_steps(enum layer_kind kind)
 {
     struct block_fixture blocks;
-    const struct model model = model_of(LAYER_SAGE, CLASSES);
+    const struct model model = model_of(kind, CLASSES);
     const size_t count = (size_t)DESTINATIONS * CLASSES + model.value_count;
     float *expected = memory_alloc(count, sizeof *expected), *found = NULL;
-    (void)state;
     make_block(&blocks, PRECISION_FP32);
     step(&model, &blocks, -1, expected);
     for (int64_t tiles = 0; tiles <= 3; tiles++) {
@@ -123,6 +123,24 @@ static void a_step_does_what_is_left_with_the_same_bits(void **state)
     }
     memory_free(expected);
     block_fixture_release(&blocks);
+}
+
+static void a_step_does_what_is_left_with_the_same_bits(void **state)
+{
+    (void)state;
+    check_steps(LAYER_SAGE);
+    check_steps(LAYER_GIN);
+}
+
+/* What is added of the own row is then known only with the weights. */
+static void gin_that_trains_eps_aggregates_in_the_step(void **state)
+{
+    const struct input_rows rows = {0};
+    struct model model = model_of(LAYER_GIN, CLASSES);
+    (void)state;
+    assert_true(input_aggregation_is_possible(&model, &rows));
+    model.layer[0].option.train_eps = 1;
+    assert_false(input_aggregation_is_possible(&model, &rows));
 }
 
 static void a_layer_that_projects_first_has_nothing_to_aggregate(void **state)
@@ -157,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_the_gather),
         cmocka_unit_test(a_step_does_what_is_left_with_the_same_bits),
+        cmocka_unit_test(gin_that_trains_eps_aggregates_in_the_step),
         cmocka_unit_test(a_layer_that_projects_first_has_nothing_to_aggregate),
         cmocka_unit_test(an_arena_without_room_says_so),
     };

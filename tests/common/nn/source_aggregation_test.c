@@ -105,6 +105,7 @@ static void bits_are_those_of_the_gather(void **state)
         for (int values = 0; values < 2; values++) {
             check_kind(LAYER_SAGE, p, values);
             check_kind(LAYER_GCN, p, values);
+            check_kind(LAYER_GIN, p, values);
         }
     }
 }
