@@ -35,6 +35,7 @@ static enum error_code find_label_loss(struct pair_step *step, struct loss_resul
         return rc;
     if (!step->pairs->label)
         return error_set(err, ERROR_CORRUPT, "expected a section pair_label, found none");
+    /* NOLINTNEXTLINE(readability-suspicious-call-argument) */
     rc = task_take_labels(step->task, step->pairs->label, count, outputs, step->labels, err);
     if (rc == ERROR_NONE)
         *loss = step->task->loss(step->rule, step->score, step->labels, count, outputs,
