@@ -153,9 +153,10 @@ void typed_features_limit(struct typed_features *features, uint64_t budget_bytes
     uint64_t count = 0;
     for (uint32_t t = 0; t < features->type_count; t++)
         count += is_brought(features, t);
+    const uint64_t share = count ? budget_bytes / count : 0;
     for (uint32_t t = 0; t < features->type_count; t++)
         if (is_brought(features, t))
-            feature_source_limit(features->source[t], budget_bytes / count);
+            feature_source_limit(features->source[t], share);
 }
 
 size_t typed_features_row_bytes(const struct typed_features *features, uint32_t type)
