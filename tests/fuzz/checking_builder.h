@@ -10,6 +10,8 @@
 #include "stages/ingest/build/dataset_builder.h"
 #include "store/records/node_ids.h"
 
+#include "tests/support/no_held_out.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,22 +53,6 @@ enum error_code dataset_builder_set_ids(struct dataset_builder *builder, const s
     (void)err;
     builder->id_count = ids->node_count;
     return ERROR_NONE;
-}
-
-enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum held_out split,
-                                         const struct given_edge *given, struct error *err)
-{
-    (void)builder;
-    (void)split;
-    (void)given;
-    (void)err;
-    return ERROR_NONE;
-}
-
-uint32_t dataset_builder_edge_types(const struct dataset_builder *builder)
-{
-    (void)builder;
-    return 0;
 }
 
 enum error_code dataset_builder_put_features(struct dataset_builder *builder, const char *where,

@@ -5,36 +5,19 @@
 
 #include <string.h>
 
-static struct temp_dir folder;
-
-static int set_up(void **state)
+static const char *file_of(void **state, const char *text)
 {
-    (void)state;
-    temp_dir_make(&folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    temp_dir_remove(&folder);
-    return 0;
-}
-
-static const char *file_of(const char *text)
-{
-    return temp_dir_write(&folder, "scaling.csv", text, strlen(text));
+    return temp_dir_write(*state, "scaling.csv", text, strlen(text));
 }
 
 static void numbers_come_back_to_the_bit(void **state)
 {
-    (void)state;
     double mean[] = {1.0 / 3, -1e300, 0}, deviation[] = {0, 0.1, 5e-324};
     const struct feature_scaling scaling[] = {
         {.has_least = true, .least = -1.0 / 7, .dim = 3, .mean = mean, .deviation = deviation},
         {.has_least = true, .least = 0},
         {.dim = 2, .mean = mean, .deviation = deviation}};
-    const char *path = file_of("");
+    const char *path = file_of(state, "");
     for (size_t i = 0; i < sizeof scaling / sizeof *scaling; i++) {
         struct error err = {0};
         struct feature_scaling read;
@@ -62,11 +45,10 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"mean,deviation\nnan,2\n", "scaling.csv:2: mean: expected a number, found 'nan'"},
         {"mean,deviation\n1,-2\n", "scaling.csv:2: deviation: expected 0 or more, found -2"},
         {"mean,deviation\n1,2,3\n", "scaling.csv:2: deviation: expected a number, found '2,3'"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {0};
         struct feature_scaling read;
-        assert_fails(feature_scaling_read(file_of(cases[i].text), &read, &err), ERROR_INPUT,
+        assert_fails(feature_scaling_read(file_of(state, cases[i].text), &read, &err), ERROR_INPUT,
                      cases[i].message, &err);
         assert_null(read.mean);
     }
@@ -75,8 +57,10 @@ static void what_is_wrong_is_named_with_its_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(numbers_come_back_to_the_bit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_wrong_is_named_with_its_line, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(numbers_come_back_to_the_bit, temp_dir_setup,
+                                        temp_dir_teardown),
+        cmocka_unit_test_setup_teardown(what_is_wrong_is_named_with_its_line, temp_dir_setup,
+                                        temp_dir_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,66 +162,68 @@ static void damage_in_a_window_is_named(void **state)
     }
 }
 
+/* Layer 1 of a part, with all that it takes. */
+struct one_part {
+    struct topology topology;
+    struct arena arena;
+    struct part_inference inference;
+};
+
+static void one_part_open(struct one_part *one, struct infer_run *run, const float *weights)
+{
+    *one = (struct one_part){.inference = {.arena = &one->arena,
+                                           .context = &run->context,
+                                           .topology = &one->topology,
+                                           .model = &run->model,
+                                           .weights = weights,
+                                           .identity = &run->weights.last,
+                                           .edge_use = run->edge_use,
+                                           .input = open_input(run, 1, 1ULL << 30)}};
+    const struct neighbor_sampler_config config = {.topology = &one->topology,
+                                                   .has_self_loops = true};
+    assert_ok(topology_open(run->temp->store, &run->book, &one->topology, &run->err), &run->err);
+    assert_ok(topology_open_parts(&one->topology, NULL, &run->err), &run->err);
+    assert_ok(neighbor_sampler_new(&config, &one->inference.sampler, &run->err), &run->err);
+}
+
+static void one_part_close(struct one_part *one)
+{
+    neighbor_sampler_free(one->inference.sampler);
+    feature_source_close(one->inference.input);
+    arena_release(&one->arena);
+    topology_close(&one->topology);
+}
+
 static void other_weights_are_another_output(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
-    struct topology topology = {0};
     infer_all_layers(run, &plenty);
-    assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
-    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
-    const struct neighbor_sampler_config config = {.topology = &topology, .has_self_loops = true};
-    struct arena arena = {0};
-    struct part_inference inference = {.arena = &arena,
-                                       .context = &run->context,
-                                       .topology = &topology,
-                                       .model = &run->model,
-                                       .weights = run->weights.best_value,
-                                       .identity = &run->weights.last,
-                                       .edge_use = run->edge_use,
-                                       .input = open_input(run, 1, 1ULL << 30)};
-    assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
-    assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_CORRUPT, "infer",
+    struct one_part one;
+    one_part_open(&one, run, run->weights.best_value);
+    assert_fails(part_inference_run(&one.inference, 1, 0, &run->err), ERROR_CORRUPT, "infer",
                  &run->err);
-    neighbor_sampler_free(inference.sampler);
-    feature_source_close(inference.input);
-    arena_release(&arena);
-    topology_close(&topology);
+    one_part_close(&one);
     infer_run_close(run);
 }
 
 static void a_stop_or_a_small_budget_leaves_nothing(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
-    struct topology topology = {0};
     bool found = true;
-    assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
-    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
-    const struct neighbor_sampler_config config = {.topology = &topology, .has_self_loops = true};
-    struct arena arena = {0};
-    struct part_inference inference = {.arena = &arena,
-                                       .context = &run->context,
-                                       .topology = &topology,
-                                       .model = &run->model,
-                                       .weights = run->weights.value,
-                                       .identity = &run->weights.last,
-                                       .edge_use = run->edge_use,
-                                       .input = open_input(run, 1, 1ULL << 30)};
-    assert_ok(neighbor_sampler_new(&config, &inference.sampler, &run->err), &run->err);
+    struct one_part one;
+    one_part_open(&one, run, run->weights.value);
     stop_signal_set(true);
-    assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_UNAVAILABLE, "stopped",
+    assert_fails(part_inference_run(&one.inference, 1, 0, &run->err), ERROR_UNAVAILABLE, "stopped",
                  &run->err);
     stop_signal_set(false);
-    arena.limit = 4096;
-    assert_fails(part_inference_run(&inference, 1, 0, &run->err), ERROR_NO_MEMORY, "budget of 4096",
-                 &run->err);
+    one.arena.limit = 4096;
+    assert_fails(part_inference_run(&one.inference, 1, 0, &run->err), ERROR_NO_MEMORY,
+                 "budget of 4096", &run->err);
     assert_ok(store_has(run->temp->store, key_infer(INFER_RUN_ID, 5, 1, 0, "shard").text, &found,
                         &run->err),
               &run->err);
     assert_false(found);
-    neighbor_sampler_free(inference.sampler);
-    feature_source_close(inference.input);
-    arena_release(&arena);
-    topology_close(&topology);
+    one_part_close(&one);
     infer_run_close(run);
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "stages/ingest/build/dataset_builder.h"
 
+#include "tests/support/no_held_out.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -142,22 +143,6 @@ enum error_code dataset_builder_add_features(struct dataset_builder *builder, co
     builder->feature_rows += row_count;
     builder->feature_calls++;
     return ERROR_NONE;
-}
-
-enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum held_out split,
-                                         const struct given_edge *given, struct error *err)
-{
-    (void)builder;
-    (void)split;
-    (void)given;
-    (void)err;
-    return ERROR_NONE;
-}
-
-uint32_t dataset_builder_edge_types(const struct dataset_builder *builder)
-{
-    (void)builder;
-    return 0;
 }
 
 enum error_code dataset_builder_put_features(struct dataset_builder *builder, const char *where,
