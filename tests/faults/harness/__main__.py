@@ -40,7 +40,8 @@ def arguments():
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=" ".join(EXPERIMENTS) + " (default: all)")
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier --full has done")
     parser.add_argument("--graph", choices=list(pipeline.INGEST), default="generated",
-                        help="generated: GraphSAGE on one relation; links: its link prediction; relations: R-GCN on three node types")
+                        help="generated: GraphSAGE on one relation; links: its link prediction; relations: R-GCN on three node types; "
+                        "subgraphs: GraphSAINT's walks; times: neighbourhoods in time")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("FAULTS_JOBS", "2")), help="trials side by side")
     parser.add_argument("--trial", help="only trials whose name begins with this")
     parser.add_argument("--results", default=os.environ.get("FAULTS_RESULTS"), help="folder for results and broken runs")

@@ -10,30 +10,40 @@ import tempfile
 import threading
 import time
 
-from . import processes, relations
+from . import processes, relations, times
 
 HANG_SECONDS = 30
 TRY_AGAIN = 75
+GENERATED = """  format: generated
+  nodes: {nodes}
+  average_degree: 6
+  classes: 4
+  feature_dim: 8"""
 INGEST = {
-    "generated": """  format: generated
-  nodes: {nodes}
-  average_degree: 6
-  classes: 4
-  feature_dim: 8""",
-    "links": """  format: generated
-  nodes: {nodes}
-  average_degree: 6
-  classes: 4
-  feature_dim: 8
+    "generated": GENERATED,
+    "subgraphs": GENERATED,
+    "links": GENERATED + """
   task: link_prediction
   edge_split: random 80/10/10""",
+    "times": """  format: edge_list
+  path: {folder}/edges
+  labels: {folder}/labels
+  features: degree+random
+  random_dim: 6
+  split: random 60/20/20""",
     "relations": """  path: {folder}
   relations: true
   add_reverse: true
   missing_features: degree+random
   random_dim: 6"""}
-MODEL = {"generated": "sage", "links": "sage", "relations": "rgcn"}
+MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "times": "sage", "relations": "rgcn"}
 EXAMPLES = {"links": 12}  # for each training node of the others: so many times as large are its batches
+SAMPLER = {  # where it is not that of all others
+    "subgraphs": """  sampler: graphsaint_walk
+  walk_length: 2
+  sample_coverage: 5
+""",
+    "times": "  sampler: temporal_neighbor\n"}
 YAML = """name: faults
 epochs: {epochs}
 ingest:
@@ -41,7 +51,7 @@ ingest:
 partition:
   parts: {parts}
 sample:
-  fanouts: [3, 3]
+{sampler}  fanouts: [3, 3]
   batch_size: {batch}
   batches_per_round: 2
 train-step:
@@ -68,7 +78,7 @@ class Setting:
         """The file for a graph of INGEST; `folder` is where its files are, if it has any."""
         ingest = INGEST[graph].format(nodes=self.nodes, folder=folder)
         sizes = dict(self.sizes, batch=self.sizes["batch"] * EXAMPLES.get(graph, 1))
-        return YAML.format(ingest=ingest, model=MODEL[graph], **sizes)
+        return YAML.format(ingest=ingest, model=MODEL[graph], sampler=SAMPLER.get(graph, ""), **sizes)
 
 
 TINY = Setting("tiny")
@@ -115,6 +125,8 @@ class Bench:
         folder = os.path.join(self.scratch, f"graph-{setting.nodes}")
         if self.graph == "relations":
             relations.write(folder, setting.nodes)
+        if self.graph == "times":
+            times.write(folder, setting.nodes)
         return folder
 
     def reference(self, setting):

@@ -2,8 +2,8 @@
 
 import json
 import os
-import shutil
-import threading
+
+from . import graph_files
 
 
 def write(folder, nodes):
@@ -29,12 +29,4 @@ def write(folder, nodes):
         "test.csv": range(authors + 3, authors + papers, 4),
         "meta.json": [json.dumps({"num_nodes": nodes, "directed": True, "num_classes": 3})],
     }
-    own = f"{folder}.{threading.get_ident()}"
-    os.mkdir(own)
-    for name, lines in files.items():
-        with open(os.path.join(own, name), "w", encoding="utf-8") as file:
-            file.write("".join(f"{line}\n" for line in lines))
-    try:
-        os.rename(own, folder)
-    except OSError:  # another trial was first
-        shutil.rmtree(own)
+    graph_files.publish(folder, files)
