@@ -29,7 +29,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OWN_SET_COUNT = 5, OWN_SET_SIZE = FILE_PATH_SIZE + 64 };
+enum { OWN_SET_COUNT = 7, OWN_SET_SIZE = FILE_PATH_SIZE + 64 };
 
 struct infer_options {
     struct pipeline_options run;
@@ -130,8 +130,9 @@ static void put_setting(struct json_writer *yaml, const char *name, const char *
 /* A folder is read as the model's was, as far as that concerns any folder. */
 static enum error_code write_pipeline(struct inference *inference, struct error *err)
 {
-    static const char *const same[] = {"ingest.direction", "ingest.self_loops", "ingest.duplicates",
-                                       "ingest.random_dim"};
+    static const char *const same[] = {"ingest.direction",   "ingest.self_loops",
+                                       "ingest.duplicates",  "ingest.random_dim",
+                                       "ingest.add_reverse", "ingest.missing_features"};
     const struct pipeline_settings *theirs = &inference->source.folder.run.settings;
     char path[FILE_PATH_SIZE], line[2 * FILE_PATH_SIZE], value[SETTING_VALUE_SIZE];
     struct json_writer yaml = {0};
@@ -225,6 +226,11 @@ static enum error_code add_sets(struct inference *inference, struct error *err)
     if (rc == ERROR_NONE)
         rc = add_set(inference, &count, "ingest.standardise=%s",
                      run->settings.ingest.standardise ? "true" : "false");
+    if (rc == ERROR_NONE && run->book.type_count)
+        rc = add_set(inference, &count, "ingest.relations=true");
+    if (rc == ERROR_NONE && run->book.type_count)
+        rc = add_set(inference, &count, "ingest.target_type=%s",
+                     run->book.type_name[run->book.target_type]);
     if (rc != ERROR_NONE)
         return error_set(err, rc, "more than %d --set", OPTION_LIST_MAX - OWN_SET_COUNT);
     if (!source->statistics.has_least && !source->statistics.dim)
@@ -342,6 +348,11 @@ static enum error_code infer(struct inference *inference, struct error *err)
     char path[FILE_PATH_SIZE];
     enum error_code rc = model_source_open(&inference->source, options->model, options->model_run,
                                            strcmp(options->weights, "best") == 0, err);
+    if (rc == ERROR_NONE && options->nodes && inference->source.dataset.has_relations)
+        rc =
+            error_set(err, ERROR_INVALID,
+                      "--nodes is for graphs without relations: of others all nodes of the type of "
+                      "the labels are inferred; leave it out");
     local->options = options->run;
     local->only_stage = "infer";
     if (rc == ERROR_NONE)

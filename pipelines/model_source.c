@@ -45,19 +45,21 @@ static enum error_code read_statistics(struct model_source *s, struct error *err
 
 static enum error_code check_kind(const struct model_source *s, struct error *err)
 {
+    const struct pipeline_settings *settings = &s->folder.run.settings;
     const char *what = NULL;
-    if (s->dataset.has_relations)
-        what = "reads relations";
+    if (s->dataset.has_relations &&
+        (settings->ingest.standardise || settings->ingest.normalise_rows))
+        what = "reads features that were scaled by those of its own graph, type by type";
     else if (task_learns_pairs(s->folder.run.book.task))
         what = "learns pairs of nodes";
-    else if (s->folder.run.settings.train_step.embedding > 0)
+    else if (settings->train_step.embedding > 0)
         what = "has learnt an embedding of each node of its graph";
     if (!what)
         return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "the model of run %s %s: expected one of nodes of one type to apply to "
-                     "another graph",
-                     s->folder.run.plan.id, what);
+    return error_set(
+        err, ERROR_INVALID,
+        "the model of run %s %s: expected one that does not, to apply to another graph",
+        s->folder.run.plan.id, what);
 }
 
 enum error_code model_source_open(struct model_source *s, const char *path, const char *run_id,
@@ -127,17 +129,62 @@ static void compare_edges(const struct model_source *s, const struct dataset_sch
     }
 }
 
+static void compare_relations(const struct dataset_schema *own,
+                              const struct dataset_schema *dataset, struct differences *d)
+{
+    if (dataset->edge_type_count != own->edge_type_count)
+        add(d, "%" PRIu32 " relations, expected %" PRIu32, dataset->edge_type_count,
+            own->edge_type_count);
+    for (uint32_t r = 0; r < own->edge_type_count && r < dataset->edge_type_count; r++) {
+        const struct edge_type *expected = &own->edge_type[r], *found = &dataset->edge_type[r];
+        if (strcmp(found->name, expected->name) != 0 ||
+            found->source_type != expected->source_type ||
+            found->target_type != expected->target_type) {
+            add(d, "relation %" PRIu32 " is %s from %s to %s, expected %s from %s to %s", r,
+                found->name, dataset->node_type[found->source_type].name,
+                dataset->node_type[found->target_type].name, expected->name,
+                own->node_type[expected->source_type].name,
+                own->node_type[expected->target_type].name);
+            return;
+        }
+    }
+}
+
+/* Tensors are named by types and relations, and are in their order. */
+static void compare_types(const struct dataset_schema *own, const struct dataset_schema *dataset,
+                          struct differences *d)
+{
+    if (dataset->node_type_count != own->node_type_count)
+        add(d, "%" PRIu32 " node types, expected %" PRIu32, dataset->node_type_count,
+            own->node_type_count);
+    for (uint32_t t = 0; t < own->node_type_count && t < dataset->node_type_count; t++) {
+        const struct node_type *expected = &own->node_type[t], *found = &dataset->node_type[t];
+        if (strcmp(found->name, expected->name) != 0) {
+            add(d, "node type %" PRIu32 " is %s, expected %s", t, found->name, expected->name);
+            return;
+        }
+        if (found->feature_dim != expected->feature_dim)
+            add(d, "%" PRIu32 " feature columns of type %s, expected %" PRIu32, found->feature_dim,
+                found->name, expected->feature_dim);
+    }
+    compare_relations(own, dataset, d);
+}
+
 enum error_code model_source_check(const struct model_source *s,
                                    const struct dataset_schema *dataset, struct error *err)
 {
     const struct partition_book *book = &s->folder.run.book;
     struct differences d = {.size = 0};
-    if (dataset->has_relations)
-        add(&d, "it has relations, expected nodes and edges of one type");
+    if (dataset->has_relations != s->dataset.has_relations)
+        add(&d, "it has %s, expected %s (ingest.relations)",
+            dataset->has_relations ? "relations" : "no relations",
+            s->dataset.has_relations ? "those of the model" : "nodes and edges of one type");
+    else if (dataset->has_relations)
+        compare_types(&s->dataset, dataset, &d);
     if (strcmp(dataset->feature_origin, s->dataset.feature_origin) != 0)
         add(&d, "its features are %s, expected %s (ingest.features)", dataset->feature_origin,
             s->dataset.feature_origin);
-    if (dataset->feature_dim != book->feature_dim)
+    if (!dataset->has_relations && dataset->feature_dim != book->feature_dim)
         add(&d, "%" PRIu32 " feature columns, expected %" PRIu32, dataset->feature_dim,
             book->feature_dim);
     if (dataset->task != book->task)

@@ -105,7 +105,8 @@ struct pipeline_settings {
         int64_t id_type;
         int64_t edge_features; /* enum edge_feature_choice */
         bool relations, add_reverse;
-        int64_t missing_features; /* enum missing_features */
+        int64_t missing_features;             /* enum missing_features */
+        char target_type[RELATION_NAME_SIZE]; /* of labels; "": that of the nodes that have one */
         int64_t direction;
         int64_t self_loops;
         int64_t duplicates;

@@ -331,10 +331,15 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "ingest.class_count is %" PRId64
                          ", which goes with an ingest.task whose labels it counts",
                          s->ingest.class_count);
-    if (s->ingest.relations && (s->ingest.class_count || s->ingest.feature_statistics[0]))
+    if (s->ingest.relations && s->ingest.feature_statistics[0])
         return error_set(err, ERROR_INVALID,
-                         "ingest.class_count and ingest.feature_statistics do not go with "
-                         "ingest.relations: remove them");
+                         "ingest.feature_statistics does not go with ingest.relations: remove it");
+    if (s->ingest.relations && s->ingest.class_count && !s->ingest.target_type[0])
+        return error_set(err, ERROR_INVALID,
+                         "ingest.class_count is %" PRId64
+                         ", which of a graph with relations goes with an ingest.target_type, the "
+                         "node type that has the classes",
+                         s->ingest.class_count);
     enum error_code rc = check_beside_input(s, err);
     if (rc == ERROR_NONE)
         rc = relation_fanouts_check(s, err);

@@ -209,6 +209,7 @@ const struct setting_spec setting_table[] = {
     BOOL(DATASET, "ingest.relations", ingest.relations, "false", "tell node types and relations apart: those of node-types.csv and edge-types.csv, each type with features of its own"),
     BOOL(DATASET_IF("ingest.relations=true"), "ingest.add_reverse", ingest.add_reverse, "false", "relations: a relation rev_<name> for each, with its edges the other way"),
     CHOICE(DATASET_IF("ingest.relations=true"), "ingest.missing_features", ingest.missing_features, "none", missing_names, "relations: what a type without features gets: none, degree, random or degree+random"),
+    TEXT(DATASET_IF("ingest.relations=true"), "ingest.target_type", ingest.target_type, "", "relations: the node type of labels and splits; empty: that of the nodes that have some"),
     CHOICE(DATASET, "ingest.direction", ingest.direction, "auto", direction_names, "auto (what the data says), as_given, undirected (both ways), reversed"),
     CHOICE(DATASET, "ingest.self_loops", ingest.self_loops, "keep", policy_names, "keep, remove or refuse edges from a node to itself"),
     CHOICE(DATASET, "ingest.duplicates", ingest.duplicates, "remove", policy_names, "keep, remove or refuse repeated edges"),

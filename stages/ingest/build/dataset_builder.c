@@ -338,7 +338,7 @@ static enum error_code check_all(struct dataset_builder *builder, struct error *
     if (rc == ERROR_NONE)
         rc = expect_training(builder, err);
     return rc == ERROR_NONE && builder->schema.has_relations
-               ? declared_types_find_target(&builder->targets, &builder->schema, err)
+               ? declared_types_find_target(&builder->targets, settings, &builder->schema, err)
                : rc;
 }
 

@@ -129,17 +129,41 @@ enum error_code declared_types_take(const struct declared_types *types,
     return rc == ERROR_NONE && schema->has_relations ? check_relations(settings, schema, err) : rc;
 }
 
+/* That of ingest.target_type. */
+static enum error_code take_target(const char *name, struct dataset_schema *schema,
+                                   struct error *err)
+{
+    for (uint32_t t = 0; t < schema->node_type_count; t++)
+        if (strcmp(schema->node_type[t].name, name) == 0) {
+            schema->target_type = t;
+            return ERROR_NONE;
+        }
+    return error_set(err, ERROR_INVALID,
+                     "ingest.target_type is '%s', expected one of the node types, such as %s", name,
+                     schema->node_type[0].name);
+}
+
 enum error_code declared_types_find_target(const struct node_targets *targets,
+                                           const struct pipeline_settings *settings,
                                            struct dataset_schema *schema, struct error *err)
 {
+    const char *name = settings->ingest.target_type;
+    const enum error_code rc = *name ? take_target(name, schema, err) : ERROR_NONE;
     bool is_found = false;
     uint32_t first = 0;
+    if (rc != ERROR_NONE)
+        return rc;
     for (uint32_t node = 0; node < targets->node_count; node++) {
         const uint32_t type = dataset_type_of(schema, node);
         const bool is_split = targets->split_of && targets->split_of[node];
         const bool is_labelled = targets->label && node_targets_has_label(targets, node);
         if (!is_split && !is_labelled)
             continue;
+        if (*name && type != schema->target_type)
+            return error_set(err, ERROR_INPUT,
+                             "node %" PRIu32 " of type %s has a label or a split, but "
+                             "ingest.target_type is %s: give the others -1",
+                             node, schema->node_type[type].name, name);
         if (is_found && type != schema->target_type)
             return error_set(err, ERROR_INPUT,
                              "node %" PRIu32 " of type %s and node %" PRIu32

@@ -31,9 +31,11 @@ struct declared_types {                /* borrowed */
 MUST_CHECK enum error_code declared_types_take(const struct declared_types *types,
                                                const struct pipeline_settings *settings,
                                                struct dataset_schema *schema, struct error *err);
-/* Finds schema->target_type: that of all labelled nodes, and of all nodes in splits.
- * Fails: ERROR_INPUT naming two nodes of different types. */
+/* Finds schema->target_type: that of all labelled nodes, and of all nodes in splits, which ingest.target_type may name.
+ * Fails: ERROR_INPUT naming two nodes of different types, or one that is not of that type; ERROR_INVALID when there is no such
+ * type. */
 MUST_CHECK enum error_code declared_types_find_target(const struct node_targets *targets,
+                                                      const struct pipeline_settings *settings,
                                                       struct dataset_schema *schema,
                                                       struct error *err);
 

@@ -6,6 +6,8 @@
 
 #include "tests/stages/ingest/build/builder_fixture.h"
 
+#include <stdio.h>
+
 static const struct node_type author_paper[] = {{"author", 0, 2, 0}, {"paper", 2, 3, 0}};
 static const struct edge_type writes_cites[] = {{"writes", 0, 0, 1}, {"cites", 0, 1, 1}};
 
@@ -171,6 +173,38 @@ static void labels_and_splits_are_of_one_type(void **state)
     assert_int_equal(schema.target_type, 1);
 }
 
+static void say_target(const char *name)
+{
+    (void)snprintf(fixture.settings.ingest.target_type, sizeof fixture.settings.ingest.target_type,
+                   "%s", name);
+}
+
+/* Without labels nothing else tells it. */
+static void the_type_of_labels_may_be_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct dataset_schema schema = {0};
+    const int32_t papers[] = {-1, -1, 0, 1, 0};
+    const int64_t train[] = {3, 2};
+    fixture.settings.ingest.relations = true;
+    say_target("author");
+    assert_fails(learn(papers, train, 2, &schema, &err), ERROR_INPUT,
+                 "node 2 of type paper has a label or a split, but ingest.target_type is author",
+                 &err);
+    say_target("venue");
+    assert_fails(learn(papers, train, 2, &schema, &err), ERROR_INVALID,
+                 "ingest.target_type is 'venue', expected one of the node types, such as author",
+                 &err);
+    say_target("paper");
+    fixture.settings.ingest.task = TASK_SINGLE_LABEL;
+    fixture.settings.ingest.class_count = 4;
+    struct dataset_builder *builder = start_typed("unlabelled");
+    assert_ok(dataset_builder_finish(builder, &schema, &err), &err);
+    assert_int_equal(schema.target_type, 1);
+    assert_int_equal(schema.class_count, 4);
+}
+
 static void edges_connect_what_their_relation_does(void **state)
 {
     (void)state;
@@ -260,6 +294,7 @@ int main(void)
         FIXTURE_TEST(one_relation_gets_a_reverse),
         FIXTURE_TEST(each_type_has_features_of_its_own_width_or_none),
         FIXTURE_TEST(labels_and_splits_are_of_one_type),
+        FIXTURE_TEST(the_type_of_labels_may_be_named),
         FIXTURE_TEST(edges_connect_what_their_relation_does),
         FIXTURE_TEST(bad_relations_are_named),
         FIXTURE_TEST(a_repeated_edge_is_named_by_its_lines),
