@@ -88,7 +88,8 @@ static void put_layer(struct json_writer *json, const struct model_layer *layer)
 {
     json_open_object(json, NULL);
     json_put_string(json, "kind", layer_names[layer->kind]);
-    json_put_int64(json, "in_channels", layer->input_dim);
+    if (layer->input_dim) /* else by type: those of the layer below, or of the graph */
+        json_put_int64(json, "in_channels", layer->input_dim);
     json_put_int64(json, "out_channels", layer->output_dim);
     put_layer_options(json, layer);
     if (layer->edge_dim)
@@ -114,18 +115,75 @@ static enum error_code put_layers(struct model_texts *texts, const struct model 
     return rc;
 }
 
+/* --- relations --- */
+
+static void put_names(struct json_writer *json, const struct model_types *types, bool projected)
+{
+    json_open_array(json, projected ? "projected" : "node_types");
+    for (uint32_t t = 0; t < types->schema.type_count; t++)
+        if (!projected || types->projects[t])
+            json_put_string(json, NULL, types->schema.type_name[t]);
+    json_close_array(json);
+}
+
+static void put_relations(struct json_writer *json, const struct relation_schema *schema)
+{
+    json_open_array(json, "relations");
+    for (uint32_t r = 0; r < schema->relation_count; r++) {
+        const struct relation *relation = &schema->relation[r];
+        json_open_array(json, NULL);
+        json_put_string(json, NULL, schema->type_name[relation->source_type]);
+        json_put_string(json, NULL, relation->name);
+        json_put_string(json, NULL, schema->type_name[relation->target_type]);
+        json_close_array(json);
+    }
+    json_close_array(json);
+}
+
+static enum error_code put_graph(struct model_texts *texts, const struct model_types *types,
+                                 struct error *err)
+{
+    struct json_writer *json = &texts->graph;
+    json_open_object(json, NULL);
+    put_names(json, types, false);
+    put_relations(json, &types->schema);
+    json_open_object(json, "in_channels");
+    for (uint32_t t = 0; t < types->schema.type_count; t++)
+        json_put_int64(json, types->schema.type_name[t], types->input_dim[t]);
+    json_close_object(json);
+    put_names(json, types, true);
+    json_put_int64(json, "projected_channels", types->projected_dim);
+    json_put_string(json, "projected_activation", activation_names[types->projected_activation]);
+    json_put_string(json, "target", types->schema.type_name[types->target_type]);
+    json_put_string(json, "relation_aggr", relation_aggr_names[types->relation_aggr]);
+    json_close_object(json);
+    const enum error_code rc = json_writer_finish(json, err);
+    if (rc == ERROR_NONE)
+        put_text(texts, "graph", json->text);
+    return rc;
+}
+
+/* Whether the last layer is `lin`: of jumping knowledge, and behind layers over relations. */
+static bool ends_in_matrix(const struct model *model)
+{
+    const struct model_config *c = &model->config;
+    return c->jumping_knowledge != JUMP_NONE ||
+           (model_is_typed(model) && c->layer[c->layer_count - 1].kind == LAYER_MLP);
+}
+
 enum error_code model_texts_find(struct model_texts *out, const struct model *model,
                                  const char *run_id, int64_t version, enum model_flavor flavor,
                                  struct error *err)
 {
     const struct model_config *c = &model->config;
-    const int count = c->layer_count - (c->jumping_knowledge != JUMP_NONE); /* without `lin` */
+    const int count = c->layer_count - ends_in_matrix(model);
     const struct model_layer *first = &model->layer[0], *last = &model->layer[count - 1];
     *out = (struct model_texts){.count = 0};
     put_text(out, "model", last->type->pyg_name);
     put_text(out, "kind", layer_names[last->kind]);
     put(out, "num_layers", "%d", count);
-    put(out, "in_channels", "%" PRIu32, c->input_dim);
+    if (!model_is_typed(model))
+        put(out, "in_channels", "%" PRIu32, c->input_dim);
     put(out, "hidden_channels", "%" PRIu32, first->output_dim);
     put(out, "out_channels", "%" PRIu32, model_output_dim(model));
     put(out, "dropout", "%.9g", (double)first->dropout);
@@ -140,10 +198,12 @@ enum error_code model_texts_find(struct model_texts *out, const struct model *mo
     put_text(out, "run", run_id);
     put_text(out, "flavor", flavor == MODEL_FLAVOR_DGL ? "dgl" : "pyg");
     put_text(out, "format", "pt");
-    return put_layers(out, model, err);
+    const enum error_code rc = put_layers(out, model, err);
+    return rc == ERROR_NONE && model_is_typed(model) ? put_graph(out, &c->types, err) : rc;
 }
 
 void model_texts_release(struct model_texts *texts)
 {
     json_writer_release(&texts->layers);
+    json_writer_release(&texts->graph);
 }

@@ -6,13 +6,16 @@
  *
  *   model             the class of torch_geometric.nn (of which the layers are, for PyG)
  *   kind              train-step.model
- *   num_layers        without the matrix behind jumping knowledge;  in_channels, hidden_channels, out_channels, dropout
+ *   num_layers        without the matrix behind jumping knowledge, or behind layers over relations;  in_channels, hidden_channels, out_channels, dropout
  *   heads, aggr, train_eps, alpha, ...   those options that the kind has (layer_list.h); aggr is never auto
  *   v2                of kinds with heads: whether it is GATv2
  *   edge_dim          columns of the edge features that are read; not there without any
  *   norm, activation, residual   behind every layer but the last
  *   jumping_knowledge
  *   layers            all of it layer by layer, as JSON: what a model of train-step.layers is built from
+ *   graph             of a model over relations, as JSON: node_types, relations (source, name, target; PyG's edge types), both in
+ *                     the order of tensors, in_channels by type, projected (types, whose rows go through a matrix, to
+ *                     projected_channels, and projected_activation), target and relation_aggr; in_channels is not there then
  *   run, weights_version, flavor (pyg or dgl), format (pt, which loaders ask for)
  */
 #ifndef COMMON_NN_MODEL_TEXTS_H
@@ -30,7 +33,7 @@ struct model_texts {
     struct safetensors_text text[MODEL_TEXT_COUNT_MAX];
     size_t count;
     char value[MODEL_TEXT_COUNT_MAX][MODEL_TEXT_SIZE];
-    struct json_writer layers;
+    struct json_writer layers, graph;
 };
 
 /* run_id is borrowed. Owns: model_texts_release(), also after a failure. Fails: ERROR_NO_MEMORY. */

@@ -6,46 +6,7 @@
 
 #include <inttypes.h>
 
-/* --- of a graph with relations --- */
-
-/* What the records say of partition ids and nodes of the dataset, said of numbers and rows of the type. */
-static enum error_code find_rows(const struct stage_context *context, struct output_nodes *nodes,
-                                 struct error *err)
-{
-    const struct type_ranges ranges = partition_book_ranges(context->book);
-    const struct node_permutation all = nodes->permutation;
-    const uint32_t count = nodes->count;
-    enum error_code rc =
-        memory_new(&nodes->own_rows, 2 * (size_t)count, "the nodes of the outputs", err);
-    if (rc != ERROR_NONE || count == 0)
-        return rc;
-    uint32_t *to_row = nodes->own_rows, *to_number = nodes->own_rows + count, number = 0;
-    nodes->first_node = UINT32_MAX;
-    for (int p = 0; p < ranges.part_count; p++)
-        for (uint32_t node = type_ranges_first(&ranges, p, nodes->type);
-             node < type_ranges_first(&ranges, p, nodes->type + 1); node++) {
-            to_row[number] = all.to_dataset[node];
-            if (to_row[number] < nodes->first_node)
-                nodes->first_node = to_row[number];
-            number++;
-        }
-    /* Nodes of a type are consecutive in a dataset (dataset_schema.h). */
-    for (number = 0; number < count; number++) {
-        const uint32_t row = to_row[number] -= nodes->first_node;
-        if (row >= count)
-            return error_set(err, ERROR_CORRUPT,
-                             "permutation of %s: nodes of type %s: expected consecutive ones, "
-                             "found %" PRIu32 " and %" PRIu32 " among %" PRIu32,
-                             context->book->id, context->book->type_name[nodes->type],
-                             nodes->first_node, nodes->first_node + row, count);
-        to_number[row] = number;
-    }
-    store_release_record(&nodes->permutation.view);
-    nodes->permutation = (struct node_permutation){
-        .node_count = count, .to_dataset = to_row, .to_partition = to_number};
-    return ERROR_NONE;
-}
-
+/* Of a graph with relations: those of its target type. */
 static enum error_code find_type(const struct stage_context *context, struct output_nodes *nodes,
                                  struct error *err)
 {
@@ -58,10 +19,15 @@ static enum error_code find_type(const struct stage_context *context, struct out
     type_ranges_book(&ranges, nodes->type, nodes->own_book);
     nodes->book = nodes->own_book;
     nodes->count = nodes->book[ranges.part_count];
-    return find_rows(context, nodes, err);
+    const enum error_code found =
+        type_permutation_find(&nodes->permutation, &ranges, nodes->type, &nodes->of_type, err);
+    store_release_record(&nodes->permutation.view);
+    nodes->permutation = nodes->of_type.of;
+    nodes->first_node = nodes->of_type.first_node;
+    return found == ERROR_NONE
+               ? found
+               : error_context(err, found, "type %s", context->book->type_name[nodes->type]);
 }
-
-/* --- the records --- */
 
 /* The number of a node of the partition; at least nodes->count: it is none of these. */
 static uint32_t number_of(const struct stage_context *context, const struct output_nodes *nodes,
@@ -153,6 +119,6 @@ void output_nodes_release(struct output_nodes *nodes)
     store_release_record(&nodes->permutation.view);
     memory_free(nodes->split_of);
     memory_free(nodes->own_book);
-    memory_free(nodes->own_rows);
+    type_permutation_release(&nodes->of_type);
     *nodes = (struct output_nodes){0};
 }

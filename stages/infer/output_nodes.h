@@ -26,7 +26,8 @@ struct output_nodes { /* {0} is empty; release with output_nodes_release() */
     uint32_t split_count[SPLIT_COUNT];
     uint8_t
         *split_of; /* [count] by number: enum split + 1, 0 for none; owned, as are those below */
-    uint32_t *own_book, *own_rows; /* of a graph with relations */
+    uint32_t *own_book; /* of a graph with relations */
+    struct type_permutation of_type;
 };
 
 /* Fails: ERROR_CORRUPT for records that do not suit the partition; as the store does. */

@@ -1,5 +1,6 @@
 #include "store/records/node_permutation.h"
 
+#include "common/base/memory.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
@@ -67,4 +68,45 @@ enum error_code node_permutation_get(struct store *store, const char *partition_
     store_release_record(&out->view);
     *out = (struct node_permutation){0};
     return error_context(err, rc, "%s", key.text);
+}
+
+enum error_code type_permutation_find(const struct node_permutation *all,
+                                      const struct type_ranges *ranges, uint32_t type,
+                                      struct type_permutation *out, struct error *err)
+{
+    uint32_t count = 0, number = 0;
+    for (int p = 0; p < ranges->part_count; p++)
+        count += type_ranges_count(ranges, p, type);
+    *out = (struct type_permutation){.first_node = count ? UINT32_MAX : 0};
+    const enum error_code rc =
+        memory_new(&out->rows, 2 * (size_t)count, "the nodes of a type", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    uint32_t *to_row = out->rows, *to_number = out->rows + count;
+    for (int p = 0; p < ranges->part_count; p++)
+        for (uint32_t node = type_ranges_first(ranges, p, type);
+             node < type_ranges_first(ranges, p, type + 1); node++) {
+            to_row[number] = all->to_dataset[node];
+            if (to_row[number] < out->first_node)
+                out->first_node = to_row[number];
+            number++;
+        }
+    for (number = 0; number < count; number++) {
+        const uint32_t row = to_row[number] -= out->first_node;
+        if (row >= count)
+            return error_set(err, ERROR_CORRUPT,
+                             "permutation: nodes of type %" PRIu32 ": expected %" PRIu32
+                             " consecutive ones, found %" PRIu32 " and %" PRIu32,
+                             type, count, out->first_node, out->first_node + row);
+        to_number[row] = number;
+    }
+    out->of = (struct node_permutation){
+        .node_count = count, .to_dataset = to_row, .to_partition = to_number};
+    return ERROR_NONE;
+}
+
+void type_permutation_release(struct type_permutation *permutation)
+{
+    memory_free(permutation->rows);
+    *permutation = (struct type_permutation){0};
 }

@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
+#include "store/records/type_ranges.h"
 
 #include <stdint.h>
 
@@ -23,6 +24,20 @@ struct node_permutation {
     const uint32_t *to_partition; /* [node_count] */
     struct record_view view;      /* release with store_release_record() */
 };
+
+/* The same of the nodes of one type, which are consecutive in a dataset: number in the type (type_ranges.h) -> place among them
+ * in the dataset, and back. {0} is empty; release with type_permutation_release(). */
+struct type_permutation {
+    uint32_t first_node; /* of the dataset */
+    struct node_permutation of;
+    uint32_t *rows; /* [2 * node_count], owned */
+};
+
+/* Fails: ERROR_CORRUPT for nodes of a type that are not consecutive; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code type_permutation_find(const struct node_permutation *all,
+                                                 const struct type_ranges *ranges, uint32_t type,
+                                                 struct type_permutation *out, struct error *err);
+void type_permutation_release(struct type_permutation *permutation);
 
 MUST_CHECK enum error_code node_permutation_put(struct store *store, const char *partition_id,
                                                 const struct node_permutation *permutation,

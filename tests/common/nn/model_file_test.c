@@ -5,6 +5,7 @@
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
+#include "tests/support/typed_fixture.h"
 
 #include <stdio.h>
 
@@ -164,6 +165,37 @@ static void the_metadata_says_how_to_build_the_model(void **state)
     forget(&w);
 }
 
+static void the_metadata_has_types_and_relations(void **state)
+{
+    struct model_outline outline = outline_of(LAYER_HGT, 2);
+    struct written w;
+    (void)state;
+    outline.option.heads = 2;
+    outline.types = (struct model_types){.schema = fixture_schema,
+                                         .input_dim = {3, 2, 4},
+                                         .projects = {true, true, false},
+                                         .projected_dim = 4,
+                                         .projected_activation = ACTIVATION_RELU,
+                                         .target_type = AUTHOR,
+                                         .relation_aggr = RELATION_AGGR_MEAN};
+    write_outline(&w, &outline, MODEL_FLAVOR_PYG);
+    expect_text(&w, "kind", "hgt");
+    expect_text(&w, "model", "HGT");
+    expect_text(&w, "heads", "2");
+    expect_text(&w, "num_layers", "2"); /* and `lin` */
+    assert_null(safetensors_metadata(&w.content, "in_channels"));
+    expect_text(
+        &w, "graph",
+        "{\"node_types\":[\"paper\",\"author\",\"field.of\"],"
+        "\"relations\":[[\"paper\",\"cites\",\"paper\"],[\"author\",\"writes\",\"paper\"],"
+        "[\"paper\",\"rev_writes\",\"author\"],[\"paper\",\"has\",\"field.of\"],"
+        "[\"field.of\",\"rev_has\",\"paper\"],[\"author\",\"never\",\"field.of\"]],"
+        "\"in_channels\":{\"paper\":3,\"author\":2,\"field.of\":4},"
+        "\"projected\":[\"paper\",\"author\"],\"projected_channels\":4,"
+        "\"projected_activation\":\"relu\",\"target\":\"author\",\"relation_aggr\":\"mean\"}");
+    forget(&w);
+}
+
 static void the_metadata_has_what_the_kind_has(void **state)
 {
     struct model_outline outline = outline_of(LAYER_GAT, 2);
@@ -288,6 +320,7 @@ int main(void)
         cmocka_unit_test(what_dgl_needs_is_said),
         cmocka_unit_test(the_metadata_says_how_to_build_the_model),
         cmocka_unit_test(the_metadata_has_what_the_kind_has),
+        cmocka_unit_test(the_metadata_has_types_and_relations),
         cmocka_unit_test(equal_models_give_equal_bytes),
         cmocka_unit_test(failures_leave_the_file_as_it_was),
         cmocka_unit_test(norms_and_residuals_have_the_names_of_pyg),
