@@ -20,7 +20,7 @@
 #include <string.h>
 
 struct export_options {
-    const char *what, *flavor, *output, *weights, *run;
+    const char *what, *flavor, *output, *weights, *run, *type;
     int64_t round, slot;
     bool json;
     bool is_answered; /* what was exported went to stdout */
@@ -35,6 +35,7 @@ static const struct option_spec option_table[] = {
     {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "step: its round"},
     {"slot", OPTION_INT, AT(slot), "0", 0, INT32_MAX, "K", "step: its slot"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
+    {"type", OPTION_TEXT, AT(type), NULL, 0, 0, "NAME", "features, embedding: of a graph with relations, of which node type (default: that of labels)"},
     {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
@@ -118,13 +119,13 @@ static enum error_code write_logits(const struct run_folder *folder,
 static enum error_code write_features(const struct run_folder *folder,
                                       const struct export_options *options, struct error *err)
 {
-    return export_features(folder, options->output, err);
+    return export_features(folder, options->type, options->output, err);
 }
 
 static enum error_code write_embedding(const struct run_folder *folder,
                                        const struct export_options *options, struct error *err)
 {
-    return export_embedding(folder, options->output, err);
+    return export_embedding(folder, options->type, options->output, err);
 }
 
 static enum error_code write_step(const struct run_folder *folder,

@@ -10,18 +10,20 @@
 
 #include <stdint.h>
 
+/* Of a graph with relations nodes are those of one type: that of labels, or where `type` is its name, and not NULL, another. */
+
 /* The output of the last layer, float32 [nodes, classes] in the order of the input, as an .npy file: what predictions.csv
  * was made of. Fails: ERROR_NOT_FOUND before inference is done. */
 MUST_CHECK enum error_code export_logits(const struct run_folder *folder, const char *path,
                                          struct error *err);
 /* What the model reads, float32 [nodes, dim] in the order of the input: after ingest.normalise_rows and the like, and where
  * ingest made the features up. */
-MUST_CHECK enum error_code export_features(const struct run_folder *folder, const char *path,
-                                           struct error *err);
+MUST_CHECK enum error_code export_features(const struct run_folder *folder, const char *type,
+                                           const char *path, struct error *err);
 /* The learnable rows of all nodes: [nodes, train-step.embedding], row i is node i of the input. Fails: ERROR_INVALID of a run
  * without; ERROR_NOT_FOUND before it has ended. */
-MUST_CHECK enum error_code export_embedding(const struct run_folder *folder, const char *path,
-                                            struct error *err);
+MUST_CHECK enum error_code export_embedding(const struct run_folder *folder, const char *type,
+                                            const char *path, struct error *err);
 
 /*
  * The training unit (round, slot) as one safetensors file: what went in, and what came out of it.
@@ -40,10 +42,20 @@ MUST_CHECK enum error_code export_embedding(const struct run_folder *folder, con
  *   weights.<name>         F32             of the round, under PyG's names
  *   gradient.<name>        F32             of the mean loss over the labelled seeds
  *
+ * Of a graph with relations, types by their names and relations <r> by their numbers, as metadata `graph` of the model has them
+ * (common/nn/model_texts.h), in place of what is above of nodes, edges and features:
+ *
+ *   mini_batch.node.<type>     I64 [nodes of the type]   of the target type the seeds come first
+ *   mini_batch.hop_end.<type>  I64 [hops + 1]
+ *   features.<type>            F32 [nodes of the type, dim]  of types that have some
+ *   mini_batch.edge_index.<r>  I64 [2, edges]  positions in `node` of the source type above, of the target type below
+ *   mini_batch.weight.<r>      F32 [edges]     where the model asks for weights
+ *   mini_batch.row.<r>, .degree.<r>  I64 [rows]  positions of nodes that have edges, and how many in the whole graph; where asked for
+ *
  * Of a layered batch (store/records/batch_form.h) destinations count on from hop to hop: the rows of hop h begin where those
  * of the hops before it end.
  *
- * Its texts: run, round, slot, form of the mini-batch (nested, layered, subgraph), loss (the mean), seeds (those with a label), correct.
+ * Its texts: run, round, slot, form of the mini-batch (nested, layered, subgraph, relations), loss (the mean), seeds (those with a label), correct.
  * Fails: ERROR_NOT_FOUND for records that were pruned or not made yet; ERROR_INVALID for numbers that the run has not.
  */
 MUST_CHECK enum error_code export_step(const struct run_folder *folder, int64_t round, int32_t slot,

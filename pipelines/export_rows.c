@@ -13,13 +13,53 @@
 
 enum { PIECE_ROWS = 4096 };
 
+/* The nodes whose rows are written: all, or of a graph with relations those of one type. */
+struct nodes {
+    uint32_t type;
+    const uint32_t *book; /* [part_count + 1] */
+    uint32_t *own_book;   /* owned, likewise below */
+    struct node_permutation all;
+    struct type_permutation of_type;
+};
+
+static void close_nodes(struct nodes *nodes)
+{
+    store_release_record(&nodes->all.view);
+    type_permutation_release(&nodes->of_type);
+    memory_free(nodes->own_book);
+}
+
+static const struct node_permutation *permutation_of(const struct nodes *nodes)
+{
+    return nodes->own_book ? &nodes->of_type.of : &nodes->all;
+}
+
+static enum error_code open_nodes(const struct run_folder *folder, uint32_t type,
+                                  struct nodes *nodes, struct error *err)
+{
+    const struct partition_book *book = &folder->run.book;
+    const struct type_ranges ranges = partition_book_ranges(book);
+    *nodes = (struct nodes){.type = type, .book = book->book};
+    enum error_code rc =
+        node_permutation_get(folder->store, book->id, book->node_count, &nodes->all, err);
+    if (rc != ERROR_NONE || !book->type_count)
+        return rc;
+    rc = memory_new(&nodes->own_book, (size_t)book->part_count + 1, "the ranges of a type", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    type_ranges_book(&ranges, type, nodes->own_book);
+    nodes->book = nodes->own_book;
+    return type_permutation_find(&nodes->all, &ranges, type, &nodes->of_type, err);
+}
+
 /* Rows of a layer of inference: `layer` may be 0 with learnable embeddings. */
-static enum error_code open_layer(const struct run_folder *folder, int layer,
-                                  struct feature_source **out, struct error *err)
+static enum error_code open_layer(const struct run_folder *folder, const struct nodes *nodes,
+                                  int layer, struct feature_source **out, struct error *err)
 {
     const struct run_binding *run = &folder->run;
     struct snapshot snapshot = {0};
     const float *value = NULL;
+    char tensor[TENSOR_NAME_SIZE];
     enum error_code rc = snapshot_get_current(folder->store, run->plan.id, &snapshot, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -30,6 +70,7 @@ static enum error_code open_layer(const struct run_folder *folder, int layer,
     if (!ended)
         return error_set(err, ERROR_NOT_FOUND, "run %s has not ended: nothing is inferred yet",
                          run->plan.id);
+    layer_tensor_of_type(nodes->type, tensor);
     const struct feature_source_config config = {
         .store = folder->store,
         .origin = FEATURES_OF_INFER_LAYER,
@@ -37,32 +78,37 @@ static enum error_code open_layer(const struct run_folder *folder, int layer,
         .layer = layer,
         .weights = &identity,
         .part_count = run->book.part_count,
-        .book = run->book.book,
-        .tensor = layer_tensor,
+        .book = nodes->book,
+        .tensor = tensor,
         .budget_bytes = host_memory_bytes() / 4,
     };
     return feature_source_open(&config, out, err);
 }
 
-static enum error_code open_last_layer(const struct run_folder *folder, struct feature_source **out,
-                                       struct error *err)
+static enum error_code open_last_layer(const struct run_folder *folder, const struct nodes *nodes,
+                                       struct feature_source **out, struct error *err)
 {
     if (folder->run.schedule.infers_some)
         return error_set(
             err, ERROR_INVALID,
             "run %s is inference of some nodes, which keeps no rows beside its outputs",
             folder->run.plan.id);
-    return open_layer(folder, folder->run.schedule.layer_count, out, err);
+    return open_layer(folder, nodes, folder->run.schedule.layer_count, out, err);
 }
 
-static enum error_code open_input(const struct run_folder *folder, struct feature_source **out,
-                                  struct error *err)
+static enum error_code open_input(const struct run_folder *folder, const struct nodes *nodes,
+                                  struct feature_source **out, struct error *err)
 {
-    if (folder->run.schedule.embedding_shards == 0)
+    const struct embedding_tensors *learnt = &folder->run.schedule.embeddings;
+    if (learnt->count == 0)
         return error_set(err, ERROR_INVALID,
                          "run %s has no learnable embedding: train-step.embedding is 0",
                          folder->run.plan.id);
-    return open_layer(folder, 0, out, err);
+    if (!embedding_tensor_of(learnt, nodes->type))
+        return error_set(err, ERROR_INVALID, "run %s learns no rows of type %s: expected --type %s",
+                         folder->run.plan.id, folder->run.book.type_name[nodes->type],
+                         folder->run.book.type_name[learnt->tensor[0].type]);
+    return open_layer(folder, nodes, 0, out, err);
 }
 
 /* The columns from `first_column` on. */
@@ -103,56 +149,78 @@ static enum error_code write_rows(struct feature_source *source,
     return rc;
 }
 
-static enum error_code open_features(const struct run_folder *folder, struct feature_source **out,
-                                     struct error *err)
+static enum error_code open_features(const struct run_folder *folder, const struct nodes *nodes,
+                                     struct feature_source **out, struct error *err)
 {
     const struct partition_book *book = &folder->run.book;
     const struct feature_source_config config = {
         .store = folder->store,
         .origin = FEATURES_OF_PARTITION,
         .id = book->id,
+        .node_type = nodes->type,
         .part_count = book->part_count,
-        .book = book->book,
+        .book = nodes->book,
         .tensor = "features",
         .budget_bytes = host_memory_bytes() / 4,
     };
     return feature_source_open(&config, out, err);
 }
 
-static enum error_code export_rows(const struct run_folder *folder,
-                                   enum error_code (*open)(const struct run_folder *,
-                                                           struct feature_source **,
-                                                           struct error *),
+typedef enum error_code (*rows_opener)(const struct run_folder *folder, const struct nodes *nodes,
+                                       struct feature_source **out, struct error *err);
+
+static enum error_code export_rows(const struct run_folder *folder, rows_opener open, uint32_t type,
                                    uint32_t first_column, const char *path, struct error *err)
 {
-    const struct partition_book *book = &folder->run.book;
-    struct node_permutation permutation = {0};
+    struct nodes nodes;
     struct feature_source *source = NULL;
-    enum error_code rc = open(folder, &source, err);
+    enum error_code rc = open_nodes(folder, type, &nodes, err);
     if (rc == ERROR_NONE)
-        rc = node_permutation_get(folder->store, book->id, book->node_count, &permutation, err);
+        rc = open(folder, &nodes, &source, err);
     if (rc == ERROR_NONE)
-        rc = write_rows(source, &permutation, first_column, path, err);
-    store_release_record(&permutation.view);
+        rc = write_rows(source, permutation_of(&nodes), first_column, path, err);
+    close_nodes(&nodes);
     feature_source_close(source);
     return rc;
 }
 
-enum error_code export_logits(const struct run_folder *folder, const char *path, struct error *err)
-{
-    return export_rows(folder, open_last_layer, 0, path, err);
-}
-
-enum error_code export_features(const struct run_folder *folder, const char *path,
-                                struct error *err)
-{
-    return export_rows(folder, open_features, 0, path, err);
-}
-
-enum error_code export_embedding(const struct run_folder *folder, const char *path,
+/* NULL: that of labels and splits. */
+static enum error_code find_type(const struct partition_book *book, const char *name, uint32_t *out,
                                  struct error *err)
 {
+    *out = book->target_type;
+    if (!name)
+        return ERROR_NONE;
+    for (*out = 0; *out < book->type_count; (*out)++)
+        if (strcmp(book->type_name[*out], name) == 0)
+            return ERROR_NONE;
+    return error_set(err, ERROR_USAGE, "--type is '%s', expected %s%s", name,
+                     book->type_count ? "one of the node types, such as "
+                                      : "nothing: the graph has no relations",
+                     book->type_count ? book->type_name[0] : "");
+}
+
+enum error_code export_logits(const struct run_folder *folder, const char *path, struct error *err)
+{
+    return export_rows(folder, open_last_layer, folder->run.book.target_type, 0, path, err);
+}
+
+enum error_code export_features(const struct run_folder *folder, const char *type, const char *path,
+                                struct error *err)
+{
+    uint32_t number = 0;
+    const enum error_code rc = find_type(&folder->run.book, type, &number, err);
+    return rc == ERROR_NONE ? export_rows(folder, open_features, number, 0, path, err) : rc;
+}
+
+enum error_code export_embedding(const struct run_folder *folder, const char *type,
+                                 const char *path, struct error *err)
+{
     const struct run_binding *run = &folder->run;
-    return export_rows(folder, open_input, run_model_feature_dim(&run->settings, &run->book), path,
-                       err);
+    uint32_t number = 0;
+    const enum error_code rc = find_type(&run->book, type, &number, err);
+    return rc == ERROR_NONE
+               ? export_rows(folder, open_input, number,
+                             run_model_type_dim(&run->settings, &run->book, number), path, err)
+               : rc;
 }

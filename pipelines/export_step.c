@@ -2,58 +2,43 @@
 #include "common/base/file.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
-#include "common/formats/safetensors.h"
 #include "common/nn/model_file.h"
 #include "pipelines/export_arrays.h"
+#include "pipelines/step_export.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
-#include "store/records/mini_batch.h"
-#include "store/records/node_permutation.h"
-#include "store/records/parameters.h"
 #include "store/topology/edge_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    TEXT_SIZE = 40,
-    NAME_SIZE = 64,
-    TENSOR_COUNT = 12 + EDGE_COLUMN_COUNT + 2 * PARAMETER_COUNT_MAX
-};
+enum { TEXT_SIZE = 40 };
 
-struct step_export {
-    const struct run_folder *folder;
-    struct model model;
-    struct mini_batch batch;
-    struct weights weights;
-    struct gradient gradient;
-    struct arena arena; /* what tensors point to */
-    char name[TENSOR_COUNT][NAME_SIZE];
-    struct safetensors_tensor tensor[TENSOR_COUNT];
-    size_t count;
-};
-
-/* The next tensor, of `rows` rows; `cols` 0: it has one dimension. */
-static void add(struct step_export *step, enum safetensors_type type, const char *name,
-                uint64_t rows, uint64_t cols, const void *data)
+void step_export_add(struct step_export *step, enum safetensors_type type, const char *name,
+                     uint64_t rows, uint64_t cols, const void *data)
 {
-    must(step->count < TENSOR_COUNT);
-    step->tensor[step->count++] = (struct safetensors_tensor){
-        .name = name, .type = type, .dim_count = cols ? 2 : 1, .dim = {rows, cols}, .data = data};
+    must(step->count < STEP_TENSOR_COUNT);
+    (void)snprintf(step->name[step->count], STEP_NAME_SIZE, "%s", name);
+    step->tensor[step->count] = (struct safetensors_tensor){.name = step->name[step->count],
+                                                            .type = type,
+                                                            .dim_count = cols ? 2 : 1,
+                                                            .dim = {rows, cols},
+                                                            .data = data};
+    step->count++;
 }
 
-static enum error_code add_integers(struct step_export *step, const char *name,
-                                    const uint32_t *value, size_t count, struct error *err)
+enum error_code step_export_integers(struct step_export *step, const char *name,
+                                     const uint32_t *value, size_t count, struct error *err)
 {
     int64_t *wide = NULL;
     const enum error_code rc = arena_new(&step->arena, &wide, count, name, err);
     for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
         wide[i] = value[i];
     if (rc == ERROR_NONE)
-        add(step, SAFETENSORS_I64, name, count, 0, wide);
+        step_export_add(step, SAFETENSORS_I64, name, count, 0, wide);
     return rc;
 }
 
@@ -73,7 +58,9 @@ static enum error_code read_records(struct step_export *step, int64_t round, int
     schedule_batch_source(&run->schedule, round, slot, &source_round, &source_slot);
     const struct key key = key_mini_batch(run->plan.id, source_round, source_slot);
     rc = run_model_init(&step->model, &run->settings, &run->book, err);
-    if (rc == ERROR_NONE)
+    if (rc == ERROR_NONE && run->book.type_count)
+        rc = relation_batch_get(store, key.text, run->plan.id, &step->relations, err);
+    else if (rc == ERROR_NONE)
         rc = mini_batch_get(store, key.text, run->plan.id, &step->batch, err);
     if (rc == ERROR_NONE)
         rc = weights_get(store, run->plan.id, round, &step->weights, err);
@@ -93,24 +80,34 @@ static enum error_code read_records(struct step_export *step, int64_t round, int
                : rc;
 }
 
+enum error_code step_export_nodes(struct step_export *step, const char *name, const uint32_t *node,
+                                  uint32_t count, const struct node_permutation *permutation,
+                                  struct error *err)
+{
+    int64_t *row = NULL;
+    const enum error_code rc =
+        arena_new(&step->arena, &row, count, "the nodes of a mini-batch", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        row[i] = permutation->to_dataset[node[i]];
+    if (rc == ERROR_NONE)
+        step_export_add(step, SAFETENSORS_I64, name, count, 0, row);
+    return rc;
+}
+
 static enum error_code add_nodes(struct step_export *step, struct error *err)
 {
     const struct partition_book *book = &step->folder->run.book;
     const struct mini_batch *batch = &step->batch;
     struct node_permutation permutation = {0};
-    int64_t *node = NULL;
     enum error_code rc =
         node_permutation_get(step->folder->store, book->id, book->node_count, &permutation, err);
     if (rc == ERROR_NONE && batch->node_limit > book->node_count)
         rc = error_set(err, ERROR_CORRUPT, "the mini-batch has nodes that partition %s has not",
                        book->id);
     if (rc == ERROR_NONE)
-        rc = arena_new(&step->arena, &node, batch->node_count, "the nodes of a mini-batch", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < batch->node_count; i++)
-        node[i] = permutation.to_dataset[batch->node[i]];
+        rc = step_export_nodes(step, "mini_batch.node", batch->node, batch->node_count,
+                               &permutation, err);
     store_release_record(&permutation.view);
-    if (rc == ERROR_NONE)
-        add(step, SAFETENSORS_I64, "mini_batch.node", batch->node_count, 0, node);
     return rc;
 }
 
@@ -143,26 +140,26 @@ static enum error_code add_edges(struct step_export *step, struct error *err)
             edge[e] = batch->neighbor[e];
             edge[batch->edge_count + e] = row;
         }
-    add(step, SAFETENSORS_I64, "mini_batch.edge_index", 2, batch->edge_count, edge);
+    step_export_add(step, SAFETENSORS_I64, "mini_batch.edge_index", 2, batch->edge_count, edge);
     step->tensor[step->count - 1].dim_count = 2; /* also when there is no edge */
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
         const uint32_t width = batch->columns.width.of[c];
         if (!width || edge_column[c].type != ELEMENT_F32)
             continue;
-        char *name = step->name[step->count];
-        (void)snprintf(name, NAME_SIZE, "mini_batch.%s", edge_column[c].name);
-        add(step, SAFETENSORS_F32, name, batch->edge_count, edge_column[c].has_width ? width : 0,
-            batch->columns.data[c]);
+        char name[STEP_NAME_SIZE];
+        (void)snprintf(name, sizeof name, "mini_batch.%s", edge_column[c].name);
+        step_export_add(step, SAFETENSORS_F32, name, batch->edge_count,
+                        edge_column[c].has_width ? width : 0, batch->columns.data[c]);
     }
     if (batch->weight_sum)
-        add(step, SAFETENSORS_F32, "mini_batch.weight_sum", batch->node_count, 0,
-            batch->weight_sum);
+        step_export_add(step, SAFETENSORS_F32, "mini_batch.weight_sum", batch->node_count, 0,
+                        batch->weight_sum);
     if (batch->edge_factor)
-        add(step, SAFETENSORS_F32, "mini_batch.edge_factor", batch->edge_count, 0,
-            batch->edge_factor);
+        step_export_add(step, SAFETENSORS_F32, "mini_batch.edge_factor", batch->edge_count, 0,
+                        batch->edge_factor);
     if (batch->seed_weight)
-        add(step, SAFETENSORS_F32, "mini_batch.seed_weight", batch->seed_count, 0,
-            batch->seed_weight);
+        step_export_add(step, SAFETENSORS_F32, "mini_batch.seed_weight", batch->seed_count, 0,
+                        batch->seed_weight);
     return ERROR_NONE;
 }
 
@@ -171,26 +168,27 @@ static enum error_code add_batch(struct step_export *step, struct error *err)
     const struct mini_batch *batch = &step->batch;
     enum error_code rc = add_nodes(step, err);
     if (rc == ERROR_NONE)
-        rc = add_integers(step, "mini_batch.hop_end", batch->hop_end, (size_t)batch->hop_count + 1,
-                          err);
+        rc = step_export_integers(step, "mini_batch.hop_end", batch->hop_end,
+                                  (size_t)batch->hop_count + 1, err);
     if (rc == ERROR_NONE && batch->degree)
-        rc = add_integers(step, "mini_batch.degree", batch->degree, batch->node_count, err);
+        rc = step_export_integers(step, "mini_batch.degree", batch->degree, batch->node_count, err);
     if (rc == ERROR_NONE)
         rc = fetch_edge_rows(step, err);
     return rc == ERROR_NONE ? add_edges(step, err) : rc;
 }
 
-/* Rows of a tensor of the partition for the first `count` nodes of the mini-batch, one after the other. */
-static enum error_code read_rows(struct step_export *step, const char *tensor, uint32_t count,
-                                 float **out, uint32_t *dim, struct error *err)
+enum error_code step_export_read(struct step_export *step, const char *tensor,
+                                 const struct step_export_rows *of, float **out, uint32_t *dim,
+                                 struct error *err)
 {
     const struct partition_book *book = &step->folder->run.book;
     const struct feature_source_config config = {
         .store = step->folder->store,
         .origin = FEATURES_OF_PARTITION,
         .id = book->id,
+        .node_type = of->type,
         .part_count = book->part_count,
-        .book = book->book,
+        .book = of->book,
         .tensor = tensor,
         .budget_bytes = host_memory_bytes() / 4,
     };
@@ -198,14 +196,23 @@ static enum error_code read_rows(struct step_export *step, const char *tensor, u
     struct feature_rows rows = {0};
     enum error_code rc = feature_source_open(&config, &source, err);
     if (rc == ERROR_NONE)
-        rc = feature_source_fetch(source, step->batch.node, count, &rows, err);
+        rc = feature_source_fetch(source, of->number, of->count, &rows, err);
     if (rc == ERROR_NONE)
-        rc = arena_new(&step->arena, out, (size_t)count * rows.dim, tensor, err);
+        rc = arena_new(&step->arena, out, (size_t)of->count * rows.dim, tensor, err);
     if (rc == ERROR_NONE)
-        feature_rows_copy(&rows, count, *out);
+        feature_rows_copy(&rows, of->count, *out);
     *dim = rows.dim;
     feature_source_close(source);
     return rc;
+}
+
+/* Of the first `count` nodes of the mini-batch. */
+static enum error_code read_rows(struct step_export *step, const char *tensor, uint32_t count,
+                                 float **out, uint32_t *dim, struct error *err)
+{
+    const struct step_export_rows of = {
+        .count = count, .book = step->folder->run.book.book, .number = step->batch.node};
+    return step_export_read(step, tensor, &of, out, dim, err);
 }
 
 static enum error_code add_features(struct step_export *step, struct error *err)
@@ -215,33 +222,37 @@ static enum error_code add_features(struct step_export *step, struct error *err)
     const enum error_code rc =
         read_rows(step, "features", step->batch.node_count, &rows, &dim, err);
     if (rc == ERROR_NONE)
-        add(step, SAFETENSORS_F32, "features", step->batch.node_count, dim, rows);
+        step_export_add(step, SAFETENSORS_F32, "features", step->batch.node_count, dim, rows);
     return rc;
 }
 
 /* Rows of one class hold int32 in the bytes of a float. */
-static enum error_code add_labels(struct step_export *step, struct error *err)
+enum error_code step_export_labels(struct step_export *step, const float *rows, uint32_t count,
+                                   uint32_t dim, struct error *err)
 {
-    const uint32_t seeds = step->batch.seed_count;
-    float *rows = NULL;
     int64_t *label = NULL;
-    uint32_t dim = 0;
-    enum error_code rc = read_rows(step, "labels", seeds, &rows, &dim, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (step->folder->run.book.task == TASK_MULTI_LABEL) {
-        add(step, SAFETENSORS_F32, "labels", seeds, dim, rows);
+    if (!task_of(step->folder->run.book.task)->is_class_number) {
+        step_export_add(step, SAFETENSORS_F32, "labels", count, dim, rows);
         return ERROR_NONE;
     }
-    rc = arena_new(&step->arena, &label, seeds, "labels", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < seeds; i++) {
+    const enum error_code rc = arena_new(&step->arena, &label, count, "labels", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
         int32_t value = 0;
         memcpy(&value, &rows[i], sizeof value);
         label[i] = value;
     }
     if (rc == ERROR_NONE)
-        add(step, SAFETENSORS_I64, "labels", seeds, 0, label);
+        step_export_add(step, SAFETENSORS_I64, "labels", count, 0, label);
     return rc;
+}
+
+static enum error_code add_labels(struct step_export *step, struct error *err)
+{
+    const uint32_t seeds = step->batch.seed_count;
+    float *rows = NULL;
+    uint32_t dim = 0;
+    const enum error_code rc = read_rows(step, "labels", seeds, &rows, &dim, err);
+    return rc == ERROR_NONE ? step_export_labels(step, rows, seeds, dim, err) : rc;
 }
 
 /* Of a task of pairs: seeds, as in store/records/seed_pairs.h. The targets of the positives come
@@ -250,11 +261,12 @@ static enum error_code add_pairs(struct step_export *step, struct error *err)
 {
     const struct seed_pairs *pairs = &step->batch.pairs;
     const enum error_code rc =
-        add_integers(step, "pair_source", pairs->source, pairs->positive_count, err);
+        step_export_integers(step, "pair_source", pairs->source, pairs->positive_count, err);
     if (rc == ERROR_NONE && pairs->label)
-        add(step, SAFETENSORS_F32, "pair_label", pairs->positive_count, 0, pairs->label);
-    return rc == ERROR_NONE ? add_integers(step, "pair_target", pairs->target,
-                                           (size_t)seed_pairs_count(pairs), err)
+        step_export_add(step, SAFETENSORS_F32, "pair_label", pairs->positive_count, 0,
+                        pairs->label);
+    return rc == ERROR_NONE ? step_export_integers(step, "pair_target", pairs->target,
+                                                   (size_t)seed_pairs_count(pairs), err)
                             : rc;
 }
 
@@ -268,9 +280,9 @@ static void add_parameters(struct step_export *step, const char *what, const flo
         const struct parameter *parameter = &step->model.parameter[i];
         if (parameter->offset >= value_count)
             break;
-        must(step->count < TENSOR_COUNT);
-        char name
-            [NAME_SIZE]; /* first here: both names are in *step, and a compiler sees them overlap */
+        must(step->count < STEP_TENSOR_COUNT);
+        char name[STEP_NAME_SIZE]; /* first here: both names are in *step, and a compiler sees them
+                                      overlap */
         (void)snprintf(name, sizeof name, "%s.%s", what, parameter->name);
         memcpy(step->name[step->count], name, sizeof name);
         step->tensor[step->count] = model_file_tensor(parameter, value);
@@ -296,7 +308,7 @@ static enum error_code write_file(struct step_export *step, int64_t round, int32
         {"run", step->folder->run.plan.id},
         {"round", number[0]},
         {"slot", number[1]},
-        {"form", form[step->batch.form]},
+        {"form", step->relations.type_count ? "relations" : form[step->batch.form]},
         {"loss", number[2]},
         {"seeds", number[3]},
         {"correct", number[4]},
@@ -314,6 +326,18 @@ static enum error_code write_file(struct step_export *step, int64_t round, int32
     return rc;
 }
 
+/* Of a graph without relations: mini-batch, features and labels. */
+static enum error_code add_plain(struct step_export *step, struct error *err)
+{
+    enum error_code rc = add_batch(step, err);
+    if (rc == ERROR_NONE)
+        rc = add_features(step, err);
+    if (rc == ERROR_NONE)
+        rc = task_has_labels(step->folder->run.book.task) ? add_labels(step, err)
+                                                          : add_pairs(step, err);
+    return rc;
+}
+
 enum error_code export_step(const struct run_folder *folder, int64_t round, int32_t slot,
                             const char *path, struct error *err)
 {
@@ -324,12 +348,7 @@ enum error_code export_step(const struct run_folder *folder, int64_t round, int3
     step->folder = folder;
     rc = read_records(step, round, slot, err);
     if (rc == ERROR_NONE)
-        rc = add_batch(step, err);
-    if (rc == ERROR_NONE)
-        rc = add_features(step, err);
-    if (rc == ERROR_NONE)
-        rc = task_has_labels(step->folder->run.book.task) ? add_labels(step, err)
-                                                          : add_pairs(step, err);
+        rc = step->relations.type_count ? step_export_relations(step, err) : add_plain(step, err);
     if (rc == ERROR_NONE) {
         add_parameters(step, "weights", step->weights.value, step->model.value_count);
         add_parameters(step, "gradient", step->gradient.value, step->model.trained_count);
@@ -338,6 +357,7 @@ enum error_code export_step(const struct run_folder *folder, int64_t round, int3
     store_release_record(&step->weights.view);
     store_release_record(&step->gradient.view);
     mini_batch_release(&step->batch);
+    relation_batch_release(&step->relations);
     arena_release(&step->arena);
     memory_free(step);
     return rc;

@@ -52,7 +52,7 @@ static enum error_code check_kind(const struct model_source *s, struct error *er
         what = "reads features that were scaled by those of its own graph, type by type";
     else if (task_learns_pairs(s->folder.run.book.task))
         what = "learns pairs of nodes";
-    else if (settings->train_step.embedding > 0)
+    else if (s->folder.run.schedule.embeddings.count > 0)
         what = "has learnt an embedding of each node of its graph";
     if (!what)
         return ERROR_NONE;
