@@ -1,10 +1,12 @@
-"""Does PyG compute the step of a model over relations that typed_step wrote? See README.md and run.sh."""
+"""Does PyG compute what models over relations do: a step that typed_step wrote, and a trained run? See README.md and run.sh."""
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
 
+import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
@@ -27,6 +29,9 @@ class Step:
         self.tensors = tensors
         self.weights, self.gradient = self.named("weights."), self.named("gradient.")
         self.x, self.x_gradient = self.named("x."), self.named("x_gradient.")
+        self.classes, self.target = self.tensors["logits"].shape[1], self.types[0]
+        ends = self.text["kind"] == "hgt"
+        self.activations, self.projected_activation = ["relu", "relu" if ends else "none"], "relu"
 
     def named(self, prefix):
         return {k[len(prefix):]: v for k, v in self.tensors.items() if k.startswith(prefix)}
@@ -36,6 +41,29 @@ class Step:
 
     def count(self, hop):
         return dict(zip(self.types, self.tensors[f"count.{hop}"].tolist()))
+
+
+class Run:
+    """A run of graphmill, as a Step: its model on the whole graph, or on the mini-batch of an exported step."""
+
+    def __init__(self, model, tensors, edges, x):
+        with safe_open(model, "pt") as file:
+            self.text = file.metadata()
+        graph, layers = json.loads(self.text["graph"]), json.loads(self.text["layers"])
+        self.types, self.relations = graph["node_types"], [tuple(r) for r in graph["relations"]]
+        self.number = {key: int(self.text.get(key, 0)) for key in ("heads", "bases", "blocks")}
+        self.number["hidden"] = int(self.text["hidden_channels"])
+        self.text["relation_aggr"] = graph["relation_aggr"]
+        self.activations = [layer["activation"] for layer in layers if layer["kind"] != "mlp"]  # `lin`
+        self.projected_activation, self.target = graph["projected_activation"], graph["target"]
+        self.classes, self.weights, self.x = int(self.text["out_channels"]), tensors, x
+        self.of_relations = dict(zip(self.relations, edges))
+
+    def edges(self, hop):
+        return self.of_relations
+
+    def count(self, hop):
+        return {t: len(rows) for t, rows in self.x.items()}
 
 
 class Relational(torch.nn.Module):
@@ -81,6 +109,7 @@ def transformer(step, dims, out, is_last):
     return HGTConv(dims, out, (step.types, step.relations), heads=step.number["heads"])
 
 
+ACTIVATIONS = {"none": lambda x: x, "relu": torch.relu}
 KINDS = {
     "rgcn": Relational,
     "rgat": Relational,
@@ -96,10 +125,11 @@ class Model(torch.nn.Module):
 
     def __init__(self, step):
         super().__init__()
-        classes, dims = step.tensors["logits"].shape[1], {t: x.shape[1] for t, x in step.x.items()}
-        projects = [t for t in step.types if f"lin_dict.{t.replace('.', '#')}.weight" in step.weights]
-        self.lin_dict = ModuleDict({t: Linear(dims[t], dims[step.types[-1]]) for t in projects})
-        dims |= {t: dims[step.types[-1]] for t in projects}
+        classes, dims = step.classes, {t: x.shape[1] for t, x in step.x.items()}
+        names = {t: f"lin_dict.{t.replace('.', '#')}.weight" for t in step.types}
+        projected = {t: len(step.weights[name]) for t, name in names.items() if name in step.weights}
+        self.lin_dict = ModuleDict({t: Linear(dims[t], width) for t, width in projected.items()})
+        dims |= projected
         ends = step.text["kind"] == "hgt"
         convs = []
         for hop in range(2):
@@ -113,13 +143,11 @@ class Model(torch.nn.Module):
         self.layers = [c.forward for c in convs]
 
     def forward(self, step, x):
-        x = {t: self.lin_dict[t](x[t]).relu() if t in self.lin_dict else x[t] for t in x}
+        x = {t: ACTIVATIONS[step.projected_activation](self.lin_dict[t](x[t])) if t in self.lin_dict else x[t] for t in x}
         for hop, layer in enumerate(self.layers):
             y = layer(x, step.edges(hop))
-            x = {t: y[t][: step.count(hop)[t]] for t in step.types}
-            if hop == 0 or self.lin is not None:
-                x = {t: rows.relu() for t, rows in x.items()}
-        return x[step.types[0]] if self.lin is None else self.lin(x[step.types[0]])
+            x = {t: ACTIVATIONS[step.activations[hop]](y[t][: step.count(hop)[t]]) for t in step.types}
+        return x[step.target] if self.lin is None else self.lin(x[step.target])
 
 
 class Report:
@@ -157,15 +185,137 @@ def try_model(report, name, path):
     report.compare(f"typed {name} gradient ({worst})"[:48], ours[worst], theirs[worst], largest)
 
 
+# Settings of runs that are trained, exported and loaded: a row for each kind.
+RUNS = {
+    "rgcn": {"train-step.model": "rgcn", "train-step.projection": "relu"},
+    "rgcn-bases": {"train-step.model": "rgcn", "train-step.bases": 2},
+    "sage": {"train-step.model": "sage", "train-step.relation_aggr": "mean"},
+    "gat": {"train-step.model": "gat", "train-step.heads": 2},
+    "rgat": {"train-step.model": "rgat", "train-step.heads": 2},
+    "hgt": {"train-step.model": "hgt", "train-step.heads": 2},
+}
+COUNT = {"author": 150, "paper": 220, "venue": 6}
+FIRST = {"author": 0, "paper": 150, "venue": 370}
+ENDS = {"writes": ("author", "paper", 700), "cites": ("paper", "paper", 900), "in": ("paper", "venue", 220)}
+
+
+def write_graph(folder):
+    """Papers, their authors and venues, with features of a width of their own; the class of a paper is in its features."""
+    draw = np.random.default_rng(5)
+    os.makedirs(folder)
+    label = draw.integers(0, 3, COUNT["paper"])
+    with open(os.path.join(folder, "edges.csv"), "w") as file:
+        file.write("src,dst,etype\n")
+        for number, (source, target, count) in enumerate(ENDS.values()):
+            ends = np.unique(draw.integers(0, [COUNT[source], COUNT[target]], (count, 2)), axis=0)
+            for s, d in ends:
+                file.write(f"{FIRST[source] + s},{FIRST[target] + d},{number}\n")
+    for width, (name, count) in enumerate(COUNT.items()):
+        rows = draw.normal(size=(count, 5 + width)).astype(np.float32)
+        if name == "paper":
+            rows[np.arange(count), label] += 2
+        np.save(os.path.join(folder, f"{name}-feat.npy"), rows)
+    with open(os.path.join(folder, "node-types.csv"), "w") as file:
+        file.write("name,first_id,count\n" + "".join(f"{n},{FIRST[n]},{c}\n" for n, c in COUNT.items()))
+    with open(os.path.join(folder, "edge-types.csv"), "w") as file:
+        file.write("id,name,source,target\n" + "".join(f"{i},{n},{s},{d}\n" for i, (n, (s, d, _)) in enumerate(ENDS.items())))
+    labels = np.full(sum(COUNT.values()), -1)
+    labels[FIRST["paper"]:FIRST["venue"]] = label
+    np.savetxt(os.path.join(folder, "node-label.csv"), labels, fmt="%d")
+    order = FIRST["paper"] + draw.permutation(COUNT["paper"])
+    for name, part in zip(("train", "valid", "test"), np.split(order, [120, 170])):
+        np.savetxt(os.path.join(folder, name + ".csv"), part, fmt="%d")
+    with open(os.path.join(folder, "meta.json"), "w") as file:
+        json.dump({"num_nodes": sum(COUNT.values()), "directed": True}, file)
+
+
+def read_edges(folder):
+    """Of each relation of the input, and then of their reverses, edges as positions in their types."""
+    rows = np.loadtxt(os.path.join(folder, "edges.csv"), delimiter=",", skiprows=1, dtype=np.int64)
+    edges = []
+    for number, (source, target, _) in enumerate(ENDS.values()):
+        own = rows[rows[:, 2] == number][:, :2].T - [[FIRST[source]], [FIRST[target]]]
+        edges.append(torch.from_numpy(own))
+    return edges + [e.flip(0) for e in edges]
+
+
+def graphmill(*arguments):
+    program = os.path.join(os.environ["GRAPHMILL_BIN"], "graphmill")
+    done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"graphmill {' '.join(map(str, arguments))} ended with {done.returncode}:\n{done.stderr}")
+
+
+def load(path):
+    return {k: v.double() if v.is_floating_point() else v for k, v in load_file(path).items()}
+
+
+def try_step(report, name, folder, model_file):
+    """The loss and the gradient of one training step."""
+    path = os.path.join(folder, "step.safetensors")
+    graphmill("export", folder, "--what", "step", "--round", 2, "--output", path)
+    tensors = load(path)
+    with safe_open(path, "pt") as file:
+        text = file.metadata()
+    cut = lambda prefix: {k[len(prefix):]: v for k, v in tensors.items() if k.startswith(prefix)}
+    x = cut("features.")
+    edges = [tensors[f"mini_batch.edge_index.{r}"] for r in range(2 * len(ENDS))]
+    run = Run(model_file, cut("weights."), edges, x)
+    for t in run.types:  # a type of which the mini-batch has no node
+        run.x.setdefault(t, torch.zeros(0, 5 + list(COUNT).index(t), dtype=torch.float64))
+    model = Model(run).double()
+    model.load_state_dict(run.weights, strict=True)
+    labels = tensors["labels"]
+    loss = torch.nn.functional.cross_entropy(model(run, run.x)[: len(labels)], labels)
+    loss.backward()
+    report.compare(f"run {name} loss", float(text["loss"]), loss.item())
+    ours = cut("gradient.")
+    theirs = {n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in model.named_parameters()}
+    worst = max(ours, key=lambda n: (ours[n] - theirs[n]).abs().max().item())
+    report.compare(f"run {name} gradient ({worst})"[:48], ours[worst], theirs[worst], max(g.abs().max().item() for g in theirs.values()))
+
+
+def try_run(report, name, work):
+    """A run is trained and exported; its model loads, and has the run's logits of all papers, and a step its gradient."""
+    graph, folder = os.path.join(work, "graph"), os.path.join(work, f"run-{name}")
+    if not os.path.exists(graph):
+        write_graph(graph)
+    wanted = {"ingest.path": graph, "ingest.relations": "true", "ingest.add_reverse": "true", "partition.parts": 3,
+              "sample.fanouts": "4,3", "sample.batch_size": 40, "train-step.hidden": 16, "train-step.dropout": 0,
+              "checkpoint.keep": 0, "epochs": 3, **RUNS[name]}
+    pipeline = os.path.join(work, "run.yaml")
+    with open(pipeline, "w") as file:
+        file.write("name: typed\n")
+    sets = [text for key, value in wanted.items() for text in ("--set", f"{key}={value}")]
+    graphmill("run", pipeline, "--directory", folder, "--quiet", "--workers", 1, *sets)
+    model_file = os.path.join(folder, "outputs", "model.safetensors")
+    logits = os.path.join(folder, "logits.npy")
+    graphmill("export", folder, "--what", "logits", "--output", logits)
+    x = {}
+    for t in COUNT:
+        path = os.path.join(folder, "features.npy")
+        graphmill("export", folder, "--what", "features", "--type", t, "--output", path)
+        x[t] = torch.from_numpy(np.load(path)).double()
+    run = Run(model_file, load(model_file), read_edges(graph), x)
+    model = Model(run).double()
+    model.load_state_dict(run.weights, strict=True)
+    with torch.no_grad():
+        report.compare(f"run {name} logits", np.load(logits), model(run, run.x))
+    try_step(report, name, folder, model_file)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True, help="typed_step of a build")
-    parser.add_argument("models", nargs="*", help="of those that it knows")
+    parser.add_argument("models", nargs="*", help="of those that it knows, and run-NAME of RUNS")
     options = parser.parse_args()
     known = subprocess.run([options.program], check=True, capture_output=True, text=True).stdout.split()
     report = Report()
     with tempfile.TemporaryDirectory(prefix="graphmill-interop-") as work:
-        for name in options.models or known:
+        for name in options.models or [*known, *(f"run-{name}" for name in RUNS)]:
+            if name.startswith("run-"):
+                try_run(report, name[len("run-"):], work)
+                continue
             path = os.path.join(work, "step.safetensors")
             subprocess.run([options.program, name, path], check=True)
             try_model(report, name, path)
