@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# A model of relations applied to another graph: the same graph gives the same bytes, nodes without labels, and what
+# does not fit.
+. "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
+papers_graph "$work/papers" 120
+
+cat >"$work/papers.yaml" <<END
+name: papers
+epochs: 6
+ingest:
+  path: $work/papers
+  relations: true
+  add_reverse: true
+  missing_features: degree+random
+  random_dim: 6
+partition:
+  parts: 3
+sample:
+  fanouts: [4, 3]
+  batch_size: 20
+train-step:
+  model: rgcn
+  hidden: 8
+END
+infer() { "$bin/graphmill" infer "$work/model" --quiet --json "$@"; }
+hash=$(run model "$work/papers.yaml" | json weights_hash)
+
+# The same graph, by its pipeline file and as a folder.
+infer --on "$work/papers.yaml" --directory "$work/same" >"$work/answer"
+[ "$(json weights_hash <"$work/answer")" = "$hash" ] || fail "other weights: $(cat "$work/answer")"
+infer --on "$work/papers" --directory "$work/folder" --workers 2 --memory 96M >/dev/null
+for other in same folder; do
+    for file in predictions.csv embeddings.npy; do
+        cmp "$work/model/outputs/$file" "$work/$other/outputs/$file" || fail "$file of $other differs on the same graph"
+    done
+done
+"$bin/graphmill" verify "$work/folder" >"$work/verified" || fail "verify: $(cat "$work/verified")"
+"$bin/graphmill" replay "$work/folder" infer --layer 1 --slot 2 >"$work/replay" || fail "replay: $(cat "$work/replay")"
+grep -q '^MATCH' "$work/replay" || fail "replay: $(cat "$work/replay")"
+
+# A larger graph, of which nothing is known but its edges: its papers are those of the target type, because the model says so.
+papers_graph "$work/more" 150
+rm "$work/more"/{node-label,train,valid,test}.csv
+infer --on "$work/more" --directory "$work/new" >/dev/null
+[ "$(wc -l <"$work/new/outputs/predictions.csv")" -eq 151 ] || fail 'not a prediction for each new paper'
+grep -q '^100,,,[012],' "$work/new/outputs/predictions.csv" || fail "no prediction of node 100: $(sed -n 2p "$work/new/outputs/predictions.csv")"
+
+printf '100\n' >"$work/ids"
+expect 78 '--nodes is for graphs without relations' infer --on "$work/more" --directory "$work/some" --nodes "$work/ids"
+
+# What does not fit is said before the graph is cut into parts.
+unlike() { # pattern, graph
+    expect 65 "does not fit the model of run papers-.*$1" infer --on "$2" --directory "$work/unlike"
+    [ ! -e "$work/unlike/store/partition" ] || fail "$1: it was partitioned"
+    rm -rf "$work/unlike" "$work/other"
+}
+other() { # sed script
+    cp -r "$work/more" "$work/other"
+    sed -i "$1" "$work/other/edge-types.csv" "$work/other/node-types.csv"
+}
+other 's/venue/journal/'
+unlike 'node type 2 is journal, expected venue' "$work/other"
+other 's/cites/quotes/'
+unlike 'relation 1 is quotes from paper to paper, expected cites from paper to paper' "$work/other"
+sed 's/random_dim: 6/random_dim: 5/' "$work/papers.yaml" >"$work/narrow.yaml"
+unlike '7 feature columns of type author, expected 8; 7 feature columns of type paper, expected 8' "$work/narrow.yaml"
+sed '/add_reverse/d' "$work/papers.yaml" >"$work/ways.yaml"
+unlike '3 relations, expected 6' "$work/ways.yaml"
+run plain "$work/papers.yaml" --set ingest.relations=false --set train-step.model=sage --set epochs=1 >/dev/null
+expect 65 'it has relations, expected nodes and edges of one type' \
+    "$bin/graphmill" infer "$work/plain" --on "$work/papers.yaml" --directory "$work/unlike"
+run scaled "$work/papers.yaml" --set ingest.standardise=true --set epochs=1 >/dev/null
+expect 78 'reads features that were scaled by those of its own graph, type by type' \
+    "$bin/graphmill" infer "$work/scaled" --on "$work/papers" --directory "$work/unlike"
