@@ -28,7 +28,7 @@ hash=$(run model "$work/papers.yaml" | json weights_hash)
 # The same graph, by its pipeline file and as a folder.
 infer --on "$work/papers.yaml" --directory "$work/same" >"$work/answer"
 [ "$(json weights_hash <"$work/answer")" = "$hash" ] || fail "other weights: $(cat "$work/answer")"
-infer --on "$work/papers" --directory "$work/folder" --workers 2 --memory 96M >/dev/null
+infer --on "$work/papers" --directory "$work/folder" --workers 2 >/dev/null
 for other in same folder; do
     for file in predictions.csv embeddings.npy; do
         cmp "$work/model/outputs/$file" "$work/$other/outputs/$file" || fail "$file of $other differs on the same graph"
