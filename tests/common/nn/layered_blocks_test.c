@@ -52,6 +52,14 @@ static void share(struct run *run, struct shared *s, bool has_factors)
     }
 }
 
+/* SGC is the last layer of a model, and one of propagate layers alone would have nothing to train. */
+static enum layer_kind kind_at(enum layer_kind kind, int layer)
+{
+    const bool is_other =
+        (kind == LAYER_SGC && layer < HOPS - 1) || (kind == LAYER_PROPAGATE && layer == 0);
+    return is_other ? LAYER_GCN : kind;
+}
+
 static void check(enum layer_kind kind, bool has_values, bool has_factors)
 {
     static struct shared s;
@@ -60,7 +68,7 @@ static void check(enum layer_kind kind, bool has_values, bool has_factors)
     struct run run;
     for (int i = 0; i < HOPS; i++)
         config.layer[i] = (struct layer_config){
-            .kind = kind == LAYER_SGC && i < HOPS - 1 ? LAYER_GCN : kind, /* it is the last */
+            .kind = kind_at(kind, i),
             .output_dim = sizes.output,
             .option = {.heads = 2, .aggr = LAYER_AGGR_AUTO, .train_eps = true, .alpha = 0.3},
             .activation = i < HOPS - 1 ? ACTIVATION_RELU : ACTIVATION_NONE};

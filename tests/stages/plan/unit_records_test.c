@@ -167,8 +167,8 @@ static void what_goes_with_a_snapshot_is_of_its_version_or_of_none(void **state)
         if (row->is_beside_snapshot)
             assert_true(row->line == LINE_NONE || row->line == LINE_VERSIONS);
     }
-    assert_int_equal(
-        kinds, 3); /* the mini-batches of validation, what they measured, and rows of embeddings */
+    /* Mini-batches of validation, what they measured, rows of embeddings, and counts of walks. */
+    assert_int_equal(kinds, 4);
 }
 
 int main(void)

@@ -150,7 +150,7 @@ static void refuses_columns_that_are_not_there(void **state)
     raw.widths = wide;
     expect_edges_corrupt(&raw, "column weight: expected at most 1 elements an edge, found 2");
     raw.widths = none;
-    expect_edges_corrupt(&raw, "expected 1 to 5 columns, the last of them there, found 5");
+    expect_edges_corrupt(&raw, "expected 1 to 6 columns, the last of them there, found 5");
     raw.widths = features;
     expect_edges_corrupt(&raw, "column edge_feature: expected at most 65536 elements an edge");
 }
