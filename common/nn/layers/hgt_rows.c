@@ -85,11 +85,12 @@ static float sigmoid(float x)
     return 1 / (1 + expf(-x));
 }
 
+/* Where memory is counted there are no values to read. */
 static struct rows_job rows_job_of(const struct typed_pass *pass, const struct hgt *hgt,
-                                   uint32_t type)
+                                   uint32_t type, bool counts)
 {
     struct rows_job job = {.pass = pass, .own = hgt->type[type], .type = type, .share = 1};
-    if (skips(pass, type))
+    if (skips(pass, type) && !counts)
         job.share = sigmoid(*typed_parameter(pass, hgt_skip_tensor(pass, type)));
     return job;
 }
@@ -98,7 +99,7 @@ enum error_code hgt_rows_finish(const struct typed_pass *pass, const struct hgt 
                                 bool keep, const struct model_workspace *workspace,
                                 struct error *err)
 {
-    struct rows_job job = rows_job_of(pass, hgt, type);
+    struct rows_job job = rows_job_of(pass, hgt, type, workspace->arena->counts);
     const int64_t tiles = layer_pass_tiles(pass->destination_count[type]);
     if (tiles == 0)
         return ERROR_NONE;
@@ -163,7 +164,7 @@ enum error_code hgt_rows_back(const struct typed_pass *pass, const struct hgt *h
 {
     const size_t width = pass->layer->output_dim, rows = pass->destination_count[type];
     const size_t threads = (size_t)thread_pool_size(workspace->pool);
-    struct rows_job job = rows_job_of(pass, hgt, type);
+    struct rows_job job = rows_job_of(pass, hgt, type, workspace->arena->counts);
     job.gradient = dy;
     *back = (struct hgt_back){.out = NULL};
     if (rows == 0)
@@ -218,7 +219,7 @@ static void input_tile(void *context, int64_t tile, int thread)
 void hgt_rows_input_gradient(const struct typed_pass *pass, const struct hgt *hgt, uint32_t type,
                              const float *dy, float *input_gradient, struct thread_pool *pool)
 {
-    struct rows_job job = rows_job_of(pass, hgt, type);
+    struct rows_job job = rows_job_of(pass, hgt, type, false);
     job.input_gradient = input_gradient;
     job.gradient = dy;
     thread_pool_run(pool, layer_pass_tiles(pass->source_count[type]), input_tile, &job);

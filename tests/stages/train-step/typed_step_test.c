@@ -363,6 +363,23 @@ static void rows_that_are_learnt_stand_behind_features(void **state)
     }
 }
 
+/* Of more numbers than an arena that counts has bytes: the dry run reads none of them. */
+static void a_wide_model_is_counted_without_its_values(void **state)
+{
+    static const char *const wide[] = {"train-step.hidden=160", NULL};
+    for (int m = 0; m < MODELS; m++) {
+        static struct typed_run run;
+        void *fresh = NULL;
+        (void)state;
+        assert_int_equal(temp_store_setup(&fresh), 0);
+        start(&run, fresh, models[m], wide);
+        open_stage(&run);
+        check_gradient(&run, 0);
+        end(&run);
+        assert_int_equal(temp_store_teardown(&fresh), 0);
+    }
+}
+
 static void an_evaluation_counts_the_labels_of_the_target_type(void **state)
 {
     static struct typed_run run;
@@ -447,6 +464,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gradient_is_that_of_the_model_by_hand),
+        cmocka_unit_test(a_wide_model_is_counted_without_its_values),
         cmocka_unit_test(rows_that_are_learnt_stand_behind_features),
         test_with_store(an_evaluation_counts_the_labels_of_the_target_type),
         test_with_store(threads_do_not_change_a_record),
