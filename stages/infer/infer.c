@@ -303,7 +303,7 @@ static enum error_code open_input(const struct stage_context *context, struct in
     close_input(state);
     const int second = state->model.layer[layer - 1].second_input;
     const bool reads_all = state->model.layer[layer - 1].reads_all;
-    const uint64_t shares = reads_all ? (uint64_t)layer - 1 : second < 0 ? 1 : 2;
+    const uint64_t shares = reads_all && layer > 1 ? (uint64_t)layer - 1 : second < 0 ? 1 : 2;
     const uint64_t budget_bytes = context->memory_bytes / (2 * shares);
     enum error_code rc = open_rows(context, state, layer - 1, budget_bytes, &state->input, err);
     for (int l = 0; rc == ERROR_NONE && reads_all && l < layer - 2; l++)

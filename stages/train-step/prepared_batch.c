@@ -339,7 +339,8 @@ static enum error_code fill_type(struct batch_preparer *preparer, struct typed_b
     if (!wanted.source)
         return ERROR_NONE;
     if (is_copied(preparer, type)) {
-        struct copied_rows copied = {area, feature_source_row_bytes(wanted.source)};
+        struct copied_rows copied = {.row_bytes = feature_source_row_bytes(wanted.source)};
+        copied.to = area;
         typed->rows[type] =
             (struct input_rows){.base = area, .stride = copied.row_bytes / sizeof(float)};
         return wanted.count ? bring_rows(preparer, &wanted, copy_rows, &copied, stop, err)

@@ -448,7 +448,7 @@ static void labelled_edges_say_what_is_left_out(void **state)
     assert_ok(pair_drawer_draw(f->drawer, &request, &drawn, &err), &err);
     assert_int_equal(drawn.seed_count, 2 * POSITIVES);
     assert_false(drawn.has_excluded);
-    for (uint32_t i = 0; i < POSITIVES; i++) {
+    for (size_t i = 0; i < POSITIVES; i++) {
         assert_int_equal(drawn.pairs.source[i], 2 * i);
         assert_int_equal(drawn.pairs.target[i], 2 * i + 1);
         assert_int_equal(drawn.seed_node[2 * i], f->source[i]);
