@@ -100,26 +100,33 @@ static bool is_usable(const struct pipeline_settings *settings,
            (patience == 0 || (their_patience > 0 && their_patience <= patience));
 }
 
-/* What goes with a snapshot, such as what validation left of it: its units, by their rows. */
+/* What goes with a snapshot, such as what validation left of it: its units, by their rows. Of its best weights, where those
+ * are older: the units that are kept as long as they are, such as rows of embeddings, without which nobody can infer. */
 static enum error_code add_beside(const struct schedule *schedule, int64_t version,
-                                  struct unit_list *out, struct error *err)
+                                  int64_t best_version, struct unit_list *out, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
         const struct unit_row *row = unit_row_of(kind);
         const int64_t number = row->line == LINE_NONE ? 0 : version;
-        if (rc == ERROR_NONE && row->is_beside_snapshot)
+        if (!row->is_beside_snapshot)
+            continue;
+        if (rc == ERROR_NONE)
             rc = unit_list_add_slots(out, kind, number, unit_slot_count(schedule, kind, number),
                                      err);
+        if (rc == ERROR_NONE && row->retention == RETAINED_SNAPSHOTS && best_version != version)
+            rc = unit_list_add_slots(out, kind, best_version,
+                                     unit_slot_count(schedule, kind, best_version), err);
     }
     return rc;
 }
 
 static enum error_code has_beside(struct store *store, const struct schedule *schedule,
-                                  const char *run_id, int64_t version, bool *all, struct error *err)
+                                  const char *run_id, int64_t version, int64_t best_version,
+                                  bool *all, struct error *err)
 {
     struct unit_list units = {0};
-    enum error_code rc = add_beside(schedule, version, &units, err);
+    enum error_code rc = add_beside(schedule, version, best_version, &units, err);
     *all = true;
     for (int64_t i = 0; i < units.count && rc == ERROR_NONE && *all; i++) {
         struct key key[UNIT_KEYS_MAX];
@@ -152,9 +159,10 @@ static enum error_code look_at(struct store *store, const struct pipeline_settin
             return rc;
         bool usable = is_usable(settings, &their_settings, schedule, &snapshot);
         limit = snapshot.version;
+        const int64_t best_version = snapshot.best_version;
         store_release_record(&snapshot.view);
         if (usable)
-            rc = has_beside(store, schedule, sibling, limit, &usable, err);
+            rc = has_beside(store, schedule, sibling, limit, best_version, &usable, err);
         if (rc != ERROR_NONE)
             return rc;
         if (!usable || limit <= plan->first_version)
@@ -253,10 +261,11 @@ static enum error_code copy_record(struct store *store, const struct run_plan *p
 }
 
 static enum error_code take_beside(struct store *store, const struct schedule *schedule,
-                                   const struct run_plan *plan, struct error *err)
+                                   const struct run_plan *plan, int64_t best_version,
+                                   struct error *err)
 {
     struct unit_list units = {0};
-    enum error_code rc = add_beside(schedule, plan->first_version, &units, err);
+    enum error_code rc = add_beside(schedule, plan->first_version, best_version, &units, err);
     for (int64_t i = 0; i < units.count && rc == ERROR_NONE; i++) {
         struct key from[UNIT_KEYS_MAX], to[UNIT_KEYS_MAX];
         const int count = unit_keys(schedule, plan->origin, &units.unit[i], from);
@@ -312,7 +321,7 @@ enum error_code run_adoption_take(struct store *store, const struct pipeline_set
     const bool stop = stops(settings, schedule, &snapshot);
     rc = take_metrics(store, plan, stop, err);
     if (rc == ERROR_NONE)
-        rc = take_beside(store, schedule, plan, err);
+        rc = take_beside(store, schedule, plan, snapshot.best_version, err);
     if (rc == ERROR_NONE)
         rc = take_snapshot(store, plan, &snapshot, stop, err);
     store_release_record(&snapshot.view);
