@@ -42,6 +42,12 @@ static int64_t limit_of_pass(const struct rewind *r, const struct unit *lost)
     return is_passed ? kept->oldest : kept->version;
 }
 
+/* The last round whose mini-batches are made, rather than used again. */
+static int64_t last_sampled(const struct rewind *r)
+{
+    return unit_row_of(UNIT_SAMPLE)->number_before(&r->run->schedule, r->kept->version);
+}
+
 /* The newest version that the run may stand at for the loss to be made good. What is older than the run keeps, or
  * newer than where it stands, is made again without that, or never. */
 static enum error_code limit_of(const struct rewind *r, const struct unit *lost, int64_t *limit,
@@ -56,8 +62,10 @@ static enum error_code limit_of(const struct rewind *r, const struct unit *lost,
     if (row->retention == RETAINED_PASSES)
         *limit = limit_of_pass(r, lost);
     else if (row->retention == RETAINED_TO_THE_END) {
-        if (row->line == LINE_NONE &&
-            kept->stopped) /* a batch of validation: the last one reads it */
+        if (lost->kind == UNIT_COUNT_WALKS && kept->stopped)
+            *limit = last_sampled(r);
+        else if (row->line == LINE_NONE &&
+                 kept->stopped) /* a batch of validation: the last one reads it */
             *limit = kept->version - 1;
     } else if (number >= kept->oldest) {
         if (row->is_in_snapshot && number <= kept->version)
@@ -105,6 +113,16 @@ static enum error_code remove_after(const struct rewind *r, int64_t round, struc
     return rc == ERROR_NONE ? remove_line(r, LINE_VERSIONS, end, err) : rc;
 }
 
+/* Mini-batches that read what is lost, and what comes of them. */
+static enum error_code remove_last_sampled(const struct rewind *r, struct error *err)
+{
+    const struct schedule *s = &r->run->schedule;
+    const int64_t round = last_sampled(r);
+    const enum error_code rc =
+        remove_slots(r, UNIT_SAMPLE, round, unit_slot_count(s, UNIT_SAMPLE, round), err);
+    return rc == ERROR_NONE ? remove_after(r, round, err) : rc;
+}
+
 /* The layers above, and the outputs that the run wants: it is not finished while they are made. */
 static enum error_code remove_above(const struct rewind *r, const struct unit *lost,
                                     struct error *err)
@@ -129,6 +147,8 @@ static enum error_code remove_what_waits(const struct rewind *r, const struct un
     const int64_t version = r->kept->version;
     if (row->has_layer)
         return remove_above(r, lost, err);
+    if (lost->kind == UNIT_COUNT_WALKS)
+        return remove_last_sampled(r, err);
     if (row->line == LINE_NONE && row->has_slot) { /* a batch of validation */
         const struct unit last = {.kind = UNIT_EVALUATE, .round = version, .slot = lost->slot};
         return unit_remove(&r->run->schedule, r->store, r->run->plan.id, &last, err);
