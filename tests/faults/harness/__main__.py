@@ -41,6 +41,7 @@ def arguments():
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier --full has done")
     parser.add_argument("--graph", choices=list(pipeline.INGEST), default="generated",
                         help="generated: GraphSAGE on one relation; links: its link prediction; relations: R-GCN on three node types; "
+                        "embeddings: the same graph with rows that are learnt instead of features; "
                         "subgraphs: GraphSAINT's walks; times: neighbourhoods in time")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("FAULTS_JOBS", "2")), help="trials side by side")
     parser.add_argument("--trial", help="only trials whose name begins with this")

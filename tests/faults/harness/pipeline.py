@@ -35,8 +35,11 @@ INGEST = {
   relations: true
   add_reverse: true
   missing_features: degree+random
-  random_dim: 6"""}
-MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "times": "sage", "relations": "rgcn"}
+  random_dim: 6""",
+    "embeddings": """  path: {folder}
+  relations: true
+  add_reverse: true"""}
+MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "times": "sage", "relations": "rgcn", "embeddings": "rgcn"}
 EXAMPLES = {"links": 12}  # for each training node of the others: so many times as large are its batches
 SAMPLER = {  # where it is not that of all others
     "subgraphs": """  sampler: graphsaint_walk
@@ -44,6 +47,9 @@ SAMPLER = {  # where it is not that of all others
   sample_coverage: 5
 """,
     "times": "  sampler: temporal_neighbor\n"}
+LEARNT = {"embeddings": """  embedding: 8
+  type_embedding: "venue: 5"
+"""}
 YAML = """name: faults
 epochs: {epochs}
 ingest:
@@ -58,7 +64,7 @@ train-step:
   model: {model}
   hidden: {hidden}
   dropout: 0.1
-checkpoint:
+{learnt}checkpoint:
   keep: {keep}
 """
 
@@ -78,7 +84,7 @@ class Setting:
         """The file for a graph of INGEST; `folder` is where its files are, if it has any."""
         ingest = INGEST[graph].format(nodes=self.nodes, folder=folder)
         sizes = dict(self.sizes, batch=self.sizes["batch"] * EXAMPLES.get(graph, 1))
-        return YAML.format(ingest=ingest, model=MODEL[graph], sampler=SAMPLER.get(graph, ""), **sizes)
+        return YAML.format(ingest=ingest, model=MODEL[graph], sampler=SAMPLER.get(graph, ""), learnt=LEARNT.get(graph, ""), **sizes)
 
 
 TINY = Setting("tiny")
@@ -123,7 +129,7 @@ class Bench:
 
     def _graph_folder(self, setting):
         folder = os.path.join(self.scratch, f"graph-{setting.nodes}")
-        if self.graph == "relations":
+        if self.graph in ("relations", "embeddings"):
             relations.write(folder, setting.nodes)
         if self.graph == "times":
             times.write(folder, setting.nodes)

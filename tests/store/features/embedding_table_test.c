@@ -1,4 +1,4 @@
-/* Rows in memory and rows in RocksDB: the same bits, whatever is asked of them. */
+/* Rows in memory and rows in a file: the same bits, whatever is asked of them. */
 #include "common/base/memory.h"
 #include "store/features/embedding_table.h"
 
