@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { IN_NO_PART = UINT32_MAX, STILL_ONE_IN = 1000 };
+#define IN_NO_PART UINT32_MAX
+enum { STILL_ONE_IN = 1000 };
 
 /* Where the least loaded part of a class is: loads only grow in a pass from empty parts. */
 struct least_part {

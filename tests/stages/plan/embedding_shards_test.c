@@ -82,7 +82,7 @@ static struct embedding_tensors typed(const char *widths, const char *policies,
                                       enum error_code expected, const char *message)
 {
     struct pipeline_settings s = settings_of("nodes", "8");
-    struct embedding_tensors out;
+    struct embedding_tensors out = {0};
     struct error err = {0};
     assert_ok(pipeline_settings_assign(&s, "ingest.relations", "true", "test", &err), &err);
     assert_ok(pipeline_settings_assign(&s, "train-step.type_embedding", widths, "test", &err),
