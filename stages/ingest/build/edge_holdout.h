@@ -14,8 +14,8 @@
  *
  * A labelled edge is held out with its label, and with its time where it has one; edges of the same ends are examples each.
  *
- * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes each (and two with types), which may take a quarter of the budget, memory is
- * 64 bytes a node with leave_one_out.
+ * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes
+ * each (and two with types), which may take a quarter of the budget, memory is 64 bytes a node with leave_one_out.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
 #define STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
@@ -69,6 +69,8 @@ MUST_CHECK enum error_code edge_holdout_init(struct edge_holdout *holdout,
                                              const struct dataset_schema *schema,
                                              uint64_t memory_bytes, struct error *err);
 void edge_holdout_release(struct edge_holdout *holdout);
+/* Of labelled edges, rather than links. */
+bool edge_holdout_has_labels(const struct edge_holdout *holdout);
 /* Holds it out. Fails: ERROR_INPUT for an end out of range; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out split,
                                              const struct given_edge *edge, struct error *err);

@@ -1,0 +1,28 @@
+/*
+ * spool_walk - once more through all edges in a spool, those of the input in its order.
+ */
+#ifndef STAGES_INGEST_BUILD_SPOOL_WALK_H
+#define STAGES_INGEST_BUILD_SPOOL_WALK_H
+
+#include "common/base/error.h"
+#include "common/graph/edge_column.h"
+#include "stages/ingest/build/edge_spool.h"
+
+#include <stdint.h>
+
+struct visited_edge {
+    uint32_t source, target;
+    double time;   /* 0 without times */
+    uint16_t type; /* 0 without types */
+};
+typedef enum error_code (*edge_visitor)(void *context, const struct visited_edge *edge,
+                                        struct error *err);
+
+/* Of edge `edge`; 0 without the column. */
+double visited_time(const struct edge_columns_view *columns, uint64_t edge);
+uint16_t visited_type(const struct edge_columns_view *columns, uint64_t edge);
+/* Calls `visit` for each edge, but for self loops. Fails: ERROR_IO; as `visit` does, at once. */
+MUST_CHECK enum error_code spool_walk(struct edge_spool *spool, edge_visitor visit, void *context,
+                                      struct error *err);
+
+#endif
