@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/nn/typed/typed_model.h"
+#include "stages/plan/type_shares.h"
 #include "store/features/feature_source.h"
 
 #include <string.h>
@@ -104,39 +105,18 @@ static uint64_t portion(const struct type_inputs *inputs, const struct type_inpu
     return feature_source_portion(input->bytes, inputs->config.context->sharers);
 }
 
-/* The smallest type that is not open. */
-static struct type_input *smallest(struct type_inputs *inputs)
-{
-    struct type_input *out = NULL;
-    for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
-        struct type_input *own = &inputs->type[t];
-        if (is_there(own) && !own->source && (!out || own->bytes < out->bytes))
-            out = own;
-    }
-    return out;
-}
-
 static enum error_code open_types(struct type_inputs *inputs, struct error *err)
 {
-    uint64_t all = 0, taken = 0;
+    const uint32_t count = inputs->ranges.type_count;
+    uint64_t bytes[RELATION_TYPE_COUNT_MAX] = {0}, share[RELATION_TYPE_COUNT_MAX];
     enum error_code rc = ERROR_NONE;
-    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
-        all += portion(inputs, &inputs->type[t]);
-    const uint64_t budget = inputs->config.budget_bytes;
-    const uint64_t room = all <= budget ? budget : budget / 2;
-    struct type_input *next = smallest(inputs);
-    while (rc == ERROR_NONE && next) {
-        const uint64_t wanted = portion(inputs, next), left = budget - taken;
-        const bool fits = taken + wanted <= room;
-        /* One that does not fit is not to be in memory; its limit is set when its rows are wanted. */
-        rc = open_type(inputs, (uint32_t)(next - inputs->type),
-                       fits            ? wanted
-                       : left < wanted ? left
-                                       : wanted - 1,
-                       err);
-        taken += fits ? wanted : 0;
-        next = smallest(inputs);
-    }
+    for (uint32_t t = 0; t < count; t++)
+        bytes[t] = portion(inputs, &inputs->type[t]);
+    type_shares(bytes, count, inputs->config.budget_bytes, share);
+    /* The limit of one that is not in memory is set when its rows are wanted. */
+    for (uint32_t t = 0; rc == ERROR_NONE && t < count; t++)
+        if (is_there(&inputs->type[t]))
+            rc = open_type(inputs, t, share[t], err);
     return rc;
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "stages/plan/run_model.h"
+#include "stages/plan/type_shares.h"
 
 #include <inttypes.h>
 
@@ -22,19 +23,6 @@ static uint64_t portion_of(const struct stage_context *context,
     return feature_source_portion((uint64_t)node_count_of(features, type) * dim_of(context, type) *
                                       sizeof(float),
                                   context->sharers);
-}
-
-/* The smallest of those that have features and are not open; type_count: there is none. */
-static uint32_t next_type(const struct stage_context *context,
-                          const struct typed_features *features)
-{
-    uint32_t best = features->type_count;
-    for (uint32_t t = 0; t < features->type_count; t++)
-        if (dim_of(context, t) && !features->source[t] &&
-            (best == features->type_count ||
-             portion_of(context, features, t) < portion_of(context, features, best)))
-            best = t;
-    return best;
 }
 
 static enum error_code open_type(const struct stage_context *context, uint32_t type,
@@ -64,27 +52,17 @@ static enum error_code open_type(const struct stage_context *context, uint32_t t
     return ERROR_NONE;
 }
 
-/* All that fits is in memory. Where not all does, half the budget is left for the rows of a batch. */
 static enum error_code open_types(const struct stage_context *context, uint64_t budget_bytes,
                                   struct typed_features *out, struct error *err)
 {
-    uint64_t all = 0, held = 0;
+    uint64_t portion[RELATION_TYPE_COUNT_MAX] = {0}, share[RELATION_TYPE_COUNT_MAX];
     enum error_code rc = ERROR_NONE;
     for (uint32_t t = 0; t < out->type_count; t++)
-        all += portion_of(context, out, t);
-    const uint64_t room = all <= budget_bytes ? budget_bytes : budget_bytes / 2;
-    uint32_t type = next_type(context, out);
-    while (rc == ERROR_NONE && type < out->type_count) {
-        const uint64_t portion = portion_of(context, out, type), left = budget_bytes - held;
-        const bool fits = held + portion <= room;
-        rc = open_type(context, type,
-                       fits             ? portion
-                       : left < portion ? left
-                                        : portion - 1,
-                       out, err);
-        held += fits ? portion : 0;
-        type = next_type(context, out);
-    }
+        portion[t] = portion_of(context, out, t);
+    type_shares(portion, out->type_count, budget_bytes, share);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < out->type_count; t++)
+        if (dim_of(context, t))
+            rc = open_type(context, t, share[t], out, err);
     return rc;
 }
 
