@@ -1,7 +1,7 @@
 /* Rows of all nodes, from shards in the order of the partition to one array in that of the input. */
 #include "common/base/host.h"
 #include "common/base/memory.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_writer.h"
 #include "pipelines/export_arrays.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"

@@ -3,7 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_writer.h"
 #include "common/nn/model_file.h"
 #include "common/nn/tasks/tally.h"
 #include "common/parallel/first_failure.h"

@@ -10,7 +10,7 @@
 #define STAGES_INGEST_FORMATS_EDGE_FILES_H
 
 #include "common/base/error.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
 #include "common/graph/edge_column.h"
 #include "stages/ingest/formats/edge_text.h"
 

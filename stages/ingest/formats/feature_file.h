@@ -10,7 +10,7 @@
 #define STAGES_INGEST_FORMATS_FEATURE_FILE_H
 
 #include "common/base/error.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
 #include "stages/ingest/build/dataset_builder.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/formats/line_reader.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
 #include "stages/ingest/build/edge_buffer.h"
 #include "stages/ingest/formats/edge_fields.h"
 

@@ -4,7 +4,7 @@
 #include "common/base/text.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
 #include "stages/ingest/formats/input_files.h"
 
 #include <inttypes.h>

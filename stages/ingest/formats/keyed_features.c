@@ -1,7 +1,7 @@
 #include "stages/ingest/formats/keyed_features.h"
 
 #include "common/base/memory.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
 #include "stages/ingest/formats/feature_file.h"
 #include "stages/ingest/formats/feature_text.h"
 #include "stages/ingest/formats/input_files.h"

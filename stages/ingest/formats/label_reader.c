@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "common/formats/delimited.h"
 #include "common/formats/line_reader.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
 #include "stages/ingest/build/label_table.h"
 #include "stages/ingest/formats/input_files.h"
 

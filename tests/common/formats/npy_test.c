@@ -1,4 +1,5 @@
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
+#include "common/formats/npy_writer.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

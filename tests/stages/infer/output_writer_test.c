@@ -1,7 +1,7 @@
 /* The files of the outputs: whose row is whose, in the ids of the input. */
 #define INFER_RUN_WITH_STAGE
 #include "common/base/json.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_splits.h"
 #include "store/records/outputs_seal.h"

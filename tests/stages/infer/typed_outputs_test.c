@@ -2,7 +2,7 @@
  * ids and the order of the input. */
 #define INFER_RUN_WITH_STAGE
 #include "common/base/json.h"
-#include "common/formats/npy.h"
+#include "common/formats/npy_reader.h"
 #include "store/records/node_ids.h"
 #include "store/records/outputs_seal.h"
 

@@ -1,0 +1,191 @@
+#include "common/formats/npy_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CONVERT_SIZE = 8192 };
+
+static int reader_fd(const struct npy_reader *reader)
+{
+    return reader->fd_plus_one - 1;
+}
+
+/* pread until `size` bytes are there. */
+static enum error_code read_at(const struct npy_reader *reader, void *out, size_t size,
+                               uint64_t offset, struct error *err)
+{
+    for (size_t have = 0; have < size;) {
+        const ssize_t n =
+            pread(reader_fd(reader), (char *)out + have, size - have, (off_t)(offset + have));
+        if (n < 0 && errno != EINTR)
+            return error_set_errno(err, ERROR_IO, "%s cannot be read", reader->path);
+        if (n == 0)
+            return error_set(err, ERROR_INPUT,
+                             "%s: byte %" PRIu64 ": expected more data, found the end of the file",
+                             reader->path, offset + have);
+        have += n > 0 ? (size_t)n : 0;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code npy_reader_open(struct npy_reader *reader, const char *path, struct error *err)
+{
+    uint8_t head[NPY_PREFIX_SIZE + NPY_HEADER_SIZE_MAX];
+    uint64_t file_bytes = 0;
+    *reader = (struct npy_reader){0};
+    enum error_code rc = file_path(reader->path, err, "%s", path);
+    if (rc == ERROR_NONE)
+        rc = file_size(path, &file_bytes, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    reader->fd_plus_one = open(path, O_RDONLY | O_CLOEXEC) + 1;
+    if (reader->fd_plus_one == 0)
+        return error_set_errno(err, ERROR_IO, "%s", path);
+    const size_t head_size = file_bytes < sizeof head ? (size_t)file_bytes : sizeof head;
+    rc = read_at(reader, head, head_size, 0, err);
+    if (rc == ERROR_NONE)
+        rc = npy_header_parse(head, head_size, file_bytes, path, &reader->header, err);
+    if (rc != ERROR_NONE)
+        npy_reader_close(reader);
+    return rc;
+}
+
+void npy_reader_close(struct npy_reader *reader)
+{
+    if (reader->fd_plus_one)
+        (void)close(reader_fd(reader));
+    *reader = (struct npy_reader){0};
+}
+
+/* Raw elements; the range was checked against the file when it was opened. */
+static enum error_code read_elements(const struct npy_reader *reader, uint64_t first, size_t count,
+                                     void *out, struct error *err)
+{
+    must(first <= reader->header.element_count && count <= reader->header.element_count - first);
+    return read_at(reader, out, count * reader->header.item_size,
+                   reader->header.data_offset + first * reader->header.item_size, err);
+}
+
+/* `at` has the element in this machine's byte order. */
+static int64_t integer_of(enum npy_type type, const uint8_t *at)
+{
+    const uint32_t low = at[0], two = low | (uint32_t)at[1] << 8;
+    const uint32_t four = two | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    int64_t wide = 0;
+    if (type == NPY_I64) {
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    }
+    if (type == NPY_I32 || type == NPY_U32)
+        return type == NPY_I32 ? (int64_t)(int32_t)four : (int64_t)four;
+    if (type == NPY_I16 || type == NPY_U16)
+        return type == NPY_I16 ? (int64_t)(int16_t)two : (int64_t)two;
+    return type == NPY_I8 ? (int64_t)(int8_t)low : (int64_t)low;
+}
+
+/* IEEE 754 binary16: a sign, 5 bits of exponent, 10 of fraction. */
+static float half_of(const uint8_t *at)
+{
+    const int bits = at[0] | at[1] << 8, exponent = bits >> 10 & 31, fraction = bits & 1023;
+    float value = 0.0F;
+    if (exponent == 31)
+        value = fraction ? NAN : INFINITY;
+    else
+        value = exponent ? ldexpf((float)(1024 + fraction), exponent - 25)
+                         : ldexpf((float)fraction, -24);
+    return bits >> 15 ? -value : value;
+}
+
+static float float_of(enum npy_type type, const uint8_t *at)
+{
+    double value = 0.0;
+    float single = 0.0F;
+    if (type == NPY_F16)
+        return half_of(at);
+    if (type == NPY_F32) {
+        memcpy(&single, at, sizeof single);
+        return single;
+    }
+    if (type != NPY_F64)
+        return (float)integer_of(type, at);
+    memcpy(&value, at, sizeof value);
+    return (float)value;
+}
+
+enum { ELEMENT_SIZE_MAX = 8 };
+
+/* An element in this machine's byte order, with bytes behind it that do not count. */
+static void load(const struct npy_header *header, const uint8_t *at, uint8_t out[ELEMENT_SIZE_MAX])
+{
+    const uint32_t size = header->item_size;
+    memset(out, 0, ELEMENT_SIZE_MAX);
+    for (uint32_t i = 0; i < size; i++)
+        out[i] = at[header->is_swapped ? size - 1 - i : i];
+}
+
+/* Turns elements as they lie in the file into those of the caller's array. */
+typedef void (*element_converter)(const struct npy_header *header, const uint8_t *raw, size_t count,
+                                  void *out);
+
+static void convert_integers(const struct npy_header *header, const uint8_t *raw, size_t count,
+                             void *out)
+{
+    int64_t *value = out;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t element[ELEMENT_SIZE_MAX];
+        load(header, raw + i * header->item_size, element);
+        value[i] = integer_of(header->type, element);
+    }
+}
+
+static void convert_floats(const struct npy_header *header, const uint8_t *raw, size_t count,
+                           void *out)
+{
+    float *value = out;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t element[ELEMENT_SIZE_MAX];
+        load(header, raw + i * header->item_size, element);
+        value[i] = float_of(header->type, element);
+    }
+}
+
+/* Reads a piece at a time and converts it into `out`, whose elements have `size` bytes. */
+static enum error_code read_converted(const struct npy_reader *reader, uint64_t first, size_t count,
+                                      element_converter convert, void *out, size_t size,
+                                      struct error *err)
+{
+    uint8_t raw[CONVERT_SIZE] = {0};
+    const size_t fit = sizeof raw / reader->header.item_size;
+    for (size_t done = 0; done < count;) {
+        const size_t piece = count - done < fit ? count - done : fit;
+        const enum error_code rc = read_elements(reader, first + done, piece, raw, err);
+        if (rc != ERROR_NONE)
+            return rc;
+        convert(&reader->header, raw, piece, (char *)out + done * size);
+        done += piece;
+    }
+    return ERROR_NONE;
+}
+
+enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first, size_t count,
+                                 int64_t *out, struct error *err)
+{
+    if (!npy_is_integer(&reader->header))
+        return error_set(err, ERROR_INPUT, "%s: expected integers, found floating point numbers",
+                         reader->path);
+    if (reader->header.type == NPY_I64 && !reader->header.is_swapped)
+        return read_elements(reader, first, count, out, err);
+    return read_converted(reader, first, count, convert_integers, out, sizeof *out, err);
+}
+
+enum error_code npy_reader_float(const struct npy_reader *reader, uint64_t first, size_t count,
+                                 float *out, struct error *err)
+{
+    if (reader->header.type == NPY_F32 && !reader->header.is_swapped)
+        return read_elements(reader, first, count, out, err);
+    return read_converted(reader, first, count, convert_floats, out, sizeof *out, err);
+}

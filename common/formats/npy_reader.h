@@ -1,0 +1,31 @@
+/*
+ * npy_reader - the elements of a NumPy array file, as int64 or float.
+ *
+ * They are read in pieces that the caller sizes, from any place, so memory is bounded and no allocation follows from the
+ * header (npy_header.h).
+ */
+#ifndef COMMON_FORMATS_NPY_READER_H
+#define COMMON_FORMATS_NPY_READER_H
+
+#include "common/base/file.h"
+#include "common/formats/npy_header.h"
+
+struct npy_reader { /* {0} is a closed reader */
+    struct npy_header header;
+    int fd_plus_one;
+    char path[FILE_PATH_SIZE];
+};
+
+/* Fails: ERROR_NOT_FOUND, ERROR_IO, ERROR_INPUT. */
+MUST_CHECK enum error_code npy_reader_open(struct npy_reader *reader, const char *path,
+                                           struct error *err);
+void npy_reader_close(struct npy_reader *reader);
+
+/* Elements [first, first + count) in C order, converted. Out-of-range positions are our own bug.
+ * Fails: ERROR_INPUT when the file has become shorter, or (int64) it is not of an integer type. */
+MUST_CHECK enum error_code npy_reader_int64(const struct npy_reader *reader, uint64_t first,
+                                            size_t count, int64_t *out, struct error *err);
+MUST_CHECK enum error_code npy_reader_float(const struct npy_reader *reader, uint64_t first,
+                                            size_t count, float *out, struct error *err);
+
+#endif
