@@ -312,7 +312,7 @@ static enum error_code check_dataset(struct inference *inference, struct error *
         rc = model_source_check(&inference->source, schema, err);
     if (rc == ERROR_NONE && inference->options.nodes)
         rc = node_selection_read(&inference->selection, inference->options.nodes,
-                                 local->folder.store, id, schema->node_count, err);
+                                 local->folder.store, schema, err);
     memory_free(schema);
     return rc;
 }
@@ -348,11 +348,6 @@ static enum error_code infer(struct inference *inference, struct error *err)
     char path[FILE_PATH_SIZE];
     enum error_code rc = model_source_open(&inference->source, options->model, options->model_run,
                                            strcmp(options->weights, "best") == 0, err);
-    if (rc == ERROR_NONE && options->nodes && inference->source.dataset.has_relations)
-        rc =
-            error_set(err, ERROR_INVALID,
-                      "--nodes is for graphs without relations: of others all nodes of the type of "
-                      "the labels are inferred; leave it out");
     local->options = options->run;
     local->only_stage = "infer";
     if (rc == ERROR_NONE)

@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
+#include "store/records/dataset_schema.h"
 
 #include <stdint.h>
 
@@ -14,10 +15,12 @@ struct node_selection { /* {0} is empty; release with node_selection_release() *
     uint32_t count;
 };
 
-/* Fails: ERROR_INPUT naming file and line of an id that no node has, or of an empty file; as the store does. */
+/* Of a graph with relations all have to be of its target type. Fails: ERROR_INPUT naming file and line of an id that no node has, or one of
+ * another type, or of an empty file; as the store does. */
 MUST_CHECK enum error_code node_selection_read(struct node_selection *selection, const char *path,
-                                               struct store *store, const char *dataset_id,
-                                               uint32_t node_count, struct error *err);
+                                               struct store *store,
+                                               const struct dataset_schema *dataset,
+                                               struct error *err);
 void node_selection_release(struct node_selection *selection);
 
 #endif

@@ -20,7 +20,7 @@
  *             and are summed in windows (source_windows.h), what neighbours of a tile do not take is for them too
  *   outputs   5/8 rows in the order of the input (output_writer.c); the rest for lines and ids
  *
- * Of a run that wants some nodes alone there is one unit, outputs/w: selected_inference.h.
+ * Of a run that wants some nodes alone there is one unit, outputs/w: selection.h.
  * Of a run that samples by times each node is computed at its own (temporal_inference.h), in the same units, from the features on.
  *
  * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
@@ -37,6 +37,7 @@
 #include "stages/infer/selected_inference.h"
 #include "stages/infer/temporal_inference.h"
 #include "stages/infer/typed_inference.h"
+#include "stages/infer/typed_selection.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/sparse_features.h"
@@ -51,7 +52,8 @@ struct infer_state {
     struct model model;
     struct edge_use edge_use;
     struct topology topology;
-    struct typed_inference *typed; /* of a graph with relations, in place of what follows */
+    struct typed_tiles *tiles;     /* of a graph with relations, in place of what follows: */
+    struct typed_inference *typed; /* over these */
     struct neighbor_sampler *sampler;
     struct feature_source *input, *second;         /* of layer input_layer (part_inference.h) */
     struct feature_source *lower[LAYER_COUNT_MAX]; /* likewise; NULL where there is none */
@@ -84,6 +86,8 @@ static void close_layers(struct infer_state *state)
     close_input(state);
     typed_inference_free(state->typed);
     state->typed = NULL;
+    typed_tiles_free(state->tiles);
+    state->tiles = NULL;
     neighbor_sampler_free(state->sampler);
     state->sampler = NULL;
     topology_close(&state->topology);
@@ -114,18 +118,28 @@ static enum error_code infer_open(const struct stage_context *context, void **op
     return rc;
 }
 
+/* Of a graph with relations. */
+static enum error_code new_tiles(const struct stage_context *context, struct infer_state *state,
+                                 struct error *err)
+{
+    const struct typed_tiles_config tiles = {.context = context,
+                                             .topology = &state->topology,
+                                             .model = &state->model,
+                                             .edge_columns = state->edge_use.columns,
+                                             .neighbor_bytes = context->memory_bytes / 4,
+                                             .value_bytes = context->memory_bytes / 4};
+    struct typed_inference_config typed = {.context = context,
+                                           .rows_bytes = context->memory_bytes / 2};
+    const enum error_code rc = typed_tiles_new(&tiles, &state->tiles, err);
+    typed.tiles = state->tiles;
+    return rc == ERROR_NONE ? typed_inference_new(&typed, &state->typed, err) : rc;
+}
+
 /* Topology and sampler are opened when the first unit comes: until the end of training there is none. Its parts are
  * opened by the units that read them. */
 static enum error_code open_topology(const struct stage_context *context, struct infer_state *state,
                                      struct error *err)
 {
-    const struct typed_inference_config typed = {.context = context,
-                                                 .topology = &state->topology,
-                                                 .model = &state->model,
-                                                 .edge_columns = state->edge_use.columns,
-                                                 .rows_bytes = context->memory_bytes / 2,
-                                                 .neighbor_bytes = context->memory_bytes / 4,
-                                                 .value_bytes = context->memory_bytes / 4};
     if (state->sampler || state->typed)
         return ERROR_NONE;
     enum error_code rc = topology_open(context->store, context->book, &state->topology, err);
@@ -137,10 +151,10 @@ static enum error_code open_topology(const struct stage_context *context, struct
         .budget_bytes = context->memory_bytes / 4,
     };
     state->arena.limit = context->memory_bytes / 4;
-    rc = model_is_typed(&state->model) ? typed_inference_new(&typed, &state->typed, err)
+    rc = model_is_typed(&state->model) ? new_tiles(context, state, err)
                                        : neighbor_sampler_new(&config, &state->sampler, err);
     if (rc != ERROR_NONE)
-        topology_close(&state->topology);
+        close_layers(state);
     return rc;
 }
 
@@ -384,6 +398,26 @@ static enum error_code find_wanted(const struct stage_context *context,
     return rc;
 }
 
+/* All layers of node [count], of the partition. */
+static enum error_code select_rows(const struct stage_context *context, struct infer_state *state,
+                                   const uint32_t *node, uint32_t count, struct selected_rows *rows,
+                                   struct error *err)
+{
+    const struct selection_config selection = {.context = context,
+                                               .topology = &state->topology,
+                                               .model = &state->model,
+                                               .budget_bytes = context->memory_bytes / 2,
+                                               .node = node,
+                                               .count = count};
+    const struct selected_inference_config config = {.selection = selection,
+                                                     .edge_use = &state->edge_use,
+                                                     .weights = state->weights,
+                                                     .sampler = state->sampler,
+                                                     .arena = &state->arena};
+    return state->tiles ? typed_selection_run(&selection, state->tiles, state->weights, rows, err)
+                        : selected_inference_run(&config, rows, err);
+}
+
 /* The outputs of some nodes, with all that they are computed from. */
 static enum error_code infer_some(const struct stage_context *context, struct infer_state *state,
                                   struct error *err)
@@ -398,18 +432,8 @@ static enum error_code infer_some(const struct stage_context *context, struct in
     if (rc == ERROR_NONE)
         rc = open_topology(context, state, err);
     stage_times_enter(context->times, TIME_COMPUTE);
-    const struct selected_inference_config config = {.context = context,
-                                                     .topology = &state->topology,
-                                                     .model = &state->model,
-                                                     .edge_use = &state->edge_use,
-                                                     .weights = state->weights,
-                                                     .sampler = state->sampler,
-                                                     .arena = &state->arena,
-                                                     .budget_bytes = context->memory_bytes / 2,
-                                                     .node = node,
-                                                     .count = wanted.count};
     if (rc == ERROR_NONE)
-        rc = selected_inference_run(&config, &rows, err);
+        rc = select_rows(context, state, node, wanted.count, &rows, err);
     if (rc == ERROR_NONE)
         rc = write_outputs(context, state, &wanted, &rows, err);
     selected_rows_release(&rows);

@@ -8,6 +8,7 @@
 #include "common/nn/tasks/tally.h"
 #include "common/parallel/first_failure.h"
 #include "common/parallel/tile_turns.h"
+#include "stages/infer/chosen_rows.h"
 #include "stages/infer/link_outputs.h"
 #include "stages/infer/output_lines.h"
 #include "stages/infer/output_nodes.h"
@@ -44,16 +45,11 @@ struct outputs {
     uint64_t measured[SPLIT_COUNT];   /* examples that the tallies are of */
     uint64_t predictions_size;        /* when it is written */
     struct checksum predictions_sum;
-    char *selected_labels;   /* of some nodes: [row_count] */
+    uint32_t *wanted_row;    /* of some nodes: [row_count] of the rows of all; else NULL */
+    char *selected_labels;   /* likewise */
     struct tile_turns turns; /* of pieces, */
     struct first_failure failure;
 };
-
-/* Of some nodes: which, of the rows of all; else NULL. */
-static const uint32_t *wanted_rows(const struct outputs *o)
-{
-    return o->request->wanted ? o->request->wanted->node : NULL;
-}
 
 /* Rows of the files. */
 static uint32_t row_count(const struct outputs *o)
@@ -171,7 +167,7 @@ static struct output_lines_config lines_config(const struct outputs *o, struct t
                                         .table = &o->table,
                                         .to_partition = o->nodes.permutation.to_partition,
                                         .split_of = o->nodes.split_of,
-                                        .node = wanted_rows(o),
+                                        .node = o->wanted_row,
                                         .label_classes = context->book->class_count,
                                         .tally = tally,
                                         .pool = context->pool,
@@ -196,7 +192,7 @@ static enum error_code open_files(struct outputs *o, struct error *err)
     if (rc == ERROR_NONE && needs_ids(o)) {
         rc = file_path(path, err, "%s/node_ids.csv", o->folder);
         if (rc == ERROR_NONE)
-            rc = output_lines_write_ids(path, &o->table, wanted_rows(o), row_count(o), err);
+            rc = output_lines_write_ids(path, &o->table, o->wanted_row, row_count(o), err);
     }
     if (rc == ERROR_NONE && context->settings->infer.predictions)
         rc = file_path(o->predictions, err, "%s/predictions.csv", o->folder);
@@ -221,16 +217,27 @@ static enum error_code open_range(struct outputs *o, struct error *err)
                             context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
 }
 
-/* Of some nodes: how many of each split. */
-static void count_wanted(struct outputs *o)
+/* Of some nodes: which they are, and how many of each split; their numbers into out [row_count]. */
+static enum error_code find_wanted(struct outputs *o, uint32_t *out, struct error *err)
 {
     const struct wanted_nodes *wanted = o->request->wanted;
     memset(o->measured, 0, sizeof o->measured);
-    for (uint32_t i = 0; i < wanted->count; i++) {
-        const int split = o->nodes.split_of[o->nodes.permutation.to_partition[wanted->node[i]]] - 1;
+    const enum error_code rc =
+        memory_new(&o->wanted_row, wanted->count, "the rows of the wanted nodes", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < wanted->count; i++) {
+        const uint32_t row = wanted->node[i] - o->nodes.first_node; /* above all: of another type */
+        if (row >= o->nodes.count)
+            return error_set(err, ERROR_CORRUPT,
+                             "wanted node %" PRIu32 " is none of the %" PRIu32
+                             " that outputs are of, from node %" PRIu32 " on",
+                             wanted->node[i], o->nodes.count, o->nodes.first_node);
+        out[i] = o->nodes.permutation.to_partition[row];
+        o->wanted_row[i] = row;
+        const int split = o->nodes.split_of[out[i]] - 1;
         if (split >= 0)
             o->measured[split]++;
     }
+    return rc;
 }
 
 /* The rows of some nodes are there; their labels are not. */
@@ -241,15 +248,18 @@ static enum error_code take_selected(struct outputs *o, struct error *err)
     const int layers = request->model->config.layer_count;
     const size_t embedded_bytes =
         layers > 1 ? model_layer_output_dim(request->model, layers - 2) * sizeof(float) : 0;
+    uint32_t *number = NULL;
     enum error_code rc = open_labels(o, &o->labels, err);
     const size_t label_bytes = rc == ERROR_NONE ? feature_source_row_bytes(o->labels) : 0;
     if (rc == ERROR_NONE)
+        rc = memory_new(&number, wanted->count, "the wanted nodes", err);
+    if (rc == ERROR_NONE)
+        rc = find_wanted(o, number, err);
+    if (rc == ERROR_NONE)
         rc = memory_new(&o->selected_labels, wanted->count * label_bytes, "labels", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < wanted->count; i++) {
-        const uint32_t own = o->nodes.permutation.to_partition[wanted->node[i]];
-        rc =
-            feature_source_read(o->labels, own, own + 1, o->selected_labels + i * label_bytes, err);
-    }
+    if (rc == ERROR_NONE)
+        rc = chosen_rows_read(o->labels, number, wanted->count, o->selected_labels, err);
+    memory_free(number);
     o->rows = (struct output_rows){.end = wanted->count};
     o->rows.row[OUTPUT_LOGITS] = (char *)request->selected->row[layers];
     o->rows.row[OUTPUT_LABELS] = o->selected_labels;
@@ -258,8 +268,6 @@ static enum error_code take_selected(struct outputs *o, struct error *err)
     o->rows.row_bytes[OUTPUT_LOGITS] = model_output_dim(request->model) * sizeof(float);
     o->rows.row_bytes[OUTPUT_LABELS] = label_bytes;
     o->rows.row_bytes[OUTPUT_EMBEDDINGS] = embedded_bytes;
-    if (rc == ERROR_NONE)
-        count_wanted(o);
     return rc;
 }
 
@@ -300,6 +308,7 @@ static void release(struct outputs *o)
     npy_writer_close(&o->embedding_file);
     output_lines_close(o->lines);
     release_rows(o);
+    memory_free(o->wanted_row);
     memory_free(o->selected_labels);
     feature_source_close(o->logits);
     feature_source_close(o->embeddings);

@@ -26,11 +26,6 @@ static const uint32_t *book_of(const struct type_inputs *inputs, uint32_t type)
     return inputs->book + type * ((size_t)inputs->ranges.part_count + 1);
 }
 
-uint32_t type_inputs_first(const struct type_inputs *inputs, uint32_t type, int part)
-{
-    return book_of(inputs, type)[part];
-}
-
 static bool is_there(const struct type_input *input)
 {
     return input->bytes > 0;
@@ -214,42 +209,37 @@ static enum error_code fetch_type(struct type_inputs *inputs, uint32_t type, con
                                             inputs->config.context->book->type_name[type]);
 }
 
-enum error_code type_inputs_fetch(struct type_inputs *inputs, const struct relation_batch *batch,
-                                  struct arena *arena, struct input_rows *rows, struct error *err)
+/* The numbers in the type of its nodes in a tile. */
+static enum error_code number_nodes(const struct type_inputs *inputs, const struct typed_tile *tile,
+                                    uint32_t type, uint32_t count, uint32_t **out,
+                                    struct error *err)
 {
-    uint32_t count[RELATION_TYPE_COUNT_MAX] = {0};
-    enum error_code rc = ERROR_NONE;
-    for (uint32_t t = 0; t < batch->type_count; t++)
-        count[t] = batch->node_begin[t + 1] - batch->node_begin[t];
-    share_out(inputs, count);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < batch->type_count; t++) {
-        uint32_t *number = NULL;
-        rows[t] = (struct input_rows){.stride = inputs->type[t].dim};
-        if (count[t] == 0)
-            continue;
-        rc = arena_new(arena, &number, count[t], "numbers of nodes", err);
-        if (rc == ERROR_NONE)
-            rc = relation_batch_numbers(batch, t, &inputs->ranges, book_of(inputs, t), number, err);
-        if (rc == ERROR_NONE)
-            rc = fetch_type(inputs, t, number, count[t], &rows[t], err);
-    }
-    return rc;
+    const struct typed_span *span = &tile->span;
+    const uint32_t *book = book_of(inputs, type);
+    const enum error_code rc = arena_new(tile->arena, out, count, "numbers of nodes", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    if (tile->batch.type_count)
+        return relation_batch_numbers(&tile->batch, type, &inputs->ranges, book, *out, err);
+    for (uint32_t i = 0; i < count; i++)
+        (*out)[i] = book[span->part] + span->first + i;
+    return ERROR_NONE;
 }
 
-enum error_code type_inputs_fetch_span(struct type_inputs *inputs, const struct type_span *span,
-                                       struct arena *arena, struct input_rows *rows,
-                                       struct error *err)
+enum error_code type_inputs_fetch(struct type_inputs *inputs, struct typed_tile *tile,
+                                  struct error *err)
 {
-    uint32_t count[RELATION_TYPE_COUNT_MAX] = {0};
-    uint32_t *number = NULL;
-    count[span->type] = span->count;
+    const uint32_t *count = tile->batch.type_count ? tile->sources : tile->destinations;
+    enum error_code rc = ERROR_NONE;
     share_out(inputs, count);
-    for (uint32_t t = 0; t < inputs->ranges.type_count; t++)
-        rows[t] = (struct input_rows){.stride = inputs->type[t].dim};
-    const enum error_code rc = arena_new(arena, &number, span->count, "numbers of nodes", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < span->count; i++)
-        number[i] = span->first + i;
-    return rc == ERROR_NONE
-               ? fetch_type(inputs, span->type, number, span->count, &rows[span->type], err)
-               : rc;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < inputs->ranges.type_count; t++) {
+        uint32_t *number = NULL;
+        tile->rows[t] = (struct input_rows){.stride = inputs->type[t].dim};
+        if (count[t] == 0)
+            continue;
+        rc = number_nodes(inputs, tile, t, count[t], &number, err);
+        if (rc == ERROR_NONE)
+            rc = fetch_type(inputs, t, number, count[t], &tile->rows[t], err);
+    }
+    return rc;
 }

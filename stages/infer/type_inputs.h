@@ -11,11 +11,10 @@
 #ifndef STAGES_INFER_TYPE_INPUTS_H
 #define STAGES_INFER_TYPE_INPUTS_H
 
-#include "common/base/arena.h"
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
-#include "store/records/relation_batch.h"
+#include "stages/infer/typed_tiles.h"
 #include "store/records/weights_identity.h"
 
 #include <stdbool.h>
@@ -39,22 +38,9 @@ void type_inputs_close(struct type_inputs *inputs); /* NULL is fine */
 uint64_t type_inputs_bytes(const struct type_inputs *inputs);
 bool type_inputs_are_resident(const struct type_inputs *inputs);
 
-/* The nodes of a part of one type, as numbers in the type (type_ranges.h). */
-struct type_span {
-    uint32_t type, first, count;
-};
-/* The first number of a type in a part; of part `part_count` how many there are. */
-uint32_t type_inputs_first(const struct type_inputs *inputs, uint32_t type, int part);
-
-/* The rows of all nodes of `batch`, a neighbourhood of one hop, into rows [types]: valid until the next call, with what else they
- * need in the arena. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY when a tile does not fit the budget. */
-MUST_CHECK enum error_code type_inputs_fetch(struct type_inputs *inputs,
-                                             const struct relation_batch *batch,
-                                             struct arena *arena, struct input_rows *rows,
+/* Fills in the rows that a layer reads of a tile: of all in its batch, or of its span alone. Valid until the next call, with what
+ * else they need in the tile's arena. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY when a tile does not fit the budget. */
+MUST_CHECK enum error_code type_inputs_fetch(struct type_inputs *inputs, struct typed_tile *tile,
                                              struct error *err);
-/* Those of a span alone. */
-MUST_CHECK enum error_code type_inputs_fetch_span(struct type_inputs *inputs,
-                                                  const struct type_span *span, struct arena *arena,
-                                                  struct input_rows *rows, struct error *err);
 
 #endif

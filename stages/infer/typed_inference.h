@@ -1,29 +1,24 @@
 /*
  * typed_inference - one layer of a model over relations for all nodes of one part, type by type, with all their neighbours.
  *
- * What part_inference.h is of a graph with one type of nodes. The nodes of a type are taken in tiles fixed by the graph, not by
- * the memory; a tile is a neighbourhood of one hop in every relation that ends in the type, without sampling, so a softmax
- * goes over all edges. The output is one sealed shard with a tensor for each type (layer_tensor_of_type()): of all types that
- * the logits still need, so of the last layer of the target type alone.
+ * What part_inference.h is of a graph with one type of nodes. The nodes of a type are taken in tiles (typed_tiles.h) fixed by the
+ * graph, not by the memory, so a softmax goes over all edges. The output is one sealed shard with a tensor for each type
+ * (layer_tensor_of_type()): of all types that the logits still need, so of the last layer of the target type alone.
  */
 #ifndef STAGES_INFER_TYPED_INFERENCE_H
 #define STAGES_INFER_TYPED_INFERENCE_H
 
 #include "common/base/error.h"
-#include "common/nn/model.h"
 #include "stages/engine/stage.h"
+#include "stages/infer/typed_tiles.h"
 #include "store/records/weights_identity.h"
-#include "store/topology/topology.h"
 
 struct typed_inference;
 
 struct typed_inference_config { /* all borrowed */
     const struct stage_context *context;
-    const struct topology *topology; /* open */
-    const struct model *model;
-    unsigned edge_columns;                /* that it reads (edge_use.h) */
-    uint64_t rows_bytes;                  /* for the rows of the layer below (type_inputs.h), */
-    uint64_t neighbor_bytes, value_bytes; /* and of a tile for neighbours and for values */
+    struct typed_tiles *tiles; /* of the model */
+    uint64_t rows_bytes;       /* for the rows of the layer below (type_inputs.h) */
 };
 
 /* Owns: *out; typed_inference_free(). Fails: ERROR_NO_MEMORY. */

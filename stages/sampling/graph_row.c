@@ -6,12 +6,22 @@
 enum error_code graph_row_of(const struct topology *topology, uint32_t node, struct graph_row *out,
                              struct error *err)
 {
+    return graph_row_of_relation(topology, 0, node, out, err);
+}
+
+enum error_code graph_row_of_relation(const struct topology *topology, uint32_t relation,
+                                      uint32_t node, struct graph_row *out, struct error *err)
+{
     if (node >= topology->node_count)
         return error_set(err, ERROR_CORRUPT, "node %" PRIu32 ": expected below %" PRIu32, node,
                          topology->node_count);
     const int number = topology_part_of(topology, node);
-    const struct topology_part *part = &topology->part[number];
-    const uint32_t index = node - topology->book[number];
+    const struct topology_part *part = topology_rows(topology, number, relation);
+    const uint32_t index = node - part->first_node;
+    if (index >= part->node_count)
+        return error_set(err, ERROR_CORRUPT,
+                         "topology: node %" PRIu32 " has no row of relation %" PRIu32, node,
+                         relation);
     const uint64_t start = topology_row_start(part, index),
                    end = topology_row_start(part, index + 1);
     if (end < start || end > part->edge_count || end - start > UINT32_MAX)
@@ -20,7 +30,7 @@ enum error_code graph_row_of(const struct topology *topology, uint32_t node, str
                          ", expected ascending, at most %" PRIu64 ", and below 2^32 long",
                          node, start, end, part->edge_count);
     *out = (struct graph_row){.part = part,
-                              .part_number = number,
+                              .part_number = (int)(part - topology->part),
                               .index = index,
                               .length = (uint32_t)(end - start),
                               .start = start};

@@ -15,7 +15,7 @@
 
 struct graph_row {
     const struct topology_part *part;
-    int part_number;
+    int part_number; /* among those of all parts and relations */
     uint32_t index;  /* in the part */
     uint32_t length; /* edges */
     uint64_t start;  /* of them, in the part */
@@ -24,6 +24,10 @@ struct graph_row {
 /* Fails: ERROR_CORRUPT for a node that is not there, and for a row that is out of range. */
 MUST_CHECK enum error_code graph_row_of(const struct topology *topology, uint32_t node,
                                         struct graph_row *out, struct error *err);
+/* The same of its edges of one relation, which ends in the node's type. */
+MUST_CHECK enum error_code graph_row_of_relation(const struct topology *topology, uint32_t relation,
+                                                 uint32_t node, struct graph_row *out,
+                                                 struct error *err);
 /* The source of edge k, k < length. Fails: ERROR_CORRUPT when it is no node. */
 MUST_CHECK enum error_code graph_row_neighbor(const struct topology *topology,
                                               const struct graph_row *row, uint32_t k,

@@ -45,8 +45,26 @@ infer --on "$work/more" --directory "$work/new" >/dev/null
 [ "$(wc -l <"$work/new/outputs/predictions.csv")" -eq 151 ] || fail 'not a prediction for each new paper'
 grep -q '^100,,,[012],' "$work/new/outputs/predictions.csv" || fail "no prediction of node 100: $(sed -n 2p "$work/new/outputs/predictions.csv")"
 
-printf '100\n' >"$work/ids"
-expect 78 '--nodes is for graphs without relations' infer --on "$work/more" --directory "$work/some" --nodes "$work/ids"
+# Some papers alone, in the order of the input: the bytes of those of all.
+printf '229\n100\n154\n' >"$work/ids"
+infer --on "$work/more" --directory "$work/some" --nodes "$work/ids" --workers 2 >/dev/null
+for node in 100 154 229; do grep "^$node," "$work/new/outputs/predictions.csv"; done >"$work/expected"
+tail -n +2 "$work/some/outputs/predictions.csv" | cmp - "$work/expected" || fail 'other predictions of some nodes'
+python3 - "$work/new/outputs/embeddings.npy" "$work/some/outputs/embeddings.npy" <<'PYTHON' || fail 'other embeddings of some nodes'
+import sys
+def rows(path, count):
+    data = open(path, "rb").read()
+    size = (len(data) - 128) // count
+    return [data[128 + i * size : 128 + (i + 1) * size] for i in range(count)]
+every = rows(sys.argv[1], 150)
+assert rows(sys.argv[2], 3) == [every[n - 100] for n in (100, 154, 229)]
+PYTHON
+[ -z "$(find "$work/some/store/run" -path '*/infer/*')" ] || fail 'layers of all nodes were stored'
+"$bin/graphmill" replay "$work/some" infer >"$work/replay" || fail "replay: $(cat "$work/replay")"
+grep -q '^MATCH outputs/' "$work/replay" || fail "replay: $(cat "$work/replay")"
+printf '100\n\n7\n' >"$work/ids"
+expect 65 "ids:3: node '7' is of type author, expected nodes of type paper" \
+    infer --on "$work/more" --directory "$work/strange" --nodes "$work/ids"
 
 # What does not fit is said before the graph is cut into parts.
 unlike() { # pattern, graph

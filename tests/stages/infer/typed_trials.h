@@ -1,0 +1,85 @@
+/* typed_trials - models over relations that infer is tried on, and the inference of all nodes by one. */
+#ifndef TESTS_STAGES_INFER_TYPED_TRIALS_H
+#define TESTS_STAGES_INFER_TYPED_TRIALS_H
+
+#include "stages/infer/typed_inference.h"
+
+#include "tests/stages/infer/typed_run.h"
+
+enum { TYPED_SETTINGS_MAX = 12 };
+
+struct typed_conditions { /* what must not change a bit */
+    int threads;
+    uint64_t rows_bytes;
+};
+
+static const struct typed_conditions typed_plenty = {1, 1ULL << 30};
+
+/* The settings of a model, with those that all have. */
+struct typed_trial {
+    const char *set[TYPED_SETTINGS_MAX];
+    bool by_weights;
+};
+
+static const struct typed_trial typed_trials[] = {
+    {{"train-step.model=rgcn", "train-step.projection=relu"}, false},
+    {{"train-step.model=rgcn", "train-step.bases=2", "train-step.norm=layer",
+      "train-step.residual=true"},
+     false},
+    {{"train-step.model=sage", "train-step.relation_aggr=mean"}, true},
+    {{"train-step.model=sage", "train-step.aggr=add", "train-step.norm=batch"}, false},
+    {{"train-step.model=graph_conv"}, true},
+    {{"train-step.model=gat", "train-step.heads=2"}, false},
+    {{"train-step.model=rgat", "train-step.heads=2", "train-step.projection=linear"}, false},
+    {{"train-step.model=hgt", "train-step.heads=2"}, false},
+};
+
+static inline struct typed_run *typed_trial_new(void *temp, const struct typed_trial *trial)
+{
+    static const char *const common[] = {"ingest.relations=true", "train-step.hidden=32",
+                                         "sample.fanouts=3,3", "train-step.projection=linear"};
+    const char *settings[TYPED_SETTINGS_MAX + 5] = {NULL};
+    size_t count = 0;
+    for (; count < sizeof common / sizeof *common; count++)
+        settings[count] = common[count];
+    for (int i = 0; i < TYPED_SETTINGS_MAX && trial->set[i]; i++)
+        settings[count++] = trial->set[i];
+    return typed_run_new(temp, settings);
+}
+
+/* Done again, a part is compared with what is stored, so different bits are an error. */
+static inline enum error_code typed_trial_infer(struct typed_run *run,
+                                                const struct typed_trial *trial,
+                                                const struct typed_conditions *how)
+{
+    struct topology topology = {0};
+    struct thread_pool *pool = NULL;
+    struct typed_tiles *tiles = NULL;
+    struct typed_inference *inference = NULL;
+    assert_ok(topology_open(run->temp->store, &run->book, &topology, &run->err), &run->err);
+    assert_ok(topology_open_parts(&topology, NULL, &run->err), &run->err);
+    assert_ok(thread_pool_new(how->threads, &pool, &run->err), &run->err);
+    run->context.pool = pool;
+    const struct typed_tiles_config of = {.context = &run->context,
+                                          .topology = &topology,
+                                          .model = &run->model,
+                                          .edge_columns = trial->by_weights ? 1U << EDGE_WEIGHT : 0,
+                                          .neighbor_bytes = 1ULL << 30,
+                                          .value_bytes = 1ULL << 30};
+    assert_ok(typed_tiles_new(&of, &tiles, &run->err), &run->err);
+    const struct typed_inference_config config = {
+        .context = &run->context, .tiles = tiles, .rows_bytes = how->rows_bytes};
+    enum error_code rc = typed_inference_new(&config, &inference, &run->err);
+    for (int layer = 1; rc == ERROR_NONE && layer <= run->model.config.layer_count; layer++)
+        for (int part = TYPED_RUN_PARTS - 1; rc == ERROR_NONE && part >= 0; part--)
+            rc = typed_inference_run(inference, run->weights.value, &run->weights.last, layer, part,
+                                     &run->err);
+    typed_inference_free(inference);
+    typed_tiles_free(tiles);
+    run->context.pool = NULL;
+    thread_pool_free(pool);
+    topology_close(&topology);
+    return rc;
+}
+
+#endif
