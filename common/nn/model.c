@@ -241,7 +241,7 @@ static void add_decoder(struct model *model)
     struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
     char name[PARAMETER_NAME_SIZE];
     const int count = decoder_parameters(model, own);
-    model->decoder_parameter = model->parameter_count;
+    model->head_parameter = model->parameter_count;
     for (int i = 0; i < count; i++) {
         const struct layer_parameter one = {.dim_count = own[i].dim_count,
                                             .rows = own[i].rows,
@@ -270,7 +270,7 @@ struct decoder model_decoder(const struct model *model, const float *value)
                           .outputs = decoder_outputs(model),
                           .relation_count = relations_of(model)};
     for (int i = 0; i < decoder_parameter_count(model); i++)
-        out.parameter[i] = value + model->parameter[model->decoder_parameter + i].offset;
+        out.parameter[i] = value + model->parameter[model->head_parameter + i].offset;
     return out;
 }
 
@@ -278,7 +278,45 @@ void model_decoder_gradient(const struct model *model, float *gradient,
                             float *parameter_gradient[DECODER_PARAMETER_COUNT_MAX])
 {
     for (int i = 0; i < decoder_parameter_count(model); i++)
-        parameter_gradient[i] = gradient + model->parameter[model->decoder_parameter + i].offset;
+        parameter_gradient[i] = gradient + model->parameter[model->head_parameter + i].offset;
+}
+
+static void add_graph_classifier(struct model *model)
+{
+    const uint32_t dim = model_output_dim(model), outputs = model->config.graph_outputs;
+    const struct layer_parameter weight = {
+        .dim_count = 2, .rows = outputs, .cols = dim, .bound = layer_linear_bound(dim)};
+    const struct layer_parameter bias = {
+        .dim_count = 1, .rows = outputs, .cols = 1, .bound = layer_linear_bound(dim)};
+    model->head_parameter = add_parameter(model, "classifier.weight", &weight);
+    (void)add_parameter(model, "classifier.bias", &bias);
+}
+
+struct graph_classifier model_graph_classifier(const struct model *model, const float *value)
+{
+    const struct parameter *first = &model->parameter[model->head_parameter];
+    return (struct graph_classifier){.dim = model_output_dim(model),
+                                     .outputs = model->config.graph_outputs,
+                                     .weight = value + first[0].offset,
+                                     .bias = value + first[1].offset};
+}
+
+void model_graph_classifier_gradient(const struct model *model, float *gradient, float **weight,
+                                     float **bias)
+{
+    const struct parameter *first = &model->parameter[model->head_parameter];
+    *weight = gradient + first[0].offset;
+    *bias = gradient + first[1].offset;
+}
+
+void model_take_head_gradient(const struct model *model, const float *from, float *gradient)
+{
+    const int first = model->head_parameter;
+    const uint64_t offset =
+        first < model->parameter_count ? model->parameter[first].offset : model->trained_count;
+    if (offset < model->trained_count)
+        memcpy(gradient + offset, from + offset,
+               (model->trained_count - offset) * sizeof *gradient);
 }
 
 /* ReLU with dropout, and nothing at all, are done inside a layer. An output that more than the next layer reads has
@@ -405,6 +443,8 @@ enum error_code model_init(struct model *out, const struct model_config *config,
         add_layer(out, layer);
     if (config->decoder)
         add_decoder(out);
+    if (config->readout)
+        add_graph_classifier(out);
     if (out->value_count == 0)
         return error_set(err, ERROR_INVALID,
                          "the model has no tensors to train: expected another kind of layer than "

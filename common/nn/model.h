@@ -30,6 +30,8 @@
 #include "common/nn/links/decoder.h"
 #include "common/nn/normalisation.h"
 #include "common/nn/operators/gather.h"
+#include "common/nn/readout/graph_classifier.h"
+#include "common/nn/readout/readout.h"
 #include "common/parallel/thread_pool.h"
 
 #include <stdbool.h>
@@ -139,6 +141,9 @@ struct model_config {
         edge_dim; /* columns of the features of edges, for the layers that read them; 0: none */
     enum decoder_kind decoder; /* of tasks of pairs: what makes scores of the last layer's rows */
     uint32_t decoder_outputs;  /* scores of a pair; 0: one */
+    /* Of tasks of graphs: what makes one row of the last layer's of a graph, and how many outputs the matrix behind it has. */
+    enum readout_kind readout;
+    uint32_t graph_outputs;
 };
 
 /* A model in few words, as most pipeline files have it: a kind, and from input_dim to hidden_dim, and so on, to
@@ -211,8 +216,8 @@ struct model {
         [RELATION_TYPE_COUNT_MAX]; /* of a typed model: weight, and then bias; -1: none */
     int parameter_count;
     struct parameter parameter[PARAMETER_COUNT_MAX];
-    int decoder_parameter; /* the first of the decoder's, which stand behind those of layers */
-    uint64_t value_count;  /* of all parameters */
+    int head_parameter; /* the first of the decoder's, or of the matrix behind a readout: behind those of layers */
+    uint64_t value_count; /* of all parameters */
     /* Of them, from the first on, those that have a gradient. The others are buffers: running statistics of batch norms, which
      * are stored with the weights but not trained (running_statistics.h). */
     uint64_t trained_count;
@@ -340,6 +345,13 @@ struct decoder model_decoder(const struct model *model, const float *value);
 /* Where the gradients of its parameters go in the whole gradient. */
 void model_decoder_gradient(const struct model *model, float *gradient,
                             float *parameter_gradient[DECODER_PARAMETER_COUNT_MAX]);
+/* The matrix behind its readout with these values, borrowed. The model has one. */
+struct graph_classifier model_graph_classifier(const struct model *model, const float *value);
+/* Where the gradients of its weight and bias go in the whole gradient. */
+void model_graph_classifier_gradient(const struct model *model, float *gradient, float **weight,
+                                     float **bias);
+/* Copies what the parameters behind those of the layers have in `from` into `gradient`, both [value_count] or to trained_count. */
+void model_take_head_gradient(const struct model *model, const float *from, float *gradient);
 /* Whether it computes on node types and relations. */
 static inline bool model_is_typed(const struct model *model)
 {

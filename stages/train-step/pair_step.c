@@ -85,17 +85,6 @@ enum error_code pair_step_backward(const struct pair_step *step, uint32_t seed_c
                               row_gradient, parameter_gradient, err);
 }
 
-void pair_step_finish(const struct pair_step *step, const float *decoder_gradient, float *gradient)
-{
-    const struct model *model = step->model;
-    const int first = model->decoder_parameter;
-    const uint64_t from =
-        first < model->parameter_count ? model->parameter[first].offset : model->trained_count;
-    if (from < model->trained_count)
-        memcpy(gradient + from, decoder_gradient + from,
-               (model->trained_count - from) * sizeof *gradient);
-}
-
 enum error_code pair_step_count(const struct pair_step *step, const struct loss_result *loss,
                                 struct tally *tally, struct error *err)
 {

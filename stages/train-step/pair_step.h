@@ -30,13 +30,11 @@ struct link_loss pair_step_loss(const struct pipeline_settings *settings);
 MUST_CHECK enum error_code pair_step_forward(struct pair_step *step, bool trains,
                                              struct loss_result *loss, struct error *err);
 /* row_gradient [seed_count, output dim] is that of the rows. What the
- * parameters of the decoder get goes to *decoder_gradient [model->trained_count], in the arena, for pair_step_finish(): the
+ * parameters of the decoder get goes to *decoder_gradient [model->trained_count], in the arena, for model_take_head_gradient(): the
  * model's way back comes in between. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code pair_step_backward(const struct pair_step *step, uint32_t seed_count,
                                               float *row_gradient, float **decoder_gradient,
                                               struct error *err);
-/* Puts the decoder's part into `gradient`. */
-void pair_step_finish(const struct pair_step *step, const float *decoder_gradient, float *gradient);
 /* Adds scores, loss and, of links, ranks among the negatives. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code pair_step_count(const struct pair_step *step,
                                            const struct loss_result *loss, struct tally *tally,

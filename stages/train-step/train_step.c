@@ -196,7 +196,7 @@ static enum error_code compute_gradient(const struct stage_context *context, str
     if (rc == ERROR_NONE)
         rc = backward(context, t, &step, trace, gradient, out, err);
     if (rc == ERROR_NONE && learns_pairs(context))
-        pair_step_finish(&step.pairs, step.decoder_gradient, gradient);
+        model_take_head_gradient(&t->input.model, step.decoder_gradient, gradient);
     return rc == ERROR_NONE ? check_finite(gradient, t->input.model.value_count, "gradient", err)
                             : rc;
 }

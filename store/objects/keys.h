@@ -1,8 +1,8 @@
 /*
  * keys - what everything in a store is called.
  *
- *   dataset/<id>/schema  labels  splits  edge_splits  node_ids  feature_statistics  edges/<chunk>  features/<chunk>
- *   partition/<id>/assignment  permutation  book  splits  edge_splits  report
+ *   dataset/<id>/schema  labels  splits  edge_splits  graphs  node_ids  feature_statistics  edges/<chunk>  features/<chunk>
+ *   partition/<id>/assignment  permutation  book  splits  edge_splits  graphs  report
  *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
  *   partition/<id>/part/<p>/type/<t>/shard (artifact)  shard_seal     of the node types but the first
  *   run/<id>/plan  walk_counts  wanted_nodes

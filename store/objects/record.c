@@ -57,6 +57,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_EMBEDDING_ROWS] = "embedding_rows",
     [RECORD_WALK_COUNTS] = "walk_counts",
     [RECORD_WANTED_NODES] = "wanted_nodes",
+    [RECORD_GRAPH_INDEX] = "graph_index",
 };
 
 const char *record_kind_name(enum record_kind kind)

@@ -224,7 +224,7 @@ static void a_model_has_the_tensors_of_its_decoder(void **state)
         .layer = {{.kind = LAYER_SAGE, .output_dim = 4, .activation = ACTIVATION_NONE}}};
     (void)state;
     assert_ok(model_init(&model, &config, &err), &err);
-    const int first = model.decoder_parameter;
+    const int first = model.head_parameter;
     assert_string_equal(model.parameter[first].name, "decoder.lins.0.weight");
     assert_string_equal(model.parameter[first + 3].name, "decoder.lins.1.bias");
     assert_int_equal(model.parameter_count, first + 4);
@@ -232,7 +232,7 @@ static void a_model_has_the_tensors_of_its_decoder(void **state)
     config.decoder = DECODER_BILINEAR;
     config.decoder_outputs = 3;
     assert_ok(model_init(&model, &config, &err), &err);
-    const struct parameter *weight = &model.parameter[model.decoder_parameter];
+    const struct parameter *weight = &model.parameter[model.head_parameter];
     assert_int_equal(weight->dim_count, 3);
     assert_true(weight->dim[0] == 3 && weight->dim[1] == 4 && weight->dim[2] == 4);
     assert_int_equal(weight[1].dim[0], 3);

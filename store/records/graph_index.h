@@ -1,0 +1,55 @@
+/*
+ * graph_index - which nodes make which graph, of a dataset of many graphs.
+ *
+ * Written by ingest, for any order of the nodes, and by partition, which brings the nodes of a graph together: sample, train-step
+ * and infer read that. Graphs have the same numbers in both. Labels and splits of such a dataset are of graphs.
+ *
+ *   key       dataset/<id>/graphs, partition/<id>/graphs
+ *   sections  "facts"    U64 [2]  how many graphs; what the user calls graph 0 (1 where the input counts from there)
+ *             "graph_of" U32 [N]  of a dataset: the graph of each node
+ *             "first"    U32 [graphs + 1]  of a partition: graph g has the nodes first[g] .. first[g + 1]
+ *   valid     1 to N graphs; one of the two last sections; graph_of below the number of graphs; first ascends from 0 to N,
+ *             and each graph has a node
+ *   version   1
+ */
+#ifndef STORE_RECORDS_GRAPH_INDEX_H
+#define STORE_RECORDS_GRAPH_INDEX_H
+
+#include "common/base/error.h"
+#include "store/objects/store.h"
+
+#include <stdint.h>
+
+/* For writing, fill what there is and leave `view` zero. */
+struct graph_index {
+    uint32_t node_count, graph_count;
+    uint64_t first_id;        /* the user's number of graph 0 */
+    const uint32_t *graph_of; /* [node_count]; NULL: of a partition */
+    const uint32_t *first;    /* [graph_count + 1]; NULL: of a dataset */
+    struct record_view view;  /* release with store_release_record() */
+};
+
+MUST_CHECK enum error_code graph_index_put(struct store *store, const char *key, const char *owner,
+                                           const struct graph_index *index, struct error *err);
+/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and section, what was expected and what was found. */
+MUST_CHECK enum error_code graph_index_get(struct store *store, const char *key, const char *owner,
+                                           uint32_t node_count, struct graph_index *out,
+                                           struct error *err);
+/* The same, of that form alone. */
+MUST_CHECK enum error_code graph_index_of_dataset(struct store *store, const char *dataset_id,
+                                                  uint32_t node_count, struct graph_index *out,
+                                                  struct error *err);
+MUST_CHECK enum error_code graph_index_of_partition(struct store *store, const char *partition_id,
+                                                    uint32_t node_count, struct graph_index *out,
+                                                    struct error *err);
+/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the two is to be released,
+ * failure or not. */
+MUST_CHECK enum error_code graph_index_decode(const struct record_view *view, uint32_t node_count,
+                                              struct graph_index *out, struct error *err);
+
+/* Of a partition: the graph that node `node`, below node_count, is of. */
+uint32_t graph_index_find(const struct graph_index *index, uint32_t node);
+/* Nodes of the largest graph. */
+uint32_t graph_index_largest(const struct graph_index *index);
+
+#endif
