@@ -54,14 +54,10 @@ same_outputs() { # NAME OTHER
         cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
     done
 }
-replays() { # NAME UNIT...
-    local name=$1 unit said
-    shift
-    for unit in "$@"; do
-        # shellcheck disable=SC2086
-        said=$("$bin/graphmill" replay "$work/$name" $unit) || fail "replay of $name $unit: $said"
-        [[ $said == MATCH* ]] || fail "replay of $name $unit said $said"
-    done
+replay_each() { # NAME UNIT...
+    local unit
+    # shellcheck disable=SC2086 # a stage and its options
+    for unit in "${@:2}"; do replays "$1" $unit; done
 }
 
 answer=$(run one "$work/ratings.yaml" --workers 1)
@@ -77,7 +73,7 @@ right=$(awk -F, '$3 == "valid" { n++; right += $4 == $5 } END { printf "%.6f", r
 awk -v a="$right" -v b="$(measure "$answer" valid accuracy)" 'BEGIN { d = a - b; exit !(d < 1e-5 && d > -1e-5) }' ||
     fail "of the lines $right are right: $answer"
 grep -aq decoder.lins.1.weight "$work/one/outputs/model.safetensors" || fail "the model has no tensors of the decoder"
-replays one ingest partition "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 2 --slot 0" \
+replay_each one ingest partition "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 2 --slot 0" \
     "train-step --evaluation" "aggregate --round 3" checkpoint "infer --layer 2 --part 1" infer
 "$bin/graphmill" export "$work/one" --what step --round 3 --output "$work/step.safetensors" >/dev/null
 grep -aq pair_label <(head -c 8192 "$work/step.safetensors") || fail "the exported step has no labels"
@@ -148,12 +144,12 @@ for metric in rmse mae r2 loss; do [ -n "$(measure "$answer" test $metric)" ] ||
 awk -F'[,\t]' 'NR == FNR { label[$1 "," $2] = label[$2 "," $1] = $3; next }
     FNR > 1 && ($4 - label[$1 "," $2]) ^ 2 > 1e-9 { exit 1 }' "$work/pairs.tsv" "$work/numbers/outputs/predictions.csv" ||
     fail "labels of predictions.csv are not those of the edges"
-replays numbers "sample --round 0 --slot 0" "train-step --round 1 --slot 0" infer
+replay_each numbers "sample --round 0 --slot 0" "train-step --round 1 --slot 0" infer
 for decoder in bilinear distmult mlp concat; do
     run "classes-$decoder" "$work/numbers.yaml" --set ingest.task=edge_classification --set ingest.edge_label=label \
         --set train-step.loss=auto --set train-step.decoder=$decoder --set sample.exclude_edges=edges --set epochs=1 >"$work/said"
     grep -q '"classes":7' "$work/said" || fail "$decoder: $(cat "$work/said")"
-    replays "classes-$decoder" "train-step --round 1 --slot 0"
+    replay_each "classes-$decoder" "train-step --round 1 --slot 0"
 done
 
 # What is wrong is named before anything is cut.

@@ -7,16 +7,6 @@ pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=600 --set partition.parts=3 --set sample.batch_size=40 --set epochs=4 --set train-step.hidden=16)
 rows=("${small[@]}" --set train-step.embedding=12 --set aggregate.embedding_rate=0.05)
 
-outcome() { # what came out, but for the names of runs and seals
-    local header
-    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
-    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
-    sha256sum <"$work/$1/outputs/predictions.csv"
-    sha256sum <"$work/$1/outputs/embeddings.npy"
-    sha256sum <"$work/$1/metrics.jsonl"
-}
-as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
-
 # 20,000 nodes of the quickstart and 600 here: the embeddings are 600 x 12 numbers, beside 32 features.
 answer=$(run one "$pipeline" "${rows[@]}" --workers 1 --threads 1)
 before=$(outcome one)
@@ -34,11 +24,6 @@ for policy in range hash whole; do
 done
 
 # Every kind of unit, also with so little memory that rows lie in RocksDB.
-replays() {
-    local said
-    said=$("$bin/graphmill" replay "$work/$1" "${@:2}" 2>"$work/stderr") || fail "replay ${*:2}: $(tail -1 "$work/stderr")"
-    [[ $said == MATCH* ]] || fail "replay ${*:2} said '$said'"
-}
 rounds=$(json rounds <<<"$answer")
 for memory in 1G 2M; do
     replays one train-step --memory $memory
@@ -98,7 +83,6 @@ expect 65 'none are learnt for them: write `embedding: 64`' run bad "$pipeline" 
 
 # What is damaged or lost is made again: verify finds it, --remove makes room, and the run ends with the same bytes.
 store=$(echo "$work"/two/store/run/*)
-damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }
 for what in "embedding/*/shard/0000000001" "round/*/embedding/0000000002" "infer/*/00000/part/0000000000/shard_seal"; do
     file=$(ls "$store"/$what.record | tail -1)
     damage "$file"

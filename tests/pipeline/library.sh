@@ -82,3 +82,47 @@ papers_graph() {
     seq $((authors + 1)) 2 $((split + 1)) >"$folder/valid.csv"
     seq $((split + 2)) $((authors + papers - 1)) >"$folder/test.csv"
 }
+
+# The head of a pipeline file of such a graph, up to its parts: papers_pipeline FOLDER SEED EPOCHS [LINE_OF_INGEST...]
+papers_pipeline() {
+    printf 'name: papers\nseed: %d\nepochs: %d\n' "$2" "$3"
+    printf 'ingest:\n  path: %s\n  relations: true\n  add_reverse: true\n' "$1"
+    [ $# -le 3 ] || printf '  %s\n' "${@:4}"
+    printf 'partition:\n  parts: 3\n'
+}
+
+# Hashes of all that came out of $work/RUN, but for the names of runs: outcome RUN
+outcome() {
+    local header name
+    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
+    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
+    for name in $(cd "$work/$1/outputs" && ls); do
+        [ "$name" = model.safetensors ] || echo "$name $(sed 's/"run":"[^"]*"//' "$work/$1/outputs/$name" | sha256sum)"
+    done
+    sha256sum <"$work/$1/metrics.jsonl"
+}
+# It is what $before says: as_before RUN WHY
+as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
+
+# A unit done again gives the same bytes: replays RUN STAGE [options]
+replays() {
+    local said
+    said=$("$bin/graphmill" replay "$work/$1" "${@:2}" 2>"$work/stderr") || fail "replay ${*:2} of $1: $(tail -1 "$work/stderr")"
+    [[ $said == MATCH* ]] || fail "replay ${*:2} of $1 said '$said'"
+}
+
+# The driver and all programs die at that moment; the same command goes on, with what $before says: killed_at SECONDS FILE
+killed_at() {
+    local driver
+    rm -rf "$work/killed"
+    setsid "$bin/graphmill" run "$2" --directory "$work/killed" --quiet --lease 1000 >/dev/null 2>&1 &
+    driver=$!
+    sleep "$1"
+    kill -KILL -- -$driver 2>/dev/null || true
+    wait $driver 2>/dev/null || true
+    run killed "$2" >/dev/null
+    as_before killed "killed after $1 s"
+}
+
+# One byte of a record: damage FILE
+damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }

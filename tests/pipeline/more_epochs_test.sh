@@ -6,15 +6,6 @@ pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=300 --set sample.batch_size=20)
 place=here
 
-# What came out of the newest run of a folder, but for the names of runs and seals.
-outcome() {
-    local header
-    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
-    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
-    sha256sum <"$work/$1/outputs/predictions.csv"
-    sha256sum <"$work/$1/outputs/embeddings.npy"
-    sha256sum <"$work/$1/metrics.jsonl"
-}
 go_on() { answer=$(run $place "$pipeline" "${small[@]}" "$@") || fail "$*: $answer"; id=$(json run <<<"$answer"); }
 rounds_done() { find "$work/$place/store/run/$id/round" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
 first_round() { find "$work/$place/store/run/$id/round" -mindepth 1 -maxdepth 1 2>/dev/null | sort | head -1 | sed 's/.*\/0*//'; }

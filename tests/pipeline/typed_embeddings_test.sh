@@ -5,16 +5,7 @@
 papers_graph "$work/papers" 300
 
 file=$work/papers.yaml
-cat >"$file" <<END
-name: papers
-seed: 5
-epochs: 5
-ingest:
-  path: $work/papers
-  relations: true
-  add_reverse: true
-partition:
-  parts: 3
+{ papers_pipeline "$work/papers" 5 5; cat; } >"$file" <<END
 sample:
   fanouts: [4, 3]
   batch_size: 30
@@ -29,17 +20,6 @@ aggregate:
   learning_rate: 0.02
   embedding_rate: 0.02
 END
-
-outcome() { # all that came out, but for the names of runs
-    local header name
-    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
-    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
-    for name in $(cd "$work/$1/outputs" && ls); do
-        [ "$name" = model.safetensors ] || echo "$name $(sed 's/"run":"[^"]*"//' "$work/$1/outputs/$name" | sha256sum)"
-    done
-    sha256sum <"$work/$1/metrics.jsonl"
-}
-as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
 
 answer=$(run one "$file" --workers 1 --threads 1)
 before=$(outcome one)
@@ -60,34 +40,22 @@ done
 
 # The driver and all programs die, twice; the same command goes on.
 for moment in 0.4 0.9; do
-    rm -rf "$work/killed"
-    setsid "$bin/graphmill" run "$file" --directory "$work/killed" --quiet --lease 1000 >/dev/null 2>&1 &
-    driver=$!
-    sleep $moment
-    kill -KILL -- -$driver 2>/dev/null || true
-    wait $driver 2>/dev/null || true
-    run killed "$file" >/dev/null
-    as_before killed "killed after $moment s"
+    killed_at $moment "$file"
 done
 
 # Every kind of unit, with rows in memory and in a file; shards 0 to 2 are of authors, 3 to 5 of papers, 6 to 8 of venues.
-replays() {
-    local said
-    said=$("$bin/graphmill" replay "$work/one" "$@" 2>"$work/stderr") || fail "replay $*: $(tail -1 "$work/stderr")"
-    [[ $said == MATCH* ]] || fail "replay $* said '$said'"
-}
 rounds=$(json rounds <<<"$answer")
 for memory in 1G 4M; do
-    replays train-step --memory $memory
-    replays aggregate --memory $memory
+    replays one train-step --memory $memory
+    replays one aggregate --memory $memory
     for shard in 0 4 8; do
-        replays aggregate --rows --part $shard --memory $memory
-        replays aggregate --seal --part $shard --memory $memory
+        replays one aggregate --rows --part $shard --memory $memory
+        replays one aggregate --seal --part $shard --memory $memory
     done
 done
-replays train-step --evaluation
-for part in 0 1 2; do replays infer --layer 0 --part $part && replays infer --layer 1 --part $part; done
-replays infer
+replays one train-step --evaluation
+for part in 0 1 2; do replays one infer --layer 0 --part $part && replays one infer --layer 1 --part $part; done
+replays one infer
 expect 64 'no shard 9: there are shards 0 to 8' "$bin/graphmill" replay "$work/one" aggregate --rows --part 9 --round $((rounds - 1))
 "$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
@@ -98,7 +66,6 @@ run seven "$file" --set epochs=7 >/dev/null
 
 # What is damaged or lost is made again.
 store=$(echo "$work"/w2/store/run/*)
-damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }
 for what in "embedding/*/shard/0000000007" "round/*/embedding/0000000004" "round/*/slot/*/gradient" "infer/*/00000/part/0000000000/shard_seal"; do
     damage "$(ls "$store"/$what.record | tail -1)"
     expect 65 'damaged' "$bin/graphmill" verify "$work/w2" --remove

@@ -5,18 +5,7 @@
 papers_graph "$work/papers" 300
 
 file=$work/papers.yaml
-cat >"$file" <<END
-name: papers
-seed: 3
-epochs: 6
-ingest:
-  path: $work/papers
-  relations: true
-  add_reverse: true
-  missing_features: degree+random
-  random_dim: 6
-partition:
-  parts: 3
+{ papers_pipeline "$work/papers" 3 6 'missing_features: degree+random' 'random_dim: 6'; cat; } >"$file" <<END
 sample:
   fanouts: [4, 3]
   relation_fanouts: "writes: 2,2; rev_in: 3,1"
@@ -32,17 +21,6 @@ checkpoint:
   keep: 0
 END
 
-outcome() { # all that came out, but for the names of runs
-    local header name
-    header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
-    tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
-    for name in $(cd "$work/$1/outputs" && ls); do
-        [ "$name" = model.safetensors ] || echo "$name $(sha256sum <"$work/$1/outputs/$name")"
-    done
-    sha256sum <"$work/$1/metrics.jsonl"
-}
-as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
-
 answer=$(run one "$file" --workers 1 --threads 1)
 before=$(outcome one)
 [ "$(wc -l <<<"$before")" -ge 5 ] || fail "too few outputs: $before"
@@ -56,35 +34,23 @@ as_before five '5 workers, 4 threads'
 
 # The driver and all programs die, twice; the same command goes on.
 for moment in 0.35 0.8; do
-    rm -rf "$work/killed"
-    setsid "$bin/graphmill" run "$file" --directory "$work/killed" --quiet --lease 1000 >/dev/null 2>&1 &
-    driver=$!
-    sleep $moment
-    kill -KILL -- -$driver 2>/dev/null || true
-    wait $driver 2>/dev/null || true
-    run killed "$file" >/dev/null
-    as_before killed "killed after $moment s"
+    killed_at $moment "$file"
 done
 
-replays() {
-    local said
-    said=$("$bin/graphmill" replay "$work/one" "$@" 2>"$work/stderr") || fail "replay $*: $(tail -1 "$work/stderr")"
-    [[ $said == MATCH* ]] || fail "replay $* said '$said'"
-}
 rounds=$(json rounds <<<"$answer")
 for threads in 1 2 4; do
     for round in 0 $((rounds - 1)); do
-        replays train-step --round "$round" --slot 0 --threads $threads
-        replays sample --round "$round" --slot 0 --threads $threads
-        replays aggregate --round "$round" --threads $threads
+        replays one train-step --round "$round" --slot 0 --threads $threads
+        replays one sample --round "$round" --slot 0 --threads $threads
+        replays one aggregate --round "$round" --threads $threads
     done
-    replays train-step --evaluation --threads $threads
+    replays one train-step --evaluation --threads $threads
 done
 for stage in ingest partition checkpoint infer 'sample --evaluation'; do
     # shellcheck disable=SC2086 # a stage and its options
-    replays $stage
+    replays one $stage
 done
-for layer in 1 2; do for part in 0 1 2; do replays infer --layer $layer --part $part; done; done
+for layer in 1 2; do for part in 0 1 2; do replays one infer --layer $layer --part $part; done; done
 "$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
 # With so little memory that rows of the larger types are read batch by batch, and none of another.
@@ -100,7 +66,6 @@ expect 71 'the rows of a mini-batch of [0-9]* nodes want .*, the budget of featu
 
 # A damaged mini-batch is made again.
 store=$(echo "$work"/five/store/run/*)
-damage() { printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none; }
 damage "$(find "$store/round" -name 'mini_batch.record' | sort | tail -1)"
 expect 65 'damaged' "$bin/graphmill" verify "$work/five" --remove
 run five "$file" >/dev/null

@@ -1,69 +1,41 @@
 /* Labels of edges go through losses, metrics and lines of the task of nodes that has the same labels. */
-#include "common/nn/tasks/tally.h"
+#include "tests/common/nn/tasks/edge_task_check.h"
 
-#include "tests/support/test.h"
-
-#include <math.h>
-#include <string.h>
-
-static const struct task *const task = &task_edge_classification, *const of_nodes =
-                                                                      &task_single_label;
+static const struct task *const task = &task_edge_classification;
 
 static void it_is_the_task_of_nodes_on_edges(void **state)
 {
-    const struct loss_rule plain = {0};
-    const struct tally_form form = {.task = task, .class_count = 2, .all = true};
-    struct error err = {0};
-    struct tally tally = {0};
-    struct json_writer json = {0};
-    float gradient[6], other[6];
-    char line[200], other_line[200];
-    double value = 0;
-    (void)state;
     static const float output[] = {2, -1, 0, 3, 1, 1}, label[] = {0, 1, 1};
+    (void)state;
+    edge_task_check_rows(task, &task_single_label, label, output, 2, METRIC_ACCURACY, 2.0 / 3);
+}
+
+static void a_label_is_the_number_of_a_class(void **state)
+{
+    static const float label[] = {0, 1, 1}, third[] = {2}, none[] = {-1}, half[] = {0.5F};
+    struct error err = {0};
     int32_t row[3];
+    (void)state;
     assert_ok(task_take_labels(task, label, 3, 2, row, &err), &err);
     assert_true(row[0] == 0 && row[1] == 1 && row[2] == 1);
-    static const float third[] = {2}, none[] = {-1}, half[] = {0.5F};
-    assert_fails(task_take_labels(task, third, 1, 2, row + 1, &err), ERROR_CORRUPT,
+    assert_fails(task_take_labels(task, third, 1, 2, row, &err), ERROR_CORRUPT,
                  "label 0 is 2: expected one of edge_classification with 2 outputs", &err);
-    assert_fails(task_take_labels(task, none, 1, 2, row + 1, &err), ERROR_CORRUPT, "-1", &err);
-    assert_fails(task_take_labels(task, half, 1, 2, row + 1, &err), ERROR_CORRUPT, "0.5", &err);
-    row[1] = row[2] = 1;
-    const struct loss_result loss = task->loss(&plain, output, row, 3, 2, gradient);
-    const struct loss_result same = of_nodes->loss(&plain, output, row, 3, 2, other);
-    assert_true(loss.sum >= same.sum && loss.sum <= same.sum && loss.label_count == 3);
-    assert_memory_equal(gradient, other, sizeof output);
-    const size_t size = task->print(line, output, row, 2);
-    assert_int_equal(size, of_nodes->print(other_line, output, row, 2));
-    assert_memory_equal(line, other_line, size);
-    assert_ok(tally_init(&tally, &form, &err), &err);
-    assert_ok(tally_add(&tally, output, row, 3, &err), &err);
-    assert_ok(tally_measure(&tally, METRIC_ACCURACY, &value, &err), &err);
-    assert_true(fabs(value - 2.0 / 3) < 1e-12);
-    assert_ok(tally_put_json(&tally, "test", &json, &err), &err);
-    assert_ok(json_writer_finish(&json, &err), &err);
-    assert_non_null(strstr(json.text, "\"edges\":3"));
-    json_writer_release(&json);
-    tally_release(&tally);
+    assert_fails(task_take_labels(task, none, 1, 2, row, &err), ERROR_CORRUPT, "-1", &err);
+    assert_fails(task_take_labels(task, half, 1, 2, row, &err), ERROR_CORRUPT, "0.5", &err);
 }
 
 static void edges_are_its_examples(void **state)
 {
-    const enum task_kind kind = task_named("edge_classification", strlen("edge_classification"));
     (void)state;
-    assert_ptr_equal(task_of(kind), task);
-    assert_true(task_learns_pairs(kind) && task_labels_edges(kind) && !task_has_labels(kind));
-    assert_true(task_learns_pairs(TASK_LINK_PREDICTION) &&
-                !task_labels_edges(TASK_LINK_PREDICTION));
-    for (uint32_t columns = 1; columns < 4; columns++)
-        assert_false(task->takes_columns(columns));
+    assert_string_equal(task->name, "edge_classification");
+    edge_task_check_examples(task);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_task_of_nodes_on_edges),
+        cmocka_unit_test(a_label_is_the_number_of_a_class),
         cmocka_unit_test(edges_are_its_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
