@@ -168,26 +168,49 @@ static enum error_code write_pipeline(struct inference *inference, struct error 
     return rc;
 }
 
-/* What the features of the model's graph were scaled by, for ingest. */
-static enum error_code write_scaling(const struct inference *inference, const char *path,
-                                     struct error *err)
+static enum error_code copy_statistics(const struct feature_statistics *from,
+                                       struct feature_scaling *out, struct error *err)
 {
-    const struct feature_statistics *from = &inference->source.statistics;
-    struct feature_scaling scaling = {
-        .has_least = from->has_least, .least = from->least, .dim = (uint32_t)from->dim};
     enum error_code rc = ERROR_NONE;
+    out->has_least = from->has_least;
+    out->least = from->least;
+    out->dim = (uint32_t)from->dim;
     if (from->dim) {
-        rc = memory_new(&scaling.mean, (size_t)from->dim, "means of columns", err);
+        rc = memory_new(&out->mean, (size_t)from->dim, "means of columns", err);
         if (rc == ERROR_NONE)
-            rc = memory_new(&scaling.deviation, (size_t)from->dim, "deviations of columns", err);
+            rc = memory_new(&out->deviation, (size_t)from->dim, "deviations of columns", err);
     }
     for (uint64_t c = 0; rc == ERROR_NONE && c < from->dim; c++) {
-        scaling.mean[c] = from->mean[c];
-        scaling.deviation[c] = from->deviation[c];
+        out->mean[c] = from->mean[c];
+        out->deviation[c] = from->deviation[c];
     }
-    if (rc == ERROR_NONE)
-        rc = feature_scaling_write(path, &scaling, err);
-    feature_scaling_release(&scaling);
+    return rc;
+}
+
+static bool is_scaled(const struct feature_statistics *of)
+{
+    return of->has_least || of->dim;
+}
+
+/* What the features of the model's graph were scaled by, for ingest; *count: of how many node types, 0: they were not. */
+static enum error_code write_scaling(const struct inference *inference, const char *path,
+                                     size_t *count, struct error *err)
+{
+    const struct model_source *source = &inference->source;
+    struct feature_scaling scaling[NODE_TYPE_COUNT_MAX] = {{.dim = 0}};
+    enum error_code rc = ERROR_NONE;
+    *count = 0;
+    for (uint32_t t = 0; rc == ERROR_NONE && t < NODE_TYPE_COUNT_MAX; t++) {
+        if (!is_scaled(&source->statistics[t]))
+            continue;
+        if (source->dataset.has_relations)
+            scaling[*count].type = source->dataset.node_type[t].name;
+        rc = copy_statistics(&source->statistics[t], &scaling[(*count)++], err);
+    }
+    if (rc == ERROR_NONE && *count)
+        rc = feature_scaling_write(path, scaling, *count, err);
+    for (size_t i = 0; i < *count; i++)
+        feature_scaling_release(&scaling[i]);
     return rc;
 }
 
@@ -217,6 +240,7 @@ static enum error_code add_sets(struct inference *inference, struct error *err)
     const struct run_binding *run = &source->folder.run;
     char folder[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
     int count = 0;
+    size_t scaled = 0;
     enum error_code rc = add_set(inference, &count, "ingest.task=%s", task_name(run->book.task));
     if (rc == ERROR_NONE)
         rc = add_set(inference, &count, "ingest.class_count=%" PRIu32, run->book.class_count);
@@ -233,14 +257,12 @@ static enum error_code add_sets(struct inference *inference, struct error *err)
                      run->book.type_name[run->book.target_type]);
     if (rc != ERROR_NONE)
         return error_set(err, rc, "more than %d --set", OPTION_LIST_MAX - OWN_SET_COUNT);
-    if (!source->statistics.has_least && !source->statistics.dim)
-        return ERROR_NONE;
     rc = file_absolute(folder, inference->local.folder.path, err);
     if (rc == ERROR_NONE)
         rc = file_path(path, err, "%s/model/feature_statistics.csv", folder);
     if (rc == ERROR_NONE)
-        rc = write_scaling(inference, path, err);
-    if (rc == ERROR_NONE &&
+        rc = write_scaling(inference, path, &scaled, err);
+    if (rc == ERROR_NONE && scaled &&
         add_set(inference, &count, "ingest.feature_statistics=%s", path) != ERROR_NONE)
         rc = error_set(err, ERROR_USAGE, "more than %d --set", OPTION_LIST_MAX - OWN_SET_COUNT);
     return rc;

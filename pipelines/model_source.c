@@ -31,10 +31,13 @@ static enum error_code read_weights(struct model_source *s, bool best, struct er
 static enum error_code read_statistics(struct model_source *s, struct error *err)
 {
     const struct pipeline_settings *settings = &s->folder.run.settings;
+    const uint32_t types = s->dataset.has_relations ? s->dataset.node_type_count : 1;
+    enum error_code rc = ERROR_NONE;
     if (!settings->ingest.standardise && !settings->ingest.normalise_rows)
         return ERROR_NONE;
-    const enum error_code rc =
-        feature_statistics_get(s->folder.store, s->dataset.id, &s->statistics, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < types; t++)
+        if (!s->dataset.has_relations || s->dataset.node_type[t].feature_dim)
+            rc = feature_statistics_get(s->folder.store, s->dataset.id, t, &s->statistics[t], err);
     return rc == ERROR_NOT_FOUND
                ? error_set(err, rc,
                            "dataset %s does not say by what its features were scaled, as an "
@@ -45,12 +48,8 @@ static enum error_code read_statistics(struct model_source *s, struct error *err
 
 static enum error_code check_kind(const struct model_source *s, struct error *err)
 {
-    const struct pipeline_settings *settings = &s->folder.run.settings;
     const char *what = NULL;
-    if (s->dataset.has_relations &&
-        (settings->ingest.standardise || settings->ingest.normalise_rows))
-        what = "reads features that were scaled by those of its own graph, type by type";
-    else if (task_learns_pairs(s->folder.run.book.task))
+    if (task_learns_pairs(s->folder.run.book.task))
         what = "learns pairs of nodes";
     else if (s->folder.run.schedule.embeddings.count > 0)
         what = "has learnt an embedding of each node of its graph";
@@ -85,7 +84,8 @@ enum error_code model_source_open(struct model_source *s, const char *path, cons
 void model_source_close(struct model_source *s)
 {
     store_release_record(&s->snapshot.view);
-    store_release_record(&s->statistics.view);
+    for (uint32_t t = 0; t < NODE_TYPE_COUNT_MAX; t++)
+        store_release_record(&s->statistics[t].view);
     run_loss_release(&s->loss);
     run_folder_close(&s->folder);
 }

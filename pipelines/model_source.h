@@ -19,7 +19,8 @@ struct model_source { /* {0} is closed; large for a stack */
     struct model model;
     struct edge_use edge_use;
     struct run_loss loss;
-    struct feature_statistics statistics; /* of its features; empty where they were not scaled */
+    /* Of the features of its node types, without relations of one; empty where they were not scaled. */
+    struct feature_statistics statistics[NODE_TYPE_COUNT_MAX];
     struct snapshot snapshot;
     struct weights_identity identity;
     const float *value; /* [model.value_count] */

@@ -11,7 +11,7 @@
 
 enum { FILE_SIZE_MAX = 1 << 30, LINE_SIZE = 80 };
 
-static const char least_word[] = "least", header[] = "mean,deviation";
+static const char type_word[] = "type", least_word[] = "least", header[] = "mean,deviation";
 
 void feature_scaling_release(struct feature_scaling *scaling)
 {
@@ -21,10 +21,15 @@ void feature_scaling_release(struct feature_scaling *scaling)
 }
 
 struct cursor {
-    const char *path;
+    const char *path, *type; /* of what; which type is wanted */
     const char *at, *end;
     int64_t line;
+    struct feature_scaling section; /* the one at hand */
     size_t mean_capacity, deviation_capacity;
+    bool is_open;    /* there is one */
+    bool is_wanted;  /* it is the wanted one */
+    bool in_columns; /* its columns have begun */
+    bool was_there;  /* the wanted one ended */
 };
 
 /* Two fields of the next line; false at the end. */
@@ -53,10 +58,10 @@ static enum error_code take_number(const struct cursor *cursor, const char *what
                      cursor->path, cursor->line, what, size < 40 ? (int)size : 40, text);
 }
 
-static enum error_code take_column(struct cursor *cursor, struct feature_scaling *out,
-                                   const char *const field[2], const size_t size[2],
-                                   struct error *err)
+static enum error_code take_column(struct cursor *cursor, const char *const field[2],
+                                   const size_t size[2], struct error *err)
 {
+    struct feature_scaling *out = &cursor->section;
     const size_t wanted = (size_t)out->dim + 1;
     enum error_code rc =
         memory_grow(&out->mean, &cursor->mean_capacity, wanted, "means of columns", err);
@@ -74,45 +79,100 @@ static enum error_code take_column(struct cursor *cursor, struct feature_scaling
     return rc;
 }
 
+/* What a section has is whole; it is kept if it is wanted. */
+static enum error_code end_section(struct cursor *cursor, struct feature_scaling *out,
+                                   struct error *err)
+{
+    if (!cursor->is_open)
+        return ERROR_NONE;
+    if (!cursor->section.has_least && !cursor->section.dim)
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected '%s,' and a number, or '%s', found neither", cursor->path,
+                         least_word, header);
+    if (cursor->is_wanted)
+        *out = cursor->section;
+    else
+        feature_scaling_release(&cursor->section);
+    cursor->was_there |= cursor->is_wanted;
+    cursor->section = (struct feature_scaling){0};
+    cursor->mean_capacity = cursor->deviation_capacity = 0;
+    cursor->in_columns = cursor->is_open = false;
+    return ERROR_NONE;
+}
+
+static enum error_code begin_type(struct cursor *cursor, const char *name, size_t size,
+                                  struct feature_scaling *out, struct error *err)
+{
+    const int shown = size < 60 ? (int)size : 60;
+    if (!cursor->type)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected a graph without relations, found type '%.*s'",
+                         cursor->path, cursor->line, shown, name);
+    const enum error_code rc = end_section(cursor, out, err);
+    cursor->is_open = true;
+    cursor->is_wanted = size == strlen(cursor->type) && memcmp(name, cursor->type, size) == 0;
+    if (rc == ERROR_NONE && cursor->is_wanted && cursor->was_there)
+        return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": type '%.*s' is there twice",
+                         cursor->path, cursor->line, shown, name);
+    return rc;
+}
+
+static bool is_word(const char *word, const char *text, size_t size)
+{
+    return size == strlen(word) && memcmp(text, word, size) == 0;
+}
+
+static enum error_code take_line(struct cursor *cursor, const char *const field[2],
+                                 const size_t size[2], struct feature_scaling *out,
+                                 struct error *err)
+{
+    const size_t line_size = (size_t)(field[1] - field[0]) + size[1];
+    if (is_word(type_word, field[0], size[0]))
+        return begin_type(cursor, field[1], size[1], out, err);
+    if (!cursor->is_open)
+        return error_set(err, ERROR_INPUT,
+                         "%s:%" PRId64 ": expected '%s,' and the name of a node type, found '%.*s'",
+                         cursor->path, cursor->line, type_word,
+                         line_size < 40 ? (int)line_size : 40, field[0]);
+    if (cursor->in_columns)
+        return take_column(cursor, field, size, err);
+    if (is_word(least_word, field[0], size[0]) && !cursor->section.has_least) {
+        cursor->section.has_least = true;
+        return take_number(cursor, least_word, field[1], size[1], &cursor->section.least, err);
+    }
+    cursor->in_columns = is_word(header, field[0], line_size);
+    return cursor->in_columns
+               ? ERROR_NONE
+               : error_set(err, ERROR_INPUT,
+                           "%s:%" PRId64 ": expected '%s,' and a number, or '%s', found '%.*s'",
+                           cursor->path, cursor->line, least_word, header,
+                           line_size < 40 ? (int)line_size : 40, field[0]);
+}
+
+/* Without types all is one section. */
 static enum error_code parse(struct cursor *cursor, struct feature_scaling *out, struct error *err)
 {
     const char *field[2];
     size_t size[2];
-    bool in_columns = false;
     enum error_code rc = ERROR_NONE;
-    while (rc == ERROR_NONE && next_line(cursor, field, size)) {
-        const bool is_least =
-            size[0] == strlen(least_word) && memcmp(field[0], least_word, size[0]) == 0;
-        const size_t line_size = (size_t)(field[1] - field[0]) + size[1];
-        if (in_columns) {
-            rc = take_column(cursor, out, field, size, err);
-        } else if (is_least && !out->has_least) {
-            out->has_least = true;
-            rc = take_number(cursor, least_word, field[1], size[1], &out->least, err);
-        } else if (line_size == strlen(header) && memcmp(field[0], header, line_size) == 0) {
-            in_columns = true;
-        } else {
-            rc = error_set(err, ERROR_INPUT,
-                           "%s:%" PRId64 ": expected '%s,' and a number, or '%s', found '%.*s'",
-                           cursor->path, cursor->line, least_word, header,
-                           line_size < 40 ? (int)line_size : 40, field[0]);
-        }
-    }
-    if (rc == ERROR_NONE && !out->has_least && !out->dim)
-        rc = error_set(err, ERROR_INPUT, "%s: expected '%s,' and a number, or '%s', found neither",
-                       cursor->path, least_word, header);
+    cursor->is_open = cursor->is_wanted = !cursor->type;
+    while (rc == ERROR_NONE && next_line(cursor, field, size))
+        rc = take_line(cursor, field, size, out, err);
+    if (rc == ERROR_NONE)
+        rc = end_section(cursor, out, err);
+    feature_scaling_release(&cursor->section);
     return rc;
 }
 
-enum error_code feature_scaling_read(const char *path, struct feature_scaling *out,
-                                     struct error *err)
+enum error_code feature_scaling_read(const char *path, const char *type,
+                                     struct feature_scaling *out, struct error *err)
 {
     char *data = NULL;
     size_t size = 0;
     *out = (struct feature_scaling){0};
     enum error_code rc = file_read(path, FILE_SIZE_MAX, &data, &size, err);
     if (rc == ERROR_NONE) {
-        struct cursor cursor = {.path = path, .at = data, .end = data + size};
+        struct cursor cursor = {.path = path, .type = type, .at = data, .end = data + size};
         rc = parse(&cursor, out, err);
     }
     memory_free(data);
@@ -121,15 +181,12 @@ enum error_code feature_scaling_read(const char *path, struct feature_scaling *o
     return rc;
 }
 
-enum error_code feature_scaling_write(const char *path, const struct feature_scaling *scaling,
-                                      struct error *err)
+/* Returns how much of `room` bytes is used then. */
+static size_t print_section(const struct feature_scaling *scaling, char *text, size_t at,
+                            size_t room)
 {
-    char *text = NULL;
-    size_t at = 0;
-    const size_t room = ((size_t)scaling->dim + 2) * LINE_SIZE;
-    enum error_code rc = memory_new(&text, room, "statistics of columns", err);
-    if (rc != ERROR_NONE)
-        return rc;
+    if (scaling->type)
+        at += (size_t)snprintf(text + at, room - at, "%s,%s\n", type_word, scaling->type);
     if (scaling->has_least)
         at += (size_t)snprintf(text + at, room - at, "%s,%.17g\n", least_word, scaling->least);
     if (scaling->dim)
@@ -137,6 +194,22 @@ enum error_code feature_scaling_write(const char *path, const struct feature_sca
     for (uint32_t c = 0; c < scaling->dim; c++)
         at += (size_t)snprintf(text + at, room - at, "%.17g,%.17g\n", scaling->mean[c],
                                scaling->deviation[c]);
+    return at;
+}
+
+enum error_code feature_scaling_write(const char *path, const struct feature_scaling *scaling,
+                                      size_t count, struct error *err)
+{
+    char *text = NULL;
+    size_t at = 0, room = 1;
+    for (size_t i = 0; i < count; i++)
+        room += ((size_t)scaling[i].dim + 3) * LINE_SIZE +
+                (scaling[i].type ? strlen(scaling[i].type) : 0);
+    enum error_code rc = memory_new(&text, room, "statistics of columns", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        at = print_section(&scaling[i], text, at, room);
     rc = file_replace(path, text, at, false, err);
     memory_free(text);
     return rc;

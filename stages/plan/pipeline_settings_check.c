@@ -331,9 +331,6 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "ingest.class_count is %" PRId64
                          ", which goes with an ingest.task whose labels it counts",
                          s->ingest.class_count);
-    if (s->ingest.relations && s->ingest.feature_statistics[0])
-        return error_set(err, ERROR_INVALID,
-                         "ingest.feature_statistics does not go with ingest.relations: remove it");
     if (s->ingest.relations && s->ingest.class_count && !s->ingest.target_type[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.class_count is %" PRId64

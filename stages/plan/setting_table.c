@@ -216,7 +216,7 @@ const struct setting_spec setting_table[] = {
     INT(DATASET_IF("ingest.features=auto,random,degree+random"), "ingest.random_dim", ingest.random_dim, "64", 1, 65536, "columns of random features"),
     BOOL(DATASET, "ingest.normalise_rows", ingest.normalise_rows, "false", "as PyG's NormalizeFeatures: less the smallest feature of all, then each row divided by its sum, or by 1 when that is below 1"),
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
-    PATH(DATASET, "ingest.feature_statistics", ingest.feature_statistics, "what normalise_rows and standardise go by instead of this graph's own numbers: a file with the lines `least,X`, `mean,deviation`, and a mean and deviation for each column (graphmill infer writes it)"),
+    PATH(DATASET, "ingest.feature_statistics", ingest.feature_statistics, "what normalise_rows and standardise go by instead of this graph's own numbers: a file with the lines `least,X`, `mean,deviation`, and a mean and deviation for each column, of a graph with relations behind `type,NAME` (graphmill infer writes it)"),
     CHOICE(DATASET, "ingest.task", ingest.task, "auto", task_names, "auto (single_label or multi_label, by the columns), single_label, multi_label, node_regression or link_prediction"),
     TEXT(LABELLED(DATASET), "ingest.edge_label", ingest.edge_label, "label", "labelled edges: what the header of the edges calls the column of labels; weight: the weights are the labels, too"),
     CHOICE(LABELLED(DATASET), "ingest.edge_label_form", ingest.edge_label_form, "as_given", edge_label_form_names, "labelled edges: as_given, or sign (class 1 above 0, class 0 below)"),

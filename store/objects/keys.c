@@ -34,6 +34,12 @@ struct key key_feature_chunk(const char *dataset_id, int64_t chunk)
     return make("dataset/%s/features/%010" PRId64, dataset_id, chunk);
 }
 
+struct key key_feature_statistics(const char *dataset_id, uint32_t type)
+{
+    return type ? make("dataset/%s/feature_statistics/%05" PRIu32, dataset_id, type)
+                : key_dataset(dataset_id, "feature_statistics");
+}
+
 struct key key_partition(const char *partition_id, const char *what)
 {
     return make("partition/%s/%s", partition_id, what);

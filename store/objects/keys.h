@@ -2,6 +2,7 @@
  * keys - what everything in a store is called.
  *
  *   dataset/<id>/schema  labels  splits  edge_splits  graphs  node_ids  feature_statistics  edges/<chunk>  features/<chunk>
+ *   dataset/<id>/feature_statistics/<t>                               of the node types but the first
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  graphs  report
  *   partition/<id>/part/<p>/topology (artifact)  topology_seal  shard (artifact)  shard_seal
  *   partition/<id>/part/<p>/type/<t>/shard (artifact)  shard_seal     of the node types but the first
@@ -37,6 +38,7 @@ struct key {
 struct key key_dataset(const char *dataset_id, const char *what);
 struct key key_edge_chunk(const char *dataset_id, int64_t chunk);
 struct key key_feature_chunk(const char *dataset_id, int64_t chunk);
+struct key key_feature_statistics(const char *dataset_id, uint32_t type);
 
 struct key key_partition(const char *partition_id, const char *what);
 /* what: "topology", "topology_seal", "shard", "shard_seal" */

@@ -7,11 +7,11 @@
 
 enum { FEATURE_STATISTICS_VERSION = 1 };
 
-enum error_code feature_statistics_put(struct store *store, const char *dataset_id,
+enum error_code feature_statistics_put(struct store *store, const char *dataset_id, uint32_t type,
                                        const struct feature_statistics *statistics,
                                        struct error *err)
 {
-    const struct key key = key_dataset(dataset_id, "feature_statistics");
+    const struct key key = key_feature_statistics(dataset_id, type);
     struct record record = {.kind = RECORD_FEATURE_STATISTICS,
                             .version = FEATURE_STATISTICS_VERSION};
     must(statistics->has_least || statistics->dim);
@@ -77,11 +77,11 @@ enum error_code feature_statistics_decode(const struct record_view *view,
     return rc;
 }
 
-enum error_code feature_statistics_get(struct store *store, const char *dataset_id,
+enum error_code feature_statistics_get(struct store *store, const char *dataset_id, uint32_t type,
                                        struct feature_statistics *out, struct error *err)
 {
     struct record_view view = {0};
-    const struct key key = key_dataset(dataset_id, "feature_statistics");
+    const struct key key = key_feature_statistics(dataset_id, type);
     *out = (struct feature_statistics){0};
     enum error_code rc = store_get(store, key.text, dataset_id, &view, err);
     if (rc != ERROR_NONE)

@@ -76,6 +76,16 @@ unlike '3 relations, expected 6' "$work/ways.yaml"
 run plain "$work/papers.yaml" --set ingest.relations=false --set train-step.model=sage --set epochs=1 >/dev/null
 expect 78 'of a graph with relations goes with an ingest.target_type' \
     "$bin/graphmill" infer "$work/plain" --on "$work/papers.yaml" --directory "$work/unlike"
-run scaled "$work/papers.yaml" --set ingest.standardise=true --set epochs=1 >/dev/null
-expect 78 'reads features that were scaled by those of its own graph, type by type' \
-    "$bin/graphmill" infer "$work/scaled" --on "$work/papers" --directory "$work/unlike"
+
+# Features of each type are scaled by what those of the model's graph were, whatever their own numbers are.
+run scaled "$work/papers.yaml" --set ingest.standardise=true --set ingest.normalise_rows=true --set epochs=1 >/dev/null
+"$bin/graphmill" infer "$work/scaled" --on "$work/papers" --directory "$work/scaled-same" --quiet
+cmp "$work/scaled/outputs/predictions.csv" "$work/scaled-same/outputs/predictions.csv" || fail 'scaled features differ on the same graph'
+"$bin/graphmill" infer "$work/scaled" --on "$work/more" --directory "$work/scaled-new" --quiet
+grep '^type,' "$work/scaled-new/model/feature_statistics.csv" | tr '\n' ' ' >"$work/types"
+[ "$(cat "$work/types")" = 'type,author type,paper type,venue ' ] || fail "statistics of $(cat "$work/types")"
+"$bin/graphmill" verify "$work/scaled-new" >"$work/verified" || fail "verify: $(cat "$work/verified")"
+sed -i '/^type,venue/,$d' "$work/scaled-new/model/feature_statistics.csv"
+expect 65 'feature_statistics.csv: expected a line .least,. and a number of type venue' run less "$work/papers.yaml" \
+    --set ingest.standardise=true --set ingest.normalise_rows=true \
+    --set "ingest.feature_statistics=$work/scaled-new/model/feature_statistics.csv"

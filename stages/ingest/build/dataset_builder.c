@@ -110,8 +110,10 @@ static enum error_code open_features(struct dataset_builder *builder, struct err
         if (rc == ERROR_NONE)
             rc = feature_maker_open(&builder->features[t], path, builder->config.settings,
                                     type.first_node, type.node_count, err);
-        if (schema->has_relations)
-            builder->features[t].type = schema->node_type[t].name;
+        if (!schema->has_relations)
+            continue;
+        builder->features[t].type = schema->node_type[t].name;
+        builder->features[t].type_number = t;
     }
     return rc;
 }

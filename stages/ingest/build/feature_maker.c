@@ -14,6 +14,27 @@
 
 enum { DEGREE_DIM = 2, FEATURE_DIM_MAX = 1 << 24 };
 
+static bool is_given(const struct feature_maker *maker)
+{
+    return maker->by.has_least || maker->by.dim;
+}
+
+static bool wants_scaling(const struct feature_maker *maker,
+                          const struct pipeline_settings *settings)
+{
+    return *settings->ingest.feature_statistics && (maker->normalise || maker->standardise);
+}
+
+/* Of node types once they are known. */
+static enum error_code read_scaling(struct feature_maker *maker,
+                                    const struct pipeline_settings *settings, struct error *err)
+{
+    return wants_scaling(maker, settings) && !is_given(maker)
+               ? feature_scaling_read(settings->ingest.feature_statistics, maker->type, &maker->by,
+                                      err)
+               : ERROR_NONE;
+}
+
 enum error_code feature_maker_open(struct feature_maker *maker, const char *path,
                                    const struct pipeline_settings *settings, uint32_t first_node,
                                    uint32_t node_count, struct error *err)
@@ -25,10 +46,8 @@ enum error_code feature_maker_open(struct feature_maker *maker, const char *path
         .standardise = settings->ingest.standardise,
         .seed = (uint64_t)settings->seed,
     };
-    const char *by = settings->ingest.feature_statistics;
-    const enum error_code rc = *by && (maker->normalise || maker->standardise)
-                                   ? feature_scaling_read(by, &maker->by, err)
-                                   : ERROR_NONE;
+    const enum error_code rc =
+        settings->ingest.relations ? ERROR_NONE : read_scaling(maker, settings, err);
     return rc == ERROR_NONE ? scratch_file_open(&maker->given, path, err) : rc;
 }
 
@@ -124,25 +143,28 @@ static enum feature_choice choice_without(const struct feature_maker *maker,
     return maker->type ? of_type[settings->ingest.missing_features] : FEATURES_DEGREE_RANDOM;
 }
 
-static enum error_code check_given(const struct feature_maker *maker, const char *path,
-                                   struct error *err)
+/* What the features are scaled by, instead of their own numbers. */
+static enum error_code take_scaling(struct feature_maker *maker,
+                                    const struct pipeline_settings *settings, struct error *err)
 {
+    const char *path = settings->ingest.feature_statistics;
+    const char *of = maker->type ? " of type " : "", *type = maker->type ? maker->type : "";
+    if (!wants_scaling(maker, settings))
+        return ERROR_NONE;
+    const enum error_code rc = read_scaling(maker, settings, err);
+    if (rc != ERROR_NONE)
+        return rc;
     if (maker->normalise && !maker->by.has_least)
         return error_set(err, ERROR_INPUT,
-                         "%s: expected a line 'least,' and a number, as ingest.normalise_rows is "
-                         "true, found none",
-                         path);
+                         "%s: expected a line 'least,' and a number%s%s, as ingest.normalise_rows "
+                         "is true, found none",
+                         path, of, type);
     if (maker->standardise && maker->by.dim != maker->dim)
         return error_set(err, ERROR_INPUT,
                          "%s: expected the mean and deviation of %" PRIu32
-                         " feature columns (%s), found %" PRIu32,
-                         path, maker->dim, maker->origin, maker->by.dim);
+                         " feature columns%s%s (%s), found %" PRIu32,
+                         path, maker->dim, of, type, maker->origin, maker->by.dim);
     return ERROR_NONE;
-}
-
-static bool is_given(const struct feature_maker *maker)
-{
-    return maker->by.has_least || maker->by.dim;
 }
 
 enum error_code feature_maker_choose(struct feature_maker *maker,
@@ -181,8 +203,7 @@ enum error_code feature_maker_choose(struct feature_maker *maker,
                     : !maker->use_degree    ? "random"
                     : maker->random_dim > 0 ? "degree+random"
                                             : "degree";
-    return is_given(maker) ? check_given(maker, settings->ingest.feature_statistics, err)
-                           : ERROR_NONE;
+    return take_scaling(maker, settings, err);
 }
 
 /* ---- making rows ---------------------------------------------------------------------------- */
@@ -393,12 +414,11 @@ static void take_given(struct pass *pass)
     pass->measured = true;
 }
 
-/* Of a graph without relations. */
 static enum error_code keep_statistics(const struct pass *pass, struct error *err)
 {
     const struct feature_maker *maker = pass->maker;
     struct feature_scaling kept = {0};
-    if (maker->type || (!maker->normalise && !pass->column))
+    if (!maker->normalise && !pass->column)
         return ERROR_NONE;
     enum error_code rc = ERROR_NONE;
     if (pass->column) {
@@ -416,7 +436,8 @@ static enum error_code keep_statistics(const struct pass *pass, struct error *er
                                                   .mean = kept.mean,
                                                   .deviation = kept.deviation};
     if (rc == ERROR_NONE)
-        rc = feature_statistics_put(pass->store, pass->dataset_id, &statistics, err);
+        rc = feature_statistics_put(pass->store, pass->dataset_id, maker->type_number, &statistics,
+                                    err);
     feature_scaling_release(&kept);
     return rc;
 }

@@ -17,7 +17,7 @@
  * lose all digits when the mean is large. All passes go over the chunks in node order, in double.
  *
  * What was taken off and divided by is stored with the dataset (feature_statistics.h). With ingest.feature_statistics
- * both are those of that file instead: a model is applied to a graph in the measure of the one it was trained on.
+ * both are those of that file instead, by type: a model is applied to a graph in the measure of the one it was trained on.
  */
 #ifndef STAGES_INGEST_BUILD_FEATURE_MAKER_H
 #define STAGES_INGEST_BUILD_FEATURE_MAKER_H
@@ -39,6 +39,7 @@ struct feature_maker { /* {0} is closed */
     uint64_t given_rows;
     uint32_t given_dim;
     const char *type; /* node type; NULL: all nodes of a graph without relations. Borrowed */
+    uint32_t type_number;
     /* What feature_maker_choose() decided. */
     uint32_t dim;       /* 0: no features */
     const char *origin; /* as in the schema */

@@ -17,17 +17,23 @@ static void statistics_read_back_as_written(void **state)
     struct temp_store *t = *state;
     struct feature_statistics read;
     const struct feature_statistics least = {.has_least = true, .least = 7};
-    assert_ok(feature_statistics_put(t->store, "d-1", &both, &t->err), &t->err);
-    assert_ok(feature_statistics_get(t->store, "d-1", &read, &t->err), &t->err);
+    assert_ok(feature_statistics_put(t->store, "d-1", 0, &both, &t->err), &t->err);
+    assert_ok(feature_statistics_get(t->store, "d-1", 0, &read, &t->err), &t->err);
     assert_true(read.has_least && read.least == -3 && read.dim == 2);
     assert_memory_equal(read.mean, mean, sizeof mean);
     assert_memory_equal(read.deviation, deviation, sizeof deviation);
     store_release_record(&read.view);
-    assert_ok(feature_statistics_put(t->store, "d-2", &least, &t->err), &t->err);
-    assert_ok(feature_statistics_get(t->store, "d-2", &read, &t->err), &t->err);
+    assert_ok(feature_statistics_put(t->store, "d-2", 0, &least, &t->err), &t->err);
+    assert_ok(feature_statistics_get(t->store, "d-2", 0, &read, &t->err), &t->err);
     assert_true(read.has_least && read.least == 7 && read.dim == 0 && !read.mean);
     store_release_record(&read.view);
-    assert_fails(feature_statistics_get(t->store, "d-3", &read, &t->err), ERROR_NOT_FOUND, "d-3",
+    assert_ok(feature_statistics_put(t->store, "d-2", 3, &both, &t->err), &t->err);
+    assert_ok(feature_statistics_get(t->store, "d-2", 3, &read, &t->err), &t->err);
+    assert_true(read.least == -3 && read.dim == 2);
+    store_release_record(&read.view);
+    assert_fails(feature_statistics_get(t->store, "d-2", 1, &read, &t->err), ERROR_NOT_FOUND,
+                 "dataset/d-2/feature_statistics/00001", &t->err);
+    assert_fails(feature_statistics_get(t->store, "d-3", 0, &read, &t->err), ERROR_NOT_FOUND, "d-3",
                  &t->err);
 }
 
@@ -45,9 +51,9 @@ static void wrong_numbers_are_refused(void **state)
     struct temp_store *t = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct feature_statistics read;
-        assert_ok(feature_statistics_put(t->store, "d-1", &both, &t->err), &t->err);
+        assert_ok(feature_statistics_put(t->store, "d-1", 0, &both, &t->err), &t->err);
         record_tamper(t->store, key, "d-1", &cases[i].change);
-        assert_fails(feature_statistics_get(t->store, "d-1", &read, &t->err), ERROR_CORRUPT,
+        assert_fails(feature_statistics_get(t->store, "d-1", 0, &read, &t->err), ERROR_CORRUPT,
                      cases[i].message, &t->err);
         assert_ok(store_remove(t->store, key, &t->err), &t->err);
     }

@@ -178,7 +178,7 @@ static void rows_are_scaled_by_what_another_dataset_kept(void **state)
     struct feature_maker *maker = start(NODES);
     assert_ok(feature_maker_add(maker, "x.npy", given, NODES, DIM, &err), &err);
     float *rows = finish("d", &chunks);
-    assert_ok(feature_statistics_get(fixture.store, "d", &kept, &err), &err);
+    assert_ok(feature_statistics_get(fixture.store, "d", 0, &kept, &err), &err);
     assert_true(kept.has_least && kept.dim == DIM);
     double mean[DIM], deviation[DIM];
     memcpy(mean, kept.mean, sizeof mean);
@@ -187,7 +187,7 @@ static void rows_are_scaled_by_what_another_dataset_kept(void **state)
         .has_least = true, .least = kept.least, .dim = DIM, .mean = mean, .deviation = deviation};
     store_release_record(&kept.view);
     assert_ok(file_path(path, &err, "%s/scaling.csv", fixture.dir.path), &err);
-    assert_ok(feature_scaling_write(path, &scaling, &err), &err);
+    assert_ok(feature_scaling_write(path, &scaling, 1, &err), &err);
     (void)snprintf(fixture.settings.ingest.feature_statistics,
                    sizeof fixture.settings.ingest.feature_statistics, "%s", path);
     maker = start(20);
