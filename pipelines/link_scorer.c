@@ -48,9 +48,12 @@ static enum error_code open_known(struct link_scorer *s, uint64_t budget_bytes, 
         rc = topology_open(s->folder->store, book, &s->topology, err);
     if (rc == ERROR_NONE)
         rc = topology_open_parts(&s->topology, s->pool, err);
+    const struct known_pairs_config known = {.topology = &s->topology,
+                                             .splits = &s->splits,
+                                             .type_count = book->pair_type_count,
+                                             .budget_bytes = budget_bytes};
     if (rc == ERROR_NONE)
-        rc = known_pairs_init(&s->known, &s->topology, &s->splits, book->pair_type_count,
-                              budget_bytes, err);
+        rc = known_pairs_init(&s->known, &known, err);
     s->leaves_known_out = rc == ERROR_NONE;
     return rc;
 }
@@ -213,8 +216,8 @@ static bool is_partner(const struct search *search, size_t i, uint32_t node)
     if (!s->leaves_known_out)
         return true;
     return search->stays == PAIR_SOURCE
-               ? !known_pairs_has(&s->known, own, node, search->link[i].type)
-               : !known_pairs_has(&s->known, node, own, search->link[i].type);
+               ? !known_pairs_has(&s->known, own, node, search->link[i].type, 0)
+               : !known_pairs_has(&s->known, node, own, search->link[i].type, 0);
 }
 
 static void offer(const struct search *search, size_t i, uint32_t node, float score)

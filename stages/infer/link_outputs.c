@@ -8,6 +8,7 @@
 #include "stages/infer/link_ranks.h"
 #include "stages/infer/prediction_table.h"
 #include "stages/sampling/pair_drawer.h"
+#include "stages/sampling/sampler_list.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
 
@@ -48,6 +49,7 @@ struct block {
     uint32_t count;
     const uint32_t *source, *target; /* [count] nodes */
     const uint16_t *type;            /* [count]; NULL: edges have none */
+    const double *time;              /* likewise */
     struct pair_rows pairs;
     float *score;              /* [pairs, outputs] */
     struct link_rank *rank[2]; /* [count] of targets, of sources; NULL: none */
@@ -137,10 +139,13 @@ static enum error_code open_known(struct link_outputs *o, struct error *err)
     enum error_code rc = topology_open(context->store, context->book, &o->topology, err);
     if (rc == ERROR_NONE)
         rc = topology_open_parts(&o->topology, context->pool, err);
-    return rc == ERROR_NONE ? known_pairs_init(&o->known, &o->topology, &o->splits,
-                                               context->book->pair_type_count,
-                                               context->memory_bytes / BLOCK_SHARE, err)
-                            : rc;
+    const struct known_pairs_config known = {.topology = &o->topology,
+                                             .splits = &o->splits,
+                                             .type_count = context->book->pair_type_count,
+                                             .is_timed = context->settings->sample.sampler ==
+                                                         SAMPLER_TEMPORAL_NEIGHBOR,
+                                             .budget_bytes = context->memory_bytes / BLOCK_SHARE};
+    return rc == ERROR_NONE ? known_pairs_init(&o->known, &known, err) : rc;
 }
 
 static enum error_code open_all(struct link_outputs *o, struct error *err)
@@ -222,6 +227,7 @@ static void list_nodes(const struct link_outputs *o, const struct block *block, 
         .source = o->splits.source[block->split],
         .target = o->splits.target[block->split],
         .type = o->splits.type[block->split],
+        .time = o->splits.time[block->split],
         .corrupt = corrupted(o),
     };
     memcpy(node, block->source, block->count * sizeof *node);
@@ -339,6 +345,7 @@ static enum error_code rank_end(struct link_outputs *o, struct block *block, enu
                                        .source = block->source,
                                        .target = block->target,
                                        .type = block->type,
+                                       .time = block->time,
                                        .row = end == PAIR_TARGET ? source_row : target_row,
                                        .own_row = end == PAIR_TARGET ? target_row : source_row};
     enum error_code rc = arena_new(&o->arena, rank, block->count, "ranks", err);
@@ -428,6 +435,7 @@ static enum error_code measure_split(struct link_outputs *o, int split, struct e
     const uint64_t count = o->splits.count[split];
     const uint32_t step = block_edges(o);
     const uint16_t *type = o->splits.type[split];
+    const double *time = o->splits.time[split];
     enum error_code rc = ERROR_NONE;
     for (uint64_t first = 0; rc == ERROR_NONE && first < count; first += step) {
         struct block block = {.split = split,
@@ -435,7 +443,8 @@ static enum error_code measure_split(struct link_outputs *o, int split, struct e
                               .count = count - first < step ? (uint32_t)(count - first) : step,
                               .source = o->splits.source[split] + first,
                               .target = o->splits.target[split] + first,
-                              .type = type ? type + first : NULL};
+                              .type = type ? type + first : NULL,
+                              .time = time ? time + first : NULL};
         rc = measure_block(o, &block, first + step >= count, err);
     }
     return rc;

@@ -52,7 +52,8 @@ static bool is_left_out(const struct ranking *r, uint32_t edge, uint32_t node)
     return node == (ranks_target ? target : source) ||
            (r->ranks->known &&
             known_pairs_has(r->ranks->known, ranks_target ? source : node,
-                            ranks_target ? node : target, type_of(r->edges, edge)));
+                            ranks_target ? node : target, type_of(r->edges, edge),
+                            r->edges->time ? r->edges->time[edge] : 0));
 }
 
 /* Counts the candidates at hand for one edge. */

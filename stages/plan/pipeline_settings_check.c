@@ -118,6 +118,33 @@ static enum error_code check_edge_split(const struct pipeline_settings *s, struc
     return ERROR_NONE;
 }
 
+/* Held-out edges are inferred on all that messages travel over, layer by layer. */
+static enum error_code check_pair_sampler(const struct pipeline_settings *s, struct error *err)
+{
+    struct edge_split split;
+    if (!pipeline_learns_pairs(s))
+        return ERROR_NONE;
+    if (s->sample.sampler != SAMPLER_NEIGHBOR && s->sample.sampler != SAMPLER_WEIGHTED_NEIGHBOR &&
+        s->sample.sampler != SAMPLER_TEMPORAL_NEIGHBOR)
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler does not leave out the edges that are learnt: expected "
+                         "neighbor, weighted_neighbor or temporal_neighbor for %s",
+                         task_name((enum task_kind)s->ingest.task));
+    if (s->sample.sampler != SAMPLER_TEMPORAL_NEIGHBOR)
+        return ERROR_NONE;
+    if (pipeline_edge_split(s, &split, NULL) != ERROR_NONE || split.kind != EDGE_SPLIT_TIME)
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler is temporal_neighbor, but ingest.edge_split is '%s', so "
+                         "that held-out edges would be inferred from later ones: expected "
+                         "`edge_split: time 80/10/10`",
+                         s->ingest.edge_split);
+    if (!pipeline_labels_edges(s) && s->sample.pairs == PAIRS_WALKS)
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler is temporal_neighbor, but sample.pairs is walks, whose "
+                         "pairs have no time: expected edges");
+    return ERROR_NONE;
+}
+
 /* The pairs that are no edges. */
 static enum error_code check_negatives(const struct pipeline_settings *s, struct error *err)
 {
@@ -125,10 +152,6 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
         s->sample.negative == NEGATIVE_IN_BATCH || s->sample.negative == NEGATIVE_SHARED;
     if (!pipeline_learns_pairs(s) || pipeline_labels_edges(s))
         return ERROR_NONE;
-    if (s->sample.sampler != SAMPLER_NEIGHBOR && s->sample.sampler != SAMPLER_WEIGHTED_NEIGHBOR)
-        return error_set(err, ERROR_INVALID,
-                         "sample.sampler does not leave out the edges that are learnt: expected "
-                         "neighbor or weighted_neighbor for link_prediction");
     if (s->sample.filter_negatives && by_batch)
         return error_set(err, ERROR_INVALID,
                          "sample.filter_negatives is true, but the negatives of a mini-batch are "
@@ -153,8 +176,6 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
 static enum error_code check_edge_labels(const struct pipeline_settings *s, struct error *err)
 {
     const char *task = task_name((enum task_kind)s->ingest.task);
-    const bool is_timed = s->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR;
-    struct edge_split split;
     if (!pipeline_labels_edges(s))
         return ERROR_NONE;
     if (s->ingest.format == FORMAT_GENERATED)
@@ -168,19 +189,6 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
                          "ingest.edge_label_form is sign, which makes two classes: expected "
                          "as_given with %s",
                          task);
-    if (s->sample.sampler != SAMPLER_NEIGHBOR && s->sample.sampler != SAMPLER_WEIGHTED_NEIGHBOR &&
-        !is_timed)
-        return error_set(err, ERROR_INVALID,
-                         "sample.sampler does not leave out the edges that are learnt: expected "
-                         "neighbor, weighted_neighbor or temporal_neighbor for %s",
-                         task);
-    if (is_timed &&
-        (pipeline_edge_split(s, &split, NULL) != ERROR_NONE || split.kind != EDGE_SPLIT_TIME))
-        return error_set(err, ERROR_INVALID,
-                         "sample.sampler is temporal_neighbor, but ingest.edge_split is '%s', so "
-                         "that held-out edges would be inferred from later ones: expected "
-                         "`edge_split: time 80/10/10`",
-                         s->ingest.edge_split);
     const enum decoder_kind decoder = (enum decoder_kind)s->train_step.decoder;
     if (s->ingest.task == TASK_EDGE_CLASSIFICATION &&
         (decoder == DECODER_NONE || !decoder_type_of(decoder)->takes_outputs))
@@ -344,6 +352,8 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         rc = embedding_tensors_check(s, err);
     if (rc == ERROR_NONE)
         rc = check_edge_split(s, err);
+    if (rc == ERROR_NONE)
+        rc = check_pair_sampler(s, err);
     if (rc == ERROR_NONE)
         rc = check_negatives(s, err);
     if (rc == ERROR_NONE)

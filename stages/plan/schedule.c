@@ -44,6 +44,8 @@ static int64_t seeds_of(const struct pipeline_settings *settings, int64_t exampl
 {
     if (!pipeline_learns_pairs(settings))
         return examples;
+    if (settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR) /* each end is one of its own */
+        return examples * (2 + negatives);
     if (negative == NEGATIVE_IN_BATCH)
         return 2 * examples;
     return 2 * examples + (negative == NEGATIVE_SHARED ? negatives : examples * negatives);

@@ -32,12 +32,15 @@ static enum error_code check_columns(const struct pair_units *units, struct erro
 {
     const struct edge_splits *splits = &units->splits;
     const struct edge_widths *width = &units->topology->width;
-    if ((!units->is_labelled || (splits->is_labelled && width->of[EDGE_LABEL])) &&
-        (!units->is_timed || (splits->is_timed && width->of[EDGE_TIME])))
+    const char *missing = units->is_labelled && !(splits->is_labelled && width->of[EDGE_LABEL])
+                              ? "labels"
+                          : units->is_timed && !(splits->is_timed && width->of[EDGE_TIME]) ? "times"
+                                                                                           : NULL;
+    if (!missing)
         return ERROR_NONE;
     return error_set(err, ERROR_CORRUPT,
-                     "%s: expected held-out edges and a topology with labels%s, found others",
-                     splits->view.key, units->is_timed ? " and times" : "");
+                     "%s: expected held-out edges and a topology with %s, found others",
+                     splits->view.key, missing);
 }
 
 enum error_code pair_units_open(struct pair_units *units, const struct stage_context *context,
@@ -50,8 +53,7 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
         return ERROR_NONE;
     units->is_wanted = true;
     units->is_labelled = task_labels_edges(book->task);
-    units->is_timed =
-        units->is_labelled && context->settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR;
+    units->is_timed = context->settings->sample.sampler == SAMPLER_TEMPORAL_NEIGHBOR;
     enum error_code rc =
         edge_splits_get(context->store, key_partition(book->id, "edge_splits").text, book->id,
                         book->node_count, &units->splits, err);
@@ -63,10 +65,14 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
         rc = edge_positions_init(&units->edges, topology, err);
     if (rc != ERROR_NONE || units->is_labelled) /* there are no other pairs */
         return rc;
-    rc = known_pairs_init(&units->training, topology, NULL, book->pair_type_count, 0, err);
+    struct known_pairs_config known = {.topology = topology,
+                                       .type_count = book->pair_type_count,
+                                       .is_timed = units->is_timed,
+                                       .budget_bytes = budget};
+    rc = known_pairs_init(&units->training, &known, err);
+    known.splits = &units->splits;
     if (rc == ERROR_NONE)
-        rc = known_pairs_init(&units->all, topology, &units->splits, book->pair_type_count, budget,
-                              err);
+        rc = known_pairs_init(&units->all, &known, err);
     if (rc == ERROR_NONE && context->settings->sample.negative == NEGATIVE_DEGREE)
         rc = negative_chances_init(&units->chances, topology, budget, err);
     return rc;

@@ -282,8 +282,9 @@ static enum error_code sample_pairs(const struct stage_context *context,
     request->seed_node = drawn.seed_node;
     request->seed_time = drawn.seed_time;
     request->excluded = drawn.has_excluded ? &drawn.excluded : NULL;
-    if (drawn.seed_time && unit->kind == UNIT_SAMPLE)
-        request->pair_exclusion = (enum excluded_edges_kind)context->settings->sample.exclude_edges;
+    request->pair_exclusion = drawn.in_time;
+    request->pair_count = drawn.pairs.positive_count;
+    request->pair_negatives = drawn.pairs.negatives_each;
     rc = sampler_of_run(context)->draw(drawer->sampler, request, batch, err);
     batch->pairs = drawn.pairs;
     return rc;

@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static uint64_t pair_of(const struct known_pairs *known, uint32_t source, uint32_t target)
 {
@@ -65,28 +66,67 @@ static enum error_code list_held(struct known_pairs *known, const struct edge_sp
     return ERROR_NONE;
 }
 
-enum error_code known_pairs_init(struct known_pairs *known, const struct topology *topology,
-                                 const struct edge_splits *splits, uint32_t type_count,
-                                 uint64_t budget_bytes, struct error *err)
+/* The first place in the list of the type that is not below `pair`. */
+static uint64_t place_of(const struct known_pairs *known, uint64_t pair, uint32_t type)
 {
-    *known = (struct known_pairs){.topology = topology, .type_count = type_count};
+    uint64_t low = type ? known->held_end[type - 1] : 0, high = known->held_end[type];
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (known->held[middle] < pair)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static enum error_code list_times(struct known_pairs *known, const struct edge_splits *splits,
+                                  struct error *err)
+{
+    if (!splits->is_timed && known->held_count)
+        return error_set(err, ERROR_CORRUPT, "%s: expected times of held-out edges, found none",
+                         splits->view.key);
+    const enum error_code rc =
+        memory_new(&known->held_time, known->held_count, "held-out edges", err);
+    for (uint64_t i = 0; rc == ERROR_NONE && i < known->held_count; i++)
+        known->held_time[i] = HUGE_VAL;
+    for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
+        for (uint64_t i = 0; i < splits->count[s]; i++) {
+            const uint64_t pair = pair_of(known, splits->source[s][i], splits->target[s][i]);
+            double *time = &known->held_time[place_of(known, pair, type_of(splits, s, i))];
+            *time = fmin(*time, splits->time[s][i]);
+        }
+    return rc;
+}
+
+enum error_code known_pairs_init(struct known_pairs *known, const struct known_pairs_config *config,
+                                 struct error *err)
+{
+    const struct edge_splits *splits = config->splits;
+    *known = (struct known_pairs){.topology = config->topology,
+                                  .is_timed = config->is_timed,
+                                  .type_count = config->type_count};
     if (!splits)
         return ERROR_NONE;
     known->undirected = splits->undirected;
     known->held_count = splits->count[HELD_OUT_VALID] + splits->count[HELD_OUT_TEST];
+    const uint64_t bytes = 16 * known->held_count; /* with what they are sorted by, or times */
     char want[32], have[32];
-    if (budget_bytes && 16 * known->held_count > budget_bytes)
+    if (config->budget_bytes && bytes > config->budget_bytes)
         return error_set(err, ERROR_NO_MEMORY,
                          "the held-out edges want %s, the budget for them is %s; give more "
                          "--memory",
-                         text_size(16 * known->held_count, want), text_size(budget_bytes, have));
-    const enum error_code rc = check_types(known, splits, err);
-    return rc == ERROR_NONE ? list_held(known, splits, err) : rc;
+                         text_size(bytes, want), text_size(config->budget_bytes, have));
+    enum error_code rc = check_types(known, splits, err);
+    if (rc == ERROR_NONE)
+        rc = list_held(known, splits, err);
+    return rc == ERROR_NONE && known->is_timed ? list_times(known, splits, err) : rc;
 }
 
 void known_pairs_release(struct known_pairs *known)
 {
     memory_free(known->held);
+    memory_free(known->held_time);
     memory_free(known->held_end);
     *known = (struct known_pairs){0};
 }
@@ -116,40 +156,36 @@ void known_pairs_find(const struct topology *topology, uint32_t source, uint32_t
     *end = lower_bound(part, from, stop, (uint64_t)source + 1) - start;
 }
 
-static bool is_held(const struct known_pairs *known, uint64_t pair, uint16_t type)
+static bool is_held(const struct known_pairs *known, uint64_t pair, uint16_t type, double time)
 {
     if (!known->held_count)
         return false;
-    uint64_t low = type ? known->held_end[type - 1] : 0, high = known->held_end[type];
-    const uint64_t end = high;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (known->held[middle] < pair)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && known->held[low] == pair;
+    const uint64_t place = place_of(known, pair, type);
+    return place < known->held_end[type] && known->held[place] == pair &&
+           (!known->is_timed || known->held_time[place] <= time);
 }
 
-/* Whether one of the edges [first, end) of the row of `target` has the type. */
-static bool has_type(const struct topology *topology, uint32_t target, uint64_t first, uint64_t end,
-                     uint16_t type)
+/* Whether one of the edges [first, end) of the row of `target` has the type and is early enough. */
+static bool is_in_row(const struct known_pairs *known, uint32_t target, uint64_t first,
+                      uint64_t end, uint16_t type, double time)
 {
+    const struct topology *topology = known->topology;
     const struct topology_part *part = &topology->part[topology_part_of(topology, target)];
     const uint64_t start = topology_row_start(part, target - part->first_node);
     bool found = false;
     for (; !found && first < end; first++)
-        found = *(const uint16_t *)topology_column(part, EDGE_TYPE, start + first) == type;
+        found = (!known->type_count ||
+                 *(const uint16_t *)topology_column(part, EDGE_TYPE, start + first) == type) &&
+                (!known->is_timed ||
+                 *(const double *)topology_column(part, EDGE_TIME, start + first) <= time);
     return found;
 }
 
 bool known_pairs_has(const struct known_pairs *known, uint32_t source, uint32_t target,
-                     uint16_t type)
+                     uint16_t type, double time)
 {
     uint64_t first = 0, end = 0;
     known_pairs_find(known->topology, source, target, &first, &end);
-    if (end > first && (!known->type_count || has_type(known->topology, target, first, end, type)))
-        return true;
-    return is_held(known, pair_of(known, source, target), type);
+    return is_in_row(known, target, first, end, type, time) ||
+           is_held(known, pair_of(known, source, target), type, time);
 }

@@ -85,8 +85,10 @@ struct neighbor_request {
         edge_columns; /* a bit for each enum edge_column; those that the topology lacks are left out */
     bool wants_edge_positions; /* mini_batch.h: in the place of rows of edge features */
     const double *seed_time;   /* [seed_count], temporal_neighbor: no later edge is taken */
-    /* The same: seeds 2 i and 2 i + 1 are the ends of an edge at their time, which is left out, with its reverse or without. */
+    /* The same: seeds 2 i and 2 i + 1 are the ends of edge i, and behind those of all edges come the other ends of its
+     * negatives, all at its time. The edge is left out of what they see, with its reverse or without. */
     enum excluded_edges_kind pair_exclusion;
+    uint32_t pair_count, pair_negatives; /* edges, and negatives of each */
     enum temporal_choice temporal_choice;
     const uint64_t
         *is_training;     /* a bit for each node of the graph: subgraphs; their seeds are those */
@@ -100,14 +102,22 @@ struct neighbor_request {
     int64_t num_neighbors; /* shadow: of a node at each of them; FANOUT_ALL or at least 1 */
 };
 
-/* Whether the edge at `time` is the one that `seed` is an end of, or its reverse. An earlier one of the same ends is another. */
+/* The edge that `seed` is an end of, or of a negative of. */
+static inline uint32_t neighbor_request_pair(const struct neighbor_request *request, uint32_t seed)
+{
+    const uint32_t ends = 2 * request->pair_count;
+    return seed < ends ? seed / 2 : (seed - ends) / request->pair_negatives;
+}
+
+/* Whether the edge at `time` is that of the seed's pair, or its reverse. An earlier one of the same ends is another. */
 static inline bool neighbor_request_leaves_out(const struct neighbor_request *request,
                                                uint32_t seed, uint32_t source, uint32_t target,
                                                double time)
 {
     if (request->pair_exclusion == EXCLUDE_NONE || time < request->seed_time[seed])
         return false;
-    const uint32_t from = request->seed_node[seed & ~1U], to = request->seed_node[seed | 1U];
+    const uint32_t *end = request->seed_node + 2 * (size_t)neighbor_request_pair(request, seed);
+    const uint32_t from = end[0], to = end[1];
     return (source == from && target == to) ||
            (request->pair_exclusion == EXCLUDE_REVERSES && source == to && target == from);
 }

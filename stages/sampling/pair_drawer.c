@@ -145,11 +145,12 @@ static uint32_t of_batch(const struct pair_request *request, uint32_t i, uint32_
 static bool is_no_negative(const struct pair_request *request, uint32_t i, uint32_t node)
 {
     const uint16_t type = request->type ? request->type[i] : 0;
+    const double time = request->time ? request->time[i] : 0;
     if (is_source_corrupted(request, i))
         return node == request->target[i] ||
-               known_pairs_has(request->known, node, request->target[i], type);
+               known_pairs_has(request->known, node, request->target[i], type, time);
     return node == request->source[i] ||
-           known_pairs_has(request->known, request->source[i], node, type);
+           known_pairs_has(request->known, request->source[i], node, type, time);
 }
 
 uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_count, uint32_t i,
@@ -246,10 +247,13 @@ static uint32_t seed_of(struct pair_drawer *d, uint32_t node)
     return d->slot.data[at] - 1;
 }
 
-/* One more seed, of a pair alone. */
-static uint32_t own_seed(struct pair_drawer *d, uint32_t node, double time)
+/* The seed that an end of edge `i` or of one of its negatives is: with times one of its own. */
+static uint32_t seed_of_pair(struct pair_drawer *d, const struct pair_request *request, uint32_t i,
+                             uint32_t node)
 {
-    ((double *)(void *)d->time.data)[d->seed_count] = time;
+    if (!request->time)
+        return seed_of(d, node);
+    ((double *)(void *)d->time.data)[d->seed_count] = request->time[i];
     d->node.data[d->seed_count] = node;
     return d->seed_count++;
 }
@@ -264,15 +268,14 @@ static enum error_code number_seeds(struct pair_drawer *d, const struct pair_req
                              "edge %" PRIu32 " joins nodes %" PRIu32 " and %" PRIu32
                              ", expected below %" PRIu32,
                              i, request->source[i], request->target[i], nodes);
-        d->source.data[i] = request->time ? own_seed(d, request->source[i], request->time[i])
-                                          : seed_of(d, request->source[i]);
-        d->target.data[i] = request->time ? own_seed(d, request->target[i], request->time[i])
-                                          : seed_of(d, request->target[i]);
+        d->source.data[i] = seed_of_pair(d, request, i, request->source[i]);
+        d->target.data[i] = seed_of_pair(d, request, i, request->target[i]);
     }
     uint64_t at = positives;
     for (uint32_t i = 0; i < positives; i++)
         for (uint32_t k = 0; k < request->negatives; k++)
-            d->target.data[at++] = seed_of(d, pair_drawer_negative(request, nodes, i, k));
+            d->target.data[at++] =
+                seed_of_pair(d, request, i, pair_drawer_negative(request, nodes, i, k));
     return ERROR_NONE;
 }
 
@@ -335,7 +338,6 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
     const bool in_rows = request->excludes != EXCLUDE_NONE && !request->time;
     must(request->positive_count >= 1 && request->slot < 65536);
     must(request->negative != NEGATIVE_DEGREE || request->chances);
-    must(!request->time || request->negatives == 0);
     *out = (struct drawn_pairs){0};
     enum error_code rc = make_room(drawer, request, err);
     if (rc == ERROR_NONE)
@@ -351,6 +353,7 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
         .seed_node = drawer->node.data,
         .seed_time = request->time ? (const double *)(const void *)drawer->time.data : NULL,
         .has_excluded = in_rows,
+        .in_time = request->time ? request->excludes : EXCLUDE_NONE,
     };
     if (in_rows)
         out->excluded = (struct excluded_edges){drawer->start.data, drawer->position.data};

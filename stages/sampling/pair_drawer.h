@@ -10,8 +10,10 @@
  * samplers do, any is taken. In training that leaves out the edges of training, in evaluation the held-out ones, too.
  *
  * The edges themselves and their reverses are left out of the seeds' rows: a model that hears of the edge it is asked for
- * learns to repeat it. Of edges with times the temporal sampler does that, in rows of any hop, since other seeds see the
- * same ends at other times.
+ * learns to repeat it.
+ *
+ * With times each end of each pair is a seed of its own, a negative at the time of its edge, and known edges are those that are
+ * not later. The temporal sampler leaves the edges out then, in rows of any hop, since other seeds see the same ends at other times.
  */
 #ifndef STAGES_SAMPLING_PAIR_DRAWER_H
 #define STAGES_SAMPLING_PAIR_DRAWER_H
@@ -50,8 +52,8 @@ struct pair_request {
     enum corrupted_end corrupt;
     const float *label; /* [positive_count], borrowed by what is drawn; NULL: none */
     const double
-        *time; /* [positive_count]; not NULL: each pair has seeds of its own, 2 i and 2 i + 1 */
-    enum excluded_edges_kind excludes; /* of the edges, which are in the topology */
+        *time; /* [positive_count]; not NULL: each pair has seeds of its own (neighbor_sampler.h) */
+    enum excluded_edges_kind excludes; /* of the edges, where they are in the topology */
 };
 
 struct drawn_pairs { /* borrowed from the drawer until its next draw */
@@ -61,6 +63,7 @@ struct drawn_pairs { /* borrowed from the drawer until its next draw */
     const double *seed_time;   /* [seed_count] with times, else NULL */
     struct excluded_edges excluded;
     bool has_excluded;
+    enum excluded_edges_kind in_time; /* what the temporal sampler leaves out */
 };
 
 /* `topology` is borrowed. Owns: *out; pair_drawer_free(). */

@@ -78,9 +78,9 @@ static enum error_code read_split(const struct record_view *view, int s, uint32_
                : rc;
 }
 
-/* What labelled edges have beside their ends. */
-static enum error_code read_labels(const struct record_view *view, int s, struct edge_splits *out,
-                                   struct error *err)
+/* What edges have beside their ends and types. */
+static enum error_code read_columns(const struct record_view *view, int s, struct edge_splits *out,
+                                    struct error *err)
 {
     const int64_t count = (int64_t)out->count[s];
     const void *label = NULL, *time = NULL;
@@ -115,9 +115,9 @@ enum error_code edge_splits_decode(const struct record_view *view, uint32_t node
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
         rc = read_split(view, s, node_count, out, err);
     out->is_labelled = rc == ERROR_NONE && record_has(view, label_name[0]);
-    out->is_timed = out->is_labelled && record_has(view, time_name[0]);
+    out->is_timed = rc == ERROR_NONE && record_has(view, time_name[0]);
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++)
-        rc = read_labels(view, s, out, err);
+        rc = read_columns(view, s, out, err);
     const void *classes = NULL;
     if (rc == ERROR_NONE && out->is_labelled && record_has(view, class_name))
         rc =

@@ -9,8 +9,9 @@
  *   sections  "valid_source", "valid_target", "test_source", "test_target" U32
  *             "valid_type", "test_type" U16  where edges have types
  *             "undirected" U32 [1]  1: an edge here stands for both ways
- *             of labelled edges also "valid_label", "test_label" F32, where they have times "valid_time", "test_time" F64, and
- *             of classes "train_classes" U64 [classes]: how many of the training edges have each
+ *             "valid_time", "test_time" F64  where edges have times
+ *             of labelled edges also "valid_label", "test_label" F32, and of classes "train_classes" U64 [classes]: how
+ *             many of the training edges have each
  *   valid     both ends of a split are equally many, each below the number of nodes, and as many types, labels and times, if any
  */
 #ifndef STORE_RECORDS_EDGE_SPLITS_H

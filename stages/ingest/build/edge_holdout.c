@@ -49,6 +49,13 @@ void edge_holdout_release(struct edge_holdout *holdout)
     *holdout = (struct edge_holdout){0};
 }
 
+/* Whether the held-out edges have times, as edges of these widths do: links that are given beside them have none. */
+static bool has_times(const struct edge_holdout *holdout, const struct edge_widths *width)
+{
+    return width->of[EDGE_TIME] != 0 &&
+           (holdout->split.kind != EDGE_SPLIT_GIVEN || edge_holdout_has_labels(holdout));
+}
+
 bool edge_holdout_has_labels(const struct edge_holdout *holdout)
 {
     return holdout->labels && holdout->labels->task;
@@ -56,11 +63,14 @@ bool edge_holdout_has_labels(const struct edge_holdout *holdout)
 
 /* ---- lists ------------------------------------------------------------------------------------ */
 
-static enum error_code check_room(const struct edge_holdout *holdout, int split, struct error *err)
+static enum error_code check_room(const struct edge_holdout *holdout, int split, bool is_timed,
+                                  struct error *err)
 {
     const struct held_edges *held = holdout->held, *listed = holdout->listed;
     const uint64_t count = held[0].count + held[1].count + listed[0].count + listed[1].count;
-    const uint64_t bytes = (count + 1) * (edge_holdout_has_labels(holdout) ? 22 : 10);
+    const uint64_t each = 10 + (edge_holdout_has_labels(holdout) ? sizeof(float) : 0) +
+                          (is_timed ? sizeof(double) : 0);
+    const uint64_t bytes = (count + 1) * each;
     char have[32], want[32];
     if (holdout->memory_bytes && bytes > holdout->memory_bytes / 4)
         return error_set(err, ERROR_NO_MEMORY,
@@ -113,7 +123,7 @@ enum error_code edge_holdout_give(struct edge_holdout *holdout, enum held_out sp
             memcpy(held->where, where, size);
     }
     if (rc == ERROR_NONE)
-        rc = check_room(holdout, (int)split, err);
+        rc = check_room(holdout, (int)split, false, err);
     if (rc == ERROR_NONE)
         rc = memory_grow(&held->line, &held->line_capacity, held->count + 1, "lines of edges", err);
     if (rc != ERROR_NONE)
@@ -204,19 +214,19 @@ static enum error_code note(struct edge_holdout *holdout, int split, uint32_t so
 {
     struct held_edges *held = &holdout->held[split];
     const size_t wanted = held->count + 1;
-    const bool is_labelled = edge_holdout_has_labels(holdout),
-               is_timed = columns->width.of[EDGE_TIME] != 0;
-    enum error_code rc = check_room(holdout, split, err);
+    const bool is_labelled = edge_holdout_has_labels(holdout);
+    const bool is_timed = has_times(holdout, &columns->width);
+    enum error_code rc = check_room(holdout, split, is_timed, err);
     if (rc == ERROR_NONE && is_labelled)
         rc = memory_grow(&held->label, &held->label_capacity, wanted, "labels of edges", err);
-    if (rc == ERROR_NONE && is_labelled && is_timed)
+    if (rc == ERROR_NONE && is_timed)
         rc = memory_grow(&held->time, &held->time_capacity, wanted, "times of edges", err);
     if (rc != ERROR_NONE)
         return rc;
     if (is_labelled)
         memcpy(&held->label[held->count], edge_columns_at(columns, EDGE_LABEL, edge),
                sizeof(float));
-    if (is_labelled && is_timed)
+    if (is_timed)
         held->time[held->count] = visited_time(columns, edge);
     return add_edge(held, source, target, visited_type(columns, edge), err);
 }
@@ -267,7 +277,7 @@ enum error_code edge_holdout_put(const struct edge_holdout *holdout, bool has_ty
     if (!holdout->is_wanted)
         return ERROR_NONE;
     splits.is_labelled = edge_holdout_has_labels(holdout);
-    splits.is_timed = splits.is_labelled && holdout->schema->edge_width.of[EDGE_TIME] != 0;
+    splits.is_timed = has_times(holdout, &holdout->schema->edge_width);
     if (splits.is_labelled && holdout->labels->task->is_in_class) {
         splits.class_count = holdout->labels->class_count;
         splits.train_class = holdout->train_class;

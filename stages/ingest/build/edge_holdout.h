@@ -12,10 +12,11 @@
  *                   validation; by time, or, without times, by a draw (He et al. 2017, "Neural collaborative filtering")
  *   given           those of two files: of links they are not among the edges of the input; of labelled edges they are
  *
- * A labelled edge is held out with its label, and with its time where it has one; edges of the same ends are examples each.
+ * An edge is held out with its time where it has one, of links of the same ends the earliest. A labelled edge has its label
+ * with it, and edges of the same ends are examples each.
  *
  * A self loop stays. Where edges have types, one is held out with its type. Beside the lists of held-out edges, eight bytes
- * each (and two with types), which may take a quarter of the budget, memory is 64 bytes a node with leave_one_out.
+ * each (and two with types, eight with times), which may take a quarter of the budget, memory is 64 bytes a node with leave_one_out.
  */
 #ifndef STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
 #define STAGES_INGEST_BUILD_EDGE_HOLDOUT_H
@@ -37,10 +38,10 @@ struct edge_labels;
 struct held_edges {
     uint32_t *source, *target; /* [count] */
     uint16_t *type;            /* [count]; 0 where edges have none */
-    float *label; /* [count] of labelled edges, as is the next where edges have times */
-    double *time;
-    int64_t *line; /* [count] of those given */
-    char *where;   /* the file of those given; owned */
+    float *label;              /* [count] of labelled edges */
+    double *time;              /* [count] where edges have times, but of links that are given */
+    int64_t *line;             /* [count] of those given */
+    char *where;               /* the file of those given; owned */
     size_t count, source_capacity, target_capacity, type_capacity, line_capacity, label_capacity,
         time_capacity;
 };

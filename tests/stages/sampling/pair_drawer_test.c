@@ -39,7 +39,8 @@ static int set_up(void **state)
     random_graph_make(&f->graph, random_graph_seed(5), NODE_COUNT, HUB_DEGREE);
     memory_topology_make(&f->memory, f->graph.row_start, f->graph.neighbor, book, PARTS);
     must(pair_drawer_new(&f->memory.topology, 0, &f->drawer, &err) == ERROR_NONE);
-    must(known_pairs_init(&f->known, &f->memory.topology, NULL, 0, 0, &err) == ERROR_NONE);
+    const struct known_pairs_config known = {.topology = &f->memory.topology};
+    must(known_pairs_init(&f->known, &known, &err) == ERROR_NONE);
     must(edge_positions_init(&f->positions, &f->memory.topology, &err) == ERROR_NONE);
     const uint64_t edges = f->graph.row_start[NODE_COUNT];
     for (uint32_t i = 0; i < POSITIVES; i++)
@@ -110,16 +111,18 @@ static void known_pairs_are_the_edges(void **state)
                                            .count = {1, 1},
                                            .source = {source, source + 1},
                                            .target = {target, target + 1}};
-        assert_ok(known_pairs_init(&known, &f->memory.topology, &splits, 0, 0, &err), &err);
+        struct known_pairs_config config = {.topology = &f->memory.topology, .splits = &splits};
+        assert_ok(known_pairs_init(&known, &config, &err), &err);
         for (uint32_t a = 0; a < NODE_COUNT; a++)
             for (uint32_t b = 0; b < NODE_COUNT; b += 7) {
                 const bool is_held = (a == 3 && b == 250) || (a == 8 && b == 9) ||
                                      (undirected && ((a == 250 && b == 3) || (a == 9 && b == 8)));
-                assert_int_equal(known_pairs_has(&known, a, b, 0), is_held || is_edge(f, a, b));
+                assert_int_equal(known_pairs_has(&known, a, b, 0, 0), is_held || is_edge(f, a, b));
             }
         known_pairs_release(&known);
-        assert_fails(known_pairs_init(&known, &f->memory.topology, &splits, 0, 31, &err),
-                     ERROR_NO_MEMORY, "the held-out edges want", &err);
+        config.budget_bytes = 31;
+        assert_fails(known_pairs_init(&known, &config, &err), ERROR_NO_MEMORY,
+                     "the held-out edges want", &err);
     }
 }
 
@@ -420,14 +423,13 @@ static void a_node_out_of_range_is_named(void **state)
 
 #define PAIR_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* Without their reverses the edges alone are left out; with times each pair has two seeds of its own, and rows are whole. */
+/* Without their reverses the edges alone are left out. */
 static void labelled_edges_say_what_is_left_out(void **state)
 {
     struct fixture *f = *state;
     struct error err = {0};
     struct drawn_pairs drawn;
     float label[POSITIVES];
-    double time[POSITIVES];
     struct pair_request request = request_of(f, NEGATIVE_UNIFORM);
     request.negatives = 0;
     request.label = label;
@@ -442,19 +444,6 @@ static void labelled_edges_say_what_is_left_out(void **state)
     }
     assert_true(left_out[EXCLUDE_EDGES] > 0);
     assert_true(left_out[EXCLUDE_REVERSES] > left_out[EXCLUDE_EDGES]);
-    for (uint32_t i = 0; i < POSITIVES; i++)
-        time[i] = 100 + i;
-    request.time = time;
-    assert_ok(pair_drawer_draw(f->drawer, &request, &drawn, &err), &err);
-    assert_int_equal(drawn.seed_count, 2 * POSITIVES);
-    assert_false(drawn.has_excluded);
-    for (size_t i = 0; i < POSITIVES; i++) {
-        assert_int_equal(drawn.pairs.source[i], 2 * i);
-        assert_int_equal(drawn.pairs.target[i], 2 * i + 1);
-        assert_int_equal(drawn.seed_node[2 * i], f->source[i]);
-        assert_int_equal(drawn.seed_node[2 * i + 1], f->target[i]);
-        assert_true(drawn.seed_time[2 * i] >= time[i] && drawn.seed_time[2 * i + 1] <= time[i]);
-    }
 }
 
 int main(void)

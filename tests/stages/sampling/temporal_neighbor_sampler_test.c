@@ -113,7 +113,8 @@ static bool may_be_seen(enum excluded_edges_kind kind, uint32_t u, uint32_t v, d
            !((is_edge && kind != EXCLUDE_NONE) || (is_reverse && kind == EXCLUDE_REVERSES));
 }
 
-/* Two seeds for each edge, which both see what was there before it, at all hops; its reverse is of the same time, or earlier. */
+/* Two seeds for each edge and one for a negative, which all see what was there before it, at all hops; its reverse is of the same
+ * time, or earlier. */
 static void the_edge_of_a_pair_is_in_none_of_its_rows(void **state)
 {
     (void)state;
@@ -127,14 +128,15 @@ static void the_edge_of_a_pair_is_in_none_of_its_rows(void **state)
                 const enum excluded_edges_kind kind = (enum excluded_edges_kind)(i / 2);
                 double *back = &f.time[place_of(&f, s, t)];
                 const double time = time_of(&f, t, s), kept = *back;
-                const uint32_t seeds[] = {s, t};
-                const double times[] = {time, time};
+                const uint32_t seeds[] = {s, t, (s + t) % FIXTURE_NODES};
+                const double times[] = {time, time, time};
                 struct neighbor_request request =
                     sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
                 *back = i % 2 ? time : time - 1;
                 request.seed_node = seeds;
                 request.seed_time = times;
-                request.seed_count = 2;
+                request.seed_count = 3;
+                request.pair_count = request.pair_negatives = 1;
                 request.fanout = all;
                 request.wants_degree = true;
                 request.pair_exclusion = kind;
