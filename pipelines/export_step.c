@@ -355,7 +355,7 @@ enum error_code export_step(const struct run_folder *folder, int64_t round, int3
         rc = write_file(step, round, slot, path, err);
     }
     store_release_record(&step->weights.view);
-    store_release_record(&step->gradient.view);
+    gradient_release(&step->gradient);
     mini_batch_release(&step->batch);
     relation_batch_release(&step->relations);
     arena_release(&step->arena);

@@ -6,6 +6,7 @@
 #include "common/formats/safetensors.h"
 #include "common/nn/model.h"
 #include "pipelines/run_folder.h"
+#include "store/records/gradient.h"
 #include "store/records/mini_batch.h"
 #include "store/records/node_permutation.h"
 #include "store/records/parameters.h"

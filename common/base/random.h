@@ -31,6 +31,7 @@ enum random_purpose {
     RANDOM_WALK,          /* where a walk goes; hop tells what it is for */
     RANDOM_EMBEDDING,     /* first values of learnable embeddings: slot is the node type */
     RANDOM_STREAM_ORDER,  /* in which order a partitioner meets the nodes */
+    RANDOM_ROUNDING,      /* whether a gradient's number is rounded up; hop: of values or of rows */
     RANDOM_RELATION = 64, /* which neighbours a node keeps in a relation: relation / 16 is added */
 };
 enum { RANDOM_RELATION_PURPOSES = 32 };

@@ -295,6 +295,12 @@ static enum error_code step(struct aggregate *a, int64_t round, double rate, dou
     return finite ? ERROR_NONE : check_step(a, round, err);
 }
 
+/* What the encoding of gradients lost, as a share of their norm. */
+static double encoding_error(const struct gradient_mean *mean)
+{
+    return mean->squared_norm > 0 ? sqrt(mean->squared_error / mean->squared_norm) : 0;
+}
+
 static enum error_code aggregate_round(const struct stage_context *context, struct aggregate *a,
                                        int64_t round, struct error *err)
 {
@@ -315,7 +321,8 @@ static enum error_code aggregate_round(const struct stage_context *context, stru
                                              [PROGRESS_CORRECT] = (double)a->mean.correct_count,
                                              [PROGRESS_SEEDS] = (double)a->mean.seed_count,
                                              [PROGRESS_LEARNING_RATE] = rate,
-                                             [PROGRESS_GRADIENT_NORM] = norm};
+                                             [PROGRESS_GRADIENT_NORM] = norm,
+                                             [PROGRESS_GRADIENT_ERROR] = encoding_error(&a->mean)};
     rc = check_mean(a, round, norm, err);
     if (rc == ERROR_NONE)
         rc = step(a, round, rate, norm, err);

@@ -18,8 +18,7 @@ enum error_code gradient_mean_init(struct gradient_mean *mean, size_t count, str
 
 static void drop_last(struct gradient_mean *mean)
 {
-    store_release_record(&mean->last.view);
-    mean->last = (struct gradient){0};
+    gradient_release(&mean->last);
 }
 
 void gradient_mean_release(struct gradient_mean *mean)
@@ -36,6 +35,7 @@ void gradient_mean_reset(struct gradient_mean *mean)
     mean->summed = false;
     mean->seed_count = mean->correct_count = 0;
     mean->loss_sum = mean->mean_loss = 0.0;
+    mean->squared_error = mean->squared_norm = 0.0;
 }
 
 /* 0.0 + x is not x when that is -0.0: the first slot is added like any other. */
@@ -77,8 +77,7 @@ void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
 {
     must(gradient->value_count == mean->count);
     if (gradient->seed_count == 0) {
-        store_release_record(
-            &gradient->view); /* its values mean nothing, and 0 x NaN would be NaN */
+        gradient_release(gradient); /* its values mean nothing, and 0 x NaN would be NaN */
         return;
     }
     if (mean->last.value && mean->summed)
@@ -92,6 +91,8 @@ void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
     mean->seed_count += mean->last.seed_count;
     mean->correct_count += mean->last.correct_count;
     mean->loss_sum += mean->last.loss_sum;
+    mean->squared_error += mean->last.squared_error;
+    mean->squared_norm += mean->last.squared_norm;
 }
 
 void gradient_mean_finish(struct gradient_mean *mean)

@@ -16,7 +16,7 @@
 #define STAGES_AGGREGATE_GRADIENT_MEAN_H
 
 #include "common/base/error.h"
-#include "store/records/parameters.h"
+#include "store/records/gradient.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +30,7 @@ struct gradient_mean { /* {0} is releasable */
     float *value;         /* [count], after finish */
     uint64_t seed_count, correct_count;
     double loss_sum, mean_loss;
+    double squared_error, squared_norm; /* of encodings, summed over the slots */
 };
 
 /* For gradients of `count` values. Fails: ERROR_NO_MEMORY. */

@@ -11,7 +11,7 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "stages/plan/embedding_shards.h"
-#include "store/records/parameters.h"
+#include "store/records/gradient.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,6 @@
 #include "common/parallel/first_failure.h"
 #include "stages/aggregate/row_gradients.h"
 #include "store/records/parameter_values.h"
-#include "store/records/parameters.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +30,7 @@ enum error_code row_update_open(const struct stage_context *context, const struc
 static void release_slots(struct row_update *u)
 {
     for (int32_t k = u->slot_count - 1; u->slot && k >= 0; k--)
-        store_release_record(&u->slot[k].view);
+        gradient_release(&u->slot[k]);
     memory_free(u->slot);
     u->slot = NULL;
     u->slot_count = 0;

@@ -16,6 +16,7 @@
 #include "common/nn/sparse_optimizer.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/embedding_state.h"
+#include "store/records/gradient.h"
 
 struct row_update { /* {0} is closed */
     struct embedding_state state;

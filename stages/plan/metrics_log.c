@@ -22,6 +22,8 @@ void metrics_log_add_round(struct json_writer *log, const struct schedule *sched
                         seeds > 0 ? progress[PROGRESS_CORRECT] / seeds : (double)NAN);
     json_put_double(log, "learning_rate", progress[PROGRESS_LEARNING_RATE]);
     json_put_double(log, "gradient_norm", progress[PROGRESS_GRADIENT_NORM]);
+    if (progress[PROGRESS_GRADIENT_ERROR] > 0)
+        json_put_double(log, "gradient_error", progress[PROGRESS_GRADIENT_ERROR]);
     json_close_object(log);
     json_put_raw(log, "\n");
 }

@@ -1,7 +1,7 @@
 /*
  * metrics_log - the lines of metrics.jsonl, and the file of all of them.
  *
- *   {"round":7,"epoch":2,"loss":..,"accuracy":..,"learning_rate":..,"gradient_norm":..}   one a round
+ *   {"round":7,"epoch":2,"loss":..,"accuracy":..,"learning_rate":..,"gradient_norm":..,"gradient_error":..}   one a round
  *   {"snapshot":8,"epoch":2,"train_loss":..,"train_accuracy":..,"valid_loss":..,"valid_accuracy":..,
  *    "valid_<metric>":..,"best":8,"stop":false}                    then one for the snapshot of weights 8
  *

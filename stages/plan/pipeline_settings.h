@@ -187,6 +187,7 @@ struct pipeline_settings {
         char type_embedding[SETTING_PATH_SIZE]; /* of some types: embedding_shards.h */
         bool features;                          /* the model reads those of the nodes */
         int64_t precision;                      /* enum precision */
+        int64_t gradient;                       /* enum gradient_encoding */
         int64_t edge_weights, edge_features;    /* enum edge_choice */
         int64_t loss;                           /* enum loss */
         double huber_delta;

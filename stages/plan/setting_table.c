@@ -7,6 +7,7 @@
 #include "stages/sampling/negative_list.h"
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
+#include "store/records/gradient_encoding.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +56,9 @@ static const char *const feature_type_names[] = {
     [FEATURE_F32] = "f32", [FEATURE_F16] = "f16", [FEATURE_BF16] = "bf16", NULL};
 static const char *const precision_names[] = {
     [PRECISION_FP32] = "fp32", [PRECISION_BF16] = "bf16", NULL};
+#define ENCODING_CHOICE(number, name, help) [number] = #name,
+static const char *const gradient_names[] = {
+    GRADIENT_ENCODING_LIST(ENCODING_CHOICE)[GRADIENT_SPARSE] = NULL};
 static const char *const optimizer_names[] = {
     [RULE_ADAM] = "adam", [RULE_ADAMW] = "adamw", [RULE_SGD] = "sgd", NULL};
 static const char *const sparse_rule_names[] = {[SPARSE_ADAM] = "adam",
@@ -299,6 +303,7 @@ const struct setting_spec setting_table[] = {
     TEXT(TRAINING_IF("ingest.relations=true"), "train-step.type_embedding", train_step.type_embedding, "", "relations: columns of the rows learnt for some node types, as in `author: 64; paper: 32`; also beside features; 0: none"),
     BOOL(TRAINING, "train-step.features", train_step.features, "true", "whether the model reads the features of nodes; false: train-step.embedding alone"),
     CHOICE(TRAINING, "train-step.precision", train_step.precision, "fp32", precision_names, "fp32, or bf16: operands of products rounded, sums and weights in fp32; needs a processor with avx512_bf16"),
+    CHOICE(TRAINING, "train-step.gradient", train_step.gradient, "f32", gradient_names, "how the gradient of a mini-batch is stored" GRADIENT_ENCODING_LIST(CHOICE_ROW_HELP)),
     CHOICE(TRAINING, "train-step.edge_weights", train_step.edge_weights, "auto", edge_choice_names, "whether edges count by their weights: auto (where the graph has weights and a layer reads them), true or false"),
     CHOICE(TRAINING, "train-step.edge_features", train_step.edge_features, "auto", edge_choice_names, "the same for the features of edges"),
     CHOICE(TRAINING, "train-step.loss", train_step.loss, "auto", loss_names, "what is made small: auto (the first of its task)" LOSS_LIST(LOSS_HELP)),

@@ -13,7 +13,7 @@
 #include "common/nn/operators/gather.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/embedding_state.h"
-#include "store/records/parameters.h"
+#include "store/records/gradient.h"
 
 #include <stdint.h>
 

@@ -19,6 +19,7 @@
 #include "stages/plan/run_model.h"
 #include "stages/train-step/pair_step.h"
 #include "stages/train-step/step_input.h"
+#include "store/records/gradient.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -212,7 +213,12 @@ static enum error_code train(const struct stage_context *context, struct train_s
     if (rc != ERROR_NONE)
         return rc;
     stage_times_enter(context->times, TIME_WRITE);
-    return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient, err);
+    const struct gradient_form form = {
+        .encoding = (enum gradient_encoding)context->settings->train_step.gradient,
+        .encoded_count = t->input.model.trained_count,
+        .seed = context->schedule->seed};
+    return gradient_put(context->store, context->run_id, unit->round, unit->slot, &gradient, &form,
+                        err);
 }
 
 static enum error_code count_pairs(struct train_step *t, struct step *step, struct error *err)

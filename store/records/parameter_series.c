@@ -1,7 +1,8 @@
 /*
- * Records of parameters.h that are needed together, and asked for at once.
+ * Records of parameters.h and gradient.h that are needed together, and asked for at once.
  */
 #include "store/objects/keys.h"
+#include "store/records/gradient.h"
 #include "store/records/parameter_values.h"
 #include "store/records/parameters.h"
 
@@ -80,8 +81,9 @@ static enum error_code show_gradient(void *context, size_t slot, struct record_v
     if (rc != ERROR_NONE)
         return rc;
     gradient.view = *view;
+    *view = (struct record_view){0};
     rc = s->visit_gradient(s->context, (int)slot, &gradient, err);
-    *view = gradient.view;
+    gradient_release(&gradient);
     return rc;
 }
 

@@ -157,3 +157,25 @@ enum error_code parameter_rounds_get(const struct record_view *view, int progres
     *round_count = count / (uint64_t)progress_count;
     return ERROR_NONE;
 }
+
+enum error_code seed_counts_get(const struct record_view *view, uint64_t *seed_count,
+                                uint64_t *correct_count, double *loss_sum, struct error *err)
+{
+    const void *counts = NULL, *loss = NULL;
+    enum error_code rc = record_section_get(view, "counts", ELEMENT_U64, 2, &counts, NULL, err);
+    if (rc == ERROR_NONE)
+        rc = record_section_get(view, "loss", ELEMENT_F64, 1, &loss, NULL, err);
+    if (rc != ERROR_NONE)
+        return rc;
+    const uint64_t *count = counts;
+    if (count[1] > count[0])
+        return error_set(err, ERROR_CORRUPT,
+                         "record %s: section counts has %" PRIu64
+                         " correct ones, expected at most the "
+                         "%" PRIu64 " seeds",
+                         view->key, count[1], count[0]);
+    *seed_count = count[0];
+    *correct_count = count[1];
+    memcpy(loss_sum, loss, sizeof *loss_sum);
+    return ERROR_NONE;
+}

@@ -38,6 +38,11 @@ MUST_CHECK enum error_code parameter_table_get(const struct record_view *view, u
 MUST_CHECK enum error_code parameter_progress_get(const struct record_view *view, double *out,
                                                   int count, struct error *err);
 
+/* "counts" and "loss", the same in a gradient and an evaluation. Fails: ERROR_CORRUPT. */
+MUST_CHECK enum error_code seed_counts_get(const struct record_view *view, uint64_t *seed_count,
+                                           uint64_t *correct_count, double *loss_sum,
+                                           struct error *err);
+
 /* "rounds", if it is there: [*round_count, progress_count] finite numbers. Borrows from the view. */
 MUST_CHECK enum error_code parameter_rounds_get(const struct record_view *view, int progress_count,
                                                 const double **rounds, uint64_t *round_count,

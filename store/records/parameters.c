@@ -1,7 +1,6 @@
 #include "store/records/parameters.h"
 
 #include "store/objects/keys.h"
-#include "store/records/embedding_rows.h"
 #include "store/records/parameter_values.h"
 
 #include <inttypes.h>
@@ -39,29 +38,6 @@ static enum error_code keep_view(enum error_code rc, struct record_view *view,
     else
         store_release_record(view);
     return rc;
-}
-
-/* "counts" and "loss", the same in a gradient and an evaluation. */
-static enum error_code get_counts(const struct record_view *view, uint64_t *seed_count,
-                                  uint64_t *correct_count, double *loss_sum, struct error *err)
-{
-    const void *counts = NULL, *loss = NULL;
-    enum error_code rc = record_section_get(view, "counts", ELEMENT_U64, 2, &counts, NULL, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "loss", ELEMENT_F64, 1, &loss, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint64_t *count = counts;
-    if (count[1] > count[0])
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section counts has %" PRIu64
-                         " correct ones, expected at most the "
-                         "%" PRIu64 " seeds",
-                         view->key, count[1], count[0]);
-    *seed_count = count[0];
-    *correct_count = count[1];
-    memcpy(loss_sum, loss, sizeof *loss_sum);
-    return ERROR_NONE;
 }
 
 /* --- weights --- */
@@ -161,164 +137,6 @@ enum error_code optimizer_state_get(struct store *store, const char *run_id, int
     return keep_view(rc, &view, &out->view);
 }
 
-/* --- gradient --- */
-
-enum { GROUP_TYPE, GROUP_WIDTH, GROUP_ROWS, GROUP_FIELDS };
-
-/* `group` [group_count, GROUP_FIELDS] is filled, and borrowed by the record. */
-static void add_rows(struct record *record, const struct gradient *g, uint32_t *group)
-{
-    uint64_t rows = 0, values = 0;
-    for (int i = 0; i < g->group_count; i++) {
-        const struct gradient_rows *of = &g->group[i];
-        must(of->node == g->group[0].node + rows && of->gradient == g->group[0].gradient + values);
-        group[i * GROUP_FIELDS + GROUP_TYPE] = of->type;
-        group[i * GROUP_FIELDS + GROUP_WIDTH] = of->width;
-        group[i * GROUP_FIELDS + GROUP_ROWS] = (uint32_t)of->count;
-        rows += of->count;
-        values += of->count * of->width;
-    }
-    if (g->group_count == 0)
-        return;
-    record_add(record, "row_node", ELEMENT_U32, g->group[0].node, rows);
-    record_add(record, "row_gradient", ELEMENT_F32, g->group[0].gradient, values);
-    if (g->group_count > 1 || g->group[0].type != 0)
-        record_add(record, "row_group", ELEMENT_U32, group,
-                   (uint64_t)g->group_count * GROUP_FIELDS);
-}
-
-enum error_code gradient_put(struct store *store, const char *run_id, int64_t round, int slot,
-                             const struct gradient *gradient, struct error *err)
-{
-    const uint64_t counts[2] = {gradient->seed_count, gradient->correct_count};
-    uint32_t group[RELATION_TYPE_COUNT_MAX * GROUP_FIELDS];
-    struct record record = begin(RECORD_GRADIENT, &gradient->weights_version);
-    record_add(&record, "value", ELEMENT_F32, gradient->value, gradient->value_count);
-    record_add(&record, "counts", ELEMENT_U64, counts, 2);
-    record_add(&record, "loss", ELEMENT_F64, &gradient->loss_sum, 1);
-    add_rows(&record, gradient, group);
-    return store_put(store, key_gradient(run_id, round, slot).text, run_id, &record,
-                     STORE_RECOMPUTABLE, err);
-}
-
-const struct gradient_rows *gradient_rows_of(const struct gradient *gradient, uint32_t type)
-{
-    for (int i = 0; i < gradient->group_count; i++)
-        if (gradient->group[i].type == type)
-            return &gradient->group[i];
-    return NULL;
-}
-
-/* Rows of one width, for nodes of type 0. */
-static enum error_code take_plain_group(const struct record_view *view, uint64_t rows,
-                                        uint64_t values, struct gradient *g, struct error *err)
-{
-    if (rows == 0 || values == 0 || values % rows || values / rows > UINT16_MAX + 1U)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section row_gradient has %" PRIu64
-                         " values, expected rows of 1 to 65536 for each of %" PRIu64 " nodes",
-                         view->key, values, rows);
-    g->group_count = 1;
-    g->group[0] = (struct gradient_rows){.width = (uint32_t)(values / rows), .count = rows};
-    return ERROR_NONE;
-}
-
-static enum error_code take_groups(const struct record_view *view, uint64_t rows, uint64_t values,
-                                   struct gradient *g, struct error *err)
-{
-    const void *data = NULL;
-    uint64_t numbers = 0;
-    const enum error_code rc =
-        record_section_get(view, "row_group", ELEMENT_U32, -1, &data, &numbers, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint32_t *group = data;
-    const uint64_t count = numbers / GROUP_FIELDS;
-    uint64_t has_rows = 0, has_values = 0;
-    bool valid = numbers % GROUP_FIELDS == 0 && count >= 1 && count <= RELATION_TYPE_COUNT_MAX;
-    for (uint64_t i = 0; valid && i < count; i++, group += GROUP_FIELDS) {
-        g->group[i] = (struct gradient_rows){
-            .type = group[GROUP_TYPE], .width = group[GROUP_WIDTH], .count = group[GROUP_ROWS]};
-        valid = group[GROUP_ROWS] >= 1 && group[GROUP_WIDTH] >= 1 &&
-                group[GROUP_WIDTH] <= UINT16_MAX + 1U &&
-                group[GROUP_TYPE] < RELATION_TYPE_COUNT_MAX &&
-                (i == 0 || group[GROUP_TYPE] > g->group[i - 1].type);
-        has_rows += g->group[i].count;
-        has_values += g->group[i].count * g->group[i].width;
-    }
-    if (!valid || has_rows != rows || has_values != values)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section row_group has %" PRIu64 " numbers for %" PRIu64
-                         " rows of %" PRIu64
-                         " values in all, expected type, width and rows of each group, types "
-                         "ascending",
-                         view->key, numbers, rows, values);
-    g->group_count = (int)count;
-    return ERROR_NONE;
-}
-
-/* The sparse sections. */
-static enum error_code get_sparse(const struct record_view *view, struct gradient *g,
-                                  struct error *err)
-{
-    const void *node = NULL, *gradient = NULL;
-    uint64_t rows = 0, values = 0;
-    enum error_code rc = record_section_get(view, "row_node", ELEMENT_U32, -1, &node, &rows, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "row_gradient", ELEMENT_F32, -1, &gradient, &values, err);
-    if (rc == ERROR_NONE)
-        rc = record_has(view, "row_group") ? take_groups(view, rows, values, g, err)
-                                           : take_plain_group(view, rows, values, g, err);
-    const uint32_t *of_group = node;
-    const float *gradient_of_group = gradient;
-    for (int i = 0; rc == ERROR_NONE && i < g->group_count; i++) {
-        struct gradient_rows *group = &g->group[i];
-        group->node = of_group;
-        group->gradient = gradient_of_group;
-        of_group += group->count;
-        gradient_of_group += group->count * group->width;
-        rc = embedding_nodes_check(view, "row_node", group->node, group->count, err);
-    }
-    return rc;
-}
-
-enum error_code gradient_decode(const struct record_view *view, struct gradient *out,
-                                struct error *err)
-{
-    struct gradient g = {0};
-    const void *value = NULL;
-    enum error_code rc = expect(view, RECORD_GRADIENT, &g.weights_version, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "value", ELEMENT_F32, -1, &value, &g.value_count, err);
-    if (rc == ERROR_NONE)
-        rc = get_counts(view, &g.seed_count, &g.correct_count, &g.loss_sum, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (g.value_count == 0)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section value has 0 values, expected at least 1", view->key);
-    g.value = value;
-    if (record_has(view, "row_node") || record_has(view, "row_gradient") ||
-        record_has(view, "row_group"))
-        rc = get_sparse(view, &g, err);
-    if (rc == ERROR_NONE)
-        *out = g;
-    return rc;
-}
-
-enum error_code gradient_get(struct store *store, const char *run_id, int64_t round, int slot,
-                             struct gradient *out, struct error *err)
-{
-    struct record_view view = {0};
-    enum error_code rc =
-        store_get(store, key_gradient(run_id, round, slot).text, run_id, &view, err);
-    if (rc == ERROR_NONE)
-        rc = gradient_decode(&view, out, err);
-    if (rc != ERROR_NONE)
-        *out = (struct gradient){0};
-    return keep_view(rc, &view, &out->view);
-}
-
 /* --- evaluation --- */
 
 enum error_code evaluation_put(struct store *store, const char *run_id, int slot,
@@ -379,7 +197,7 @@ enum error_code evaluation_decode(const struct record_view *view, struct evaluat
     struct evaluation e = {0};
     enum error_code rc = expect(view, RECORD_EVALUATION, &e.version, err);
     if (rc == ERROR_NONE)
-        rc = get_counts(view, &e.seed_count, &e.correct_count, &e.loss_sum, err);
+        rc = seed_counts_get(view, &e.seed_count, &e.correct_count, &e.loss_sum, err);
     if (rc == ERROR_NONE)
         rc = get_tally(view, &e, err);
     if (rc == ERROR_NONE && record_has(view, "score"))

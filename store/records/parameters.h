@@ -1,5 +1,5 @@
 /*
- * parameters - the records that carry numbers for each model parameter: weights, gradients, state.
+ * parameters - weights, optimizer state, and what validation found of them.
  *
  *   weights           run/<id>/weights/<v>          written by aggregate (v = 0 too), read by
  *                                                   train-step, checkpoint, infer
@@ -8,7 +8,8 @@
  *                           statistics of batch norms (common/nn/running_statistics.h)
  *       "table"    U8  text, one line a tensor: name rows cols
  *       "progress" F64 [6]  of the round before: mean loss, correct ones, seeds, learning rate,
- *                           gradient norm before clipping, 0; zeros in version 0
+ *                           gradient norm before clipping, what its encoding
+ *                           lost, as a share of the norm (gradient.h); zeros in version 0
  *   optimizer_state   run/<id>/optimizer/<v>        written by aggregate before weights v
  *       "version"  U64 [1]
  *       "step"     U64 [1]
@@ -16,16 +17,6 @@
  *       "second"   F32 [parameter count]   second moment; only for Adam and AdamW
  *       "rounds"   F64 [rounds, 6]  only where a snapshot is made: "progress" of the weights of each round
  *                                   since the snapshot before, so that it need not be gathered from them
- *   gradient          run/<id>/round/<r>/slot/<k>/gradient   written by train-step, read by aggregate
- *       "version"  U64 [1]  of the weights it was made from
- *       "value"    F32 [parameter count]   of the mean loss over the slot's seeds; in the place of running
- *                           statistics those of the slot's mini-batch (common/nn/layers/layer_tail.h)
- *       "counts"   U64 [2]  seeds with a label, correct ones
- *       "loss"     F64 [1]  sum over those seeds
- *       "row_node" U32 [rows]         with learnable embeddings: the rows that the mini-batch read, ascending
- *       "row_gradient" F32 [rows, width]   and the gradient of the same loss for them
- *       "row_group" U32 [groups, 3]  of a graph with relations: node type, width and rows of each group; types ascend. The
- *                           two before have group behind group then
  *   evaluation        run/<id>/evaluation/<k>/result/<v>     written by train-step, read by checkpoint
  *       "version"  U64 [1]
  *       "loss"     F64 [1]  sum
@@ -35,8 +26,8 @@
  *                           several labels where checkpoint.metric asks for one
  *
  * Valid: the version inside is the one in the key; arrays that belong together are equally long; the
- * table describes exactly the values; weights and optimizer state are finite numbers. A gradient and an
- * evaluation may hold a NaN: a run that diverges is the user's to mend, not a damaged record.
+ * table describes exactly the values; weights and optimizer state are finite numbers. An evaluation may hold a NaN: a
+ * run that diverges is the user's to mend, not a damaged record.
  *
  * Each *_decode() is the check alone, of a record of any origin; what it fills borrows from the view, and
  * `view` inside it stays empty. Fails: ERROR_CORRUPT naming record, section, expected and found.
@@ -45,7 +36,6 @@
 #define STORE_RECORDS_PARAMETERS_H
 
 #include "common/base/error.h"
-#include "common/graph/relation_block.h"
 #include "store/objects/store.h"
 
 #include <stdint.h>
@@ -56,7 +46,7 @@ enum progress_field {
     PROGRESS_SEEDS,
     PROGRESS_LEARNING_RATE,
     PROGRESS_GRADIENT_NORM,
-    PROGRESS_RESERVED,
+    PROGRESS_GRADIENT_ERROR,
     PROGRESS_COUNT
 };
 
@@ -100,45 +90,6 @@ MUST_CHECK enum error_code optimizer_state_decode(const struct record_view *view
 MUST_CHECK enum error_code parameters_get(struct store *store, const char *run_id, int64_t version,
                                           struct weights *weights, struct optimizer_state *state,
                                           struct error *err);
-
-/* Rows of a learnable tensor that the mini-batch read (stages/plan/embedding_shards.h). */
-struct gradient_rows {
-    uint32_t type, width; /* type 0 of a graph without relations */
-    uint64_t count;
-    const uint32_t *node;  /* [count], ascending: numbers among the nodes of the type */
-    const float *gradient; /* [count, width] */
-};
-
-struct gradient {
-    uint64_t weights_version;
-    uint64_t value_count;
-    const float *value; /* [value_count] */
-    uint64_t seed_count, correct_count;
-    double loss_sum;
-    int group_count; /* 0 without learnable embeddings, or where the mini-batch read none */
-    /* [group_count], types ascending. To be put, they lie one behind the other: nodes behind nodes, gradients behind
-     * gradients. */
-    struct gradient_rows group[RELATION_TYPE_COUNT_MAX];
-    struct record_view view;
-};
-
-MUST_CHECK enum error_code gradient_put(struct store *store, const char *run_id, int64_t round,
-                                        int slot, const struct gradient *gradient,
-                                        struct error *err);
-MUST_CHECK enum error_code gradient_get(struct store *store, const char *run_id, int64_t round,
-                                        int slot, struct gradient *out, struct error *err);
-/* The rows of a type; NULL: there are none. */
-const struct gradient_rows *gradient_rows_of(const struct gradient *gradient, uint32_t type);
-/* A series of them (store.h): those of the first `slot_count` slots of a round, in order. `together`: as in store.h. Each is
- * released after its visit, unless that took its view and left {0} there. */
-typedef enum error_code (*gradient_visitor)(void *context, int slot, struct gradient *gradient,
-                                            struct error *err);
-MUST_CHECK enum error_code gradient_get_each(struct store *store, const char *run_id, int64_t round,
-                                             int slot_count, size_t together,
-                                             gradient_visitor visit, void *context,
-                                             struct error *err);
-MUST_CHECK enum error_code gradient_decode(const struct record_view *view, struct gradient *out,
-                                           struct error *err);
 
 struct evaluation {
     uint64_t version;

@@ -1,5 +1,6 @@
 /* fuzz_parameters - weights, optimizer state, gradient and evaluation from arbitrary sections. The first
  * byte says which; what a reader lets through is then read to its end. */
+#include "store/records/gradient.h"
 #include "store/records/parameters.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
@@ -8,10 +9,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"version", "value",    "table",  "progress", "step",
-                                    "first",   "second",   "counts", "loss",     "confusion",
-                                    "score",   "truth",    "rounds", "row_node", "row_gradient",
-                                    "tally",   "row_group"};
+static const char *const names[] = {
+    "version",    "value",       "table",        "progress",   "step",        "first",
+    "second",     "counts",      "loss",         "confusion",  "score",       "truth",
+    "rounds",     "row_node",    "row_gradient", "tally",      "row_group",   "value_bf16",
+    "value_int8", "value_scale", "value_index",  "value_kept", "value_count", "encoding_error",
+    "row_bf16",   "row_int8",    "row_scale"};
 
 /* Values of which nothing is asked are read into here, so that the sanitizer sees them read. */
 static volatile float touched;
@@ -55,6 +58,7 @@ static void read_gradient(const struct record_view *view)
         for (uint64_t i = 0; i < rows->count * rows->width; i++)
             touched = rows->gradient[i];
     }
+    gradient_release(&g);
 }
 
 static void read_evaluation(const struct record_view *view)

@@ -10,6 +10,7 @@
 #include "common/base/random.h"
 #include "stages/engine/stage.h"
 #include "store/objects/keys.h"
+#include "store/records/gradient.h"
 #include "store/records/parameters.h"
 
 #include "tests/support/temp_store.h"
@@ -88,7 +89,8 @@ static inline void small_run_put_gradient(struct small_run *run, int64_t round, 
 {
     float value[SMALL_VALUES];
     const struct gradient gradient = small_run_gradient(run, round, slot, value);
-    assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, &run->err), &run->err);
+    assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, NULL, &run->err),
+              &run->err);
 }
 
 static inline void small_run_put_gradients(struct small_run *run, int64_t round)

@@ -1,6 +1,7 @@
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
 #include "store/backends/memory_backend.h"
+#include "store/records/gradient.h"
 
 #include "tests/stages/small_run.h"
 #include "tests/support/record_tamper.h"
@@ -324,7 +325,7 @@ static void a_round_that_failed_leaves_nothing_in_memory(void **state)
     value[0] = 1e30F; /* its square is no float: found out only after the step */
     void *warm = open_stage(&run);
     assert_ok(small_run_work(&run, warm, UNIT_AGGREGATE, 0), &run.err);
-    assert_ok(gradient_put(run.store, SMALL_RUN_ID, 1, 0, &bad, &run.err), &run.err);
+    assert_ok(gradient_put(run.store, SMALL_RUN_ID, 1, 0, &bad, NULL, &run.err), &run.err);
     assert_fails(small_run_work(&run, warm, UNIT_AGGREGATE, 1), ERROR_INPUT,
                  "round 1: the second moment of convs.0.", &run.err);
     assert_ok(store_remove(run.store, slot.text, &run.err), &run.err);
@@ -357,7 +358,7 @@ static void check_refused(struct small_run *run, const struct gradient *bad, enu
     void *state = open_stage(run);
     bool found = true;
     assert_ok(store_remove(run->store, key.text, &run->err), &run->err);
-    assert_ok(gradient_put(run->store, SMALL_RUN_ID, 0, 1, bad, &run->err), &run->err);
+    assert_ok(gradient_put(run->store, SMALL_RUN_ID, 0, 1, bad, NULL, &run->err), &run->err);
     assert_fails(small_run_work(run, state, UNIT_AGGREGATE, 0), code, message, &run->err);
     assert_ok(store_has(run->store, key_weights(SMALL_RUN_ID, 1).text, &found, &run->err),
               &run->err);

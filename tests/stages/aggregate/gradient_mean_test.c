@@ -1,6 +1,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "stages/aggregate/gradient_mean.h"
+#include "store/records/gradient.h"
 
 #include "tests/support/test.h"
 

@@ -4,6 +4,7 @@
 #include "stages/aggregate/row_update.h"
 #include "stages/plan/run_binding.h"
 #include "store/records/embedding_rows.h"
+#include "store/records/gradient.h"
 
 #include "tests/stages/small_run.h"
 
@@ -65,7 +66,7 @@ static void put_gradients(struct small_run *run, int64_t round)
         gradient.group_count = 1;
         gradient.group[0] = (struct gradient_rows){
             .width = WIDTH, .count = rows->count, .node = rows->node, .gradient = rows->gradient};
-        assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, &run->err),
+        assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, NULL, &run->err),
                   &run->err);
     }
     memory_free(rows);
@@ -256,7 +257,7 @@ static void put_typed_gradients(struct small_run *run, int64_t round)
             (struct gradient_rows){1, WIDTH, rows->count, rows->node, rows->gradient};
         gradient.group[1] = (struct gradient_rows){2, VENUE_WIDTH, 2, venue, of_venue};
         gradient.group_count = slot == 1 ? 1 : 2;
-        assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, &run->err),
+        assert_ok(gradient_put(run->store, SMALL_RUN_ID, round, slot, &gradient, NULL, &run->err),
                   &run->err);
     }
     memory_free(rows);

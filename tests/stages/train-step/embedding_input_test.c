@@ -1,6 +1,7 @@
 /* The rows of a gradient out of that of the input: in the order of nodes, one for each, whatever their places. */
 #include "common/base/memory.h"
 #include "stages/train-step/embedding_input.h"
+#include "store/records/gradient.h"
 
 #include "tests/support/test.h"
 

@@ -6,6 +6,7 @@
 #include "store/backends/directory.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
+#include "store/records/gradient.h"
 #include "store/records/mini_batch.h"
 #include "store/records/parameters.h"
 
@@ -267,7 +268,7 @@ static void check_gradient(struct small_run *run, int64_t round, int32_t slot)
     assert_true(gradient.loss_sum == answer.loss.sum);
     assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS); /* some have no label */
     forget(&answer);
-    store_release_record(&gradient.view);
+    gradient_release(&gradient);
 }
 
 static void a_gradient_is_that_of_the_model_by_hand(void **state)

@@ -9,6 +9,7 @@
 #include "stages/train-step/prepared_batch.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
+#include "store/records/gradient.h"
 #include "store/records/parameters.h"
 
 #include "tests/support/temp_store.h"
@@ -323,7 +324,7 @@ static void check_gradient(struct typed_run *run, int32_t slot)
     assert_true(gradient.loss_sum == answer.loss.sum);
     assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS); /* some have no label */
     memory_free(answer.gradient);
-    store_release_record(&gradient.view);
+    gradient_release(&gradient);
 }
 
 static const char *const models[] = {"rgcn", "hgt", "rgat", "sage", "gat", "graph_conv"};

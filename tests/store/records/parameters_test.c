@@ -1,4 +1,5 @@
 #include "store/objects/keys.h"
+#include "store/records/gradient.h"
 #include "store/records/parameters.h"
 
 #include "tests/support/record_tamper.h"
@@ -82,108 +83,6 @@ static void optimizer_state_comes_back_with_and_without_second_moment(void **sta
     assert_null(got.second);
     assert_null(got.rounds);
     assert_int_equal(got.round_count, 0);
-    store_release_record(&got.view);
-}
-
-static void a_gradient_comes_back_even_with_a_nan(void **state)
-{
-    struct temp_store *p = *state;
-    const struct gradient put = {.weights_version = 9,
-                                 .value_count = 8,
-                                 .value = with_nan,
-                                 .seed_count = 5,
-                                 .correct_count = 5,
-                                 .loss_sum = (double)NAN};
-    struct gradient got = {0};
-    assert_ok(gradient_put(p->store, run, 9, 2, &put, &p->err), &p->err);
-    assert_ok(gradient_get(p->store, run, 9, 2, &got, &p->err), &p->err);
-    assert_int_equal(got.weights_version, 9);
-    assert_memory_equal(got.value, with_nan, sizeof with_nan);
-    assert_int_equal(got.seed_count, 5);
-    assert_int_equal(got.correct_count, 5);
-    assert_true(isnan(got.loss_sum));
-    store_release_record(&got.view);
-}
-
-static void the_rows_of_a_gradient_come_back_in_order(void **state)
-{
-    static const uint32_t node[2] = {5, 900}, falling[2] = {900, 5};
-    static const struct {
-        struct tamper change;
-        const char *message;
-    } bad[] = {
-        {{"row_node", ELEMENT_U32, falling, 2},
-         "section row_node, 1 is node 5, expected above 900"},
-        {{"row_node", ELEMENT_U32, node, 0}, "for each of 0 nodes"},
-        {{"row_node", ELEMENT_UNKNOWN, NULL, 0}, "row_node"},
-        {{"row_gradient", ELEMENT_F32, value, 5}, "section row_gradient has 5 values"},
-        {{"row_gradient", ELEMENT_UNKNOWN, NULL, 0}, "row_gradient"},
-    };
-    struct temp_store *p = *state;
-    const struct gradient put = {.weights_version = 1,
-                                 .value_count = 8,
-                                 .value = value,
-                                 .seed_count = 1,
-                                 .group_count = 1,
-                                 .group = {{0, 3, 2, node, moment}}};
-    struct gradient got = {0};
-    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
-        const struct key key = key_gradient(run, 1, 0);
-        assert_ok(store_remove(p->store, key.text, &p->err), &p->err);
-        assert_ok(gradient_put(p->store, run, 1, 0, &put, &p->err), &p->err);
-        if (i < sizeof bad / sizeof *bad) {
-            record_tamper(p->store, key.text, run, &bad[i].change);
-            assert_fails(gradient_get(p->store, run, 1, 0, &got, &p->err), ERROR_CORRUPT,
-                         bad[i].message, &p->err);
-            continue;
-        }
-        assert_ok(gradient_get(p->store, run, 1, 0, &got, &p->err), &p->err);
-        assert_true(got.group_count == 1 && got.group[0].count == 2 && got.group[0].width == 3);
-        assert_memory_equal(got.group[0].node, node, sizeof node);
-        assert_memory_equal(got.group[0].gradient, moment, 6 * sizeof *moment);
-        store_release_record(&got.view);
-    }
-}
-
-static void the_rows_of_several_node_types_come_back(void **state)
-{
-    static const uint32_t node[3] = {5, 900, 2}, one_too_many[6] = {1, 3, 2, 4, 2, 2};
-    static const uint32_t falling[6] = {4, 2, 1, 1, 3, 2}, alike[6] = {1, 3, 2, 1, 2, 1},
-                          wider[6] = {1, 3, 2, 4, 3, 1}, none[6] = {1, 3, 0, 4, 2, 1},
-                          no_such[6] = {1, 3, 2, 16, 2, 1};
-    static const struct tamper bad[] = {
-        {"row_group", ELEMENT_U32, falling, 6}, {"row_group", ELEMENT_U32, alike, 6},
-        {"row_group", ELEMENT_U32, wider, 6},   {"row_group", ELEMENT_U32, none, 6},
-        {"row_group", ELEMENT_U32, no_such, 6}, {"row_group", ELEMENT_U32, one_too_many, 6},
-        {"row_group", ELEMENT_U32, wider, 5},   {"row_group", ELEMENT_U32, wider, 0},
-    };
-    struct temp_store *p = *state;
-    const struct key key = key_gradient(run, 1, 0);
-    const struct gradient put = {
-        .weights_version = 1,
-        .value_count = 8,
-        .value = value,
-        .seed_count = 1,
-        .group_count = 2,
-        .group = {{1, 3, 2, node, moment}, {4, 2, 1, node + 2, moment + 6}}};
-    struct gradient got = {0};
-    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
-        assert_ok(store_remove(p->store, key.text, &p->err), &p->err);
-        assert_ok(gradient_put(p->store, run, 1, 0, &put, &p->err), &p->err);
-        if (i < sizeof bad / sizeof *bad) {
-            record_tamper(p->store, key.text, run, &bad[i]);
-            assert_fails(gradient_get(p->store, run, 1, 0, &got, &p->err), ERROR_CORRUPT,
-                         "section row_group has", &p->err);
-        }
-    }
-    assert_ok(gradient_get(p->store, run, 1, 0, &got, &p->err), &p->err);
-    const struct gradient_rows *one = gradient_rows_of(&got, 1), *other = gradient_rows_of(&got, 4);
-    assert_true(one->count == 2 && one->width == 3 && other->count == 1 && other->width == 2);
-    assert_memory_equal(one->node, node, 2 * sizeof *node);
-    assert_memory_equal(other->node, node + 2, sizeof *node);
-    assert_memory_equal(one->gradient, moment, 6 * sizeof *moment);
-    assert_memory_equal(other->gradient, moment + 6, 2 * sizeof *moment);
-    assert_null(gradient_rows_of(&got, 0));
     store_release_record(&got.view);
 }
 
@@ -332,7 +231,7 @@ static void a_gradient_or_evaluation_with_one_bad_section_is_corrupt(void **stat
     }
     const struct gradient gradient = {.value_count = 8, .value = value, .seed_count = 1};
     struct gradient got = {0};
-    assert_ok(gradient_put(p->store, run, 0, 0, &gradient, &p->err), &p->err);
+    assert_ok(gradient_put(p->store, run, 0, 0, &gradient, NULL, &p->err), &p->err);
     record_tamper(p->store, key_gradient(run, 0, 0).text, run, &bad[0].change);
     assert_fails(gradient_get(p->store, run, 0, 0, &got, &p->err), ERROR_CORRUPT, bad[0].message,
                  &p->err);
@@ -357,9 +256,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_store(weights_come_back_as_they_were),
         test_with_store(optimizer_state_comes_back_with_and_without_second_moment),
-        test_with_store(a_gradient_comes_back_even_with_a_nan),
-        test_with_store(the_rows_of_a_gradient_come_back_in_order),
-        test_with_store(the_rows_of_several_node_types_come_back),
         test_with_store(an_evaluation_comes_back_with_and_without_scores),
         test_with_store(a_missing_record_is_not_found_by_its_key),
         test_with_store(weights_with_one_bad_section_are_corrupt),

@@ -4,6 +4,7 @@
 #include "store/objects/keys.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
+#include "store/records/gradient.h"
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_permutation.h"
@@ -235,14 +236,14 @@ static enum error_code put_gradient(struct store *store, struct error *err)
                                       .seed_count = 4,
                                       .correct_count = 3,
                                       .loss_sum = 0.5};
-    return gradient_put(store, run, 5, 0, &gradient, err);
+    return gradient_put(store, run, 5, 0, &gradient, NULL, err);
 }
 
 static enum error_code get_gradient(struct store *store, struct error *err)
 {
     struct gradient gradient;
     const enum error_code rc = gradient_get(store, run, 5, 0, &gradient, err);
-    store_release_record(&gradient.view);
+    gradient_release(&gradient);
     return rc;
 }
 
