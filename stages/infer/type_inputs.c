@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/nn/typed/typed_model.h"
 #include "stages/plan/type_shares.h"
+#include "store/features/feature_shares.h"
 #include "store/features/feature_source.h"
 
 #include <string.h>
@@ -10,8 +11,7 @@
 struct type_input { /* {0}: nobody needs its rows, or there are none */
     struct feature_source *source;
     uint32_t dim;
-    uint64_t bytes;  /* of all rows */
-    uint64_t wanted; /* of the tile at hand, out of the budget */
+    uint64_t bytes; /* of all rows */
 };
 
 struct type_inputs {
@@ -167,29 +167,16 @@ bool type_inputs_are_resident(const struct type_inputs *inputs)
 /* Shares out what the budget has beside the rows that are in memory, when count[t] rows of each type are wanted. */
 static void share_out(struct type_inputs *inputs, const uint32_t *count)
 {
-    uint64_t held = 0, wanted = 0;
+    struct feature_source *source[RELATION_TYPE_COUNT_MAX];
+    uint64_t held = 0;
     for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
-        struct type_input *own = &inputs->type[t];
-        if (!own->source)
-            continue;
-        if (feature_source_is_resident(own->source)) {
-            held += feature_source_bytes(own->source);
-            continue;
-        }
-        feature_source_rest(own->source);
-        own->wanted = feature_source_bytes(own->source) +
-                      feature_source_visit_bytes(own->source, count[t]) +
-                      count[t] * (uint64_t)feature_source_row_bytes(own->source);
-        wanted += own->wanted;
+        source[t] = inputs->type[t].source;
+        if (source[t] && feature_source_is_resident(source[t]))
+            held += feature_source_bytes(source[t]);
     }
     const uint64_t budget = inputs->config.budget_bytes;
-    const uint64_t left = budget > held ? budget - held : 0;
-    for (uint32_t t = 0; t < inputs->ranges.type_count; t++) {
-        const struct type_input *own = &inputs->type[t];
-        if (own->source && !feature_source_is_resident(own->source))
-            feature_source_limit(own->source,
-                                 (uint64_t)((double)left * ((double)own->wanted / (double)wanted)));
-    }
+    feature_shares_limit(source, count, inputs->ranges.type_count, true,
+                         budget > held ? budget - held : 0);
 }
 
 /* The rows of the nodes with these numbers in the type. */

@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "store/features/feature_shard.h"
+#include "store/features/feature_shares.h"
 
 #include <math.h>
 
@@ -219,14 +220,82 @@ double cache_policy_reads(const struct use_counts *use, const struct feature_sou
     return reads;
 }
 
-/* --- from the store --- */
+/* --- sources --- */
+
+/* A source whose rows may be kept: that of the features, or of those of a node type. */
+struct looked_at {
+    struct feature_source *source;
+    const uint32_t *book; /* [part_count + 1] */
+    uint8_t *count;       /* [nodes] */
+    uint32_t most;        /* rows that a batch wants */
+    uint64_t used;        /* that all together do */
+    uint64_t bytes;       /* to keep rows in */
+};
+
+struct look {
+    const struct batch_preparer *preparer;
+    int part_count;
+    uint32_t source_count;
+    struct looked_at of[RELATION_TYPE_COUNT_MAX];
+    uint32_t number[RELATION_TYPE_COUNT_MAX]; /* of each node type: its place + 1, or 0 */
+};
+
+static void begin_look(struct look *look, const struct batch_preparer *preparer)
+{
+    const struct typed_features *types = preparer->types;
+    const struct partition_book *book = preparer->context->book;
+    *look = (struct look){.preparer = preparer, .part_count = book->part_count};
+    if (!types)
+        look->of[look->source_count++] =
+            (struct looked_at){.source = preparer->features, .book = book->book};
+    for (uint32_t t = 0; types && t < types->type_count; t++) {
+        if (!types->source[t] || feature_source_is_resident(types->source[t]))
+            continue;
+        look->number[t] = look->source_count + 1;
+        look->of[look->source_count++] =
+            (struct looked_at){.source = types->source[t], .book = types->book[t]};
+    }
+}
+
+static enum error_code new_counts(struct look *look, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t i = 0; rc == ERROR_NONE && i < look->source_count; i++)
+        rc = memory_new(&look->of[i].count, look->of[i].book[look->part_count], "the use of rows",
+                        err);
+    return rc;
+}
+
+static void release_counts(struct look *look)
+{
+    for (uint32_t i = 0; i < look->source_count; i++)
+        memory_free(look->of[i].count);
+}
+
+static void count_nodes(struct looked_at *of, const uint32_t *node, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        of->count[node[i]]++;
+    of->most = count > of->most ? count : of->most;
+    of->used += count;
+}
+
+static void count_batch(struct look *look, const struct prepared_batch *batch)
+{
+    const struct typed_features *types = look->preparer->types;
+    if (!types)
+        count_nodes(&look->of[0], batch->batch.node, batch->batch.node_count);
+    for (uint32_t t = 0; types && t < types->type_count; t++)
+        if (look->number[t])
+            count_nodes(&look->of[look->number[t] - 1], batch->typed.number[t],
+                        typed_batch_count(&batch->typed, t));
+}
 
 /* Counts the nodes of the batches of `round` and those after it, as far as they were sampled; how many
  * there are. `batch` is what they are read into. */
-static int count_stored(const struct batch_preparer *preparer, int64_t round,
-                        struct prepared_batch *batch, uint8_t *count)
+static int count_stored(struct look *look, int64_t round, struct prepared_batch *batch)
 {
-    const struct stage_context *context = preparer->context;
+    const struct stage_context *context = look->preparer->context;
     const struct schedule *schedule = context->schedule;
     int seen = 0;
     for (; round < schedule->round_count; round++)
@@ -236,47 +305,119 @@ static int count_stored(const struct batch_preparer *preparer, int64_t round,
             schedule_batch_source(schedule, round, slot, &source_round, &source_slot);
             const struct key key = key_mini_batch(context->run_id, source_round, source_slot);
             if (seen == CACHE_POLICY_WINDOW ||
-                prepared_batch_read(preparer, batch, &key, NULL) != ERROR_NONE)
+                prepared_batch_read(look->preparer, batch, &key, NULL) != ERROR_NONE)
                 return seen;
-            for (uint32_t i = 0; i < batch->batch.node_count; i++)
-                count[batch->batch.node[i]]++;
+            count_batch(look, batch);
             seen++;
         }
     return seen;
 }
 
-static enum error_code choose(const struct batch_preparer *preparer, int64_t round, uint64_t bytes,
-                              int *seen, struct error *err)
+/* --- room --- */
+
+/* What keeping all rows of a source takes. */
+static uint64_t all_bytes(const struct look *look, const struct looked_at *of)
 {
-    const struct partition_book *book = preparer->context->book;
-    struct prepared_batch batch = {0};
-    const size_t most = feature_source_cache_capacity(preparer->features, bytes);
+    return of->book[look->part_count] *
+           (uint64_t)(feature_source_row_bytes(of->source) + 2 * sizeof(uint32_t));
+}
+
+static double weight_of(const struct looked_at *of)
+{
+    return (double)of->used * (double)feature_source_row_bytes(of->source);
+}
+
+/* Node types have room by the bytes that batches use of them, and none more than all of its rows take. */
+static void share_room(struct look *look, uint64_t bytes)
+{
+    bool full[RELATION_TYPE_COUNT_MAX] = {false};
+    for (uint32_t filled = 1; filled > 0;) {
+        double weights = 0;
+        filled = 0;
+        for (uint32_t i = 0; i < look->source_count; i++)
+            weights += full[i] ? 0 : weight_of(&look->of[i]);
+        const uint64_t left = bytes;
+        for (uint32_t i = 0; i < look->source_count && weights > 0; i++) {
+            struct looked_at *of = &look->of[i];
+            if (full[i])
+                continue;
+            of->bytes = (uint64_t)((double)left * (weight_of(of) / weights));
+            if (of->bytes < all_bytes(look, of))
+                continue;
+            of->bytes = all_bytes(look, of);
+            bytes -= of->bytes;
+            full[i] = true;
+            filled++;
+        }
+    }
+}
+
+/* Gives each source what its batches need, and shares out the rest of what keeping may take. */
+static void give_room(struct look *look, uint64_t bytes)
+{
+    uint64_t needed = 0;
+    if (!look->preparer->types) {
+        look->of[0].bytes = bytes;
+        return;
+    }
+    for (uint32_t i = 0; i < look->source_count; i++) {
+        feature_source_rest(look->of[i].source);
+        needed += feature_shares_need(look->of[i].source, look->of[i].most, false);
+    }
+    share_room(look, bytes > needed ? bytes - needed : 0);
+    for (uint32_t i = 0; i < look->source_count; i++) {
+        struct looked_at *of = &look->of[i];
+        feature_source_limit(of->source,
+                             feature_shares_need(of->source, of->most, false) + of->bytes);
+    }
+}
+
+/* --- the choice --- */
+
+static enum error_code choose_rows(const struct look *look, const struct looked_at *of, int seen,
+                                   struct error *err)
+{
+    const struct use_counts use = {of->count, seen, of->book, look->part_count};
+    const size_t most = feature_source_cache_capacity(of->source, of->bytes);
     const uint64_t beside = /* `node`, and what puts it in order when its rows are read */
-        most * sizeof(uint32_t) + feature_source_visit_bytes(preparer->features, most);
-    bytes -= beside < bytes ? beside : bytes;
-    const size_t capacity = feature_source_cache_capacity(preparer->features, bytes);
-    uint8_t *use_count = NULL;
+        most * sizeof(uint32_t) + feature_source_visit_bytes(of->source, most);
+    const uint64_t bytes = of->bytes - (beside < of->bytes ? beside : of->bytes);
+    const size_t capacity = feature_source_cache_capacity(of->source, bytes);
     uint32_t *node = NULL;
     size_t count = 0;
-    bool better = false;
-    enum error_code rc = memory_new(&use_count, book->node_count, "the use of rows", err);
+    double reads = 0;
+    enum error_code rc = memory_new(&node, capacity, "rows to keep", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&node, capacity, "rows to keep", err);
-    if (rc == ERROR_NONE)
-        *seen = count_stored(preparer, round, &batch, use_count);
-    mini_batch_release(&batch.batch);
-    if (rc == ERROR_NONE && *seen) {
-        const struct use_counts use = {use_count, *seen, book->book, book->part_count};
-        double reads = 0;
         rc = cache_policy_make(&use, capacity, node, &count, &reads, err);
-        better = feature_source_cached(preparer->features) == 0 ||
-                 reads < cache_policy_reads(&use, preparer->features) * (1 - worthwhile);
-    }
-    memory_free(use_count);
-    if (rc == ERROR_NONE && better)
-        rc = feature_source_cache(preparer->features, node, count, bytes, err);
+    if (rc == ERROR_NONE && (feature_source_cached(of->source) == 0 ||
+                             reads < cache_policy_reads(&use, of->source) * (1 - worthwhile)))
+        rc = feature_source_cache(of->source, node, count, bytes, err);
     memory_free(node);
     return rc;
+}
+
+static enum error_code choose(struct look *look, int64_t round, uint64_t bytes, int *seen,
+                              struct error *err)
+{
+    struct prepared_batch batch = {0};
+    enum error_code rc = new_counts(look, err);
+    if (rc == ERROR_NONE)
+        *seen = count_stored(look, round, &batch);
+    mini_batch_release(&batch.batch);
+    typed_batch_release(&batch.typed);
+    if (rc == ERROR_NONE && *seen)
+        give_room(look, bytes);
+    for (uint32_t i = 0; rc == ERROR_NONE && *seen && i < look->source_count; i++)
+        rc = choose_rows(look, &look->of[i], *seen, err);
+    return rc;
+}
+
+static unsigned count_kept(const struct look *look)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < look->source_count; i++)
+        count += feature_source_cached(look->of[i].source);
+    return count;
 }
 
 /* What keeping may take: the budget without areas, scratch, and the space in which choosing counts. */
@@ -303,18 +444,21 @@ void cache_policy_refresh(struct cache_policy *policy, const struct batch_prepar
                           uint64_t area_bytes, int64_t round)
 {
     struct error err = {0};
+    struct look look;
     int seen = 0;
     const uint64_t bytes = room_to_keep(preparer, area_bytes);
     if (!is_time(policy, bytes))
         return;
-    if (bytes) /* an area may have been given up since rows were brought */
+    begin_look(&look, preparer);
+    if (bytes && !preparer->types) /* an area may have been given up since rows were brought */
         feature_source_limit(preparer->features, bytes + preparer->context->book->node_count);
-    const enum error_code rc = choose(preparer, round, bytes, &seen, &err);
+    const enum error_code rc = choose(&look, round, bytes, &seen, &err);
+    release_counts(&look);
     policy->seen = seen;
     policy->bytes = bytes;
     if (rc == ERROR_NONE)
-        log_info("%u rows of features are kept, chosen by %d mini-batches",
-                 (unsigned)feature_source_cached(preparer->features), seen);
+        log_info("%u rows of features are kept, chosen by %d mini-batches", count_kept(&look),
+                 seen);
     else
         log_warn("no rows of features are kept: %s", err.message);
 }

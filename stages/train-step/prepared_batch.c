@@ -136,6 +136,19 @@ static uint32_t node_count_of(const struct prepared_batch *prepared)
     return prepared->typed.block ? prepared->typed.batch.node_count : prepared->batch.node_count;
 }
 
+static void limit_features(struct batch_preparer *preparer, const struct prepared_batch *prepared,
+                           uint64_t budget_bytes)
+{
+    uint32_t count[RELATION_TYPE_COUNT_MAX];
+    if (!preparer->types) {
+        feature_source_limit(preparer->features, budget_bytes);
+        return;
+    }
+    for (uint32_t t = 0; t < preparer->types->type_count; t++)
+        count[t] = typed_batch_count(&prepared->typed, t);
+    typed_features_limit(preparer->types, count, budget_bytes);
+}
+
 static enum error_code too_small(const struct batch_preparer *preparer,
                                  const struct prepared_batch *prepared, uint64_t wanted,
                                  struct error *err)
@@ -171,10 +184,7 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
     const uint64_t wanted = others + area_bytes + scratch_bytes;
     if (wanted >= preparer->budget_bytes)
         return too_small(preparer, prepared, wanted, err);
-    if (preparer->types)
-        typed_features_limit(preparer->types, preparer->budget_bytes - wanted);
-    else
-        feature_source_limit(preparer->features, preparer->budget_bytes - wanted);
+    limit_features(preparer, prepared, preparer->budget_bytes - wanted);
     arena_reset(&preparer->scratch);
     preparer->scratch.limit = preparer->scratch_bytes = scratch_bytes;
     if (area->data)
@@ -219,21 +229,38 @@ static struct wanted_rows rows_of_batch(const struct batch_preparer *preparer,
     return (struct wanted_rows){preparer->features, batch->node, batch->node_count};
 }
 
+/* Whether the rows of a batch, `wanted` bytes of them, came from a disk, which had read `before` bytes when they were brought. */
+static void note_disk(struct batch_preparer *preparer, uint64_t before, uint64_t wanted)
+{
+    const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
+    preparer->from_disk = off_disk && preparer->brought_rows;
+    preparer->brought_rows = true;
+}
+
+static uint64_t wanted_bytes(const struct wanted_rows *rows)
+{
+    return (uint64_t)rows->count * feature_source_dim(rows->source) * sizeof(float);
+}
+
+static enum error_code visit_rows(const struct batch_preparer *preparer,
+                                  const struct wanted_rows *rows, feature_visitor visitor,
+                                  void *context, const atomic_bool *stop, struct error *err)
+{
+    return uses_pipe(preparer, stop)
+               ? row_pipe_visit(rows->source, rows->node, rows->count, visitor, context,
+                                preparer->context->pool, err)
+               : feature_source_visit(rows->source, rows->node, rows->count, visitor, context, stop,
+                                      err);
+}
+
+/* All that a batch wants. */
 static enum error_code bring_rows(struct batch_preparer *preparer, const struct wanted_rows *rows,
                                   feature_visitor visitor, void *context, const atomic_bool *stop,
                                   struct error *err)
 {
     const uint64_t before = disk_bytes();
-    const enum error_code rc = uses_pipe(preparer, stop)
-                                   ? row_pipe_visit(rows->source, rows->node, rows->count, visitor,
-                                                    context, preparer->context->pool, err)
-                                   : feature_source_visit(rows->source, rows->node, rows->count,
-                                                          visitor, context, stop, err);
-    const uint64_t wanted =
-        (uint64_t)rows->count * feature_source_dim(rows->source) * sizeof(float);
-    const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
-    preparer->from_disk = off_disk && preparer->brought_rows;
-    preparer->brought_rows = true;
+    const enum error_code rc = visit_rows(preparer, rows, visitor, context, stop, err);
+    note_disk(preparer, before, wanted_bytes(rows));
     return rc;
 }
 
@@ -328,24 +355,32 @@ static enum error_code reserve_types(struct batch_preparer *preparer,
     return rows ? reserve(preparer, prepared, rows, pipe, err) : ERROR_NONE;
 }
 
-static enum error_code fill_type(struct batch_preparer *preparer, struct typed_batch *typed,
+static struct wanted_rows rows_of_type(const struct batch_preparer *preparer,
+                                       const struct typed_batch *typed, uint32_t type)
+{
+    return (struct wanted_rows){preparer->types->source[type], typed->number[type],
+                                typed_batch_count(typed, type)};
+}
+
+static enum error_code copy_type(const struct batch_preparer *preparer, struct typed_batch *typed,
                                  uint32_t type, char *area, const atomic_bool *stop,
                                  struct error *err)
 {
-    const struct wanted_rows wanted = {preparer->types->source[type], typed->number[type],
-                                       typed_batch_count(typed, type)};
+    const struct wanted_rows wanted = rows_of_type(preparer, typed, type);
+    struct copied_rows copied = {area, feature_source_row_bytes(wanted.source)};
+    typed->rows[type] =
+        (struct input_rows){.base = area, .stride = copied.row_bytes / sizeof(float)};
+    return wanted.count ? visit_rows(preparer, &wanted, copy_rows, &copied, stop, err) : ERROR_NONE;
+}
+
+static enum error_code take_type(const struct batch_preparer *preparer, struct typed_batch *typed,
+                                 uint32_t type, struct error *err)
+{
+    const struct wanted_rows wanted = rows_of_type(preparer, typed, type);
     struct feature_rows rows;
     typed->rows[type] = (struct input_rows){0};
     if (!wanted.source)
         return ERROR_NONE;
-    if (is_copied(preparer, type)) {
-        struct copied_rows copied = {.row_bytes = feature_source_row_bytes(wanted.source)};
-        copied.to = area;
-        typed->rows[type] =
-            (struct input_rows){.base = area, .stride = copied.row_bytes / sizeof(float)};
-        return wanted.count ? bring_rows(preparer, &wanted, copy_rows, &copied, stop, err)
-                            : ERROR_NONE;
-    }
     const enum error_code rc =
         feature_source_fetch(wanted.source, wanted.node, wanted.count, &rows, err);
     typed->rows[type] =
@@ -356,13 +391,24 @@ static enum error_code fill_type(struct batch_preparer *preparer, struct typed_b
 static enum error_code fill_types(struct batch_preparer *preparer, struct prepared_batch *prepared,
                                   const atomic_bool *stop, struct error *err)
 {
+    struct typed_batch *typed = &prepared->typed;
+    const uint64_t before = disk_bytes();
+    uint64_t wanted = 0;
     enum error_code rc = reserve_types(preparer, prepared, stop, err);
     char *area = (char *)prepared->area.data;
     for (uint32_t t = 0; rc == ERROR_NONE && t < preparer->types->type_count; t++) {
-        const uint64_t bytes = area_bytes_of(preparer, &prepared->typed, t);
-        rc = fill_type(preparer, &prepared->typed, t, area, stop, err);
-        area = bytes ? area + bytes : area;
+        const struct wanted_rows rows = rows_of_type(preparer, typed, t);
+        if (!is_copied(preparer, t)) {
+            rc = take_type(preparer, typed, t, err);
+            continue;
+        }
+        rc = copy_type(preparer, typed, t, area, stop, err);
+        wanted += wanted_bytes(&rows);
+        if (rows.count)
+            area += area_bytes_of(preparer, typed, t);
     }
+    if (wanted)
+        note_disk(preparer, before, wanted);
     prepared->has_rows = rc == ERROR_NONE;
     return rc;
 }

@@ -408,10 +408,9 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
         prepared_batch_lend(&input->batch[BATCH_EVALUATION], ahead);
     if (!with_rows) /* its area is room for rows that are kept */
         prepared_batch_release(&input->preparer, ahead);
-    if (input->features)
-        cache_policy_refresh(&input->cache, &input->preparer,
-                             (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
-                             (int64_t)input->weights.version);
+    cache_policy_refresh(&input->cache, &input->preparer,
+                         (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
+                         (int64_t)input->weights.version);
     batch_reader_begin(input->reader, &key, with_rows);
 }
 

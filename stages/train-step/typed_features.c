@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "stages/plan/run_model.h"
 #include "stages/plan/type_shares.h"
+#include "store/features/feature_shares.h"
 
 #include <inttypes.h>
 
@@ -126,15 +127,10 @@ uint64_t typed_features_bytes(const struct typed_features *features)
     return sum_bytes(features, true);
 }
 
-void typed_features_limit(struct typed_features *features, uint64_t budget_bytes)
+void typed_features_limit(struct typed_features *features, const uint32_t *row_count,
+                          uint64_t budget_bytes)
 {
-    uint64_t count = 0;
-    for (uint32_t t = 0; t < features->type_count; t++)
-        count += is_brought(features, t);
-    const uint64_t share = count ? budget_bytes / count : 0;
-    for (uint32_t t = 0; t < features->type_count; t++)
-        if (is_brought(features, t))
-            feature_source_limit(features->source[t], share);
+    feature_shares_limit(features->source, row_count, features->type_count, false, budget_bytes);
 }
 
 size_t typed_features_row_bytes(const struct typed_features *features, uint32_t type)

@@ -37,8 +37,10 @@ bool typed_features_are_resident(const struct typed_features *features);
 /* Bytes held by resident ones, or by all. */
 uint64_t typed_features_resident_bytes(const struct typed_features *features);
 uint64_t typed_features_bytes(const struct typed_features *features);
-/* From now on at most so many bytes for all that are not resident. */
-void typed_features_limit(struct typed_features *features, uint64_t budget_bytes);
+/* From now on at most so many bytes for all that are not resident, of which a batch wants row_count [types] rows
+ * (feature_shares.h). */
+void typed_features_limit(struct typed_features *features, const uint32_t *row_count,
+                          uint64_t budget_bytes);
 /* Bytes of a row of the type as it is held; 0: none is read. */
 size_t typed_features_row_bytes(const struct typed_features *features, uint32_t type);
 

@@ -141,7 +141,7 @@ static uint64_t order_bytes(const struct feature_source *source)
     return order->capacity ? row_order_bytes(order->capacity, source->node_count) : 0;
 }
 
-static uint64_t cache_bytes(const struct feature_source *source)
+uint64_t feature_source_cache_bytes(const struct feature_source *source)
 {
     const struct feature_cache *cache = &source->cache;
     return cache->slot_of ? cache->mapped_bytes + (uint64_t)cache->count * sizeof *cache->node +
@@ -284,7 +284,7 @@ uint64_t feature_source_bytes(const struct feature_source *source)
     if (is_resident(source))
         return source->resident.size /
                (source->resident.is_shared ? (uint64_t)source->sharers : UINT64_C(1));
-    return fixed_bytes(source) + order_bytes(source) + cache_bytes(source) +
+    return fixed_bytes(source) + order_bytes(source) + feature_source_cache_bytes(source) +
            fetch_bytes(source, source->row_capacity);
 }
 
@@ -335,12 +335,12 @@ static void shrink_cache(struct feature_source *source, size_t count)
 static void make_room(struct feature_source *source, uint64_t bytes)
 {
     const uint64_t budget = source->budget_bytes;
-    if (bytes + cache_bytes(source) <= budget)
+    if (bytes + feature_source_cache_bytes(source) <= budget)
         return;
     const uint64_t beside = bytes + PAGE_BYTES; /* rows go page by page */
     shrink_cache(source,
                  feature_source_cache_capacity(source, budget > beside ? budget - beside : 0));
-    if (bytes + cache_bytes(source) > budget) /* larger pages */
+    if (bytes + feature_source_cache_bytes(source) > budget) /* larger pages */
         shrink_cache(source, 0);
 }
 

@@ -146,6 +146,7 @@ MUST_CHECK enum error_code feature_source_cache(struct feature_source *source, c
 /* How many rows a cache of `bytes` holds. */
 size_t feature_source_cache_capacity(const struct feature_source *source, uint64_t bytes);
 uint32_t feature_source_cached(const struct feature_source *source);
+uint64_t feature_source_cache_bytes(const struct feature_source *source);
 bool feature_source_has_cached(const struct feature_source *source, uint32_t node);
 /* From now on at most so many bytes; cached rows go when need be. */
 void feature_source_limit(struct feature_source *source, uint64_t budget_bytes);
