@@ -42,7 +42,22 @@ expect 78 'did you mean' "$bench/epoch" "$source_folder/pipelines/karate.yaml" -
 # inference: nothing of it is small, so here it is only refused
 expect 73 'files that this program did not make' "$bench/inference" --directory "$work"
 expect 73 'files that this program did not make' "$bench/embeddings" --directory "$work"
-expect 70 'did not say how long an epoch took' "$bench/hetero" "$work" --rival 'echo nothing of'
+expect 70 'hetero: the rival did not say its result' "$bench/hetero" "$work" --rival 'echo nothing of'
+
+# links: beside a rival that says what it is told to
+mkdir "$work/small"
+echo '{"num_nodes": 2000, "directed": false}' >"$work/small/meta.json"
+awk 'BEGIN { print "src,dst"; for (i = 0; i < 2000; i++) for (k = 1; k <= 20; k++) print i "," (i + k * k * k) % 2000 }' >"$work/small/edges.csv"
+cat >"$work/rival" <<'RIVAL'
+#!/bin/sh
+echo 'result {"batch_ms": 1000, "auc": 0.25, "peak_gb": 0.5}'
+RIVAL
+chmod +x "$work/rival"
+"$bench/links" "$work/small" --rival "$work/rival" --turns 1 --rounds 4 --auc "$work/small" >"$work/links" 2>"$work/links.log" ||
+    fail "links: $(tail -3 "$work/links.log")"
+for name in 'rival_batch 1000.000 ms 1.00' 'batch [0-9.]+ ms 0.[0-9]+' 'memory [0-9.]+ MB [0-9.]+' 'rival_auc 0.2500' 'auc 0.[0-9]+'; do
+    grep -qxE "$name" "$work/links" || fail "links printed no line $name: $(cat "$work/links")"
+done
 
 # the programs that can be told to do little
 tests=${GRAPHMILL_BIN%/bin}/tests
